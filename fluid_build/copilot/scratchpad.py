@@ -12,7 +12,7 @@ import copy
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar, get_args
 
 from fluid_build.json_types import JsonObject
 
@@ -60,6 +60,22 @@ class RetrievalResult:
     text: str = ""
 
 
+class RawSlots(dict[str, Any]):
+    """A copy of the free-form slots, which refuses to be written to: nobody would see it.
+
+    ``dict(slots)`` and ``slots | {...}`` return a plain dict.
+    """
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("Scratchpad.raw is a copy: use scratchpad.put_raw(key, value) to write.")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
 class Scratchpad:
     """The findings, retrievals, feedback and free-form slots of a run."""
 
@@ -87,9 +103,9 @@ class Scratchpad:
 
     @property
     def raw(self) -> dict[str, Any]:
-        """Return the free-form slots; ``set_raw`` changes one."""
+        """Return a copy of the free-form slots, to read; ``put_raw`` changes one."""
         with self._lock:
-            return copy.deepcopy(self._raw)
+            return RawSlots(copy.deepcopy(self._raw))
 
     def add_critic_finding(self, finding: CriticFinding) -> None:
         """Add a finding."""
@@ -103,7 +119,7 @@ class Scratchpad:
         """Add feedback for a stage."""
         self._add(self._feedback, feedback)
 
-    def set_raw(self, key: str, value: object) -> None:
+    def put_raw(self, key: str, value: object) -> None:
         """Set a free-form slot."""
         own_copy = copy.deepcopy(value)
         with self._lock:

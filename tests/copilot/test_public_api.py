@@ -53,7 +53,8 @@ PUBLIC = {
         rate_limit refused_base_url server_error slow unauthorized wrong_schema""",
     "copilot.events": "Event EventBus Observer get_event_bus",
     "copilot.operations": "Operation current_operation",
-    "copilot.scratchpad": "CriticFinding RetrievalResult Scratchpad Severity StageFeedback",
+    "copilot.scratchpad": """
+        CriticFinding RawSlots RetrievalResult Scratchpad Severity StageFeedback""",
     "copilot.cost": """
         AgentRow COST_LIMIT_VARIABLE CostBreakdown CostLimitExceeded CostRow Reservation
         RunCostTracker UnknownPriceError get_cost_tracker parse_cost_limit use_cost_tracker""",

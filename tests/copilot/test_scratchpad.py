@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import operator
+import pickle
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -46,7 +52,7 @@ def test_reads_are_copies() -> None:
     scratchpad = Scratchpad()
     structured = {"errors": ["one"]}
     scratchpad.add_feedback(StageFeedback("a", "b", "s", structured))
-    scratchpad.set_raw("slot", structured)
+    scratchpad.put_raw("slot", structured)
     structured["errors"].append("two")
     scratchpad.feedback[0].structured.clear()
     scratchpad.feedback.clear()
@@ -55,6 +61,46 @@ def test_reads_are_copies() -> None:
     assert scratchpad.feedback[0].structured == {"errors": ["one"]}
     assert scratchpad.raw == {"slot": {"errors": ["one"]}}
     assert scratchpad.critic_findings == []
+
+
+WRITES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "assignment": lambda raw: operator.setitem(raw, "x", 1),
+    "deletion": lambda raw: operator.delitem(raw, "slot"),
+    "update": lambda raw: raw.update(x=1),
+    "union": lambda raw: operator.ior(raw, {"x": 1}),
+    "setdefault": lambda raw: raw.setdefault("x", 1),
+    "pop": lambda raw: raw.pop("slot"),
+    "popitem": lambda raw: raw.popitem(),
+    "clear": lambda raw: raw.clear(),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_writing_to_the_copy_of_the_free_form_slots_is_refused(write: str) -> None:
+    scratchpad = Scratchpad()
+    scratchpad.put_raw("slot", 1)
+    with pytest.raises(TypeError, match=r"scratchpad\.put_raw\(key, value\)"):
+        WRITES[write](scratchpad.raw)
+    assert scratchpad.raw == {"slot": 1}
+
+
+def test_the_free_form_slots_are_an_ordinary_dict_to_readers() -> None:
+    scratchpad = Scratchpad()
+    scratchpad.put_raw("slot", [1])
+    raw = scratchpad.raw
+    assert isinstance(raw, dict)
+    assert json.dumps(raw) == '{"slot": [1]}'
+    copies = [copy.copy(raw), copy.deepcopy(raw), pickle.loads(pickle.dumps(raw)), raw | {}]
+    for plain in copies:
+        plain["x"] = 1
+        assert plain == {"slot": [1], "x": 1}
+
+
+def test_threads_lose_no_free_form_slot() -> None:
+    scratchpad = Scratchpad()
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda n: scratchpad.put_raw(f"slot {n}", n), range(300)))
+    assert len(scratchpad.raw) == 300
 
 
 def test_top_retrievals() -> None:

@@ -1,8 +1,9 @@
 """The choice of the messages that stay of a conversation that doesn't fit.
 
 System messages and the latest exchange always stay; of the other messages, the groups that rank
-highest. The room that whole groups leave is filled with the next one, clipped. If the messages that
-must stay don't fit either, they are clipped too, system messages last.
+highest. The room that whole groups leave is filled with the next one, clipped, unless only a short
+fragment of it would fit. If the messages that must stay don't fit either, they are clipped too,
+system messages last.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from fluid_build.copilot.context.message_clipping import clip_to_tokens
 from fluid_build.copilot.context.message_groups import MessageGroup, group_messages
@@ -21,8 +23,9 @@ from fluid_build.json_types import JsonValue
 
 _SHORTEST_USEFUL_TEXT = 80
 """Characters: about a line, enough to say what a clipped message was about."""
-_SHORTEST_FILLING_TEXT = 16
-"""Characters of a message that only fills a gap, where a few words are better than none."""
+_SHORTEST_FILLING_TEXT = 200
+"""Characters of a message that only fills a gap: two or three sentences. A shorter fragment says
+too little, and a model may take it for the whole."""
 _TRIES_TO_FILL = 10
 """Groups that are tried for a gap: clipping each takes a search, and later ones rank lower."""
 _GAP_NOT_WORTH_FILLING = 0.02
@@ -64,12 +67,14 @@ def select(
 ) -> Selection:
     """Select messages of at most ``limit`` tokens, and of ``target`` where that is possible.
 
-    ``whole_suffix``: stop at the first group that doesn't fit, so that there are no gaps.
+    ``whole_suffix``: stop at the first group that doesn't fit, even clipped, so that there are no
+    gaps.
     ``also_keep``: positions that must stay too, unless that would clip a system message.
     ``reserved``: tokens to leave free, if the messages that must stay allow it.
     Raises ``ContextOverflowError`` where those don't fit, however they are clipped.
     """
-    groups = group_messages(messages, count)
+    # By their last message, since a group is as recent as that.
+    groups = sorted(group_messages(messages, count), key=lambda group: group.positions[-1])
     pinned = [
         group
         for group in groups
@@ -98,9 +103,11 @@ def select(
         _keep(selection, group, messages)
     target = max(target - reserved, selection.tokens)
     dropped = _keep_best(selection, optional, messages, target, ranking, whole_suffix)
-    _fill(selection, dropped, messages, target, count)
+    fill = partial(_fill, selection, dropped, messages, count=count, whole_suffix=whole_suffix)
+    fill(target=target)
     if selection.tokens + reserved < limit * (1 - _LARGEST_GAP):
-        _fill(selection, dropped, messages, limit - reserved, count)
+        # Several calls with their results are long even when each is clipped to a line.
+        fill(target=limit - reserved, shortest_in_exchange=_SHORTEST_USEFUL_TEXT)
     selection.lost = sorted(position for group in dropped for position in group.positions)
     return selection
 
@@ -152,20 +159,29 @@ def _fill(
     selection: Selection,
     dropped: Sequence[MessageGroup],
     messages: Sequence[Message],
+    *,
     target: int,
     count: Callable[[Message], int],
+    whole_suffix: bool,
+    shortest_in_exchange: int = _SHORTEST_FILLING_TEXT,
 ) -> None:
-    """Fill the gap that whole groups leave with the best of those that were dropped, clipped."""
+    """Fill the gap that whole groups leave with the best of those that were dropped, clipped.
+
+    ``shortest_in_exchange``: characters of a text in a group of calls and results.
+    """
     candidates = [group for group in dropped if group.positions[0] not in selection.chosen]
     for group in candidates[:_TRIES_TO_FILL]:
         gap = target - selection.tokens
         if gap < target * _GAP_NOT_WORTH_FILLING:
             return
         parts = [messages[position] for position in group.positions]
-        clipped = clip_to_tokens(parts, gap, count, shortest=_SHORTEST_FILLING_TEXT)
+        shortest = _SHORTEST_FILLING_TEXT if len(parts) == 1 else shortest_in_exchange
+        clipped = clip_to_tokens(parts, gap, count, shortest=shortest)
         if clipped is not None:
             selection.chosen.update(zip(group.positions, clipped, strict=True))
             selection.tokens += sum(map(count, clipped))
+        elif whole_suffix:
+            return
 
 
 def _clip_current(

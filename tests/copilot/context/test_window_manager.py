@@ -252,6 +252,48 @@ def test_recency_keeps_the_latest():
     assert "alpha" not in contents
 
 
+@given(messages=conversations(), max_tokens=st.integers(450, 2000))
+def test_recency_never_drops_a_message_and_keeps_an_older_one(messages, max_tokens):
+    """Not even a fragment of it: what stays, besides system messages, is the end of the talk."""
+    numbered = [{**message, "number": number} for number, message in enumerate(messages)]
+    manager = manager_of(ContextPruningStrategy.RECENCY, max_tokens)
+    window = manager.create_window()
+    for number, message in enumerate(numbered):
+        window = manager.add_message(window, message)
+        stayed = [m["number"] for m in window.messages if m["role"] != "system"]
+        talk_so_far = [m["number"] for m in numbered[: number + 1] if m["role"] != "system"]
+        assert stayed == talk_so_far[len(talk_so_far) - len(stayed) :]
+
+
+@every_strategy
+@given(
+    sizes=st.lists(st.integers(1, 4000), min_size=2, max_size=12), max_tokens=st.integers(300, 1500)
+)
+def test_pruning_leaves_no_short_fragments(strategy, sizes, max_tokens):
+    """A message that was clipped to fill a gap still has some two hundred characters."""
+    manager = manager_of(strategy, max_tokens, None)
+    texts = [f"{number} " + "word " * (size // 5) for number, size in enumerate(sizes)]
+    window = manager.create_window([{"role": "user", "content": text} for text in texts])
+    for message in window.messages[:-1]:
+        assert message["content"] in texts or len(message["content"]) >= 195
+
+
+def test_a_result_is_as_recent_as_it_arrived():
+    """Where not both fit, the result stays whole, and not what was said before it came."""
+    manager = manager_of(ContextPruningStrategy.RECENCY, 420)
+    call = {"id": "c1", "name": "read", "arguments": {}}
+    window = manager.create_window(
+        [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "user", "content": "waiting " * 60},
+            {"role": "tool", "tool_call_id": "c1", "content": "row " * 150},
+            {"role": "user", "content": "and now?"},
+        ]
+    )
+    whole = {m["role"]: m["content"] for m in window.messages if "left out" not in m["content"]}
+    assert whole == {"assistant": "", "tool": "row " * 150, "user": "and now?"}
+
+
 def test_relevance_keeps_what_the_query_is_about():
     """An old message on the subject outlives a later one off it."""
     contents = talk(
