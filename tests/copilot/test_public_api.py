@@ -143,6 +143,7 @@ def test_the_typed_examples_run(tmp_path: Path) -> None:
     results = typed_examples.remembering(SqliteBackend(tmp_path / "store.db"))
     assert [result.key for result in results] == ["k"]
     assert typed_examples.configuring(tmp_path) == "m"
+    assert asyncio.run(typed_examples.running_agents()) == ["a", "a", "a", "True"]
 
 
 def test_the_four_formats_and_the_four_servers_have_names():

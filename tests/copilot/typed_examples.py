@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, assert_type
 
 from pydantic import BaseModel, Field
 
 from fluid_build.cli.forge_copilot_agent_loop import dispatch_tool_call, get_tool_definitions
 from fluid_build.cli.forge_tool import ForgeTool, ForgeToolResult, dispatch_forge_tool, forge_tool
+from fluid_build.copilot.agents.agent import Agent, AgentResult, Denied, ResultEvent
 from fluid_build.copilot.agents.base import BaseStageAgent, StageSession
 from fluid_build.copilot.agents.composite import (
     Checkpoint,
@@ -31,6 +32,7 @@ from fluid_build.copilot.agents.composite import (
 )
 from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.events import Event, EventBus
+from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.retrieval import RetrievalConfig, retrieve_similar_models
 from fluid_build.copilot.scratchpad import CriticFinding, RetrievalResult, Scratchpad
 from fluid_build.copilot.store.backends.file import FileBackend
@@ -215,3 +217,29 @@ def asking(session: StageSession) -> Names:
 def configuring(home: Path) -> str | None:
     config: UnifiedConfig = load_unified_config(home=home, flags={"llm.model": "m"})
     return config.llm.model
+
+
+async def running_agents() -> list[str]:
+    """An agent's dependencies and output have types, whether they are given or written."""
+    model = ScriptedProvider(
+        lambda prompt: (
+            {"names": ["a"], "result": [{"names": ["a"]}]} if prompt.response_schema else "a"
+        )
+    )
+    plain = Agent(model, instructions="Be brief.")
+    assert_type(plain, Agent[None, str])
+    named = Agent(model, tools=[typed_count], output=Names, deps=Catalogue())
+    assert_type(named, Agent[Catalogue, Names])
+    result = await named.run("Name it.", deps=Catalogue())
+    assert_type(result, AgentResult[Names])
+    assert_type(result.output.names, list[str])
+    several = Agent[Catalogue, list[Names]](model, output=list[Names])
+    answer = several.run_sync("Name them.").output
+    assert_type(answer, list[Names])
+    either: Names | str = Agent(model, output=Names | list[Names]).run_sync("Name it.").output
+    if result.pending:
+        result = await named.resume(result, approvals={result.pending[0].id: Denied("No.")})
+    texts = [
+        event.result.output async for event in plain.stream("Go.") if isinstance(event, ResultEvent)
+    ]
+    return [*result.output.names, *answer[0].names, *texts, str(bool(either))]

@@ -83,7 +83,10 @@ class RunOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class _Job(Generic[DepsT]):
-    """A run to start, or to resume: from its checkpoint, or from the state that it stopped in."""
+    """A run to start, or to resume: from its checkpoint, or from the state that it stopped in.
+
+    ``threads``: the event loop is the caller's, so that nothing may block it.
+    """
 
     start: Composite
     checkpoint: Checkpoint | None
@@ -307,7 +310,7 @@ class Agent(Generic[DepsT, OutputT]):
     ) -> AgentResult[OutputT]:
         deps = self.deps if job.deps is None else job.deps
         self.toolbox.check_deps(deps)
-        async with self._model.open() as client:
+        async with self._model.open(has_own_loop=not job.threads) as client:
             loop = self._loop(job, client, deps, emit)
             if job.is_resumed and job.checkpoint is not None:
                 end = await resume(

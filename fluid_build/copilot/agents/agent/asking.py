@@ -217,15 +217,20 @@ class Asking:
 
 
 async def _read_stream(
-    events: AsyncIterator[StreamEvent], emit: Callable[[LoopEvent], object]
+    stream: AsyncIterator[StreamEvent], emit: Callable[[LoopEvent], object]
 ) -> LlmResponse:
-    """Pass the events of a stream on, and return its answer."""
+    """Pass the events of a stream on, and return its answer; close it whatever happens."""
     response: LlmResponse | None = None
-    async for event in events:
-        if isinstance(event, AnswerEvent):
-            response = event.response
-        elif not isinstance(event, ToolCallEvent):  # announced when the tool is called
-            emit(event)
+    try:
+        async for event in stream:
+            if isinstance(event, AnswerEvent):
+                response = event.response
+            elif not isinstance(event, ToolCallEvent):  # announced when the tool is called
+                emit(event)
+    finally:
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            await close()
     if response is None:
         raise ProviderServerError("The stream ended without an answer.")
     return response

@@ -32,16 +32,18 @@ class AgentModel:
     is_known: bool = True
 
     @asynccontextmanager
-    async def open(self) -> AsyncGenerator[CompletionClient]:
-        """Open a client for a run; it is closed afterwards unless it was given."""
-        if self.client is not None:
-            yield self.client
-            return
-        client = self._make_client()
+    async def open(self, *, has_own_loop: bool) -> AsyncGenerator[CompletionClient]:
+        """Open a client for a run; one that was given stays open.
+
+        ``has_own_loop``: the run's event loop ends with it, and so do the connections made in it.
+        """
+        client = self.client or self._make_client()
         try:
             yield client
         finally:
-            await client.aclose()
+            close = getattr(client, "aclose", None)
+            if close is not None and (has_own_loop or self.client is None):
+                await close()
 
     def _make_client(self) -> LlmClient:
         from fluid_build.copilot.llm.client import LlmClient

@@ -41,6 +41,9 @@ Args: TypeAlias = Mapping[str, Any]
 
 Decision: TypeAlias = Retry | Skip | Halt
 
+AnyStep: TypeAlias = Any
+"""A ``Step``; an agent's own callbacks may name only the types of steps that it has."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompositeResult:
@@ -76,22 +79,22 @@ class CompositeBehaviour(ABC):
         toolbox and the steps' functions.
         """
 
-    def on_step_start(self, step: Step, state: Composite) -> Composite:
+    def on_step_start(self, step: AnyStep, state: Composite) -> Composite:
         """Return the state with which a step starts."""
         return state
 
-    def on_step_complete(self, step: Step, state: Composite) -> Composite:
+    def on_step_complete(self, step: AnyStep, state: Composite) -> Composite:
         """Return the state after a step, whose answer is in ``response`` and ``messages``.
 
         A state with an ``error`` means that the step failed after all.
         """
         return state
 
-    def get_next_steps(self, step: Step, state: Composite) -> Sequence[Item]:
+    def get_next_steps(self, step: AnyStep, state: Composite) -> Sequence[Item]:
         """Return steps to put in front of the queue after a completed step."""
         return []
 
-    def on_error(self, step: Step, error: object, state: Composite) -> Decision:
+    def on_error(self, step: AnyStep, error: object, state: Composite) -> Decision:
         """Decide whether to repeat, skip or halt after a failed step or branch."""
         return Halt(state)
 

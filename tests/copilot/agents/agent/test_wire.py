@@ -1,0 +1,95 @@
+"""Agents over real sockets: the client's formats, costs and connections."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+from pydantic import BaseModel
+
+from fluid_build.copilot.agents.agent import Agent
+from fluid_build.copilot.cost import CostLimitExceeded, RunCostTracker, use_cost_tracker
+from fluid_build.copilot.llm.answers import Usage
+from fluid_build.copilot.llm.base import LlmConfig
+from fluid_build.copilot.llm.client import LlmClient
+from fluid_build.copilot.llm.providers import make_provider
+from fluid_build.copilot.llm.testing import LoopbackServer, Reply
+from tests.copilot.agents.agent.models import call
+
+
+class Sum(BaseModel):
+    total: int
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+SCRIPT = [
+    Reply("", [call("add", a=1, b=2), call("add", "c2", a=3, b=4)], Usage(1000, 100)),
+    Reply('{"total": 10}', usage=Usage(2000, 100)),
+]
+MODELS = {
+    "anthropic": "claude-sonnet-4-6",
+    "openai": "gpt-4.1",
+    "gemini": "gemini-2.5-flash",
+    "ollama": "llama3.2",
+}
+
+
+@pytest.mark.parametrize("provider", MODELS)
+def test_an_agent_works_in_every_format(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a client it opens its own for the run, and closes it."""
+    with LoopbackServer(SCRIPT) as server:
+        for variable in make_provider(provider).key_variables:
+            monkeypatch.setenv(variable, server.key)
+        config = LlmConfig(provider, MODELS[provider], server.base_url(provider))
+        result = Agent(config, tools=[add], output=Sum).run_sync("Add.")
+    assert result.output == Sum(total=10)
+    assert [message["content"] for message in result.messages[2:4]] == ["3", "7"]
+    assert len(server.requests) == 2
+
+
+def test_the_cost_of_a_run_is_that_of_its_calls() -> None:
+    """It is counted for the agent's name in the tracker of the run."""
+    with (
+        LoopbackServer(SCRIPT) as server,
+        use_cost_tracker(RunCostTracker(prices={"m": (2, 10)})) as tracker,
+    ):
+        provider = make_provider("anthropic", server.base_url("anthropic"))
+        with LlmClient(provider, api_key=server.key) as client:
+            agent = Agent("anthropic:m", client=client, tools=[add], output=Sum, name="adder")
+            result = agent.run_sync("Add.")
+    assert result.usage == Usage(3000, 200)
+    assert result.cost_usd == Decimal("0.008") == tracker.total_usd
+    row = tracker.breakdown.agent_rows[0]
+    assert (row.stage, row.agent_class, row.cost_usd) == ("adder", "Agent", Decimal("0.008"))
+
+
+def test_a_given_client_serves_several_runs() -> None:
+    """Each waiting run has an event loop of its own, and leaves no connection open in it."""
+    with LoopbackServer(SCRIPT * 2) as server:
+        provider = make_provider("anthropic", server.base_url("anthropic"))
+        with LlmClient(provider, api_key=server.key) as client:
+            agent = Agent("anthropic:m", client=client, tools=[add], output=Sum)
+            assert [agent.run_sync("Add.").output.total for _ in range(2)] == [10, 10]
+
+
+def test_a_spent_limit_stops_the_run() -> None:
+    with (
+        LoopbackServer(SCRIPT) as server,
+        use_cost_tracker(RunCostTracker("0.0045", prices={"m": (2, 10)})),
+    ):
+        provider = make_provider("anthropic", server.base_url("anthropic"))
+        client = LlmClient(provider, api_key=server.key)
+        agent = Agent("anthropic:m", client=client, tools=[add], max_output_tokens=200)
+
+        async def run() -> None:
+            async with client:
+                await agent.run("Add.")
+
+        with pytest.raises(CostLimitExceeded):
+            asyncio.run(run())
+    assert len(server.requests) == 1
