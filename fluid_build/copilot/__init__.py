@@ -7,6 +7,7 @@ importing the package or a part of it loads nothing else.
 TYPE_CHECKING = False  # type checkers take it for True; importing typing isn't free
 
 if TYPE_CHECKING:
+    from fluid_build.copilot.agents.agent import Agent
     from fluid_build.copilot.agents.base import BaseStageAgent, StageSession
     from fluid_build.copilot.agents.composite import (
         Checkpoint,
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from fluid_build.copilot.llm.providers import make_provider
     from fluid_build.copilot.llm.testing import LoopbackServer, ScriptedProvider
     from fluid_build.copilot.tools.registry import forge_tool
+    from fluid_build.copilot.tools.toolbox import Toolbox
 
 __all__ = [
+    "Agent",
     "BaseStageAgent",
     "Checkpoint",
     "Composite",
@@ -35,6 +38,7 @@ __all__ = [
     "RunCostTracker",
     "ScriptedProvider",
     "StageSession",
+    "Toolbox",
     "completion",
     "delegate",
     "forge_tool",
@@ -44,6 +48,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Agent": "agents.agent",
     "BaseStageAgent": "agents.base",
     "Checkpoint": "agents.composite",
     "Composite": "agents.composite",
@@ -55,6 +60,7 @@ _MODULES = {
     "RunCostTracker": "cost",
     "ScriptedProvider": "llm.testing",
     "StageSession": "agents.base",
+    "Toolbox": "tools.toolbox",
     "completion": "agents.composite",
     "delegate": "agents.composite",
     "forge_tool": "tools.registry",

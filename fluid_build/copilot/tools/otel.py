@@ -104,6 +104,7 @@ class _SpanObserver:
         self._tracer = tracer
         self._open: dict[str, _OpenSpan] = {}
         self._lock = threading.Lock()
+        self._clients_calls: set[tuple[str, ...]] = set()
         self._tokens = meter.create_histogram(
             TOKEN_USAGE,
             unit="{token}",
@@ -127,6 +128,7 @@ class _SpanObserver:
                 name = f"execute_step {payload['step_name']}"
                 self._start(name, payload, _step_attributes(payload))
             case "llm.call_started":
+                self._clients_calls.add(_caller(payload))
                 name = f"chat {payload['model']}"
                 self._start(name, payload, _call_attributes(payload), SpanKind.CLIENT)
             case "llm.call_finished":
@@ -138,7 +140,8 @@ class _SpanObserver:
             case "tool.call_completed":
                 self._record_tool_call(payload)
             case "llm.call_completed":
-                self._record_foreign_call(payload)
+                if _caller(payload) not in self._clients_calls:
+                    self._record_foreign_call(payload)
 
     def _start(
         self,
@@ -193,9 +196,6 @@ class _SpanObserver:
 
     def _record_foreign_call(self, payload: Payload) -> None:
         """Record a call that only the ledger knows, at the moment that it heard of it."""
-        opened = self._open.get(current_operation() or "")
-        if opened is not None and opened.attributes[OPERATION] == "chat":
-            return
         attributes = {
             OPERATION: "chat",
             PROVIDER: _provider_name(payload["provider"]),
@@ -237,6 +237,11 @@ class _SpanObserver:
             count = payload.get(f"{token_type}_tokens")
             if count is not None:
                 self._tokens.record(count, shared | {TOKEN_TYPE: token_type})
+
+
+def _caller(payload: Payload) -> tuple[str, ...]:
+    """Return who asked which model: the ledger names a client's calls so, but not one by one."""
+    return tuple(payload[name] for name in ("provider", "model", "stage", "agent_class"))
 
 
 def _agent_span_name(payload: Payload) -> str:

@@ -364,3 +364,19 @@ def test_nothing_is_recorded_after_the_subscription_ended() -> None:
         assert current_operation() is None
         operation.fail(RuntimeError())
     assert described == []
+
+
+@pytest.mark.parametrize("is_read_to_the_end", [True, False])
+def test_a_streamed_call_has_one_span_which_ends_with_its_reader(is_read_to_the_end: bool) -> None:
+    def read(client: LlmClient) -> None:
+        with client.stream_sync(PROMPT) as events:
+            for _ in events:
+                if not is_read_to_the_end:
+                    break
+
+    recorded, _ = call_model(Reply("one two three"), read)
+    (span,) = recorded.spans
+    attributes = attributes_of(span)
+    assert attributes["gen_ai.request.stream"] is True
+    assert ("gen_ai.usage.output_tokens" in attributes) is is_read_to_the_end
+    assert span.status.status_code is StatusCode.UNSET
