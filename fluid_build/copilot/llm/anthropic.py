@@ -1,31 +1,57 @@
-"""Anthropic's Messages API (``POST /v1/messages``, version 2023-06-01).
+"""Anthropic's Messages API (``POST /v1/messages``, version 2026-10-21).
 
-Structured output is the input of a tool that the model must call, which every model can do.
+A structured answer is text in a closed schema (``output_config.format``). Where the model or the
+schema doesn't allow that, it is the input of a tool. Thinking and the blocks of Anthropic's own
+tools stay in the conversation unchanged: without them, the API refuses a loop of tool calls.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 
-from fluid_build.copilot.llm.alternating_turns import Turn, TurnPart, alternate, split_system
+from fluid_build.copilot.llm.alternating_turns import alternate, split_system
+from fluid_build.copilot.llm.anthropic_blocks import (
+    AnswerContent,
+    end_cached,
+    has_thinking,
+    read_content,
+    read_usage,
+    write_messages,
+)
+from fluid_build.copilot.llm.anthropic_models import (
+    answers_in_schema,
+    binds_thinking,
+    takes_sampling,
+)
+from fluid_build.copilot.llm.anthropic_stream import AnthropicStreamReader
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,
     LlmRequest,
     LlmResponse,
     StopReason,
-    Usage,
+    ToolSpec,
     merge_extra,
-    whole_number,
 )
+from fluid_build.copilot.llm.closed_schema import close_schema
+from fluid_build.copilot.llm.strict_schema import restore
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
-_VERSION = "2023-06-01"
-_CACHED = {"type": "ephemeral"}
+LOG = logging.getLogger(__name__)
+
+_VERSION = "2026-10-21"
+_VERSION_WITH_SAMPLING = "2023-06-01"
+_SAMPLING = ("temperature", "top_p", "top_k")
+"""The current version refuses them for every model."""
+_BETA_OF_BOUND_THINKING = "thinking-binding-controls-2026-08-01"
+_LEAST_THINKING = 1024
 _STOP_REASONS: dict[str, StopReason] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -34,6 +60,7 @@ _STOP_REASONS: dict[str, StopReason] = {
     "tool_use": "tool_calls",
     "refusal": "refused",
 }
+"""``pause_turn`` is "other": send the answer back as it is, and the model goes on."""
 
 
 class AnthropicProvider(LlmProvider):
@@ -42,129 +69,209 @@ class AnthropicProvider(LlmProvider):
     name = "anthropic"
     default_base_url = "https://api.anthropic.com"
     key_variables = ("ANTHROPIC_API_KEY",)
-    fast_model = "claude-haiku-4-5"
+    token_variables = ("ANTHROPIC_AUTH_TOKEN",)
+    fast_model = "claude-haiku-5-5"
 
     def auth_headers(self, key: str) -> dict[str, str]:
-        """Return ``x-api-key``."""
-        return {"x-api-key": key}
+        """Return ``x-api-key``, or ``authorization`` for a token (OAuth, or a gateway's)."""
+        is_token = key.startswith("sk-ant-oat") or any(
+            os.environ.get(name, "").strip() == key for name in self.token_variables
+        )
+        return {"authorization": f"Bearer {key}"} if is_token else {"x-api-key": key}
 
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
-        """Return the Messages request; with caching, the whole prompt is a cached prefix."""
+        """Return the Messages request; with caching, the whole prompt is a cached prefix.
+
+        ``extra`` may have ``betas``, as in the official client: they become a header.
+        """
+        return self._request(prompt, {})
+
+    def stream_request(self, prompt: LlmPrompt) -> LlmRequest:
+        """Return the request for the same answer as server-sent events."""
+        return self._request(prompt, {"stream": True})
+
+    def stream_reader(self, prompt: LlmPrompt) -> AnthropicStreamReader:
+        """Return a reader for one streamed answer."""
+        answer_tool = prompt.answer_name if prompt.response_schema is not None else None
+        return AnthropicStreamReader(lambda body: self.parse_response(body, prompt), answer_tool)
+
+    def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
+        """Return text, calls, usage and the provider's own blocks of a Messages answer."""
+        blocks = body.get("content")
+        if not isinstance(blocks, list):
+            raise self.unreadable("no content")
+        content = read_content(block for block in blocks if isinstance(block, Mapping))
+        stop_reason = _STOP_REASONS.get(str(body.get("stop_reason")), "other")
+        text, calls = content.text, content.calls
+        if prompt.response_schema is not None:
+            text, calls = _read_structured(content, prompt)
+            if stop_reason == "tool_calls" and not calls:
+                stop_reason = "end"
+        return LlmResponse(
+            text or (_explanation(body) if stop_reason == "refused" else ""),
+            tuple(calls),
+            read_usage(body.get("usage")),
+            stop_reason,
+            str(body.get("model", "")),
+            content.thinking,
+            tuple(content.blocks),
+            self.name,
+        )
+
+    def _request(self, prompt: LlmPrompt, options: JsonObject) -> LlmRequest:
+        _check_extra(prompt)
         system, messages = split_system(prompt)
-        mark = _end_cached if prompt.cache_prompt else list[JsonObject]
+        mark = end_cached if prompt.cache_prompt else list[JsonObject]
+        turns = alternate(messages, self.name)
         body: dict[str, JsonValue] = {
             "model": prompt.model,
             "max_tokens": prompt.max_output_tokens,
-            "messages": _messages(alternate(messages, self.name), mark),
+            "messages": write_messages(turns, mark),
+            **options,
         }
         if system:
             body["system"] = mark([{"type": "text", "text": text} for text in system])
-        if prompt.temperature is not None:
-            body["temperature"] = prompt.temperature
-        tools = _tools(prompt)
-        if tools:
+        structure = _structure(prompt)
+        if tools := [_tool(spec) for spec in (*prompt.tool_specs, *structure.tools)]:
             body["tools"] = mark(tools)
-        if prompt.response_schema is not None:
-            only = {"type": "tool", "name": prompt.answer_name}
-            body["tool_choice"] = {"type": "any"} if prompt.tools else only
-        body = merge_extra(body, prompt.extra)
-        return LlmRequest(self.endpoint("/v1/messages"), body, {"anthropic-version": _VERSION})
+        body |= structure.options
+        if prompt.temperature is not None and _sends_temperature(prompt.model):
+            body["temperature"] = prompt.temperature
+        extra = {name: value for name, value in prompt.extra.items() if name != "betas"}
+        body = merge_extra(body, extra)
+        betas = _betas(prompt)
+        if binds_thinking(prompt.model) and has_thinking(turns):
+            body |= _allow_dropped_thinking(body, betas)
+        return LlmRequest(self.endpoint("/v1/messages"), body, _headers(body, betas))
 
-    def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
-        """Return text, calls and usage of a Messages answer."""
-        content = body.get("content")
-        if not isinstance(content, list):
-            raise self.unreadable("no content")
-        blocks = [block for block in content if isinstance(block, Mapping)]
-        text = "".join(str(b.get("text", "")) for b in blocks if b.get("type") == "text")
-        calls = [_call(block) for block in blocks if block.get("type") == "tool_use"]
-        stop_reason = _STOP_REASONS.get(str(body.get("stop_reason")), "other")
-        if prompt.response_schema is not None:
-            answer = next((c for c in calls if c.name == prompt.answer_name), None)
-            if answer is not None:
-                text, calls = json.dumps(answer.arguments, ensure_ascii=False), []
-                stop_reason = "length" if stop_reason == "length" else "end"
-        return LlmResponse(
-            text, tuple(calls), _usage(body.get("usage")), stop_reason, str(body.get("model", ""))
+
+@dataclass(frozen=True, slots=True)
+class _Structure:
+    """How a structured answer is asked for: by further tools, by further keys of the body."""
+
+    tools: tuple[ToolSpec, ...] = ()
+    options: JsonObject = field(default_factory=dict)
+
+
+def _structure(prompt: LlmPrompt) -> _Structure:
+    """Return the closed schema, or a tool, which can be forced only on models that don't think.
+
+    Current models refuse a forced tool, and all do while they think. Source: "What's new in Claude
+    Opus 5.5" and "Forcing tool use".
+    """
+    if prompt.response_schema is None:
+        return _Structure()
+    takes_schema = answers_in_schema(prompt.model)
+    schema = close_schema(prompt.response_schema) if takes_schema else None
+    if schema is not None:
+        return _Structure(
+            options={"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+        )
+    if takes_schema or _thinking_type(prompt.extra) not in (None, "disabled"):
+        return _Structure((prompt.answer_tool,))
+    only = {"type": "tool", "name": prompt.answer_name}
+    choice = {"type": "any"} if prompt.tools else only
+    return _Structure((prompt.answer_tool,), {"tool_choice": choice})
+
+
+def _tool(spec: ToolSpec) -> JsonObject:
+    return {
+        "name": spec.name,
+        "description": spec.description,
+        "input_schema": dict(spec.input_schema),
+    }
+
+
+def _sends_temperature(model: str) -> bool:
+    if not takes_sampling(model):
+        _warn_of_temperature(model)
+    return takes_sampling(model)
+
+
+@cache
+def _warn_of_temperature(model: str) -> None:
+    """Warn once for a model."""
+    LOG.warning("%s takes no temperature: the one that is set isn't sent.", model)
+
+
+def _check_extra(prompt: LlmPrompt) -> None:
+    """Refuse what the API would refuse, and what changes how the answer is sent."""
+    if "stream" in prompt.extra:
+        raise UsageError("extra.stream can't be set.", hint="Call stream instead of complete.")
+    sampling = [name for name in _SAMPLING if name in prompt.extra]
+    if sampling and not takes_sampling(prompt.model):
+        raise UsageError(
+            f"{prompt.model} doesn't take extra.{sampling[0]}.",
+            hint="Claude 4.7 and later take no sampling parameters: leave it out.",
+        )
+    if _thinking_type(prompt.extra) == "enabled":
+        _check_budget(prompt)
+
+
+def _check_budget(prompt: LlmPrompt) -> None:
+    thinking = prompt.extra["thinking"]
+    budget = thinking.get("budget_tokens") if isinstance(thinking, Mapping) else None
+    if not isinstance(budget, int) or not _LEAST_THINKING <= budget < prompt.max_output_tokens:
+        raise UsageError(
+            f"extra.thinking.budget_tokens is {budget!r}. It has to be at least {_LEAST_THINKING} "
+            f"and less than max_output_tokens ({prompt.max_output_tokens}).",
+            hint="Raise max_output_tokens: thinking counts towards it.",
         )
 
 
-def _messages(turns: list[Turn], mark: Callable[[list[JsonObject]], JsonValue]) -> JsonValue:
-    """Return the turns as messages, with the last one's content marked."""
-    contents: list[JsonValue] = [_blocks(turn) for turn in turns]
-    contents[-1] = mark(_blocks(turns[-1]))
-    return [
-        {"role": "user" if turn.is_user else "assistant", "content": content}
-        for turn, content in zip(turns, contents, strict=True)
-    ]
+def _thinking_type(options: JsonObject) -> str | None:
+    thinking = options.get("thinking")
+    return str(thinking.get("type")) if isinstance(thinking, Mapping) else None
 
 
-def _blocks(turn: Turn) -> list[JsonObject]:
-    blocks: list[JsonObject] = []
-    for result in turn.results:
-        block: dict[str, JsonValue] = {
-            "type": "tool_result",
-            "tool_use_id": _safe_id(result.call_id),
-            "content": result.content,
-        }
-        if result.is_error:
-            block["is_error"] = True
-        blocks.append(block)
-    return blocks + [_block(part, turn.is_user) for part in turn.parts]
+def _betas(prompt: LlmPrompt) -> list[str]:
+    names = prompt.extra.get("betas")
+    return [str(name) for name in names] if isinstance(names, list | tuple) else []
 
 
-def _block(part: TurnPart, is_user: bool) -> JsonObject:
-    if isinstance(part, str):
-        # the API refuses an assistant's text with trailing blanks
-        return {"type": "text", "text": part if is_user else part.rstrip()}
-    if isinstance(part, ToolCall):
-        return {
-            "type": "tool_use",
-            "id": _safe_id(part.id),
-            "name": part.name,
-            "input": part.arguments,
-        }
-    raise UsageError("Anthropic can't be sent this part of a message yet.")
+def _allow_dropped_thinking(body: JsonObject, betas: list[str]) -> JsonObject:
+    """Return the keys that let the API drop thinking whose conversation has changed since.
+
+    It would refuse the request otherwise, and the runtime does change conversations: it shortens
+    them, and takes the prompts of steps out. Source: "Prefix checks on thinking blocks".
+    """
+    thinking = body.get("thinking", {"type": "adaptive"})
+    if not isinstance(thinking, Mapping) or thinking.get("type") != "adaptive":
+        return {}
+    betas.append(_BETA_OF_BOUND_THINKING)
+    return {"thinking": {"block_binding": {"prefix_mismatch_behavior": "drop_block"}, **thinking}}
 
 
-def _safe_id(call_id: str) -> str:
-    """Return an id without the characters that this API refuses."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id) or "_"
+def _headers(body: JsonObject, betas: list[str]) -> dict[str, str]:
+    has_sampling = any(name in body for name in _SAMPLING)
+    headers = {"anthropic-version": _VERSION_WITH_SAMPLING if has_sampling else _VERSION}
+    if betas:
+        headers["anthropic-beta"] = ",".join(dict.fromkeys(betas))
+    return headers
 
 
-def _tools(prompt: LlmPrompt) -> list[JsonObject]:
-    specs = prompt.tool_specs
-    if prompt.response_schema is not None:
-        specs.append(prompt.answer_tool)
-    return [
-        {"name": t.name, "description": t.description, "input_schema": dict(t.input_schema)}
-        for t in specs
-    ]
+def _read_structured(content: AnswerContent, prompt: LlmPrompt) -> tuple[str, list[ToolCall]]:
+    """Return a structured answer as text, and the calls; there are none next to an answer."""
+    call = next((c for c in content.calls if c.name == prompt.answer_name), None)
+    if call is not None:
+        return json.dumps(call.arguments, ensure_ascii=False), []
+    if content.calls:
+        return content.text, content.calls
+    return _restore_text(content.text, prompt.response_schema or {}), []
 
 
-def _end_cached(entries: list[JsonObject]) -> list[JsonObject]:
-    """Return the entries with a cache breakpoint after the last one."""
-    return [*entries[:-1], {**entries[-1], "cache_control": _CACHED}]
+def _restore_text(text: str, schema: JsonObject) -> str:
+    """Return JSON in the shape of the prompt's own schema; other text stays as it is."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    restored = restore(value, schema)
+    return text if restored == value else json.dumps(restored, ensure_ascii=False)
 
 
-def _call(block: JsonObject) -> ToolCall:
-    arguments = block.get("input")
-    return ToolCall(
-        str(block.get("id", "")),
-        str(block.get("name", "")),
-        dict(arguments) if isinstance(arguments, Mapping) else {},
-    )
-
-
-def _usage(usage: JsonValue) -> Usage | None:
-    """Return the usage; Anthropic counts cached tokens separately from the other input."""
-    if not isinstance(usage, Mapping):
-        return None
-    cached = whole_number(usage.get("cache_read_input_tokens"))
-    written = whole_number(usage.get("cache_creation_input_tokens"))
-    return Usage(
-        whole_number(usage.get("input_tokens")) + cached + written,
-        whole_number(usage.get("output_tokens")),
-        cached,
-        written,
-    )
+def _explanation(body: JsonObject) -> str:
+    """Return why the model declined, where it didn't say so itself."""
+    details = body.get("stop_details")
+    explanation = details.get("explanation") if isinstance(details, Mapping) else None
+    return explanation if isinstance(explanation, str) else ""

@@ -154,6 +154,8 @@ class LlmProvider(ABC):
     name: ClassVar[str]
     default_base_url: ClassVar[str]
     key_variables: ClassVar[tuple[str, ...]]
+    token_variables: ClassVar[tuple[str, ...]] = ()
+    """Variables with a token instead, for where no key is set."""
     fast_model: ClassVar[str | None] = None
     """The model of the cheap tier, for summaries. None: whoever needs one has to name it."""
     needs_key: ClassVar[bool] = True

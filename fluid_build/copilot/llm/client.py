@@ -295,8 +295,9 @@ def _key_for(provider: LlmProvider, api_key: ApiKey | str | None) -> ApiKey | No
         return api_key
     if api_key is not None:
         return ApiKey(api_key)
-    if provider.needs_key or any(os.environ.get(name) for name in provider.key_variables):
-        return find_api_key(provider.name, provider.key_variables)
+    variables = (*provider.key_variables, *provider.token_variables)
+    if provider.needs_key or any(os.environ.get(name) for name in variables):
+        return find_api_key(provider.name, variables)
     return None
 
 

@@ -17,6 +17,7 @@ def _no_configuration_from_outside(monkeypatch):
     """No key, limit or switch of the developer's own reaches a test."""
     for name in (
         "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
         "OPENAI_API_KEY",
         "GEMINI_API_KEY",
         "OLLAMA_API_KEY",

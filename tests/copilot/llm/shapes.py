@@ -1,13 +1,11 @@
 """The requests that each provider documents, as closed JSON schemas of the part we use.
 
-Sources: the public API references for Anthropic's Messages (2023-06-01), OpenAI's Chat Completions,
+Sources: the public API references for OpenAI's Chat Completions,
 Google's models.generateContent (v1beta) and Ollama's /api/chat.
 """
 
 TEXT = {"type": "string"}
-FULL_TEXT = {"type": "string", "pattern": r"\S"}
 OBJECT = {"type": "object"}
-CACHE = {"const": {"type": "ephemeral"}}
 
 
 def closed(required, optional=None):
@@ -18,66 +16,6 @@ def closed(required, optional=None):
         "additionalProperties": False,
     }
 
-
-ANTHROPIC_TOOL = closed(
-    {
-        "name": {"type": "string", "pattern": "^[a-zA-Z0-9_-]{1,128}$"},
-        "input_schema": {"type": "object", "required": ["type"]},
-    },
-    {"description": TEXT, "cache_control": CACHE},
-)
-ANTHROPIC_BLOCKS = {
-    "type": "array",
-    "minItems": 1,
-    "items": {
-        "oneOf": [
-            closed({"type": {"const": "text"}, "text": FULL_TEXT}, {"cache_control": CACHE}),
-            closed(
-                {
-                    "type": {"const": "tool_use"},
-                    "id": {"type": "string", "pattern": "^[a-zA-Z0-9_-]+$"},
-                    "name": TEXT,
-                    "input": OBJECT,
-                },
-                {"cache_control": CACHE},
-            ),
-            closed(
-                {
-                    "type": {"const": "tool_result"},
-                    "tool_use_id": {"type": "string", "pattern": "^[a-zA-Z0-9_-]+$"},
-                },
-                {"content": TEXT, "is_error": {"type": "boolean"}, "cache_control": CACHE},
-            ),
-        ]
-    },
-}
-ANTHROPIC = closed(
-    {
-        "model": TEXT,
-        "max_tokens": {"type": "integer", "minimum": 1},
-        "messages": {
-            "type": "array",
-            "minItems": 1,
-            "items": closed({"role": {"enum": ["user", "assistant"]}, "content": ANTHROPIC_BLOCKS}),
-        },
-    },
-    {
-        "system": {
-            "type": "array",
-            "items": closed(
-                {"type": {"const": "text"}, "text": FULL_TEXT}, {"cache_control": CACHE}
-            ),
-        },
-        "temperature": {"type": "number"},
-        "tools": {"type": "array", "items": ANTHROPIC_TOOL},
-        "tool_choice": {
-            "oneOf": [
-                closed({"type": {"enum": ["auto", "any", "none"]}}),
-                closed({"type": {"const": "tool"}, "name": TEXT}),
-            ]
-        },
-    },
-)
 
 OPENAI_TOOL = closed(
     {
@@ -210,4 +148,4 @@ OLLAMA = closed(
     },
 )
 
-SHAPES = {"anthropic": ANTHROPIC, "openai": OPENAI, "gemini": GEMINI, "ollama": OLLAMA}
+SHAPES = {"openai": OPENAI, "gemini": GEMINI, "ollama": OLLAMA}

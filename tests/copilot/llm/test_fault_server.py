@@ -8,7 +8,8 @@ import time
 import httpx
 import pytest
 
-from fluid_build.copilot.llm.providers import make_provider
+from fluid_build.copilot.llm.base import LlmPrompt
+from fluid_build.copilot.llm.providers import PROVIDERS, make_provider
 from fluid_build.copilot.llm.testing import (
     LoopbackServer,
     Reply,
@@ -22,29 +23,22 @@ from fluid_build.copilot.llm.testing import (
 )
 from fluid_build.copilot.llm.testing.wire import FORMATS
 
-STREAMING = [name for name, wire in FORMATS.items() if wire.stream is not None]
-PATHS = {
-    "anthropic": "/v1/messages",
-    "openai": "/chat/completions",
-    "openai-responses": "/responses",
-    "gemini": "/models/m:{}",
-    "ollama": "/api/chat",
-}
-every_stream = pytest.mark.parametrize("wire", [name for name in STREAMING if name in PATHS])
+PROMPT = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
+PROVIDER_FORMATS = [name for name in FORMATS if name in PROVIDERS]
+every_stream = pytest.mark.parametrize(
+    "wire", [name for name in PROVIDER_FORMATS if FORMATS[name].stream is not None]
+)
 
 
 def receive(server, wire, *, is_stream=True, timeout=5.0):
-    """Send a minimal request; return the answer's documents or body."""
-    method = "streamGenerateContent" if is_stream else "generateContent"
-    url = server.base_url(wire) + PATHS[wire].format(method)
-    headers = make_provider(wire).auth_headers(server.key)
-    body = {"model": "m", "stream": is_stream}
-    if wire == "gemini":  # whose server knows neither, and says so
-        body = {"contents": [{"role": "user", "parts": [{"text": "hello"}]}]}
-    response = httpx.post(url, headers=headers, json=body, timeout=timeout)
+    """Send a minimal request; return the status, and the answer's documents or body."""
+    provider = make_provider(wire, server.base_url(wire))
+    request = provider.stream_request(PROMPT) if is_stream else provider.build_request(PROMPT)
+    headers = {**request.headers, **provider.auth_headers(server.key)}
+    response = httpx.post(request.url, headers=headers, json=request.body, timeout=timeout)
     if not is_stream or response.status_code != 200:
         return response.status_code, response.json()
-    frames = make_provider(wire).stream_frames()
+    frames = provider.stream_frames()
     return 200, [*frames.feed(response.content), *frames.end()]
 
 
@@ -100,7 +94,7 @@ def test_an_answer_may_trickle(is_stream, wire):
         assert slow == receive(server, wire, is_stream=is_stream)
 
 
-@pytest.mark.parametrize("wire", PATHS)
+@pytest.mark.parametrize("wire", PROVIDER_FORMATS)
 def test_an_invalid_request_is_refused_in_words(wire):
     """The words are the test's."""
     with LoopbackServer([invalid_request("no such field: x")]) as server:

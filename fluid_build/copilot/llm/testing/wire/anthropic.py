@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from fluid_build.copilot.llm.testing.faults import Fault
+from fluid_build.copilot.llm.testing.wire.anthropic_rules import refuse, sign
 from fluid_build.copilot.llm.testing.wire.format import (
     Reply,
     RequestBody,
@@ -52,7 +53,7 @@ def _content(reply: Reply, request: RequestBody) -> list[_Block]:
     content: list[_Block] = []
     if reply.thinking:
         content.append(
-            {"type": "thinking", "thinking": reply.thinking, "signature": _signature(reply)}
+            {"type": "thinking", "thinking": reply.thinking, "signature": sign(reply.thinking)}
         )
     choice = request.get("tool_choice", {})
     if choice.get("type") == "tool" or (choice.get("type") == "any" and not reply.tool_calls):
@@ -66,10 +67,6 @@ def _content(reply: Reply, request: RequestBody) -> list[_Block]:
         for c in reply.tool_calls
     ]
     return content
-
-
-def _signature(reply: Reply) -> str:
-    return f"signed-{len(reply.thinking)}"
 
 
 def _refusal() -> _Block:
@@ -152,4 +149,5 @@ FORMAT = WireFormat(
     is_stream=asks_for_stream,
     stream=_stream,
     stream_fault=_stream_fault,
+    refuse=refuse,
 )
