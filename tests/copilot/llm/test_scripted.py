@@ -7,6 +7,7 @@ import pytest
 from fluid_build.copilot.agents.errors import RateLimitError
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
 from fluid_build.copilot.llm.testing import ScriptedProvider
+from fluid_build.copilot.messages import ToolCall
 
 PROMPT = LlmPrompt("m", [{"role": "user", "content": "hello"}])
 
@@ -64,3 +65,12 @@ def test_parallel_calls_each_get_an_answer_of_their_own():
 
     texts = {response.text for response in asyncio.run(ask_all())}
     assert len(texts) == 50
+
+
+def test_calls_of_tools_are_an_answer() -> None:
+    calls = [ToolCall("1", "add", {"a": 1}), ToolCall("2", "add", {"a": 2})]
+    model = ScriptedProvider([calls[0], calls])
+    prompt = LlmPrompt("any", [])
+    assert model.complete_sync(prompt).tool_calls == (calls[0],)
+    answer = model.complete_sync(prompt)
+    assert (list(answer.tool_calls), answer.text, answer.stop_reason) == (calls, "", "tool_calls")

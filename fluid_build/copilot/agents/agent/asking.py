@@ -37,6 +37,7 @@ from fluid_build.copilot.llm.streaming import (
 )
 from fluid_build.copilot.llm.summarizer import make_summarizer
 from fluid_build.copilot.messages import Message, text_of
+from fluid_build.errors import UsageError
 
 NO_USAGE = Usage()
 
@@ -194,14 +195,27 @@ class Asking:
 
     async def _complete(self, prompt: LlmPrompt) -> LlmResponse:
         stage, agent_class = self._caller
-        if self._emit is None:
-            return await self._client.complete(prompt, stage=stage, agent_class=agent_class)
-        stream = getattr(self._client, "stream", None)
-        if stream is None:
-            response = await self._client.complete(prompt, stage=stage, agent_class=agent_class)
+        stream = None if self._emit is None else self._open_stream(prompt)
+        if self._emit is not None and stream is not None:
+            return await _read_stream(stream, self._emit)
+        response = await self._client.complete(prompt, stage=stage, agent_class=agent_class)
+        if self._emit is not None:
             _emit_whole(response, self._emit)
-            return response
-        return await _read_stream(stream(prompt, stage=stage, agent_class=agent_class), self._emit)
+        return response
+
+    def _open_stream(self, prompt: LlmPrompt) -> AsyncIterator[StreamEvent] | None:
+        """Return the stream of an answer, or None where client or provider can't stream."""
+        open_stream = getattr(self._client, "stream", None)
+        if open_stream is None:
+            return None
+        stage, agent_class = self._caller
+        try:
+            stream: AsyncIterator[StreamEvent] = open_stream(
+                prompt, stage=stage, agent_class=agent_class
+            )
+        except UsageError:  # any other mistake in the prompt is refused by ``complete`` too
+            return None
+        return stream
 
     def _price(self, usage: Usage | None) -> Decimal | None:
         if usage is None or not self._model.is_known:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import inspect
 import json
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from typing import TypeAlias
 
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.llm.answer_streams import AnswerStream, AnswerStreamSync, events_of
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
 from fluid_build.copilot.llm.streaming import StreamEvent
+from fluid_build.copilot.messages import ToolCall
 from fluid_build.json_types import JsonObject
 
-Answer: TypeAlias = "str | JsonObject | LlmResponse | Exception"
-"""A text, an object to answer as JSON, a whole response, or an error to raise."""
+Answer: TypeAlias = "str | JsonObject | ToolCall | Sequence[ToolCall] | LlmResponse | Exception"
+"""A text, an object to answer as JSON, calls of tools, a whole response, or an error to raise."""
 
 AnswerScript: TypeAlias = "Sequence[Answer] | Callable[[LlmPrompt], Answer | Awaitable[Answer]]"
 
@@ -84,5 +85,12 @@ class ScriptedProvider:
             raise answer
         if isinstance(answer, LlmResponse):
             return answer
+        if isinstance(answer, ToolCall):
+            return self._respond_with_calls([answer])
+        if not isinstance(answer, str | Mapping):
+            return self._respond_with_calls(answer)
         text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         return LlmResponse(text, usage=Usage(1, 1), model=self.model)
+
+    def _respond_with_calls(self, calls: Sequence[ToolCall]) -> LlmResponse:
+        return LlmResponse("", tuple(calls), Usage(1, 1), "tool_calls", self.model)

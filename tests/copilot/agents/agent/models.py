@@ -6,6 +6,14 @@ from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.json_types import JsonValue
 
+MODELS = {
+    "anthropic": "claude-sonnet-4-6",
+    "openai": "gpt-4.1",
+    "gemini": "gemini-2.5-flash",
+    "ollama": "llama3.2",
+}
+"""A model of each wire format."""
+
 
 def calling(*calls: ToolCall) -> LlmResponse:
     """An answer that wants tools called."""

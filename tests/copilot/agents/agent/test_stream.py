@@ -18,6 +18,8 @@ from fluid_build.copilot.agents.agent import (
 from fluid_build.copilot.errors import ProviderServerError
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.llm.base import LlmPrompt
+from fluid_build.copilot.llm.client import LlmClient
+from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
     StreamEvent,
@@ -26,9 +28,9 @@ from fluid_build.copilot.llm.streaming import (
     ToolCallEvent,
     UsageEvent,
 )
-from fluid_build.copilot.llm.testing import ScriptedProvider
+from fluid_build.copilot.llm.testing import LoopbackServer, Reply, ScriptedProvider
 from fluid_build.copilot.messages import ToolResult
-from tests.copilot.agents.agent.models import call, calling
+from tests.copilot.agents.agent.models import MODELS, call, calling
 
 
 def add(a: int, b: int) -> int:
@@ -43,9 +45,15 @@ def kinds(events: list[AgentEvent[str]]) -> list[type]:
     return [type(event) for event in events]
 
 
+class Unstreamed(ScriptedProvider):
+    """A scripted model without streams, as a client of LiteLLM is."""
+
+    stream = None  # type: ignore[assignment]
+
+
 @pytest.mark.parametrize("is_blocking", [True, False])
 def test_a_client_that_cannot_stream_has_its_answers_as_events(is_blocking: bool) -> None:
-    agent = Agent(ScriptedProvider(SCRIPT), tools=[add])
+    agent = Agent(Unstreamed(SCRIPT), tools=[add])
 
     async def read() -> list[AgentEvent[str]]:
         return [event async for event in agent.stream("1 + 2?")]
@@ -67,7 +75,7 @@ def test_a_client_that_cannot_stream_has_its_answers_as_events(is_blocking: bool
 class Streaming(ScriptedProvider):
     """A scripted model that streams its answers word by word."""
 
-    async def stream(
+    async def stream(  # type: ignore[override]
         self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
     ) -> AsyncIterator[StreamEvent]:
         response = await self.complete(prompt, stage=stage, agent_class=agent_class)
@@ -117,3 +125,23 @@ def test_a_reader_that_leaves_stops_the_run() -> None:
 
     asyncio.run(leave())
     assert stopped == ["wait"]
+
+
+@pytest.mark.parametrize(("provider", "model"), MODELS.items())
+def test_a_run_is_streamed_over_a_socket(provider: str, model: str) -> None:
+    """Text comes in pieces, and the run ends as it would in one piece."""
+    script = [
+        Reply("", [call("add", a=1, b=2)], Usage(10, 5)),
+        Reply("It is three, as always.", usage=Usage(20, 5)),
+    ]
+    with LoopbackServer(script) as server:
+        wire = make_provider(provider, server.base_url(provider))
+        with LlmClient(wire, api_key=server.key) as client:
+            agent = Agent(f"{provider}:{model}", client=client, tools=[add])
+            events = list(agent.stream_sync("1 + 2?"))
+    text = "".join(event.text for event in events if isinstance(event, TextEvent))
+    last = events[-1]
+    assert isinstance(last, ResultEvent)
+    assert text == last.result.output == "It is three, as always."
+    assert (last.result.turns, last.result.usage) == (2, Usage(30, 10))
+    assert kinds(events).index(ToolFinishedEvent) < kinds(events).index(TextEvent)

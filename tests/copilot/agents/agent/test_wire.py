@@ -15,7 +15,7 @@ from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply
-from tests.copilot.agents.agent.models import call
+from tests.copilot.agents.agent.models import MODELS, call
 
 
 class Sum(BaseModel):
@@ -31,12 +31,6 @@ SCRIPT = [
     Reply("", [call("add", a=1, b=2), call("add", "c2", a=3, b=4)], Usage(1000, 100)),
     Reply('{"total": 10}', usage=Usage(2000, 100)),
 ]
-MODELS = {
-    "anthropic": "claude-sonnet-4-6",
-    "openai": "gpt-4.1",
-    "gemini": "gemini-2.5-flash",
-    "ollama": "llama3.2",
-}
 
 
 @pytest.mark.parametrize("provider", MODELS)
