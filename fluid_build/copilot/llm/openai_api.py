@@ -10,9 +10,7 @@ from functools import cache
 from typing import ClassVar
 from urllib.parse import urlsplit
 
-import httpx
-
-from fluid_build.copilot.error_classification import classify_response
+from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import ProviderError
 from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, Usage, whole_number
 from fluid_build.copilot.llm.openai_models import is_reasoning_model
@@ -26,8 +24,6 @@ LOG = logging.getLogger(__name__)
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _CHEAP_TIERS = ("auto", "default", "flex")
 """Service tiers that cost no more than the listed price, which all calls are reserved at."""
-_STATUS_OF_CODE = {"rate_limit_exceeded": 429, "server_error": 500, "vector_store_timeout": 500}
-"""HTTP statuses that the codes of a failed answer (the SDK's ``ResponseError``) correspond to."""
 
 
 class OpenAIServer(LlmProvider):
@@ -72,12 +68,10 @@ class OpenAIServer(LlmProvider):
         is_v1 = "/openai/v1" in self._path
         return is_v1 if self.is_azure else self.is_openais_own
 
-    def failure(self, error: JsonObject) -> ProviderError:
-        """Return the typed error for a failure that the server reports within an answer."""
-        code = error.get("code")
-        status = code if isinstance(code, int) else _STATUS_OF_CODE.get(str(code), 400)
-        response = httpx.Response(status, content=json.dumps({"error": dict(error)}, default=str))
-        return classify_response(response, self.name)
+    def failure(self, document: JsonObject) -> ProviderError:
+        """Return the typed error for a document that reports a failure within an answer."""
+        failure = classify_error_document(document, self.name)
+        return failure or self.unreadable("a failure without an error")
 
 
 def check_extra(extra: JsonObject, fixed: Iterable[str]) -> None:

@@ -125,9 +125,8 @@ class OpenAIChatProvider(OpenAIServer):
         """Return text, calls and usage of the first choice."""
         choices = body.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
-        error = choice.get("error") if isinstance(choice, Mapping) else None
-        if isinstance(error, Mapping):  # OpenRouter reports the failure of a model here
-            raise self.failure(error)
+        if isinstance(choice, Mapping) and choice.get("error"):
+            raise self.failure(choice)  # as OpenRouter reports that a model failed
         message = choice.get("message") if isinstance(choice, Mapping) else None
         if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
             raise self.unreadable("no choices")

@@ -96,9 +96,8 @@ class OpenAIResponsesProvider(OpenAIServer):
 
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
         """Return text, calls, reasoning and usage. Raises ``ProviderError`` for a failed answer."""
-        error = body.get("error")
-        if isinstance(error, dict) or body.get("status") == "failed":
-            raise self.failure(error if isinstance(error, dict) else {})
+        if body.get("error") or body.get("status") == "failed":
+            raise self.failure({"type": "response.failed", "response": body})
         output = body.get("output")
         if not isinstance(output, list):
             raise self.unreadable("no output")

@@ -55,7 +55,7 @@ class ResponsesStreamReader(StreamReader):
             case "response.completed" | "response.incomplete":
                 return self._end(document.get("response"))
             case "response.failed" | "error":
-                raise self._fail(_error_in(document))
+                raise self._fail(document)
         return []
 
     def response(self) -> LlmResponse:
@@ -91,11 +91,3 @@ class ResponsesStreamReader(StreamReader):
         self.is_complete = True
         self.usage = read_usage(body.get("usage"), "input_tokens", "output_tokens")
         return [UsageEvent(self.usage)] if self.usage else []
-
-
-def _error_in(document: JsonObject) -> JsonObject:
-    """Return the error of ``response.failed``, or of an ``error`` event, which is flat."""
-    response = document.get("response")
-    holder = response if isinstance(response, Mapping) else document
-    error = holder.get("error")
-    return error if isinstance(error, Mapping) else document
