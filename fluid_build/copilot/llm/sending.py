@@ -32,7 +32,7 @@ from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest, Llm
 from fluid_build.copilot.llm.credentials import ApiKey
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.messages import Attachment, content_parts
-from fluid_build.json_types import JsonValue
+from fluid_build.json_types import JsonObject, JsonValue
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """Far more than any model writes: it only stops a server that floods."""
@@ -226,7 +226,7 @@ class Attempt:
             raise self.call.provider.unreadable("it isn't a JSON object")
         failure = classify_error_document(body, self.call.provider.name, self.call.secrets)
         if failure is not None:  # some gateways put a failure into a success
-            self._is_free = True
+            self._is_free = not reports_usage(body)
             raise failure
         return self.call.provider.parse_response(body, self.call.prompt)
 
@@ -275,6 +275,13 @@ class WholeAttempt(Attempt):
 
     def _charge(self) -> None:
         self._pay(self._usage)
+
+
+def reports_usage(failure: JsonObject) -> bool:
+    """Return whether a document that reports a failure says what it has cost all the same."""
+    response = failure.get("response")
+    holder = response if isinstance(response, Mapping) else failure
+    return isinstance(holder.get("usage"), Mapping)
 
 
 def _prompt_tokens(prompt: LlmPrompt) -> int:

@@ -17,7 +17,13 @@ from fluid_build.copilot.errors import AgentExecutionError, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.base import LlmResponse
 from fluid_build.copilot.llm.call_operations import model_call, record_answer
-from fluid_build.copilot.llm.sending import SAFETY_FACTOR, TRANSPORT_ERRORS, Attempt, Call
+from fluid_build.copilot.llm.sending import (
+    SAFETY_FACTOR,
+    TRANSPORT_ERRORS,
+    Attempt,
+    Call,
+    reports_usage,
+)
 from fluid_build.copilot.llm.streaming import AnswerEvent, FrameError, StreamEvent, StreamReader
 from fluid_build.json_types import JsonObject, JsonValue
 
@@ -42,6 +48,7 @@ class StreamAttempt(Attempt):
         self._frames = call.provider.stream_frames()
         self._reader = reader
         self._has_documents = False
+        self._has_events = False
         self._generated: list[str] = []
         self._answer: LlmResponse | None = None
 
@@ -88,6 +95,7 @@ class StreamAttempt(Attempt):
                 self._has_documents = True
                 self._generated += _generated_texts(document)
                 events += self._reader.read(document)
+                self._has_events |= bool(events)
         except FrameError as error:
             self._failure = self.call.provider.unreadable(str(error))
         except AgentExecutionError as error:
@@ -97,7 +105,7 @@ class StreamAttempt(Attempt):
     def _check(self, document: JsonObject) -> None:
         failure = classify_error_document(document, self.call.provider.name, self.call.secrets)
         if failure is not None:
-            self._is_free = not self._has_documents
+            self._is_free = not self._has_events and not reports_usage(document)
             raise failure
 
     def _cut_off(self) -> ProviderServerError:

@@ -162,6 +162,17 @@ def test_a_failure_inside_a_success_costs_nothing(bench, ask):
     assert cost.total_usd == 0
 
 
+def test_a_failed_answer_with_usage_is_charged(bench, ask):
+    """The model ran, and failed on its way."""
+    cost = tracker()
+    error = {"code": "invalid_prompt", "message": "m"}
+    body = {"status": "failed", "error": error, "usage": {"input_tokens": 9, "output_tokens": 1}}
+    client = answering(bench, lambda request: httpx.Response(200, json=body), cost)
+    with pytest.raises(ProviderError):
+        ask(client, HELLO)
+    assert cost.total_usd == RESERVED
+
+
 def test_an_error_whose_body_is_cut_is_still_a_refusal(bench, ask):
     """Its status says so."""
 
