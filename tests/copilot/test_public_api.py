@@ -85,8 +85,8 @@ PUBLIC = {
         FORGE_TOOL_REGISTRY STAGED_TOOL_REGISTRY STAGED_TOOL_VARIABLE TOOL_REGISTRY as_tool
         find_tool forge_tool get_tool_definitions register_legacy_tool registered_tools""",
     "copilot.tools.dispatch": """
-        ForgeToolResult ToolResultError UnknownTool dispatch_forge_tool
-        dispatch_forge_tool_async dispatch_tool_call dispatch_tool_call_async tool_result_text""",
+        ForgeToolResult dispatch_forge_tool dispatch_forge_tool_async dispatch_tool_call
+        dispatch_tool_call_async tool_result_text""",
     "copilot.tools.toolbox": "Toolbox",
     "copilot.tools.confinement": """
         FileTooLargeError ForbiddenPathError PathTraversalError open_confined read_confined

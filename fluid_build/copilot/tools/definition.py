@@ -10,12 +10,11 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Generic, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar
+from typing import Generic, Literal, ParamSpec, TypedDict, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from fluid_build.copilot.errors import ToolValidationError
 from fluid_build.copilot.tools.argument_schemas import (
     close_schema,
     close_silent_objects,
@@ -23,6 +22,15 @@ from fluid_build.copilot.tools.argument_schemas import (
     find_faults,
     has_open_model,
 )
+from fluid_build.copilot.tools.execution import (
+    CheckedCall,
+    Execute,
+    ExecuteAsync,
+    PlainCall,
+    compile_async_execution,
+    compile_execution,
+)
+from fluid_build.copilot.tools.refusals import NOT_JSON, TEXT, Arguments, pydantic_faults, refusal
 from fluid_build.copilot.tools.signatures import (
     DEPS,
     WORKSPACE_ROOT,
@@ -35,13 +43,6 @@ from fluid_build.json_types import JsonObject
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
-
-Arguments: TypeAlias = Mapping[str, object] | str | bytes
-"""The arguments of a call: an object, or the JSON text of one as the provider sent it."""
-
-_NOT_JSON = "/: it is not JSON"
-_MAX_FAULTS = 8
-"""Faults named in a reason: enough to correct a call, and bounded whatever the model sends."""
 
 
 class ToolDefinition(TypedDict):
@@ -107,7 +108,26 @@ class Tool(ABC):
         if self.deps_parameter is not None:
             self.deps_parameter.check(self.name, deps)
 
+    @property
     @abstractmethod
+    def checked_call(self) -> CheckedCall:
+        """Return the function that ``run`` calls."""
+
+    @property
+    def plain_call(self) -> PlainCall | None:
+        """Return the parts of ``checked_call`` if the function takes the model and no more."""
+        return None
+
+    @functools.cached_property
+    def execute(self) -> Execute:
+        """Return the recorded execution of the tool, compiled once."""
+        return compile_execution(self)
+
+    @functools.cached_property
+    def execute_async(self) -> ExecuteAsync:
+        """Return the recorded execution that doesn't block, compiled once."""
+        return compile_async_execution(self)
+
     def run(
         self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
     ) -> object:
@@ -115,6 +135,7 @@ class Tool(ABC):
 
         Raises ``ToolValidationError`` for arguments that don't fit, extra ones included.
         """
+        return self.checked_call(arguments, workspace_root, deps)
 
 
 class ForgeTool(Tool, Generic[P, R_co]):
@@ -166,18 +187,35 @@ class ForgeTool(Tool, Generic[P, R_co]):
         """Return the arguments as a JSON schema that takes no others."""
         return close_schema(self.args_schema.model_json_schema())
 
-    def run(
-        self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
-    ) -> object:
-        """Check the arguments and call the function; the caller awaits a coroutine.
+    @property
+    def checked_call(self) -> CheckedCall:
+        """Return the function that ``run`` calls."""
+        return self._call
 
-        Raises ``ToolValidationError`` for arguments that don't fit, extra ones included.
-        """
+    @property
+    def plain_call(self) -> PlainCall | None:
+        """Return the model and the function, if the call takes nothing else."""
         function: Callable[..., object] = self.function
-        try:
-            checked = self._check(arguments)
-        except ValidationError as error:
-            raise _refusal(self.name, arguments, _pydantic_faults(error)) from None
+        injects = self.workspace_root_aware or self.deps_parameter is not None
+        if self._unpacks or injects or self._is_partly_open:
+            return None
+        return self.args_schema, function
+
+    def _injected_names(self) -> list[str]:
+        return [WORKSPACE_ROOT] if self.deps_parameter is None else [WORKSPACE_ROOT, DEPS]
+
+    @functools.cached_property
+    def _is_partly_open(self) -> bool:
+        """Return whether Pydantic's own rule, extra fields everywhere or nowhere, is too coarse."""
+        self.args_schema.model_rebuild()
+        return has_open_model(self.args_schema.model_json_schema())
+
+    def _call(
+        self, arguments: Arguments, workspace_root: Path | str | None, deps: object
+    ) -> object:
+        """Call the function with its parameters, or the model, and with what is injected."""
+        checked = self._check(arguments)
+        function: Callable[..., object] = self.function
         injected: dict[str, object] = {}
         if self.workspace_root_aware:
             injected[WORKSPACE_ROOT] = _resolved(workspace_root)
@@ -187,9 +225,6 @@ class ForgeTool(Tool, Generic[P, R_co]):
             return function(**checked.__dict__, **injected)
         return function(checked, **injected)
 
-    def _injected_names(self) -> list[str]:
-        return [WORKSPACE_ROOT] if self.deps_parameter is None else [WORKSPACE_ROOT, DEPS]
-
     def _check(self, arguments: Arguments) -> BaseModel:
         extra: Literal["forbid"] | None = None if self._is_partly_open else "forbid"
         if self._is_partly_open:
@@ -197,20 +232,17 @@ class ForgeTool(Tool, Generic[P, R_co]):
         # Pydantic's own validator saves the overhead of ``model_validate``.
         validator = self.args_schema.__pydantic_validator__
         checked: BaseModel
-        if isinstance(arguments, str | bytes):
-            checked = validator.validate_json(arguments, extra=extra)
-        else:
-            checked = validator.validate_python(arguments, extra=extra)
+        try:
+            if isinstance(arguments, TEXT):
+                checked = validator.validate_json(arguments, extra=extra)
+            else:
+                checked = validator.validate_python(arguments, extra=extra)
+        except ValidationError as error:
+            raise refusal(self.name, arguments, pydantic_faults(error)) from None
         return checked
 
-    @functools.cached_property
-    def _is_partly_open(self) -> bool:
-        """Return whether Pydantic's own rule, extra fields everywhere or nowhere, is too coarse."""
-        self.args_schema.model_rebuild()
-        return has_open_model(self.args_schema.model_json_schema())
-
     def _refuse_extra(self, arguments: Arguments) -> None:
-        if isinstance(arguments, str | bytes):
+        if isinstance(arguments, TEXT):
             try:
                 arguments = from_json(arguments)
             except ValueError:
@@ -218,7 +250,7 @@ class ForgeTool(Tool, Generic[P, R_co]):
         if isinstance(arguments, Mapping):
             faults = find_extra_properties(self.input_schema, arguments)
             if faults:
-                raise _refusal(self.name, arguments, faults)
+                raise refusal(self.name, arguments, faults)
 
 
 class SchemaTool(Tool):
@@ -255,16 +287,17 @@ class SchemaTool(Tool):
         """Return the arguments as a JSON schema."""
         return self._input_schema
 
-    def run(
+    @property
+    def checked_call(self) -> CheckedCall:
+        """Return the function that ``run`` calls; it injects nothing."""
+        return self._call
+
+    def _call(
         self,
         arguments: Arguments,
-        workspace_root: Path | str | None = None,  # noqa: ARG002 - nothing is injected
-        deps: object = None,  # noqa: ARG002
+        workspace_root: Path | str | None,  # noqa: ARG002 - nothing is injected
+        deps: object,  # noqa: ARG002
     ) -> object:
-        """Check the arguments and call the function; nothing is injected.
-
-        Raises ``ToolValidationError`` for arguments that don't fit.
-        """
         return self._function(_checked_object(self.name, self._input_schema, arguments))
 
 
@@ -282,16 +315,17 @@ class LegacyTool(Tool):
         """Return the arguments as a JSON schema that takes no others."""
         return self._input_schema
 
-    def run(
-        self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
-    ) -> object:
-        """Check the arguments and call the function, with what is injected if it takes that.
+    @property
+    def checked_call(self) -> CheckedCall:
+        """Return the function that ``run`` calls."""
+        return self._call
 
-        Raises ``ToolValidationError`` for arguments that don't fit, extra ones included.
-        """
+    def _call(
+        self, arguments: Arguments, workspace_root: Path | str | None, deps: object
+    ) -> object:
         checked = _checked_object(self.name, self._input_schema, arguments)
         if WORKSPACE_ROOT in checked or (self.deps_parameter and DEPS in checked):
-            raise _refusal(self.name, arguments, ["/: it sets an injected argument"])
+            raise refusal(self.name, arguments, ["/: it sets an injected argument"])
         if self._takes_root():
             checked[WORKSPACE_ROOT] = _resolved(workspace_root)
         if self.deps_parameter and not (deps is None and self.deps_parameter.has_default):
@@ -321,34 +355,14 @@ def _checked_object(
 ) -> dict[str, object]:
     """Return the arguments as an object that fits the schema."""
     decoded: object = arguments
-    if isinstance(arguments, str | bytes):
+    if isinstance(arguments, TEXT):
         try:
             decoded = from_json(arguments, allow_inf_nan=False)
         except ValueError:
-            raise _refusal(tool_name, arguments, [_NOT_JSON]) from None
+            raise refusal(tool_name, arguments, [NOT_JSON]) from None
     if not isinstance(decoded, Mapping):
-        raise _refusal(tool_name, arguments, ["/: it is not an object"])
+        raise refusal(tool_name, arguments, ["/: it is not an object"])
     faults = find_faults(input_schema, decoded)
     if faults:
-        raise _refusal(tool_name, decoded, faults)
+        raise refusal(tool_name, decoded, faults)
     return dict(decoded)
-
-
-def _refusal(tool_name: str, arguments: object, faults: list[str]) -> ToolValidationError:
-    hidden = len(faults) - _MAX_FAULTS
-    more = [f"and {hidden} more"] if hidden > 0 else []
-    reason = "; ".join([*faults[:_MAX_FAULTS], *more])
-    return ToolValidationError(
-        f"The arguments of tool {tool_name!r} don't fit its schema ({reason}).",
-        tool_name=tool_name,
-        tool_args=arguments if isinstance(arguments, Mapping) else {},
-        reason=reason,
-    )
-
-
-def _pydantic_faults(error: ValidationError) -> list[str]:
-    """Return path and type of each fault; Pydantic's messages may quote values."""
-    faults = error.errors(include_input=False, include_url=False, include_context=False)
-    if faults[0]["type"] == "json_invalid":  # the parser's message names a place, and no value
-        return [f"{_NOT_JSON} ({faults[0]['msg']})"]
-    return [f"/{'/'.join(map(str, fault['loc']))}: {fault['type']}" for fault in faults]

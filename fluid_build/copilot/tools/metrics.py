@@ -11,8 +11,8 @@ import itertools
 import os
 import threading
 import uuid
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -25,10 +25,10 @@ from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import REDACTED, redact, redact_json, secrets_of_environment
 
 _OTHER_TOOLS = "(other)"
-_MAX_NAME_CHARS = 128
+MAX_NAME_CHARS = 128
 _MAX_ERROR_CHARS = 2000
 _FOLD_AT = 256
-"""Durations that wait to be added up, so that the lock is taken once for all of them."""
+"""Executions that wait to be filed, so that the lock is taken once for all of them."""
 
 
 class ToolExecutionStatus(Enum):
@@ -39,6 +39,9 @@ class ToolExecutionStatus(Enum):
     SUCCESS = "success"
     FAILED = "failed"
     TIMEOUT = "timeout"
+
+
+RUNNING = ToolExecutionStatus.RUNNING
 
 
 @dataclass
@@ -72,21 +75,58 @@ class _ClippedJson:
     total_chars: int
 
 
-_Snapshot: TypeAlias = bytes | _ClippedJson
+Snapshot: TypeAlias = bytes | _ClippedJson
 
 Identity: TypeAlias = tuple[str | None, str | None, str | None]
 """The agent, workflow and session that an execution belongs to."""
 
-# Plain tuples, and containers whose single operations are atomic, instead of a lock: every tool
-# call passes here, and a lock or an object with fields would cost a quarter of the budget.
-Running: TypeAlias = tuple[str, str, float, int, _Snapshot, Identity]
-"""The id, tool, start (seconds since the epoch, then clock nanoseconds), inputs and identity."""
+
+class Execution:
+    """An execution as it's recorded: begun with its inputs, and completed in place.
+
+    ``status`` is set last, so that a reader in another thread sees all of the outcome or nothing.
+    Without a failure, ``error`` isn't set at all, nor are ``extras`` if there are none.
+    """
+
+    __slots__ = (
+        "duration_ms",
+        "error",
+        "extras",
+        "id_number",
+        "id_prefix",
+        "identity",
+        "inputs",
+        "output",
+        "started_at",
+        "started_ns",
+        "status",
+        "tool_name",
+    )
+
+    id_prefix: str
+    id_number: int
+    tool_name: str
+    identity: Identity
+    inputs: Snapshot
+    started_at: float
+    started_ns: int
+    status: ToolExecutionStatus
+    duration_ms: float
+    output: Snapshot | None
+    error: str | None
+    extras: _Extras
+
+    @property
+    def execution_id(self) -> str:
+        """Return the id, a UUID: only those who read it pay for its text."""
+        return f"{self.id_prefix}{self.id_number}"
+
+
+new_execution: Callable[[type[Execution]], Execution] = object.__new__
+"""Makes a record without ``__init__``, in half the time."""
 
 _Extras: TypeAlias = tuple[dict[str, int], JsonObject]
-_Execution: TypeAlias = tuple[
-    Running, ToolExecutionStatus, float | None, _Snapshot | None, str | None, _Extras | None
-]
-"""An execution with its status, milliseconds, output, error, and token usage with metadata."""
+"""Token usage and metadata."""
 
 
 class ToolObservabilityCollector:
@@ -106,30 +146,31 @@ class ToolObservabilityCollector:
         max_tools: int = 1000,
     ) -> None:
         self._max_traces = max_traces
-        self._max_value_bytes = max_value_bytes
+        self.max_value_bytes = max_value_bytes
         self._max_samples = max_samples
         self._max_tools = max_tools
         self._lock = threading.Lock()
-        self._running: dict[str, Running] = {}
-        self._ended: deque[_Execution] = deque(maxlen=max_traces)
+        self.latest: list[Execution] = []
+        """Executions that began since the last ``fold``; appending to a list needs no lock."""
+        self.fold_at = min(_FOLD_AT, max_traces)
+        self._running: list[Execution] = []
+        self._ended: deque[Execution] = deque(maxlen=max_traces)
+        self._begun: dict[str, Execution] = {}
         self._durations: dict[str, _Durations] = {}
 
     @property
     def traces(self) -> Mapping[str, ToolExecutionTrace]:
         """Return the kept traces by execution id: ended ones, oldest first, then the running."""
-        running = self._running.copy()
-        executions = {execution[0][0]: execution for execution in self._ended.copy()}
-        for execution_id, started in running.items():
-            so_far: _Execution = (started, ToolExecutionStatus.RUNNING, None, None, None, None)
-            executions.setdefault(execution_id, so_far)
-        return _Traces(executions)
+        self.fold()
+        with self._lock:
+            executions = [*self._ended, *self._running]
+        return _Traces({execution.execution_id: execution for execution in executions})
 
     @property
     def metrics(self) -> dict[str, list[float]]:
         """Return the kept durations of each tool, in milliseconds."""
+        self.fold()
         with self._lock:
-            for durations in self._durations.values():
-                durations.fold()
             return {name: list(durations.latest) for name, durations in self._durations.items()}
 
     def start_execution(
@@ -141,8 +182,11 @@ class ToolObservabilityCollector:
         session_id: str | None = None,
     ) -> str:
         """Record that a tool starts; return the execution's id, for ``end_execution``."""
-        identity = (agent_id, workflow_id, session_id)
-        return self.begin(tool_name, input_params, identity)[0]
+        execution = self.begin(tool_name, input_params, (agent_id, workflow_id, session_id))
+        self._begun[execution.execution_id] = execution
+        if len(self._begun) > self._max_traces:
+            self._forget_oldest_begun()
+        return execution.execution_id
 
     def end_execution(
         self,
@@ -155,57 +199,72 @@ class ToolObservabilityCollector:
         metadata: Mapping[str, JsonValue] | None = None,
     ) -> None:
         """Record how an execution ended. An unknown or ended id changes nothing."""
-        running = self._running.get(execution_id)
-        if running is None:
+        execution = self._begun.pop(execution_id, None)
+        if execution is None:
             return
-        output = None if output_result is None else _snapshot(output_result)
+        output = None if output_result is None else to_json(output_result, serialize_unknown=True)
         extras = (dict(token_usage or {}), dict(metadata or {}))
-        self.finish(running, status, output, error, extras)
+        self.finish(execution, status, output, error, extras)
 
-    def begin(self, tool_name: str, input_params: object, identity: Identity) -> Running:
-        """Record that a tool starts; return what ``finish`` needs. Text is taken for JSON."""
-        json = _snapshot_inputs(input_params)
-        limit = self._max_value_bytes
-        inputs = json if len(json) <= limit else _clip(json, limit)
-        if len(tool_name) > _MAX_NAME_CHARS:
-            tool_name = tool_name[:_MAX_NAME_CHARS]
-        execution_id = f"{_IDS.prefix}{next(_IDS.numbers)}"
-        running = (execution_id, tool_name, time(), perf_counter_ns(), inputs, identity)
-        self._running[execution_id] = running
-        if len(self._running) > self._max_traces:
-            self._forget_oldest_running()
-        return running
+    def begin(self, tool_name: str, input_params: object, identity: Identity) -> Execution:
+        """Record that a tool starts; return what ``finish`` completes. Text is taken for JSON."""
+        execution = new_execution(Execution)
+        execution.id_prefix, execution.id_number = IDS.prefix, next(IDS.numbers)
+        execution.tool_name = tool_name[:MAX_NAME_CHARS]
+        execution.identity = identity
+        execution.inputs = clip(snapshot(input_params), self.max_value_bytes)
+        execution.status = RUNNING
+        execution.started_at = time()
+        execution.started_ns = perf_counter_ns()
+        self.latest.append(execution)
+        if len(self.latest) >= self.fold_at:
+            self.fold()
+        return execution
 
     def finish(
         self,
-        running: Running,
+        execution: Execution,
         status: ToolExecutionStatus,
         output: bytes | None = None,
         error: str | None = None,
         extras: _Extras | None = None,
-    ) -> float:
-        """Record how an execution ended, its output as JSON; return its milliseconds."""
-        duration_ms = (perf_counter_ns() - running[3]) / 1e6
-        if self._running.pop(running[0], None) is None:
-            return duration_ms
-        snapshot: _Snapshot | None = output
-        if output is not None and len(output) > self._max_value_bytes:
-            snapshot = _clip(output, self._max_value_bytes)
-        self._ended.append(
-            (running, status, duration_ms, snapshot, error and error[:_MAX_ERROR_CHARS], extras)
-        )
-        durations = self._durations.get(running[1]) or self._durations_of(running[1])
-        durations.pending.append(duration_ms)
-        if len(durations.pending) >= _FOLD_AT:
-            with self._lock:
-                durations.fold()
-        return duration_ms
+    ) -> None:
+        """Record how an execution ended, its output as JSON."""
+        execution.duration_ms = (perf_counter_ns() - execution.started_ns) / 1e6
+        execution.output = None if output is None else clip(output, self.max_value_bytes)
+        if error is not None:
+            execution.error = error[:_MAX_ERROR_CHARS]
+        if extras is not None:
+            execution.extras = extras
+        execution.status = status
+
+    def fold(self) -> None:
+        """File the executions that began since the last time, and add up those that have ended.
+
+        By the hundred, so that the lock is taken once for all of them.
+        """
+        with self._lock:
+            waiting = len(self.latest)
+            begun = [*self._running, *self.latest[:waiting]]
+            del self.latest[:waiting]  # Not replaced: another thread may be appending to it.
+            self._running = []
+            durations_ms = defaultdict(list)
+            for execution in begun:
+                if execution.status is RUNNING:
+                    self._running.append(execution)
+                else:
+                    self._ended.append(execution)
+                    durations_ms[execution.tool_name].append(execution.duration_ms)
+            del self._running[: -self._max_traces]
+            for tool_name, arrived in durations_ms.items():
+                self._durations_of(tool_name).add(arrived)
 
     def get_tool_metrics(self, tool_name: str) -> dict[str, Any]:
         """Return count, average, extremes and 95th percentile in milliseconds; {} if unknown."""
+        self.fold()
         with self._lock:
             durations = self._durations.get(tool_name)
-            if durations is None or not durations.fold():
+            if durations is None:
                 return {}
             ordered = sorted(durations.latest)
             return {
@@ -220,86 +279,86 @@ class ToolObservabilityCollector:
     def reset(self) -> None:
         """Forget everything."""
         with self._lock:
+            self.latest.clear()
             self._running.clear()
             self._ended.clear()
+            self._begun.clear()
             self._durations.clear()
 
-    def _forget_oldest_running(self) -> None:
+    def _forget_oldest_begun(self) -> None:
         # Only a caller that starts executions and never ends them gets here.
         with self._lock:
-            if len(self._running) > self._max_traces:
-                self._running.pop(next(iter(self._running)), None)
+            if len(self._begun) > self._max_traces:
+                self._begun.pop(next(iter(self._begun)), None)
 
     def _durations_of(self, tool_name: str) -> _Durations:
-        # A model may invent names without end, so only so many are counted apart.
-        with self._lock:
+        durations = self._durations.get(tool_name)
+        if durations is None:
+            # A model may invent names without end, so only so many are counted apart.
             if len(self._durations) >= self._max_tools:
                 tool_name = _OTHER_TOOLS
-            return self._durations.setdefault(tool_name, _Durations(self._max_samples))
+            durations = self._durations.setdefault(tool_name, _Durations(self._max_samples))
+        return durations
 
 
 class _Durations:
-    """The latest durations of a tool, in milliseconds, and exact sums over all of them.
-
-    New values wait in ``pending``, where appending needs no lock, and are folded in by the hundred.
-    """
+    """The latest durations of a tool, in milliseconds, and exact sums over all of them."""
 
     def __init__(self, size: int) -> None:
-        self.pending: list[float] = []
         self.latest: deque[float] = deque(maxlen=size)
         self.count = 0
         self.total = 0.0
         self.shortest = float("inf")
         self.longest = 0.0
 
-    def fold(self) -> int:
-        """Add up the pending values; return how many values there were in all."""
-        waiting = len(self.pending)
-        arrived = self.pending[:waiting]
-        del self.pending[:waiting]  # Not replaced: another thread may be appending to it.
-        if arrived:
-            self.count += len(arrived)
-            self.total += sum(arrived)
-            self.shortest = min(self.shortest, *arrived)
-            self.longest = max(self.longest, *arrived)
-            self.latest.extend(arrived)
-        return self.count
+    def add(self, durations_ms: list[float]) -> None:
+        self.count += len(durations_ms)
+        self.total += sum(durations_ms)
+        self.shortest = min(self.shortest, *durations_ms)
+        self.longest = max(self.longest, *durations_ms)
+        self.latest.extend(durations_ms)
 
 
 class _Traces(Mapping[str, ToolExecutionTrace]):
     """Recorded executions, each turned into a trace without secrets when it is read."""
 
-    def __init__(self, executions: Mapping[str, _Execution]) -> None:
+    def __init__(self, executions: Mapping[str, Execution]) -> None:
         self._executions = executions
 
     def __getitem__(self, execution_id: str) -> ToolExecutionTrace:
-        running, status, duration_ms, output, error, extras = self._executions[execution_id]
-        _, tool_name, started_at, _, inputs, (agent_id, workflow_id, session_id) = running
-        token_usage, metadata = extras or ({}, {})
-        return ToolExecutionTrace(
-            tool_name=redact(tool_name, secrets_of_environment()),
+        execution = self._executions[execution_id]
+        agent_id, workflow_id, session_id = execution.identity
+        trace = ToolExecutionTrace(
+            tool_name=redact(execution.tool_name, secrets_of_environment()),
             execution_id=execution_id,
-            status=status,
-            started_at=datetime.fromtimestamp(started_at, UTC),
-            ended_at=None
-            if duration_ms is None
-            else datetime.fromtimestamp(started_at + duration_ms / 1e3, UTC),
-            duration_ms=duration_ms,
-            input_params=_as_dict(_load(inputs)),
-            output_result=None if output is None else _load(output),
-            error=None if error is None else redact(error, secrets_of_environment()),
+            status=execution.status,
+            started_at=datetime.fromtimestamp(execution.started_at, UTC),
+            input_params=_as_dict(_load(execution.inputs)),
             agent_id=agent_id,
             workflow_id=workflow_id,
             session_id=session_id,
-            token_usage=dict(token_usage),
-            metadata=_as_dict(redact_json(metadata)),
         )
+        if trace.status is not RUNNING:
+            _add_outcome(trace, execution)
+        return trace
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._executions)
 
     def __len__(self) -> int:
         return len(self._executions)
+
+
+def _add_outcome(trace: ToolExecutionTrace, execution: Execution) -> None:
+    output, error = execution.output, getattr(execution, "error", None)
+    token_usage, metadata = getattr(execution, "extras", ({}, {}))
+    ended_at = execution.started_at + execution.duration_ms / 1e3
+    trace.ended_at = datetime.fromtimestamp(ended_at, UTC)
+    trace.duration_ms = execution.duration_ms
+    trace.output_result = None if output is None else _load(output)
+    trace.error = None if error is None else redact(error, secrets_of_environment())
+    trace.token_usage = dict(token_usage)
+    trace.metadata = _as_dict(redact_json(metadata))
 
 
 class _Ids:
@@ -313,33 +372,35 @@ class _Ids:
         self.numbers = itertools.count(100_000_000_000)
 
 
-_IDS = _Ids()
+IDS = _Ids()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_IDS.renew)
+    os.register_at_fork(after_in_child=IDS.renew)
 
 
-def _snapshot(value: object) -> bytes:
-    """Return the value as JSON, so that no later change of it changes the trace."""
+def snapshot(value: object) -> bytes:
+    """Return the value as JSON, so that no later change of it changes the trace.
+
+    Bytes and text are what a model sent for JSON, and stay as they are.
+    """
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace")
     try:
         return to_json(value, serialize_unknown=True)
     except (ValueError, RecursionError):
         return to_json(f"<{type(value).__name__} that JSON can't hold>")
 
 
-def _snapshot_inputs(inputs: object) -> bytes:
-    if isinstance(inputs, bytes):
-        return inputs
-    if isinstance(inputs, str):
-        return inputs.encode(errors="backslashreplace")
-    return _snapshot(inputs)
+def clip(json: bytes, limit: int) -> Snapshot:
+    """Return a JSON text as it is, or its beginning if it is over the limit."""
+    if len(json) <= limit:
+        return json
+    beginning = json[:limit].decode("utf-8", errors="ignore")
+    return _ClippedJson(beginning.encode(), len(json.decode(errors="replace")))
 
 
-def _clip(value: bytes, limit: int) -> _ClippedJson:
-    beginning = value[:limit].decode("utf-8", errors="ignore")
-    return _ClippedJson(beginning.encode(), len(value.decode(errors="replace")))
-
-
-def _load(snapshot: _Snapshot) -> JsonValue:
+def _load(snapshot: Snapshot) -> JsonValue:
     """Return the value without secrets.
 
     A clipped one is parsed as far as it goes: a secret field is one even if its end is missing.

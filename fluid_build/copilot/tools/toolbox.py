@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from fluid_build.copilot.tools.definition import Arguments, Tool, ToolDefinition
-from fluid_build.copilot.tools.dispatch import ForgeToolResult, execute, execute_async
+from fluid_build.copilot.tools.definition import Tool, ToolDefinition
+from fluid_build.copilot.tools.execution import refuse_unknown
 from fluid_build.copilot.tools.metrics import ToolObservabilityCollector, get_tool_collector
+from fluid_build.copilot.tools.refusals import Arguments
 from fluid_build.copilot.tools.registry import as_tool, find_tool, registered_tools
+from fluid_build.copilot.tools.results import ForgeToolResult
 
 
 class Toolbox(Mapping[str, Tool]):
@@ -73,15 +75,12 @@ class Toolbox(Mapping[str, Tool]):
         collector: ToolObservabilityCollector | None = None,
     ) -> ForgeToolResult:
         """Call a tool of the box, as ``dispatch_forge_tool`` does with a registered one."""
-        return execute(
-            self._tools.get(name),
-            name,
-            args,
-            workspace_root,
-            deps,
-            (agent_id, workflow_id, session_id),
-            collector or get_tool_collector(),
-        )
+        tool = self._tools.get(name)
+        identity = (agent_id, workflow_id, session_id)
+        collector = collector or get_tool_collector()
+        if tool is None:
+            return refuse_unknown(name, args, identity, collector)
+        return tool.execute(args, workspace_root, deps, identity, collector)
 
     async def dispatch_async(
         self,
@@ -96,15 +95,12 @@ class Toolbox(Mapping[str, Tool]):
         collector: ToolObservabilityCollector | None = None,
     ) -> ForgeToolResult:
         """Call a tool of the box without blocking; a blocking tool gets a thread."""
-        return await execute_async(
-            self._tools.get(name),
-            name,
-            args,
-            workspace_root,
-            deps,
-            (agent_id, workflow_id, session_id),
-            collector or get_tool_collector(),
-        )
+        tool = self._tools.get(name)
+        identity = (agent_id, workflow_id, session_id)
+        collector = collector or get_tool_collector()
+        if tool is None:
+            return refuse_unknown(name, args, identity, collector)
+        return await tool.execute_async(args, workspace_root, deps, identity, collector)
 
     def _add(self, tool: Tool) -> None:
         if self._tools.setdefault(tool.name, tool) is not tool:
