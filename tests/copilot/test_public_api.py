@@ -80,13 +80,14 @@ PUBLIC = {
         completion delegate function_step get_state push_steps put_state resume resume_sync run
         run_sync""",
     "copilot.tools.definition": """
-        Arguments ForgeTool LegacyTool SchemaTool Tool ToolDefinition ToolEntry""",
+        ForgeTool LegacyTool SchemaTool Tool ToolDefinition ToolEntry""",
+    "copilot.tools.calls": "Arguments ForgeToolResult",
     "copilot.tools.registry": """
         FORGE_TOOL_REGISTRY STAGED_TOOL_REGISTRY STAGED_TOOL_VARIABLE TOOL_REGISTRY as_tool
         find_tool forge_tool get_tool_definitions register_legacy_tool registered_tools""",
     "copilot.tools.dispatch": """
-        ForgeToolResult dispatch_forge_tool dispatch_forge_tool_async dispatch_tool_call
-        dispatch_tool_call_async tool_result_text""",
+        dispatch_forge_tool dispatch_forge_tool_async dispatch_tool_call dispatch_tool_call_async
+        tool_result_text""",
     "copilot.tools.toolbox": "Toolbox",
     "copilot.tools.confinement": """
         FileTooLargeError ForbiddenPathError PathTraversalError open_confined read_confined

@@ -29,8 +29,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fluid_build import __version__
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
+from fluid_build.copilot.tools.calls import ForgeToolResult
 from fluid_build.copilot.tools.definition import Tool
-from fluid_build.copilot.tools.dispatch import ForgeToolResult
 from fluid_build.copilot.tools.registry import registered_tools
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError

@@ -22,6 +22,7 @@ from fluid_build.copilot.tools.argument_schemas import (
     find_faults,
     has_open_model,
 )
+from fluid_build.copilot.tools.calls import TEXT, Arguments
 from fluid_build.copilot.tools.execution import (
     CheckedCall,
     Execute,
@@ -30,7 +31,7 @@ from fluid_build.copilot.tools.execution import (
     compile_async_execution,
     compile_execution,
 )
-from fluid_build.copilot.tools.refusals import NOT_JSON, TEXT, Arguments, pydantic_faults, refusal
+from fluid_build.copilot.tools.refusals import NOT_JSON, pydantic_faults, refusal
 from fluid_build.copilot.tools.signatures import (
     DEPS,
     WORKSPACE_ROOT,

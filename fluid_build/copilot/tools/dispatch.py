@@ -10,11 +10,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.execution import refuse_unknown
 from fluid_build.copilot.tools.metrics import ToolObservabilityCollector, get_tool_collector
-from fluid_build.copilot.tools.refusals import Arguments
 from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY, find_tool
-from fluid_build.copilot.tools.results import ForgeToolResult
 
 _COLLECTOR = get_tool_collector()
 

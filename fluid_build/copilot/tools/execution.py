@@ -23,6 +23,7 @@ from pydantic_core import to_json
 
 from fluid_build.copilot.errors import ToolResultError, ToolValidationError, UnknownTool
 from fluid_build.copilot.events import get_event_bus
+from fluid_build.copilot.tools.calls import TEXT, Arguments, ForgeToolResult
 from fluid_build.copilot.tools.metrics import (
     IDS,
     MAX_NAME_CHARS,
@@ -35,8 +36,7 @@ from fluid_build.copilot.tools.metrics import (
     new_execution,
     snapshot,
 )
-from fluid_build.copilot.tools.refusals import TEXT, Arguments, pydantic_faults, refusal
-from fluid_build.copilot.tools.results import ForgeToolResult
+from fluid_build.copilot.tools.refusals import pydantic_faults, refusal
 from fluid_build.copilot.tools.signatures import DepsParameter
 from fluid_build.json_types import JsonValue
 from fluid_build.secrets import redact, secrets_of_environment

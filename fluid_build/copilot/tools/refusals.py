@@ -1,18 +1,12 @@
-"""The arguments of a call, and what is said about those that don't fit."""
+"""Errors for arguments that don't fit a tool's schema; they quote no value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
 
 from pydantic import ValidationError
 
 from fluid_build.copilot.errors import ToolValidationError
-
-Arguments: TypeAlias = Mapping[str, object] | str | bytes
-"""The arguments of a call: an object, or the JSON text of one as the provider sent it."""
-
-TEXT = (str, bytes)
 
 NOT_JSON = "/: it is not JSON"
 

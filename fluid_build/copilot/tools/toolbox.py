@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.definition import Tool, ToolDefinition
 from fluid_build.copilot.tools.execution import refuse_unknown
 from fluid_build.copilot.tools.metrics import ToolObservabilityCollector, get_tool_collector
-from fluid_build.copilot.tools.refusals import Arguments
 from fluid_build.copilot.tools.registry import as_tool, find_tool, registered_tools
-from fluid_build.copilot.tools.results import ForgeToolResult
 
 
 class Toolbox(Mapping[str, Tool]):

@@ -21,8 +21,8 @@ from fluid_build.copilot.agents.agent.feedback import APPROVAL_DENIED, error_cla
 from fluid_build.copilot.agents.agent.results import Approvals, Denied
 from fluid_build.copilot.errors import ApprovalRequiredError
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, tool_calls, tool_results
-from fluid_build.copilot.tools.definition import Arguments
-from fluid_build.copilot.tools.dispatch import ForgeToolResult, tool_result_text
+from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
+from fluid_build.copilot.tools.dispatch import tool_result_text
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
 

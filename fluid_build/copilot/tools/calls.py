@@ -1,8 +1,14 @@
-"""The result of a tool call, without the detail of a failure: that is in the operator's log."""
+"""What goes into a tool call and what comes out: its arguments and its result."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+Arguments: TypeAlias = Mapping[str, object] | str | bytes
+"""The arguments of a call: an object, or the JSON text of one as the provider sent it."""
+
+TEXT = (str, bytes)
 
 
 class ForgeToolResult(NamedTuple):
