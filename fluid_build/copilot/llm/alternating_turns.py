@@ -21,6 +21,7 @@ from fluid_build.copilot.messages import (
     text_of,
 )
 from fluid_build.copilot.messages import tool_results as results_of
+from fluid_build.errors import UsageError
 
 TurnPart: TypeAlias = AnswerPart | Attachment
 
@@ -48,6 +49,8 @@ def split_system(prompt: LlmPrompt) -> tuple[list[str], list[Message]]:
         front += 1
     if front == len(messages) and front > 0:
         front -= 1
+    for message in messages[:front]:
+        _refuse_attachments(message, "A system message")
     system = [prompt.system, *(text_of(message) for message in messages[:front])]
     return [text for text in system if text.strip()], messages[front:]
 
@@ -74,5 +77,17 @@ def alternate(messages: Iterable[Message], format_name: str) -> list[Turn]:
 
 def _parts(message: Message, is_user: bool, format_name: str) -> list[TurnPart]:
     parts: list[TurnPart] = []
-    parts += content_parts(message) if is_user else answer_parts(message, format_name)
+    if is_user:
+        parts += content_parts(message)
+    else:
+        _refuse_attachments(message, "An assistant's message")
+        parts += answer_parts(message, format_name)
     return [part for part in parts if not isinstance(part, str) or part.strip()]
+
+
+def _refuse_attachments(message: Message, place: str) -> None:
+    if any(isinstance(part, Attachment) for part in content_parts(message)):
+        raise UsageError(
+            f"{place} has an image or a document, which can't be sent.",
+            hint="Put it in a user's message.",
+        )
