@@ -60,7 +60,10 @@ _QUOTA_CODES = frozenset(
         "billing_error",
         "billing_hard_limit_reached",
         "billing_not_active",
+        "contract_spend_limit_reached",
         "credit_balance_too_low",
+        "enforced_spend_limit_reached",
+        "linked_organization_spend_limit_reached",
     }
 )
 _OVERFLOW_STATUSES = frozenset({400, 413, 422})
@@ -367,7 +370,7 @@ def _read_document(document: JsonValue) -> _Refusal:
         return _Refusal(message=json.dumps(document, default=str))
     details = _objects(error.get("details"))
     codes = [error.get("code"), error.get("type"), error.get("status")]
-    codes += [detail.get("reason") for detail in details]
+    codes += [detail.get("reason", detail.get("error_code")) for detail in details]
     message, status = error.get("message"), error.get("code")
     return _Refusal(
         message=message if isinstance(message, str) else "",
@@ -383,7 +386,8 @@ def _http_status(value: JsonValue) -> int | None:
 
 
 def _objects(value: JsonValue) -> list[JsonObject]:
-    items = value if isinstance(value, list) else []
+    """Return the objects of a list as Google sends it, or the one object that Anthropic sends."""
+    items = value if isinstance(value, list) else [value]
     return [item for item in items if isinstance(item, Mapping)]
 
 

@@ -16,11 +16,23 @@ from fluid_build.copilot.llm.testing.wire.format import (
     asks_for_stream,
     bearer_token,
     split_text,
-    transient_words,
 )
 from fluid_build.json_types import JsonValue
 
 _Block: TypeAlias = dict[str, Any]
+
+_WORDS = {
+    "rate_limit": (
+        "rate_limit_error",
+        "This request would exceed your organization's rate limit of 50 requests per minute.",
+    ),
+    "quota": ("rate_limit_error", "You have reached your specified API usage limits."),
+    "overloaded": ("overloaded_error", "Overloaded"),
+    "stream_error": ("overloaded_error", "Overloaded"),
+    "overflow": ("invalid_request_error", "prompt is too long: 200001 tokens > 200000 maximum"),
+    "invalid": ("invalid_request_error", "the request is invalid"),
+}
+"""The type and message of each failure; all others are the server's own."""
 
 
 def _reply(reply: Reply, request: RequestBody) -> _Block:
@@ -125,15 +137,16 @@ def _stream_fault(fault: Fault) -> bytes:
     return f"event: error\ndata: {document}\n\n".encode()
 
 
-def _fault(fault: Fault, key: str) -> dict[str, JsonValue]:
-    message, code = transient_words(fault)
+def _fault(fault: Fault, key: str) -> _Block:
+    """Return the body of a refusal. Source: the SDK's ``types/shared``, and its ``error_code``."""
+    code, message = _WORDS.get(fault.kind, ("api_error", "Internal server error"))
     if fault.kind == "auth":
-        message, code = f"Incorrect API key provided: {key}.", "authentication_error"
-    elif fault.kind == "overflow":
-        message, code = "prompt is too long: 1 > 0 maximum", "invalid_request_error"
-    elif fault.kind == "quota":
-        message, code = "You exceeded your current quota.", "billing_error"
-    return {"type": "error", "error": {"type": code, "message": message}}
+        code = "permission_error" if fault.status == 403 else "authentication_error"
+        message = f"invalid x-api-key: {key}"
+    error: _Block = {"type": code, "message": fault.message or message}
+    if fault.kind == "quota":
+        error["details"] = {"error_code": "enforced_spend_limit_reached"}
+    return {"type": "error", "error": error, "request_id": "req_1"}
 
 
 def _key(headers: Mapping[str, str], _query: Mapping[str, str]) -> str:
