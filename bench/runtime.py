@@ -381,6 +381,86 @@ def importing() -> list[Figure]:
     ]
 
 
+# Streams
+
+STREAMING_SERVER = """
+import json, socket, time
+
+def event(content, reason=None):
+    choice = {"index": 0, "delta": {"content": content}, "finish_reason": reason}
+    data = b"data: " + json.dumps({"choices": [choice]}).encode() + b"\\n\\n"
+    return b"%x\\r\\n%s\\r\\n" % (len(data), data)
+
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+while True:
+    connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    received = b""
+    while data := connection.recv(65536):
+        received += data
+        head, _, body = received.partition(b"\\r\\n\\r\\n")
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\\r\\n")[0] or 0)
+        if not head or len(body) < length:
+            continue
+        received = b""
+        time.sleep(0.002)
+        kind = b"content-type: text/event-stream\\r\\ntransfer-encoding: chunked"
+        now = event(str(time.monotonic_ns()))
+        connection.sendall(b"HTTP/1.1 200 OK\\r\\n" + kind + b"\\r\\n\\r\\n" + now)
+        time.sleep(0.002)
+        connection.sendall(event("", "stop") + b"0\\r\\n\\r\\n")
+"""
+"""Sends the moment of its first byte as its first event, from a process of its own."""
+
+
+def first_stream_event() -> list[Figure]:
+    from fluid_build.copilot.llm.base import LlmPrompt
+    from fluid_build.copilot.llm.client import LlmClient
+    from fluid_build.copilot.llm.providers import make_provider
+    from fluid_build.copilot.llm.streaming import StreamEvent, TextEvent
+
+    prompt = LlmPrompt("m", [{"role": "user", "content": "hello"}])
+    rounds = 50 * ROUNDS
+
+    def delay(event: StreamEvent) -> float:
+        now = time.monotonic_ns()
+        assert isinstance(event, TextEvent)
+        return (now - int(event.text)) / 1e6
+
+    def block(client: LlmClient) -> list[float]:
+        delays = []
+        for _ in range(rounds):
+            with client.stream_sync(prompt) as stream:
+                delays.append(delay(next(stream)))
+                list(stream)
+        return delays
+
+    async def loop(client: LlmClient) -> list[float]:
+        delays = []
+        async with client:
+            for _ in range(rounds):
+                async with client.stream(prompt) as stream:
+                    delays.append(delay(await anext(stream)))
+                    async for _event in stream:
+                        pass
+        return delays
+
+    command = [sys.executable, "-c", STREAMING_SERVER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+        with LlmClient(make_provider("vllm", url)) as client:
+            blocking = block(client)
+        tasks = asyncio.run(loop(LlmClient(make_provider("vllm", url))))
+        server.terminate()
+    return [
+        Figure("first streamed event after the server's first byte", _median(tasks), 1.0, "ms"),
+        Figure("  the blocking twin", _median(blocking), 1.0, "ms"),
+        Figure("  95th percentile", statistics.quantiles(tasks, n=20)[-1], None, "ms"),
+    ]
+
+
 ROWS: dict[str, Callable[[], list[Figure]]] = {
     "tool_call": tool_call,
     "composite_step": composite_step,
@@ -390,6 +470,7 @@ ROWS: dict[str, Callable[[], list[Figure]]] = {
     "observability": observability,
     "memory": memory,
     "importing": importing,
+    "first_stream_event": first_stream_event,
 }
 
 
