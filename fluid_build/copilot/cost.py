@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
 from fluid_build.copilot.cost_figures import AgentRow as AgentRow
-from fluid_build.copilot.cost_figures import Caller, Sum, Tokens
+from fluid_build.copilot.cost_figures import Caller as Caller
 from fluid_build.copilot.cost_figures import CostBreakdown as CostBreakdown
 from fluid_build.copilot.cost_figures import CostRow as CostRow
 from fluid_build.copilot.cost_figures import LargestCall as LargestCall
 from fluid_build.copilot.cost_figures import Price as Price
+from fluid_build.copilot.cost_figures import Sum, Tokens
 from fluid_build.copilot.cost_ledger import Hold, Ledger
 from fluid_build.copilot.cost_queue import ReservationQueue
 from fluid_build.copilot.errors import COST_LIMIT_VARIABLE as COST_LIMIT_VARIABLE

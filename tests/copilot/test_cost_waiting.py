@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.blocking import run_blocking
-from fluid_build.copilot.cost import LargestCall, Reservation, RunCostTracker
-from fluid_build.copilot.cost_figures import Caller
+from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
 from fluid_build.copilot.cost_ledger import Hold, Ledger, Waiter
 from fluid_build.copilot.errors import CostLimitExceeded
 from fluid_build.copilot.events import EventBus

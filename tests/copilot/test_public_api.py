@@ -41,6 +41,10 @@ PUBLIC = {
     "copilot.llm.base": """
         DEFAULT_MAX_OUTPUT_TOKENS CompletionClient LlmConfig LlmPrompt LlmProvider LlmRequest
         LlmResponse StopReason ToolSpec Usage""",
+    "copilot.llm.answer_streams": "AnswerStream AnswerStreamSync",
+    "copilot.llm.streaming": """
+        AnswerEvent StreamEvent StreamFrames StreamReader TextEvent ThinkingEvent ToolCallEvent
+        UsageEvent""",
     "copilot.llm.client": "DEFAULT_TIMEOUT_SECONDS TIMEOUT_VARIABLE LlmClient timeout_seconds",
     "copilot.llm.credentials": "KEYRING_SERVICE ApiKey default_key_file find_api_key save_api_key",
     "copilot.llm.providers": """
@@ -56,8 +60,9 @@ PUBLIC = {
     "copilot.scratchpad": """
         CriticFinding RawSlots RetrievalResult Scratchpad Severity StageFeedback""",
     "copilot.cost": """
-        AgentRow COST_LIMIT_VARIABLE CostBreakdown CostLimitExceeded CostRow Reservation
-        RunCostTracker UnknownPriceError get_cost_tracker parse_cost_limit use_cost_tracker""",
+        AgentRow COST_LIMIT_VARIABLE Caller CostBreakdown CostLimitExceeded CostRow LargestCall
+        Price Reservation RunCostTracker UnknownPriceError get_cost_tracker parse_cost_limit
+        use_cost_tracker""",
     "copilot.retrieval": """
         RetrievalConfig RetrievalMode SEMANTIC_MEMORY retrieve_similar_models
         write_semantic_record""",
@@ -167,3 +172,5 @@ def test_the_typed_examples_of_models_run():
     assert llm_examples.windows().messages
     responses = asyncio.run(llm_examples.completions())
     assert [response.text for response in responses] == ["one", "two"]
+    streamed = asyncio.run(llm_examples.streams())
+    assert [response.text for response in streamed] == ["one", "two"]

@@ -20,8 +20,7 @@ import httpx
 
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
-from fluid_build.copilot.cost import LargestCall, Reservation, RunCostTracker
-from fluid_build.copilot.cost_figures import Caller
+from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
 from fluid_build.copilot.error_classification import (
     classify_error_document,
     classify_provider_error,

@@ -15,9 +15,10 @@ from fluid_build.copilot.context.window_manager import (
     ContextWindowManager,
     TokenCounter,
 )
-from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt, LlmResponse
+from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt, LlmResponse, Usage
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
+from fluid_build.copilot.llm.streaming import TextEvent, UsageEvent
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply, ScriptedProvider, rate_limit
 from fluid_build.copilot.recovery.error_handler import (
     ErrorCategory,
@@ -85,3 +86,17 @@ async def completions() -> list[LlmResponse]:
         async with LlmClient(provider, api_key=server.key) as client:
             real: CompletionClient = client
             return [await scripted.complete(prompt), await real.complete(prompt)]
+
+
+async def streams() -> list[LlmResponse]:
+    prompt = LlmPrompt("m", [{"role": "user", "content": "hello"}])
+    client: CompletionClient = ScriptedProvider(["one", "two"])
+    with client.stream_sync(prompt) as blocking:
+        texts: list[str] = [event.text for event in blocking if isinstance(event, TextEvent)]
+    async with client.stream(prompt, stage="s") as stream:
+        async for event in stream:
+            if isinstance(event, UsageEvent):
+                usage: Usage = event.usage
+                assert usage == stream.usage
+    assert texts == ["one"]
+    return [blocking.response, stream.response]
