@@ -5,7 +5,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ollama._types import ChatRequest, Tool
 
 from fluid_build.copilot.llm.base import LlmPrompt, Usage
 from fluid_build.copilot.llm.ollama import OllamaProvider
@@ -13,7 +12,7 @@ from fluid_build.copilot.llm.testing import Reply
 from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
-from tests.copilot.llm.sdk_types import check_request
+from tests.copilot.llm.official_types import check_ollama as check
 
 ASK = [{"role": "user", "content": "Find the key."}]
 TOOL = {
@@ -30,19 +29,6 @@ def body(messages=ASK, **options):
 
 def read(document, **options):
     return OllamaProvider().parse_response(document, LlmPrompt("llama3.2", ASK, **options))
-
-
-def check(request):
-    """Check a body against the client's types, in which images are objects until they're sent."""
-    messages = [_with_image_objects(message) for message in request["messages"]]
-    check_request(
-        {**request, "messages": messages}, ChatRequest, open_types=(Tool.Function.Parameters,)
-    )
-
-
-def _with_image_objects(message):
-    images = [{"value": image} for image in message.get("images", ())]
-    return {**message, "images": images} if images else message
 
 
 def test_the_context_length_is_ours_to_guess_and_the_users_to_set():

@@ -1,10 +1,8 @@
-"""Our requests against the providers' published shapes, and what is read from their answers."""
+"""Our requests against the official clients' types, and what is read from their answers."""
 
 from itertools import pairwise
 
-import jsonschema
 import pytest
-from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,8 +14,7 @@ from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
 from tests.copilot.context.conversations import conversations
-from tests.copilot.llm.sdk_types import check_request
-from tests.copilot.llm.shapes import SHAPES
+from tests.copilot.llm.official_types import CHECKS
 
 every_wire = pytest.mark.parametrize("wire", WIRE_FORMATS)
 
@@ -54,27 +51,15 @@ def build(wire, **options):
     return make_provider(wire).build_request(LlmPrompt("model-1", **options))
 
 
-class MessagesWithTemperature(MessageCreateParamsNonStreaming, total=False):
-    """What the version of 2023 takes: the current SDK has no sampling parameters."""
-
-    temperature: float
-
-
-SDK_TYPES = {"anthropic": MessagesWithTemperature}
-
-
 def validate(wire, body):
-    if wire in SDK_TYPES:
-        check_request(body, SDK_TYPES[wire])
-        return
-    jsonschema.Draft202012Validator(SHAPES[wire]).validate(body)
+    CHECKS[wire](body)
 
 
 @every_wire
 @pytest.mark.parametrize("tools", [(), (TOOL,)])
 @pytest.mark.parametrize("schema", [None, SCHEMA])
 @pytest.mark.parametrize("temperature", [None, 0.2])
-def test_a_request_has_the_published_shape(wire, tools, schema, temperature):
+def test_a_request_has_the_official_clients_types(wire, tools, schema, temperature):
     """With and without tools, structured output and temperature: nothing missing, nothing else."""
     body = build(
         wire, tools=tools, response_schema=schema, temperature=temperature, system="You model."
@@ -84,7 +69,7 @@ def test_a_request_has_the_published_shape(wire, tools, schema, temperature):
 
 @every_wire
 @given(messages=conversations(max_turns=8), cached=st.booleans())
-def test_any_conversation_has_the_published_shape(wire, messages, cached):
+def test_any_conversation_has_the_official_clients_types(wire, messages, cached):
     """Whatever was said, in either spelling of tool use, the request is well-formed."""
     validate(wire, build(wire, messages=messages, cache_prompt=cached, tools=[TOOL]).body)
 
