@@ -25,6 +25,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from fluid_build.copilot.agents.agent import Agent
 from fluid_build.copilot.agents.composite import (
     Checkpoint,
     Composite,
@@ -35,6 +36,8 @@ from fluid_build.copilot.agents.composite import (
     run_sync,
 )
 from fluid_build.copilot.events import Event, get_event_bus
+from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
+from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.retrieval import RetrievalConfig, retrieve_similar_models
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.tools.dispatch import dispatch_forge_tool, dispatch_forge_tool_async
@@ -279,6 +282,57 @@ def agent_loop() -> list[Figure]:
     ]
 
 
+# An agent with tools, whose model answers at once
+
+
+class Calling:
+    """A model that wants one tool called in each turn, and then has its answer."""
+
+    model = "calling"
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+
+    async def complete(self, prompt: LlmPrompt, **_: str) -> LlmResponse:
+        self.left -= 1
+        if self.left < 0:
+            return LlmResponse("done")
+        calls = (ToolCall(f"c{self.left}", "rows", QUERY),)
+        return LlmResponse("", calls, Usage(10, 5), "tool_calls")
+
+    def complete_sync(self, prompt: LlmPrompt, **_: str) -> LlmResponse:
+        raise NotImplementedError
+
+
+def agent_turns() -> list[Figure]:
+    async def rows(args: QueryArgs) -> dict[str, Any]:
+        return {"rows": []}
+
+    tool = forge_tool(description="d", args_schema=QueryArgs, register=False)(rows)
+    numbers = itertools.count()
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteBackend(Path(folder) / "store.db")
+        store.put("warm", "up", 1)
+
+        def per_turn(turns: int, saved: bool = True) -> float:
+            agent = Agent(Calling(turns), tools=[tool], max_turns=turns + 1)
+            checkpoint = Checkpoint(store, f"r{next(numbers)}") if saved else None
+            return seconds(lambda: agent.run_sync("Go.", checkpoint=checkpoint), 1) / turns
+
+        few, many, unsaved = [], [], []
+        for _ in range(ROUNDS):
+            few.append(per_turn(200))
+            many.append(per_turn(800))
+            unsaved.append(per_turn(200, saved=False))
+        store.close()
+    growth = _median([long / short for long, short in zip(many, few, strict=True)])
+    return [
+        Figure("agent loop of 200 tool turns, checkpointed, per turn", min(few) * 1e3, 0.3, "ms"),
+        Figure("  per turn at 800 turns over that at 200", growth, 1.1, "x"),
+        Figure("  without a checkpoint, per turn", min(unsaved) * 1e3, None, "ms"),
+    ]
+
+
 # Memory
 
 
@@ -467,6 +521,7 @@ ROWS: dict[str, Callable[[], list[Figure]]] = {
     "composite_checkpoint": composite_checkpoint,
     "fan_out": fan_out,
     "agent_loop": agent_loop,
+    "agent_turns": agent_turns,
     "observability": observability,
     "memory": memory,
     "importing": importing,
