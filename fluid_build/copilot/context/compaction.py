@@ -14,6 +14,7 @@ from enum import Enum
 
 from fluid_build.copilot.context.message_clipping import clip_message, clip_to_tokens
 from fluid_build.copilot.context.message_groups import MessageGroup, group_messages
+from fluid_build.copilot.context.message_parts import attachments, without_earlier_thinking
 from fluid_build.copilot.context.pruning import by_recency, select
 from fluid_build.copilot.context.summary import Summarizer, is_summary, summarize_messages
 from fluid_build.copilot.context.token_budget import estimate_message_tokens
@@ -88,6 +89,9 @@ def compact_messages(
     if sum(map(count, messages)) <= max_tokens:
         return [dict(message) for message in messages]
     strategy = strategy or compaction_strategy()
+    messages = without_earlier_thinking(messages)
+    if sum(map(count, messages)) <= max_tokens:
+        return [dict(message) for message in messages]
     middle = _middle(messages, keep_tail, count)
     truncated = _truncate(messages, middle, max_tokens, count)
     if strategy is CompactionStrategy.TRUNCATE or summarizer is None or not middle:
@@ -171,7 +175,8 @@ def _first_user(messages: Sequence[Message]) -> int | None:
         (
             position
             for position, message in enumerate(messages)
-            if message.get("role") == "user" and text_of(message)
+            if message.get("role") == "user"
+            and (text_of(message) or any(True for _ in attachments(message)))
         ),
         None,
     )

@@ -1,7 +1,8 @@
 """Clipping of messages, which stay valid messages.
 
-Texts and results keep their head and tail; a call keeps its id and name while its arguments become
-the documented marker ``{"_truncated": true, "_preview": ..., "_total_chars": ...}``.
+Texts and results keep their head and tail; an image or a document stays whole or is left out; what
+a provider wants back stays as it is; a call keeps its id and name while its arguments become the
+documented marker ``{"_truncated": true, "_preview": ..., "_total_chars": ...}``.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from fluid_build.copilot.context.attachment_tokens import attachment_tokens
+from fluid_build.copilot.context.message_parts import attachments, is_attachment, split_countable
+from fluid_build.copilot.context.token_estimate import CHARS_PER_TOKEN
 from fluid_build.copilot.messages import Message, read_arguments
-from fluid_build.json_types import JsonValue
+from fluid_build.json_types import JsonObject, JsonValue
 
 _CLIPPED_BY_PART = ("text", "tool_use", "tool_result")
 _SMALL_BLOCK = 80
@@ -91,8 +95,10 @@ def _clip_block(block: JsonValue, limit: int) -> JsonValue:
         clipped["content"] = _clip_content(block["content"], limit)
     if block.get("type") == "tool_use" and "input" in block:
         clipped["input"] = _clip_arguments(block["input"], limit)
-    if block.get("type") not in _CLIPPED_BY_PART and len(_json(block)) > max(limit, _SMALL_BLOCK):
-        return {"type": "text", "text": f"[{block.get('type', 'block')} left out]"}
+    is_whole = block.get("type") not in _CLIPPED_BY_PART
+    if is_whole and _whole_block_length(block) > max(limit, _SMALL_BLOCK):
+        name = f" {block['name']}" if block.get("name") else ""
+        return {"type": "text", "text": f"[{block.get('type', 'block')}{name} left out]"}
     return clipped
 
 
@@ -135,4 +141,16 @@ def _json(value: JsonValue) -> str:
 
 
 def _longest_leaf(message: Message) -> int:
-    return max(len(_json(message.get("content"))), len(_json(message.get("tool_calls"))))
+    plain, _ = split_countable(message)
+    return max(
+        len(_json(plain.get("content"))),
+        len(_json(plain.get("tool_calls"))),
+        *map(_whole_block_length, attachments(message)),
+    )
+
+
+def _whole_block_length(block: JsonObject) -> int:
+    """Return the characters of a block, for an attachment those of a text with as many tokens."""
+    if is_attachment(block):
+        return int(attachment_tokens(block) * CHARS_PER_TOKEN)
+    return len(_json(block))

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from fluid_build.copilot.context.message_clipping import clip_text, clip_to_tokens
+from fluid_build.copilot.context.message_parts import attachments
 from fluid_build.copilot.messages import Message, text_of, tool_calls, tool_results
 from fluid_build.json_types import JsonValue
 
@@ -63,6 +64,8 @@ def transcript(messages: Sequence[Message]) -> str:
         text = text_of(message)
         if text:
             lines.append(f"{role}: {clip_text(text, _LONGEST_PART)}")
+        for block in attachments(message):
+            lines.append(f"{role} attached: {block['type']} {block.get('name') or ''}".rstrip())
         lines += [
             f"{role} called {call.name}: {clip_text(str(call.arguments), _LONGEST_PART)}"
             for call in tool_calls(message)

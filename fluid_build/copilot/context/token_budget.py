@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from fluid_build.copilot.context.message_parts import split_countable
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.token_estimate import CHARS_PER_TOKEN as CHARS_PER_TOKEN
 from fluid_build.copilot.context.token_estimate import estimate_tokens as estimate_tokens
@@ -33,9 +34,10 @@ class HeuristicTokenCounter:
 
 
 def estimate_message_tokens(message: Message) -> int:
-    """Return the tokens of a message: text, calls and results, with their frames."""
-    total = _TOKENS_PER_MESSAGE
-    for key, value in message.items():
+    """Return the tokens of a message: text, calls, results and attachments, with their frames."""
+    plain, other_tokens = split_countable(message)
+    total = _TOKENS_PER_MESSAGE + other_tokens
+    for key, value in plain.items():
         if key == "role":
             continue
         total += _estimate_value(value)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
+from fluid_build.copilot.context.message_parts import split_countable, without_earlier_thinking
 from fluid_build.copilot.context.pruning import (
     Ranking,
     Selection,
@@ -76,9 +77,10 @@ class ContextWindowManager:
     """A maker of windows that prunes by its strategy.
 
     ``token_counter`` defaults to the estimate of ``token_budget``; a message is counted as
-    ``str(message)``. ``summarizer`` turns a transcript into a summary, for ``SUMMARIZE``; without
-    one, or when it fails, that strategy prunes by recency. ``relevance`` scores texts against the
-    last of them, for ``RELEVANCE`` and ``HYBRID``; by default by the rare words they share.
+    ``str(message)``, but for images, documents and thinking, whose tokens are estimated.
+    ``summarizer`` turns a transcript into a summary, for ``SUMMARIZE``; without one, or when it
+    fails, that strategy prunes by recency. ``relevance`` scores texts against the last of them, for
+    ``RELEVANCE`` and ``HYBRID``; by default by the rare words they share.
     """
 
     def __init__(
@@ -128,6 +130,7 @@ class ContextWindowManager:
         """Give the window as much of ``messages`` as it can hold; the last one stays."""
         total = sum(map(self._count, messages))
         if total > window.max_tokens:
+            messages = without_earlier_thinking(messages)
             messages = self._pruned(messages, window.max_tokens)
             total = sum(map(self._count, messages))
             window.metadata["prunings"] = window.metadata.get("prunings", 0) + 1
@@ -186,4 +189,5 @@ class ContextWindowManager:
         return by_recency
 
     def _count(self, message: Message) -> int:
-        return self.token_counter.count_tokens(str(message))
+        plain, other_tokens = split_countable(message)
+        return self.token_counter.count_tokens(str(plain)) + other_tokens

@@ -1,0 +1,95 @@
+"""The tokens of images and documents, which don't depend on the length of their base64.
+
+The estimate doesn't know the provider, so it takes the largest of their figures:
+
+- Anthropic ("Vision"): a token for each patch of 28 by 28 pixels, at most 4,784 for an image.
+- OpenAI ("Images and vision"): up to 1.2 tokens for each patch of 32 by 32 pixels. Current models
+  don't scale a photo of 12 megapixels down by default, which makes 14,364.
+- Google ("Understand and count tokens"): about 1,100 for an image of any size.
+- Anthropic ("PDF support"): 1,500 to 3,000 for a page, and at most 100 pages where the window has
+  200,000 tokens.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+import struct
+
+from fluid_build.copilot.context.token_estimate import estimate_tokens
+from fluid_build.json_types import JsonObject
+
+UNKNOWN_IMAGE_TOKENS = 4_784
+"""For an image whose size isn't known, such as one behind a URL."""
+LEAST_IMAGE_TOKENS = 1_120
+MOST_IMAGE_TOKENS = 15_000
+TOKENS_PER_PAGE = 3_000
+UNKNOWN_PAGES = 10
+"""For a document behind a URL: a contract or an article has about as many."""
+MOST_PAGES = 100
+
+_PATCH = 28
+_BYTES_PER_PAGE = 25_000
+"""Of a PDF whose page objects are compressed, so that they can't be counted."""
+_HEADER_CHARACTERS = 4 * 32_768
+"""Of base64: a JPEG may have a preview before its size."""
+_PAGE_OBJECT = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
+_JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+"""The markers of the segments that have the size; the three others are tables."""
+
+
+def attachment_tokens(block: JsonObject) -> int:
+    """Return the tokens of a content block of type ``image`` or ``document``."""
+    data, media_type = str(block.get("data") or ""), str(block.get("media_type") or "")
+    if block.get("type") == "image":
+        return _image_tokens(_decoded(data[:_HEADER_CHARACTERS]))
+    if not data:
+        return UNKNOWN_PAGES * TOKENS_PER_PAGE
+    content = _decoded(data)
+    if media_type.startswith("text/"):
+        return estimate_tokens(content.decode("utf-8", "replace"))
+    pages = len(_PAGE_OBJECT.findall(content)) or math.ceil(len(content) / _BYTES_PER_PAGE)
+    return min(pages, MOST_PAGES) * TOKENS_PER_PAGE
+
+
+def _image_tokens(header: bytes) -> int:
+    size = _image_size(header)
+    if size is None:
+        return UNKNOWN_IMAGE_TOKENS
+    width, height = size
+    patches = math.ceil(width / _PATCH) * math.ceil(height / _PATCH)
+    return min(max(patches, LEAST_IMAGE_TOKENS), MOST_IMAGE_TOKENS)
+
+
+def _image_size(header: bytes) -> tuple[int, int] | None:
+    """Return the pixels of a PNG, GIF or JPEG file; None where its first bytes don't say."""
+    try:
+        if header.startswith(b"\x89PNG\r\n\x1a\n"):
+            return struct.unpack_from(">II", header, 16)
+        if header.startswith((b"GIF87a", b"GIF89a")):
+            return struct.unpack_from("<HH", header, 6)
+        if header.startswith(b"\xff\xd8"):
+            return _jpeg_size(header)
+    except struct.error:  # the file is cut off
+        pass
+    return None
+
+
+def _jpeg_size(header: bytes) -> tuple[int, int] | None:
+    position = 2
+    while position < len(header) and header[position] == 0xFF:
+        marker, length = struct.unpack_from(">xBH", header, position)
+        if marker in _JPEG_SIZES:
+            height, width = struct.unpack_from(">HH", header, position + 5)
+            return width, height
+        position += 2 + length
+    return None
+
+
+def _decoded(data: str) -> bytes:
+    try:
+        return base64.b64decode(data[: len(data) // 4 * 4])
+    except (binascii.Error, ValueError):  # the provider will say
+        return b""

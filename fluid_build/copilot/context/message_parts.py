@@ -1,0 +1,93 @@
+"""The parts of messages that aren't plain text: attachments, and blocks for their own provider."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from fluid_build.copilot.context.attachment_tokens import attachment_tokens
+from fluid_build.copilot.context.token_estimate import CHARS_PER_TOKEN, estimate_tokens
+from fluid_build.copilot.messages import Message, result_ids
+from fluid_build.json_types import JsonObject, JsonValue
+
+_LONG_TOKEN = 64
+"""Characters: a longer run without a blank is encrypted thinking or a signature, not a word."""
+
+
+def is_attachment(block: JsonValue) -> bool:
+    """Return whether a content block is an image or a document."""
+    return isinstance(block, Mapping) and block.get("type") in ("image", "document")
+
+
+def attachments(message: Message) -> Iterator[JsonObject]:
+    """Yield the images and documents of a message. In a tool's result, they are sent as text."""
+    content = None if message.get("role") == "tool" else message.get("content")
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        yield from (
+            block for block in content if isinstance(block, Mapping) and is_attachment(block)
+        )
+
+
+def split_countable(message: Message) -> tuple[Message, int]:
+    """Return the message with its plain text only, and the tokens of everything else.
+
+    The base64 of an image says nothing about its tokens, and neither does a signature.
+    """
+    blocks, has_attachments = (
+        message.get("provider_blocks"),
+        any(True for _ in attachments(message)),
+    )
+    if blocks is None and not has_attachments:
+        return message, 0
+    plain = {key: value for key, value in message.items() if key != "provider_blocks"}
+    tokens = _opaque_tokens(blocks)
+    if has_attachments:
+        content = message["content"]
+        assert isinstance(content, Sequence)
+        plain["content"] = [block for block in content if not is_attachment(block)]
+        tokens += sum(map(attachment_tokens, attachments(message)))
+    return plain, tokens
+
+
+def turn_start(messages: Sequence[Message]) -> int:
+    """Return the position of the user's last message that isn't a result, or 0."""
+    return next(
+        (
+            position
+            for position in range(len(messages) - 1, -1, -1)
+            if messages[position].get("role") == "user" and not result_ids(messages[position])
+        ),
+        0,
+    )
+
+
+def without_earlier_thinking(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages, those before the current turn without their provider blocks.
+
+    A loop of tool calls needs its thinking until the user speaks again. Earlier thinking may be
+    left out: Anthropic ("Extended thinking"), OpenAI ("Reasoning models", keeping reasoning items)
+    and Google ("Thought signatures") check only the current turn.
+    """
+    start = turn_start(messages)
+    return [
+        {key: value for key, value in message.items() if key != "provider_blocks"}
+        if position < start and "provider_blocks" in message
+        else message
+        for position, message in enumerate(messages)
+    ]
+
+
+def _opaque_tokens(value: JsonValue) -> int:
+    """Return the tokens of a provider's blocks.
+
+    Encrypted thinking is charged as the thinking that it is, so its characters count as prose.
+    """
+    if isinstance(value, str):
+        is_encrypted = len(value) > _LONG_TOKEN and value.isascii() and " " not in value
+        return math.ceil(len(value) / CHARS_PER_TOKEN) if is_encrypted else estimate_tokens(value)
+    if isinstance(value, Mapping):
+        return sum(estimate_tokens(str(key)) + _opaque_tokens(v) for key, v in value.items())
+    if isinstance(value, Sequence):
+        return sum(map(_opaque_tokens, value))
+    return 0 if value is None else estimate_tokens(json.dumps(value))

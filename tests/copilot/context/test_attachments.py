@@ -1,0 +1,192 @@
+"""Images, documents and thinking: their tokens, and that clipping never cuts into them."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid_build.copilot.context.attachment_tokens import (
+    LEAST_IMAGE_TOKENS,
+    MOST_IMAGE_TOKENS,
+    UNKNOWN_IMAGE_TOKENS,
+    attachment_tokens,
+)
+from fluid_build.copilot.context.compaction import CompactionStrategy, compact_messages
+from fluid_build.copilot.context.message_clipping import clip_message
+from fluid_build.copilot.context.summary import transcript
+from fluid_build.copilot.context.token_budget import estimate_message_tokens
+from fluid_build.copilot.context.window_manager import (
+    ContextPruningStrategy,
+    ContextWindowManager,
+)
+
+NOISE = b"\x00\x9f\x31\xe7" * 100_000
+
+
+def png(width: int, height: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", width, height) + NOISE
+
+
+def gif(width: int, height: int) -> bytes:
+    return b"GIF89a" + struct.pack("<HH", width, height) + NOISE
+
+
+def jpeg(width: int, height: int) -> bytes:
+    preview = b"\xff\xe1" + struct.pack(">H", 2 + 40_000) + b"x" * 40_000
+    size = b"\xff\xc2" + struct.pack(">HBHHB", 11, 8, height, width, 3)
+    return b"\xff\xd8" + preview + size + NOISE
+
+
+def block(kind: str, content: bytes, media_type: str = "image/png") -> dict[str, Any]:
+    return {"type": kind, "media_type": media_type, "data": base64.b64encode(content).decode()}
+
+
+def photo(width: int = 1000, height: int = 1000) -> dict[str, Any]:
+    return block("image", png(width, height))
+
+
+@pytest.mark.parametrize("write", [png, gif, jpeg])
+@pytest.mark.parametrize(
+    ("width", "height", "tokens"),
+    [
+        (1000, 1000, 1296),  # Anthropic's own example
+        (1920, 1080, 2691),
+        (16, 16, LEAST_IMAGE_TOKENS),
+        (60_000, 60_000, MOST_IMAGE_TOKENS),
+    ],
+)
+def test_an_image_counts_by_its_pixels(write: Any, width: int, height: int, tokens: int) -> None:
+    assert attachment_tokens(block("image", write(width, height))) == tokens
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        {"type": "image", "url": "https://example.com/photo.png"},
+        block("image", b"RIFF....WEBP", "image/webp"),
+        block("image", b"\x89PNG\r\n\x1a\n"),
+        block("image", b"\xff\xd8\xff"),
+        {"type": "image", "media_type": "image/png", "data": "not base64, \u00e9"},
+    ],
+)
+def test_an_image_of_unknown_size_counts_for_a_large_one(image: dict[str, Any]) -> None:
+    assert attachment_tokens(image) == UNKNOWN_IMAGE_TOKENS
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", b"\xff\xd8", b"GIF89a"]))
+def test_any_image_has_a_bounded_count(content: bytes, start: bytes) -> None:
+    tokens = attachment_tokens(block("image", start + content))
+    assert LEAST_IMAGE_TOKENS <= tokens <= MOST_IMAGE_TOKENS
+
+
+def test_a_document_counts_by_its_pages_or_its_text() -> None:
+    pages = b"<< /Type /Pages >>" + b"<< /Type /Page >> endobj" * 3
+    assert attachment_tokens(block("document", pages, "application/pdf")) == 9_000
+    compressed = block("document", b"x" * 60_000, "application/pdf")
+    assert attachment_tokens(compressed) == 9_000
+    assert attachment_tokens(block("document", b"y" * 10**8, "application/pdf")) == 300_000
+    assert attachment_tokens(block("document", b"word " * 70, "text/plain")) == 100
+    assert attachment_tokens({"type": "document", "url": "https://example.com/a.pdf"}) == 30_000
+
+
+def test_a_message_counts_its_image_and_not_the_base64() -> None:
+    message = {"role": "user", "content": [{"type": "text", "text": "What is it?"}, photo()]}
+    assert 1296 < estimate_message_tokens(message) < 1350
+    manager = ContextWindowManager(max_tokens=2000)
+    assert 1296 < manager.create_window([message]).current_tokens < 1400
+
+
+def test_an_image_in_a_tools_result_counts_as_the_text_that_is_sent() -> None:
+    message = {"role": "tool", "tool_call_id": "c", "content": [photo()]}
+    assert estimate_message_tokens(message) > 100_000
+
+
+@given(st.integers(0, 20_000))
+def test_clipping_leaves_an_image_whole_or_leaves_it_out(limit: int) -> None:
+    image = {**photo(), "name": "stock.png"}
+    message = {"role": "user", "content": [{"type": "text", "text": "word " * 1000}, image]}
+    clipped = clip_message(message, limit)["content"]
+    note = {"type": "text", "text": "[image stock.png left out]"}
+    assert clipped[1] in (image, note)
+    assert (clipped[1] == image) is (limit >= int(1296 * 3.5))
+
+
+@pytest.mark.parametrize("strategy", list(ContextPruningStrategy))
+def test_a_long_text_is_clipped_before_its_image_is_left_out(
+    strategy: ContextPruningStrategy,
+) -> None:
+    image = photo()
+    message = {"role": "user", "content": [{"type": "text", "text": "word " * 30_000}, image]}
+    manager = ContextWindowManager(max_tokens=6000, pruning_strategy=strategy)
+    window = manager.add_message(manager.create_window(), message)
+    content: Any = window.messages[0]["content"]
+    assert content[1] == image
+    assert "characters left out" in content[0]["text"]
+    assert window.current_tokens <= 6000
+
+
+def thinking(text: str, signature: str = "c2ln" * 500) -> dict[str, Any]:
+    block = {"type": "thinking", "thinking": text, "signature": signature}
+    return {"format": "anthropic", "blocks": [{"block": block, "after_text": 0, "after_calls": 0}]}
+
+
+def exchange(number: int, size: int = 20) -> list[dict[str, Any]]:
+    call = {"id": f"c{number}", "name": "read", "arguments": {"n": number}}
+    return [
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [call],
+            "provider_blocks": thinking(f"think {number}"),
+        },
+        {"role": "tool", "tool_call_id": f"c{number}", "content": "row " * size},
+    ]
+
+
+def test_a_signature_counts_as_the_thinking_that_it_seals() -> None:
+    message = exchange(1)[0]
+    assert 500 < estimate_message_tokens(message) < 700
+    assert 500 < ContextWindowManager().create_window([message]).current_tokens < 750
+
+
+@pytest.mark.parametrize("strategy", list(ContextPruningStrategy))
+def test_pruning_keeps_the_thinking_of_the_current_loop_unchanged(
+    strategy: ContextPruningStrategy,
+) -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Compare the tables."}]
+    for number in range(8):
+        messages += exchange(number, size=600)
+    manager = ContextWindowManager(max_tokens=4000, pruning_strategy=strategy)
+    window = manager.create_window(messages)
+    assert window.metadata["prunings"] == 1
+    answers = [m for m in window.messages if m["role"] == "assistant"]
+    assert answers
+    for answer in answers:
+        assert answer in messages or answer["provider_blocks"] in [
+            m.get("provider_blocks") for m in messages
+        ]
+
+
+def test_thinking_of_earlier_turns_goes_first() -> None:
+    """The provider doesn't need it any more, and everything that people said stays whole."""
+    first = [{"role": "user", "content": "Compare the tables."}, *exchange(1), *exchange(2)]
+    messages = [*first, {"role": "user", "content": "And now?"}, *exchange(3)]
+    limit = sum(map(estimate_message_tokens, messages)) - 900
+    compacted = compact_messages(
+        messages, max_tokens=limit, strategy=CompactionStrategy.TRUNCATE, keep_tail=1
+    )
+    plain = [{k: v for k, v in m.items() if k != "provider_blocks"} for m in first]
+    assert compacted == [*plain, *messages[len(first) :]]
+    window = ContextWindowManager(max_tokens=limit).create_window(messages)
+    assert window.messages == compacted
+
+
+def test_a_summary_mentions_what_was_attached() -> None:
+    image = {**photo(), "name": "stock.png"}
+    message = {"role": "user", "content": [{"type": "text", "text": "Look."}, image]}
+    assert transcript([message]) == "user: Look.\nuser attached: image stock.png"
