@@ -55,29 +55,6 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
-    """A tool's result, as text. ``call_id`` joins it to its call."""
-
-    call_id: str
-    content: str
-    name: str | None = None
-    is_error: bool = False
-
-    def as_message(self) -> dict[str, JsonValue]:
-        """Return the message that carries the result to the model."""
-        message: dict[str, JsonValue] = {
-            "role": "tool",
-            "tool_call_id": self.call_id,
-            "content": self.content,
-        }
-        if self.name is not None:
-            message["name"] = self.name
-        if self.is_error:
-            message["is_error"] = True
-        return message
-
-
-@dataclass(frozen=True, slots=True)
 class Attachment:
     """An image or a document: ``data`` in base64 with its ``media_type``, or a ``url``."""
 
@@ -86,6 +63,51 @@ class Attachment:
     data: str = ""
     url: str = ""
     name: str = ""
+
+    def as_block(self) -> dict[str, JsonValue]:
+        """Return the content block of a message."""
+        fields = {"media_type": self.media_type, "data": self.data, "url": self.url}
+        named = {**fields, "name": self.name}
+        return {"type": self.kind, **{name: value for name, value in named.items() if value}}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A tool's result: text, and images and documents. ``call_id`` joins it to its call."""
+
+    call_id: str
+    content: str
+    name: str | None = None
+    is_error: bool = False
+    attachments: tuple[Attachment, ...] = ()
+
+    def as_message(self) -> dict[str, JsonValue]:
+        """Return the message that carries the result to the model."""
+        message: dict[str, JsonValue] = {
+            "role": "tool",
+            "tool_call_id": self.call_id,
+            "content": self.content,
+        }
+        if self.attachments:
+            text = [{"type": "text", "text": self.content}] if self.content else []
+            message["content"] = [*text, *(part.as_block() for part in self.attachments)]
+        if self.name is not None:
+            message["name"] = self.name
+        if self.is_error:
+            message["is_error"] = True
+        return message
+
+    def only_text(self, provider: str) -> str:
+        """Return the text, for a format whose results are text.
+
+        Raises ``UsageError`` where the result has an image or a document.
+        """
+        if self.attachments:
+            raise UsageError(
+                f"{provider} takes no {self.attachments[0].kind} in a tool's result.",
+                hint="Let the tool return text, and put the attachment in a user's message.",
+            )
+        return self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +160,7 @@ def content_parts(message: Message) -> list[str | Attachment]:
         if kind == "text":
             parts.append(str(block.get("text", "")))
         elif kind in ("image", "document"):
-            parts.append(_attachment(block, cast('Literal["image", "document"]', kind)))
+            parts.append(_attachment(block, _file_kind(block)))
         elif kind not in ("tool_use", "tool_result"):
             raise UsageError(
                 f"A message has a content block of type {kind!r}, which can't be sent.",
@@ -193,23 +215,11 @@ def tool_calls(message: Message) -> list[ToolCall]:
 def tool_results(message: Message) -> list[ToolResult]:
     """Return the results in the message, in order."""
     if message.get("role") == "tool":
-        return [
-            ToolResult(
-                str(message.get("tool_call_id", "")),
-                _as_text(message.get("content")),
-                _name_in(message),
-                bool(message.get("is_error", False)),
-            )
-        ]
+        return [_result(str(message.get("tool_call_id", "")), message)]
     return [
-        ToolResult(
-            str(b.get("tool_use_id", "")),
-            _as_text(b.get("content")),
-            _name_in(b),
-            bool(b.get("is_error", False)),
-        )
-        for b in _blocks(message)
-        if b.get("type") == "tool_result"
+        _result(str(block.get("tool_use_id", "")), block)
+        for block in _blocks(message)
+        if block.get("type") == "tool_result"
     ]
 
 
@@ -281,6 +291,27 @@ def _position(value: JsonValue) -> int:
 def _name_in(holder: JsonObject) -> str | None:
     name = holder.get("name")
     return name if isinstance(name, str) else None
+
+
+def _result(call_id: str, holder: JsonObject) -> ToolResult:
+    content, is_error = holder.get("content"), bool(holder.get("is_error", False))
+    blocks = list(_mappings(content))
+    files = [block for block in blocks if _is_file(block)]
+    if files and all(_is_file(block) or block.get("type") == "text" for block in blocks):
+        texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+        attachments = tuple(_attachment(block, _file_kind(block)) for block in files)
+        return ToolResult(call_id, "\n".join(texts), _name_in(holder), is_error, attachments)
+    return ToolResult(call_id, _as_text(content), _name_in(holder), is_error)
+
+
+def _is_file(block: JsonObject) -> bool:
+    """Return whether the block is an image or a document, and not a tool's own JSON."""
+    has_content = bool(block.get("url")) != bool(block.get("data") and block.get("media_type"))
+    return block.get("type") in ("image", "document") and has_content
+
+
+def _file_kind(block: JsonObject) -> Literal["image", "document"]:
+    return "image" if block.get("type") == "image" else "document"
 
 
 def _as_text(content: JsonValue) -> str:

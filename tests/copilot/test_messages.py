@@ -1,5 +1,7 @@
 """The parts of messages: texts, attachments, calls, and blocks that only a provider understands."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +15,7 @@ from fluid_build.copilot.messages import (
     answer_parts,
     content_parts,
     provider_blocks,
+    tool_results,
 )
 from fluid_build.errors import UsageError
 
@@ -76,3 +79,35 @@ def test_an_answer_that_is_not_whole_has_an_error_of_its_own(reason, error):
     with pytest.raises(error) as caught:
         LlmResponse('{"a": ', stop_reason=reason, model="m").as_json()
     assert (caught.value.text, caught.value.model, caught.value.retryable) == ('{"a": ', "m", False)
+
+
+IMAGE = {"type": "image", "media_type": "image/png", "data": "aGk="}
+TEXT = {"type": "text", "text": "a plot"}
+
+
+def test_a_result_keeps_its_attachments():
+    """To the message and back, in both spellings."""
+    message = {"role": "tool", "tool_call_id": "c1", "content": [TEXT, IMAGE]}
+    block = {"type": "tool_result", "tool_use_id": "c1", "content": [TEXT, IMAGE]}
+    (result,) = tool_results(message)
+    assert (result.content, result.attachments) == ("a plot", (Attachment(**_fields(IMAGE)),))
+    assert result.as_message() == message
+    assert tool_results({"role": "user", "content": [block]}) == [result]
+
+
+def test_a_result_of_json_is_text():
+    """Also where it looks like blocks."""
+    content = [{"type": "document", "id": 5}, {"type": "image", "url": "x"}]
+    (result,) = tool_results({"role": "tool", "tool_call_id": "c1", "content": content})
+    assert (json.loads(result.content), result.attachments) == (content, ())
+
+
+def test_a_format_of_text_refuses_a_results_attachments():
+    """With the provider's name."""
+    (result,) = tool_results({"role": "tool", "tool_call_id": "c1", "content": [IMAGE]})
+    with pytest.raises(UsageError, match="Ollama takes no image"):
+        result.only_text("Ollama")
+
+
+def _fields(block):
+    return {("kind" if name == "type" else name): value for name, value in block.items()}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from fluid_build.copilot.llm.alternating_turns import Turn, TurnPart
 from fluid_build.copilot.llm.base import Usage, whole_number
-from fluid_build.copilot.messages import Attachment, ProviderBlock, ToolCall
+from fluid_build.copilot.messages import Attachment, ProviderBlock, ToolCall, ToolResult
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
@@ -58,12 +58,19 @@ def _blocks(turn: Turn) -> list[JsonObject]:
         block: dict[str, JsonValue] = {
             "type": "tool_result",
             "tool_use_id": _safe_id(result.call_id),
-            "content": result.content,
+            "content": _result_content(result),
         }
         if result.is_error:
             block["is_error"] = True
         blocks.append(block)
     return blocks + [_block(part) for part in turn.parts]
+
+
+def _result_content(result: ToolResult) -> JsonValue:
+    if not result.attachments:
+        return result.content
+    text = [_block(result.content)] if result.content.strip() else []
+    return [*text, *(_block(part) for part in result.attachments)]
 
 
 def _block(part: TurnPart) -> JsonObject:

@@ -91,7 +91,7 @@ def result_part(result: ToolResult, names: Mapping[str, str]) -> dict[str, JsonV
     """Return a tool's result; ``names`` has the functions' names by the ids of their calls."""
     response: dict[str, JsonValue] = {
         "name": result.name or names.get(result.call_id, result.call_id),
-        "response": {"error" if result.is_error else "output": result.content},
+        "response": {"error" if result.is_error else "output": result.only_text("Gemini")},
     }
     if result.call_id:
         response["id"] = result.call_id

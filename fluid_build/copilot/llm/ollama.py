@@ -135,7 +135,7 @@ def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, JsonV
         {
             "role": "tool",
             "tool_name": result.name or names.get(result.call_id, ""),
-            "content": result.content,
+            "content": result.only_text("Ollama"),
         }
         for result in results_of(message)
     ]

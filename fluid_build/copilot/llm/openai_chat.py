@@ -154,7 +154,11 @@ class OpenAIChatProvider(OpenAIServer):
 def _render_message(message: Message, returned: Sequence[str]) -> list[dict[str, JsonValue]]:
     """Return a message as one entry, or several where it has results and text."""
     rendered: list[dict[str, JsonValue]] = [
-        {"role": "tool", "tool_call_id": result.call_id, "content": result.content}
+        {
+            "role": "tool",
+            "tool_call_id": result.call_id,
+            "content": result.only_text("OpenAI"),
+        }
         for result in results_of(message)
     ]
     role = message.get("role", "user")

@@ -131,7 +131,7 @@ def _render_messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
             {
                 "type": "function_call_output",
                 "call_id": result.call_id,
-                "output": result.content,
+                "output": result.only_text("OpenAI's Responses"),
             }
             for result in results_of(message)
         ]

@@ -265,6 +265,21 @@ def test_other_attachments_are_refused(kind, media_type, data):
         build(messages=[{"role": "user", "content": [block]}])
 
 
+def test_a_tools_result_may_have_images_and_documents():
+    """Next to its text."""
+    call = ToolCall("c1", "read_rows", {})
+    image = {"type": "image", "media_type": "image/png", "data": PIXEL}
+    result = {
+        "role": "tool",
+        "tool_call_id": "c1",
+        "content": [{"type": "text", "text": "a plot"}, image],
+    }
+    talk = [*ASK, answer(Reply("", [call])).as_message(), result]
+    (block,) = build(messages=talk, cache_prompt=False).body["messages"][-1]["content"]
+    assert [part["type"] for part in block["content"]] == ["text", "image"]
+    assert block["content"][1]["source"]["media_type"] == "image/png"
+
+
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "s1"}
 REDACTED = {"type": "redacted_thinking", "data": "e1"}
 SEARCH = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}}
