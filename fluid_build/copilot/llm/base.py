@@ -99,6 +99,7 @@ class LlmPrompt:
     def answer_name(self) -> str:
         """Return ``schema_name`` in characters that all providers take, unlike any tool's name."""
         name = re.sub(r"[^a-zA-Z0-9_-]", "_", self.schema_name)[:48] or "answer"
+        name = name if name[0].isalpha() or name[0] == "_" else f"_{name}"
         tool_names = {tool.name for tool in self.tool_specs}
         return f"{name}_final" if name in tool_names else name
 

@@ -248,6 +248,10 @@ def _check_extra(extra: JsonObject) -> None:
                 raise _replaces(f"{prefix}.{name}".lstrip("."))
     if isinstance(config, Mapping) and config.get("candidateCount") not in (None, 1):
         raise _replaces("generationConfig.candidateCount")
+    tools = extra.get("toolConfig")
+    calling = tools.get("functionCallingConfig") if isinstance(tools, Mapping) else None
+    if isinstance(calling, Mapping) and "streamFunctionCallArguments" in calling:
+        raise _replaces("toolConfig.functionCallingConfig.streamFunctionCallArguments")
 
 
 def _replaces(name: str) -> UsageError:

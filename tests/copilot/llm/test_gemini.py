@@ -13,8 +13,10 @@ from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.gemini_schema import gemini_schema
 from fluid_build.copilot.llm.testing import Reply
 from fluid_build.copilot.llm.testing.wire import FORMATS
+from fluid_build.copilot.llm.testing.wire.gemini_rules import refuse
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
+from tests.copilot.context.conversations import conversations
 from tests.copilot.llm.official_types import check_gemini as check
 
 ASK = [{"role": "user", "content": "Find the key."}]
@@ -241,6 +243,21 @@ def test_a_schema_is_written_as_gemini_reads_it():
     }
 
 
+@pytest.mark.parametrize("model", ["gemini-3-pro", "gemini-2.5-pro"])
+@given(messages=conversations(max_turns=8))
+def test_google_would_take_any_conversation(model, messages):
+    """By the rules of the fault server: turns, signatures, as many results as calls."""
+    sent = body(messages, model, tools=[TOOL])
+    assert refuse({":path": f"/v1beta/models/{model}:generateContent"}, sent) is None
+
+
+def test_the_answers_function_has_a_name_that_google_takes():
+    """It begins with a letter or an underscore."""
+    sent = body(model="m", tools=[TOOL], response_schema=SCHEMA, schema_name="2nd answer")
+    assert sent["tools"][0]["functionDeclarations"][-1]["name"] == "_2nd_answer"
+    assert refuse({":path": "/models/m:generateContent"}, sent) is None
+
+
 @pytest.mark.parametrize(
     ("block", "part"),
     [
@@ -309,6 +326,10 @@ def test_extra_reaches_the_thinking_and_other_settings():
         ({"generationConfig": {"maxOutputTokens": 9}}, "generationConfig.maxOutputTokens"),
         ({"generationConfig": {"max_output_tokens": 9}}, "generationConfig.max_output_tokens"),
         ({"generation_config": {"maxOutputTokens": 9}}, "generation_config"),
+        (
+            {"toolConfig": {"functionCallingConfig": {"streamFunctionCallArguments": True}}},
+            "toolConfig.functionCallingConfig.streamFunctionCallArguments",
+        ),
     ],
 )
 def test_extra_cannot_change_the_cost_or_the_form_of_the_answer(extra, name):
