@@ -135,7 +135,10 @@ class _SpanObserver:
                 self._measure(payload, self._end(payload, _answer_attributes(payload)))
             case "agent.run_finished":
                 self._end(payload, _present({IS_CACHED: payload.get("is_cached")}))
-            case "agent.step_finished":
+            case "tool.call_started":
+                name = f"execute_tool {payload['tool_name']}"
+                self._start(name, payload, _agents_tool_attributes(payload))
+            case "agent.step_finished" | "tool.call_finished":
                 self._end(payload, {})
             case "tool.call_completed":
                 self._record_tool_call(payload)
@@ -180,9 +183,12 @@ class _SpanObserver:
         return opened.attributes | attributes
 
     def _record_tool_call(self, payload: Payload) -> None:
-        """Record a tool call, which is announced at its end, with its duration."""
-        ended_ns = time.time_ns()
+        """Record a tool call that the dispatcher announces at its end, with its duration."""
         parent_id = current_operation()
+        opened = None if parent_id is None else self._open.get(parent_id)
+        if opened is not None and opened.attributes.get(TOOL_NAME) == payload["tool_name"]:
+            return  # an agent's call, which has a span already
+        ended_ns = time.time_ns()
         span = self._tracer.start_span(
             f"execute_tool {payload['tool_name']}",
             self._context_of(parent_id),
@@ -299,6 +305,15 @@ def _answer_attributes(payload: Payload) -> Attributes:
             CACHE_WRITE_TOKENS: payload.get("cache_write_tokens") or None,
         }
     )
+
+
+def _agents_tool_attributes(payload: Payload) -> Attributes:
+    return {
+        OPERATION: "execute_tool",
+        TOOL_NAME: payload["tool_name"],
+        TOOL_TYPE: "function",
+        TOOL_CALL_ID: payload["call_id"],
+    }
 
 
 def _tool_attributes(payload: Payload) -> Attributes:

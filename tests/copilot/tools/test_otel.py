@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 from pydantic import BaseModel
 
+from fluid_build.copilot.agents.agent import Agent
 from fluid_build.copilot.agents.base import BaseStageAgent, StageSession
 from fluid_build.copilot.agents.composite import (
     Checkpoint,
@@ -34,6 +35,7 @@ from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
+from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.operations import Operation, current_operation
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.tools.dispatch import dispatch_forge_tool
@@ -72,12 +74,12 @@ class Recorded:
         (span,) = (span for span in self.spans if span.name == name)
         return span
 
+    def parent_of(self, span: ReadableSpan) -> str | None:
+        return self._ids[span.parent.span_id] if span.parent else None
+
     def parents(self) -> dict[str, str | None]:
         """The name of each span's parent."""
-        return {
-            span.name: self._ids[span.parent.span_id] if span.parent else None
-            for span in self.spans
-        }
+        return {span.name: self.parent_of(span) for span in self.spans}
 
     def points(self, name: str) -> list[Any]:
         assert self.metrics is not None
@@ -380,3 +382,62 @@ def test_a_streamed_call_has_one_span_which_ends_with_its_reader(is_read_to_the_
     assert attributes["gen_ai.request.stream"] is True
     assert ("gen_ai.usage.output_tokens" in attributes) is is_read_to_the_end
     assert span.status.status_code is StatusCode.UNSET
+
+
+def test_an_agents_run_has_its_turns_its_tools_and_what_they_ask_other_agents(
+    tmp_path: Any,
+) -> None:
+    def look_up(topic: str) -> str:
+        raise LookupError("canary")
+
+    def agent(url: str, key: str, **settings: Any) -> Agent[None, str]:
+        client = LlmClient(make_provider("openai", url), api_key=key)
+        return Agent("openai:gpt-4.1-nano", client=client, **settings)
+
+    calls = (
+        ToolCall("call-1", "judge", {"prompt": "canary"}),
+        ToolCall("call-2", "look_up", {"topic": "canary"}),
+    )
+    judged, done = LoopbackServer([Reply("canary")]), [Reply("", calls), Reply("canary")]
+    with judged, LoopbackServer(done) as asked:
+        judge = agent(judged.base_url("openai"), judged.key, name="judge")
+        tools = [judge.as_tool(), look_up]
+        boss = agent(asked.base_url("openai"), asked.key, name="boss", tools=tools)
+        checkpoint = Checkpoint(SqliteBackend(tmp_path / "runs.db"), "run-9")
+
+        async def run() -> None:
+            await boss.run("canary", checkpoint=checkpoint)
+            for used in (boss, judge):
+                assert isinstance(used._model.client, LlmClient)
+                await used._model.client.aclose()
+
+        recorded = Recorded(lambda: asyncio.run(run()))
+    tree = [
+        (span.name, recorded.parent_of(span))
+        for span in sorted(recorded.spans, key=lambda span: span.start_time or 0)
+    ]
+    assert tree == [
+        ("invoke_agent boss", "outermost"),
+        ("execute_step ask", "invoke_agent boss"),
+        ("chat gpt-4.1-nano", "execute_step ask"),
+        ("execute_step call_tools", "invoke_agent boss"),
+        ("execute_tool judge", "execute_step call_tools"),
+        ("invoke_agent judge", "execute_tool judge"),
+        ("execute_step ask", "invoke_agent judge"),
+        ("chat gpt-4.1-nano", "execute_step ask"),
+        ("execute_step call_tools", "invoke_agent boss"),
+        ("execute_tool look_up", "execute_step call_tools"),
+        ("execute_step ask", "invoke_agent boss"),
+        ("chat gpt-4.1-nano", "execute_step ask"),
+    ]
+    failed = attributes_of(recorded.by_name("execute_tool look_up"))
+    assert failed == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "look_up",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": "call-2",
+        "gen_ai.agent.name": "boss",
+        "gen_ai.conversation.id": "run-9",
+        "error.type": "LookupError",
+    }
+    assert "canary" not in "".join(span.to_json() for span in recorded.spans)

@@ -21,6 +21,7 @@ from fluid_build.copilot.agents.agent.feedback import APPROVAL_DENIED, error_cla
 from fluid_build.copilot.agents.agent.results import Approvals, Denied
 from fluid_build.copilot.errors import ApprovalRequiredError
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, tool_calls, tool_results
+from fluid_build.copilot.operations import Operation
 from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.dispatch import tool_result_text
 from fluid_build.copilot.tools.toolbox import Toolbox
@@ -115,7 +116,10 @@ class ToolRunner:
         if self._emit is not None:
             self._emit(ToolStartedEvent(call))
         if decision is True:
-            result = _as_result(call, await self._dispatch(call, threads))
+            with _operation_of(call) as operation:
+                outcome = await self._dispatch(call, threads)
+                operation.outcome["error_type"] = outcome.error_type
+            result = _as_result(call, outcome)
         else:
             result = _declined(call, decision if isinstance(decision, Denied) else Denied())
         if self._emit is not None:
@@ -167,6 +171,11 @@ def _check_ids(approvals: Approvals, turn: Turn) -> None:
             f"No call that waits for a decision has the id {unknown[0]!r}.",
             hint=f"The ids are {', '.join(call.id for call in turn.left)}.",
         )
+
+
+def _operation_of(call: ToolCall) -> Operation:
+    """Return the operation of a call, so that what a tool asks or calls is part of it."""
+    return Operation("tool.call", lambda: {"tool_name": call.name, "call_id": call.id})
 
 
 def _arguments(call: ToolCall) -> Arguments:
