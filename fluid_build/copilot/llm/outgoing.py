@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 
 from fluid_build.json_types import JsonObject, JsonValue
@@ -11,6 +12,11 @@ from fluid_build.secrets import redact_keys, secrets_of_environment
 
 _SHORTEST = 8
 """Characters of a secret of the environment; shorter ones occur in ordinary text."""
+_ENCRYPTED = re.compile(r"gAAAA[A-Za-z0-9_\-]{80,}={0,2}")
+"""A Fernet token, such as OpenAI's encrypted reasoning.
+
+In so much random text the format of a key occurs by chance, and the API refuses a changed token.
+"""
 
 
 def outgoing_secrets(
@@ -42,6 +48,8 @@ def without_secrets(body: JsonObject, secrets: Iterable[str]) -> dict[str, JsonV
 
 def _without_secrets(value: JsonValue, known: tuple[str, ...]) -> JsonValue:
     if isinstance(value, str):
+        if _ENCRYPTED.fullmatch(value) and not any(secret in value for secret in known):
+            return value
         return redact_keys(value.encode("utf-8", "replace").decode(), known)
     if isinstance(value, float):
         return value if math.isfinite(value) else None

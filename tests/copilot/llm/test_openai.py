@@ -463,6 +463,29 @@ def test_reasoning_goes_back_unchanged_before_its_calls():
         assert [item.get("call_id") for item in items[4:]] == ["c2", "c1", "c2"]
 
 
+def test_encrypted_reasoning_is_not_taken_for_a_key(bench):
+    """By chance it has a key's format in it; a known secret is removed from it all the same."""
+    by_chance = f"gAAAAAB{'x' * 80}-sk-proj-1234567890{'x' * 80}=="
+    holding = f"gAAAAAB{'x' * 80}-loopback-key-1-{'x' * 80}=="
+    for encrypted, arrives in ((by_chance, True), (holding, False)):
+        server = bench.serve(Reply("ok"))
+        reasoning = {**REASONING, "encrypted_content": encrypted}
+        body = {"status": "completed", "output": [reasoning, ANSWER["output"][1]]}
+        message = read("openai-responses", body).as_message()
+        client = bench.client("openai-responses", server.base_url("openai"))
+        ask_sync(client, LlmPrompt("gpt-6-sol", [USER, message, USER]))
+        assert (encrypted in server.requests[0].raw.decode()) is arrives
+
+
+def test_the_choosing_provider_reads_what_its_api_answers():
+    """In one piece and streamed."""
+    provider, prompt = OpenAIProvider(), LlmPrompt("gpt-6-sol", [USER])
+    assert provider.parse_response(ANSWER, prompt).format_name == "openai-responses"
+    reader = provider.stream_reader(prompt)
+    reader.read({"type": "response.completed", "response": ANSWER})
+    assert reader.response() == provider.parse_response(ANSWER, prompt)
+
+
 def test_reasoning_goes_to_no_other_format():
     """Each API gets its own blocks."""
     message = read("openai-responses", ANSWER).as_message()
