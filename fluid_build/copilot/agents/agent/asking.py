@@ -36,7 +36,7 @@ from fluid_build.copilot.llm.streaming import (
     UsageEvent,
 )
 from fluid_build.copilot.llm.summarizer import make_summarizer
-from fluid_build.copilot.messages import Message, text_of
+from fluid_build.copilot.messages import Message, ToolCall, text_of, tool_calls
 from fluid_build.errors import UsageError
 
 NO_USAGE = Usage()
@@ -50,6 +50,7 @@ class Asked:
     """The model's answer to a turn, and what it cost: nothing if it was in the cache."""
 
     message: Message
+    calls: Sequence[ToolCall] = ()
     usage: Usage = NO_USAGE
     cost_usd: Decimal | None = Decimal(0)
 
@@ -57,11 +58,6 @@ class Asked:
     def text(self) -> str:
         """Return the text of the answer."""
         return text_of(self.message)
-
-    @property
-    def has_calls(self) -> bool:
-        """Return whether the model wants tools called."""
-        return bool(self.message.get("tool_calls"))
 
 
 class Asking:
@@ -130,7 +126,10 @@ class Asking:
         response = await self._complete(replace(self._prompt, messages=messages))
         response.require_whole()
         asked = Asked(
-            response.as_message(), response.usage or NO_USAGE, self._price(response.usage)
+            response.as_message(),
+            response.tool_calls,
+            response.usage or NO_USAGE,
+            self._price(response.usage),
         )
         self._tokens.correct(asked.usage.input_tokens - self._fixed_tokens)
         if self._session is not None and key is not None:
@@ -188,7 +187,7 @@ class Asking:
         message = self._session.store.get(LLM_CACHE, key)
         if not isinstance(message, dict) or message.get("role") != "assistant":
             return None
-        asked = Asked(message)
+        asked = Asked(message, tool_calls(message))
         if self._emit is not None and asked.text:
             self._emit(TextEvent(asked.text))
         return asked

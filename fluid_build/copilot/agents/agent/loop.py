@@ -114,7 +114,8 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         self._limits = limits
         self._start = start
         self._fingerprint = fingerprint
-        self._read: tuple[Sequence[Message], Turn] = ((), Turn((), ()))
+        self._turn: Turn | None = None
+        """The latest turn; None until the first step, where the conversation says what it is."""
         self._ask_step = function_step("ask", self._ask)
         self._tools_step = function_step("call_tools", self._call_tools)
 
@@ -143,12 +144,14 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
     def on_step_complete(self, step: Step, state: Composite) -> Composite:
         """Count a turn and check a final answer, or say what went wrong with its calls."""
         if step is self._tools_step:
-            turn = self._turn(state)
+            turn = self._turn = state.response
+            state = evolve(state, response=None)
             return state if turn.left else _with_messages(state, guidance_after(turn))
         asked: Asked = state.response
+        self._turn = Turn(asked.calls, ())
         progress = Progress.of(state).after(asked)
         state = progress.note(evolve(state, response=asked.text))
-        return state if asked.has_calls else self._checked(state, progress)
+        return state if asked.calls else self._checked(state, progress)
 
     def get_next_steps(self, step: Step, state: Composite) -> Sequence[Item]:  # noqa: ARG002
         """Return the next step, or none after an accepted answer."""
@@ -163,19 +166,15 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         return StepResult(asked, [asked.message], messages if is_compacted else None)
 
     async def _call_tools(self, state: Composite) -> StepResult:
-        messages = await self._tools.run_next(self._turn(state), Progress.of(state).turns)
-        return StepResult(state.response, messages)
-
-    def _turn(self, state: Composite) -> Turn:
-        """Return the latest turn, which is read from a conversation only once."""
-        if self._read[0] is not state.messages:
-            self._read = (state.messages, find_turn(state.messages))
-        return self._read[1]
+        turn = self._turn or find_turn(state.messages)
+        results = await self._tools.run_next(turn, Progress.of(state).turns)
+        after = Turn(turn.calls, [*turn.results, *results])
+        return StepResult(after, [result.as_message() for result in results])
 
     def _next_steps(self, state: Composite) -> list[FunctionStep]:
         if state.messages[-1].get("role") == "user":
             return [self._ask_step]
-        turn = self._turn(state)
+        turn = self._turn or find_turn(state.messages)
         if turn.left:
             return [self._tools_step]
         return [self._ask_step] if turn.calls else []

@@ -71,8 +71,8 @@ class ToolRunner:
         self._emit = emit
         self._first_turn: int | None = None
 
-    async def run_next(self, turn: Turn, number: int) -> list[Message]:
-        """Run the next calls of the turn of this number; return their results as messages.
+    async def run_next(self, turn: Turn, number: int) -> list[ToolResult]:
+        """Run the next calls of the turn of this number; return their results.
 
         Raises ``ApprovalRequiredError`` where a person has to decide first, ``UsageError`` for a
         decision about a call that the turn doesn't have.
@@ -81,10 +81,10 @@ class ToolRunner:
         batch = self._next_batch(turn, approvals)
         if len(batch) == 1:
             decision = approvals.get(batch[0].id, True)
-            return [(await self._run(batch[0], decision, self._threads)).as_message()]
+            return [await self._run(batch[0], decision, self._threads)]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._run(call, True, True)) for call in batch]
-        return [task.result().as_message() for task in tasks]
+        return [task.result() for task in tasks]
 
     def _approvals_for(self, turn: Turn, number: int) -> Approvals:
         if self._first_turn is None:

@@ -311,6 +311,8 @@ def _queue_name(generation: int) -> str:
 
 
 def _is_json(value: object) -> bool:
+    if value is None or isinstance(value, str):  # as nearly always
+        return True
     try:
         to_json_text(value)
     except StoreError:
