@@ -145,8 +145,9 @@ class RunCostTracker:
     @limit_usd.setter
     def limit_usd(self, value: Decimal | float | str | None) -> None:
         self._limit = None if value is None else parse_cost_limit(value, "limit_usd")
+        limit = self.limit_usd
         with self._lock:
-            self._ledger.change_limit(self.limit_usd)
+            self._ledger.change_limit(limit)
         self._queue.serve()
 
     @property

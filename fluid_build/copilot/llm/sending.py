@@ -18,6 +18,7 @@ from typing import Literal, Self, TypedDict
 
 import httpx
 
+from fluid_build.copilot.context.message_parts import attachments
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
 from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
@@ -30,7 +31,6 @@ from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest, LlmResponse, Usage
 from fluid_build.copilot.llm.credentials import ApiKey
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
-from fluid_build.copilot.messages import Attachment, content_parts
 from fluid_build.json_types import JsonObject, JsonValue
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -122,7 +122,7 @@ def prepare_call(
     )
     content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     bounds = [math.ceil(tokens * SAFETY_FACTOR)]
-    if not _has_attachments(prompt):
+    if not any(any(attachments(message)) for message in prompt.messages):
         bounds.append(len(content))  # a token of text is at least one byte
     if window is not None:
         bounds.append(window)  # no prompt over the window is accepted
@@ -288,17 +288,8 @@ def _prompt_tokens(prompt: LlmPrompt) -> int:
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in prompt.tool_specs
     ]
-    schema = [] if prompt.response_schema is None else [dict(prompt.response_schema)]
-    return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *schema])
-
-
-def _has_attachments(prompt: LlmPrompt) -> bool:
-    """Return whether there are images or documents: their tokens don't depend on their bytes."""
-    return any(
-        isinstance(part, Attachment)
-        for message in prompt.messages
-        for part in content_parts(message)
-    )
+    others = [dict(part) for part in (prompt.response_schema, prompt.extra) if part]
+    return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *others])
 
 
 def _json_object(content: bytes) -> dict[str, JsonValue] | None:
