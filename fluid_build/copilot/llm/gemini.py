@@ -203,6 +203,8 @@ def _contents(turns: list[Turn], generation: int) -> list[dict[str, JsonValue]]:
     names = {call.id: call.name for call in calls}
     contents: list[dict[str, JsonValue]] = []
     for turn in turns:
+        for result in turn.results if generation < 3 else ():
+            result.only_text("Gemini before version 3")
         parts: list[JsonValue] = [result_part(result, names) for result in turn.results]
         parts += render_parts(turn.parts, sign_calls=generation >= 3)
         contents.append({"role": "user" if turn.is_user else "model", "parts": parts})

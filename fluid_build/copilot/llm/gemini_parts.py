@@ -91,8 +91,10 @@ def result_part(result: ToolResult, names: Mapping[str, str]) -> dict[str, JsonV
     """Return a tool's result; ``names`` has the functions' names by the ids of their calls."""
     response: dict[str, JsonValue] = {
         "name": result.name or names.get(result.call_id, result.call_id),
-        "response": {"error" if result.is_error else "output": result.only_text("Gemini")},
+        "response": {"error" if result.is_error else "output": result.content},
     }
+    if result.attachments:
+        response["parts"] = [_render_attachment(part) for part in result.attachments]
     if result.call_id:
         response["id"] = result.call_id
     return {"functionResponse": response}

