@@ -57,12 +57,7 @@ def find_model(source: ModelSource | None, client: CompletionClient | None) -> A
     if source is None:
         return AgentModel(default_llm_config(), client) if client is None else _of_client(client)
     if isinstance(source, StageSession):
-        if source.llm_config is None:
-            raise UsageError(
-                "The session has no llm_config.", hint="Pass one with a provider and a model."
-            )
-        source.assert_provider(source.llm_config.provider)
-        return AgentModel(source.llm_config, client, source)
+        return _of_session(source, client)
     if isinstance(source, str | LlmConfig):
         return AgentModel(_parse_name(source) if isinstance(source, str) else source, client)
     if not callable(getattr(source, "complete", None)):
@@ -80,6 +75,15 @@ def _parse_name(name: str) -> LlmConfig:
     return LlmConfig(provider.strip().lower(), model.strip())
 
 
+def _of_session(session: StageSession, client: CompletionClient | None) -> AgentModel:
+    if session.llm_config is None:
+        raise UsageError(
+            "The session has no llm_config.", hint="Pass one with a provider and a model."
+        )
+    session.assert_provider(_provider_of(client) or session.llm_config.provider)
+    return AgentModel(session.llm_config, client, session)
+
+
 def _of_client(client: CompletionClient) -> AgentModel:
     """Return the model that a client names itself: a scripted one, which has no provider."""
     model = getattr(client, "model", None)
@@ -88,6 +92,11 @@ def _of_client(client: CompletionClient) -> AgentModel:
             f"A {type(client).__name__} doesn't say which model to ask.",
             hint='Pass model="provider:model", and the client as client=.',
         )
-    provider = getattr(getattr(client, "provider", None), "name", None)
+    provider = _provider_of(client)
     config = LlmConfig(provider or type(client).__name__, model)
     return AgentModel(config, client, is_known=provider is not None)
+
+
+def _provider_of(client: CompletionClient | None) -> str | None:
+    name: str | None = getattr(getattr(client, "provider", None), "name", None)
+    return name

@@ -79,11 +79,14 @@ class ToolRunner:
         """
         approvals = self._approvals_for(turn, number)
         batch = self._next_batch(turn, approvals)
+        decisions = [approvals.get(call.id, True) for call in batch]
         if len(batch) == 1:
-            decision = approvals.get(batch[0].id, True)
-            return [await self._run(batch[0], decision, self._threads)]
+            return [await self._run(batch[0], decisions[0], self._threads)]
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._run(call, True, True)) for call in batch]
+            tasks = [
+                group.create_task(self._run(call, decision, True))
+                for call, decision in zip(batch, decisions, strict=True)
+            ]
         return [task.result() for task in tasks]
 
     def _approvals_for(self, turn: Turn, number: int) -> Approvals:

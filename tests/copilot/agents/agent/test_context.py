@@ -15,9 +15,11 @@ from fluid_build.copilot.context.token_budget import estimate_prompt_tokens
 from fluid_build.copilot.errors import ContextOverflowError
 from fluid_build.copilot.llm.answers import LlmResponse
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
+from fluid_build.copilot.llm.summarizer import SUMMARY_INSTRUCTIONS
 from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.backends.null import NullBackend
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from tests.copilot.agents.agent.models import call
 
 
@@ -85,6 +87,28 @@ def test_summaries_come_from_the_agents_summarizer(monkeypatch: pytest.MonkeyPat
     reader(model, 3000, summarizer=lambda text: "It was long.").run_sync("Read the book.")
     texts = [str(message["content"]) for message in model.prompts[-1].messages]
     assert any(text.endswith("It was long.") for text in texts)
+
+
+def test_without_a_summarizer_the_model_summarizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider's fast model does, where the client has one."""
+    monkeypatch.setenv("FLUID_COMPACTION_STRATEGY", "summarize")
+    pages = reading(12)
+    model = ScriptedProvider(
+        lambda prompt: (
+            "It was long." if prompt.system == SUMMARY_INSTRUCTIONS else pages._function(prompt)
+        )
+    )
+    reader(model, 3000).run_sync("Read the book.")
+    texts = [str(message["content"]) for message in model.prompts[-1].messages]
+    assert any(text.endswith("It was long.") for text in texts)
+
+
+def test_a_compacted_run_resumes_compacted(tmp_path: Path) -> None:
+    store, model = SqliteBackend(tmp_path / "store.db"), reading(20)
+    result = reader(model, 3000).run_sync("Read the book.", store=store, run_id="r")
+    again = reader(model, 3000).resume_sync("r", store=store)
+    assert list(again.messages) == list(result.messages)
+    store.close()
 
 
 def test_a_model_with_an_unknown_window_is_not_compacted(tmp_path: Path) -> None:

@@ -297,3 +297,15 @@ def test_a_delegated_agent_cannot_wait_for_a_person() -> None:
     agent = Agent(ScriptedProvider(deleting("a")), tools=Files().tools)
     with pytest.raises(ApprovalRequiredError):
         asyncio.run(agent.get_response({"prompt": "Delete."}))
+
+
+def test_a_call_that_needs_no_approval_may_be_declined_too() -> None:
+    """A person who looks at a turn may stop more than it asks about, parallel calls included."""
+    files = Files()
+    calls = [call("list_files", "0"), call("list_files", "1"), call("delete", "a", name="a")]
+    first, end = calling(call("delete", "x", name="zz"), *calls), "done"
+    agent = Agent(ScriptedProvider([first, end]), tools=files.tools)
+    decisions = {"x": False, "0": False, "a": True}
+    result = agent.resume_sync(agent.run_sync("Go."), approvals=decisions)
+    errors = [message.get("is_error", False) for message in result.messages[2:6]]
+    assert errors == [True, True, False, False]

@@ -18,16 +18,19 @@ from fluid_build.copilot.agents.agent import (
     AgentResult,
     TurnLimitError,
 )
-from fluid_build.copilot.agents.base import StageSession
+from fluid_build.copilot.agents.base import ProviderMismatchError, StageSession
 from fluid_build.copilot.agents.errors import SchemaValidationError
 from fluid_build.copilot.errors import AnswerCutOffError, AnswerRefusedError
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.llm.base import LlmConfig
+from fluid_build.copilot.llm.client import LlmClient
+from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.messages import ToolCall, ToolResult
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY, forge_tool
 from fluid_build.copilot.tools.toolbox import Toolbox
+from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
 from fluid_build.errors import UsageError
 from tests.copilot.agents.agent.models import call, calling
 
@@ -335,6 +338,36 @@ def test_costs_are_counted_under_the_name() -> None:
     model = ScriptedProvider(["ok"])
     Agent(model, name="namer").run_sync("Go.")
     assert model.askers == [("namer", "Agent")]
+
+
+def test_without_a_model_the_configured_one_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    for variable in ENVIRONMENT.values():
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(UsageError, match=r"llm\.provider isn't set"):
+        Agent()
+    (tmp_path / "config.yaml").write_text(
+        "schema_version: 1\nllm: {provider: ollama, model: llama3.2}\n"
+    )
+    assert Agent()._prompt.model == "llama3.2"
+
+
+def test_a_session_has_one_provider() -> None:
+    session = StageSession(NullBackend(), LlmConfig("anthropic", "claude-sonnet-4-6"))
+    with LlmClient(make_provider("ollama")) as client, pytest.raises(ProviderMismatchError):
+        Agent(session, client=client)
+
+
+def test_a_prompt_may_have_images() -> None:
+    model = ScriptedProvider(["A hub."])
+    image = {"type": "image", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    Agent(model).run_sync([{"type": "text", "text": "What is it?"}, image])
+    assert model.prompts[0].messages[0]["content"] == [
+        {"type": "text", "text": "What is it?"},
+        image,
+    ]
 
 
 @pytest.mark.parametrize("name", ["claude-sonnet-4-6", "anthropic:", ":x"])
