@@ -1,8 +1,8 @@
 """The parts of Gemini's contents: texts, calls, results, attachments and thought signatures.
 
-A signature stands for the model's hidden thinking. Google wants each one back in the part that it
-came in, and no such part merged with another (ai.google.dev/gemini-api/docs/thought-signatures).
-Calls keep theirs themselves; those of texts become provider blocks:
+A signature is the model's hidden thinking, encrypted. Google wants each one back in the part that
+it came in, and no such part merged with another (ai.google.dev/gemini-api/docs/thought-signatures).
+Calls keep their own; the signatures of texts become provider blocks:
 
 - ``{"thoughtSignature": ...}`` belongs to the text right before it
 - ``{}`` only ends the text before it, which has no signature

@@ -32,7 +32,8 @@ class GeminiStream(StreamReader):
         self._parse, self._read_usage, self._answer_name = parse, read_usage, answer_name
         self._body: dict[str, JsonValue] = {}
         self._candidate: dict[str, JsonValue] = {}
-        self._parts: list[dict[str, JsonValue]] = []
+        self._parts: list[tuple[JsonObject, list[str]]] = []
+        """The parts, each with the pieces of its text, if it is one that came in pieces."""
 
     def read(self, document: JsonObject) -> list[StreamEvent]:
         """Return the events of the next document.
@@ -51,7 +52,7 @@ class GeminiStream(StreamReader):
             for part in parts if isinstance(parts, list) else []:
                 if isinstance(part, Mapping):
                     events += _text_events(part)
-                    self._add(dict(part))
+                    self._add(part)
         if not self.is_complete and self._has_end():
             self.is_complete = True
             events += self._call_events()
@@ -61,7 +62,11 @@ class GeminiStream(StreamReader):
         """Return the whole answer."""
         body = dict(self._body)
         if self._candidate:
-            content: dict[str, JsonValue] = {"role": "model", "parts": self._parts}
+            parts = [
+                {**part, "text": "".join(pieces)} if pieces else part
+                for part, pieces in self._parts
+            ]
+            content: dict[str, JsonValue] = {"role": "model", "parts": parts}
             body["candidates"] = [{**self._candidate, "content": content}]
         return self._parse(body)
 
@@ -83,19 +88,20 @@ class GeminiStream(StreamReader):
         is_answer = self._answer_name is not None and any(
             isinstance(function := part.get("functionCall"), Mapping)
             and function.get("name") == self._answer_name
-            for part in self._parts
+            for part, _ in self._parts
         )
         if is_answer:
             return [TextEvent(response.text)]
         return [ToolCallEvent(call) for call in response.tool_calls]
 
-    def _add(self, part: dict[str, JsonValue]) -> None:
+    def _add(self, part: JsonObject) -> None:
         """Add a part; the pieces of a text become one part again, but for signed ones."""
-        last = self._parts[-1] if self._parts else None
-        if last is not None and _is_plain_text(last) and part.keys() == last.keys():
-            last["text"] = f"{last['text']}{part['text']}"
+        if not _is_plain_text(part):
+            self._parts.append((part, []))
+        elif self._parts and self._parts[-1][1] and part.keys() == self._parts[-1][0].keys():
+            self._parts[-1][1].append(str(part["text"]))
         else:
-            self._parts.append(part)
+            self._parts.append((part, [str(part["text"])]))
 
 
 def _is_plain_text(part: JsonObject) -> bool:

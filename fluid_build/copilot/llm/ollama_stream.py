@@ -30,7 +30,8 @@ class OllamaStream(StreamReader):
         self._parse, self._read_usage = parse, read_usage
         self._body: dict[str, JsonValue] = {}
         self._role = "assistant"
-        self._content, self._thinking = "", ""
+        self._content: list[str] = []
+        self._thinking: list[str] = []
         self._calls: list[JsonValue] = []
 
     def read(self, document: JsonObject) -> list[StreamEvent]:
@@ -47,9 +48,12 @@ class OllamaStream(StreamReader):
 
     def response(self) -> LlmResponse:
         """Return the whole answer."""
-        message: dict[str, JsonValue] = {"role": self._role, "content": self._content}
+        message: dict[str, JsonValue] = {
+            "role": self._role,
+            "content": "".join(self._content),
+        }
         if self._thinking:
-            message["thinking"] = self._thinking
+            message["thinking"] = "".join(self._thinking)
         if self._calls:
             message["tool_calls"] = self._calls
         return self._parse({**self._body, "message": message})
@@ -58,10 +62,10 @@ class OllamaStream(StreamReader):
         events: list[StreamEvent] = []
         self._role = str(message.get("role") or self._role)
         if thinking := message.get("thinking"):
-            self._thinking += str(thinking)
+            self._thinking.append(str(thinking))
             events.append(ThinkingEvent(str(thinking)))
         if content := message.get("content"):
-            self._content += str(content)
+            self._content.append(str(content))
             events.append(TextEvent(str(content)))
         calls = message.get("tool_calls")
         self._calls += calls if isinstance(calls, list) else []

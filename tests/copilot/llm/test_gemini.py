@@ -2,13 +2,17 @@
 
 import json
 
+import httpx
 import pytest
 from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid_build.copilot.cost import RunCostTracker
 from fluid_build.copilot.errors import ProviderError, ProviderServerError
+from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.base import LlmPrompt, Usage
+from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.gemini_schema import gemini_schema
 from fluid_build.copilot.llm.testing import Reply
@@ -432,6 +436,39 @@ def test_a_streamed_answer_equals_the_same_in_one_piece(reply, model, is_structu
 
 def text_of(events, kind):
     return "".join(event.text for event in events if type(event).__name__ == kind)
+
+
+@pytest.mark.parametrize("is_streamed", [True, False])
+def test_a_malformed_answer_is_charged_and_retried(is_streamed):
+    """Through the client: the same request, once more."""
+    malformed = answer([], "MALFORMED_FUNCTION_CALL")
+    bodies = [
+        {**document, "usageMetadata": {"promptTokenCount": 1000, "candidatesTokenCount": 10}}
+        for document in (malformed, answer([{"text": "id"}]))
+    ]
+    waits = []
+    tracker = RunCostTracker(bus=EventBus())
+    client = LlmClient(
+        GeminiProvider(),
+        api_key="some-key",
+        tracker=tracker,
+        sleep_sync=waits.append,
+        transport=httpx.MockTransport(lambda _request: respond(bodies.pop(0), is_streamed)),
+    )
+    asked = prompt(model="gemini-2.5-flash")
+    with client:
+        if is_streamed:
+            response = [*client.stream_sync(asked)][-1].response
+        else:
+            response = client.complete_sync(asked)
+    assert (response.text, bodies, len(waits)) == ("id", [], 1)
+    assert [row.calls for row in tracker.breakdown.rows] == [2]
+
+
+def respond(document, is_streamed):
+    if not is_streamed:
+        return httpx.Response(200, json=document)
+    return httpx.Response(200, text=f"data: {json.dumps(document)}\r\n\r\n")
 
 
 def test_a_malformed_end_of_a_stream_is_raised():
