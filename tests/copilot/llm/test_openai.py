@@ -129,6 +129,20 @@ def test_addresses_of_images_and_documents_are_sent_where_the_api_takes_them():
         build("openai-chat", both)
 
 
+def test_a_tools_result_may_be_an_image_in_responses_only():
+    """In Chat Completions a result is text."""
+    blocks = [{"type": "text", "text": "Seen."}, PNG, PDF]
+    result = {"role": "tool", "tool_call_id": "c1", "content": blocks}
+    talk = [*TALK[:2], result, TALK[3]]
+    check("openai-responses", talk)
+    output = next(
+        item["output"] for item in build("openai-responses", *talk)["input"] if "output" in item
+    )
+    assert [part["type"] for part in output] == ["input_text", "input_image", "input_file"]
+    with pytest.raises(UsageError, match="takes no image in a tool's result"):
+        build("openai-chat", *talk)
+
+
 @both_apis
 @pytest.mark.parametrize("role", ["assistant", "system"])
 def test_an_image_outside_of_the_users_messages_is_refused(api, role):
