@@ -43,6 +43,8 @@ class Ledger:
         self.reserved = Decimal(0)
         self._holds: set[Hold] = set()
         self._waiters: list[Waiter] = []
+        self._checked_for: Decimal | None = None
+        """The spending at which no waiting call was over its limit."""
 
     def open(self, hold: Hold, limit: Decimal | None) -> Decimal | None:
         """Reserve money now; return the sum that would exceed the limit, and reserve nothing."""
@@ -73,6 +75,7 @@ class Ledger:
     def wait(self, waiter: Waiter) -> None:
         """Put a call at the end of the queue. ``decide`` says how it goes on."""
         self._waiters.append(waiter)
+        self._checked_for = None
 
     def leave(self, waiter: Waiter) -> None:
         """Take a call that doesn't want to wait any more out of the queue, or its money back."""
@@ -84,6 +87,7 @@ class Ledger:
         """Apply another limit to those who wait."""
         for waiter in self._waiters:
             waiter.limit = limit
+        self._checked_for = None
 
     def decide(self) -> list[Waiter]:
         """Return the calls whose waiting has ended, to be woken in this order.
@@ -99,19 +103,26 @@ class Ledger:
         return decided
 
     def _next_decided(self) -> Waiter | None:
-        for waiter in self._waiters:
-            if waiter.limit is not None and self.spent + waiter.hold.amount > waiter.limit:
-                return self._refuse(waiter)
-        threads = {hold.thread for hold in self._holds}
-        blocking = [
-            waiter
-            for waiter in self._waiters
-            if waiter.outer_holds & self._holds or waiter.stopped_threads & threads
-        ]
+        if self._checked_for != self.spent:
+            for waiter in self._waiters:
+                if waiter.limit is not None and self.spent + waiter.hold.amount > waiter.limit:
+                    return self._refuse(waiter)
+            self._checked_for = self.spent
+        blocking = self._blocking_waiters()
         for waiter in (*blocking, *self._waiters[:1]):
             if self.open(waiter.hold, waiter.limit) is None:
                 return waiter
         return self._refuse(blocking[0]) if self._is_stuck(blocking) else None
+
+    def _blocking_waiters(self) -> list[Waiter]:
+        """Return the calls during whose wait some reserved money can't be given back."""
+        threads = {hold.thread for hold in self._holds}
+        return [
+            waiter
+            for waiter in self._waiters
+            if (waiter.outer_holds and waiter.outer_holds & self._holds)
+            or (waiter.stopped_threads and waiter.stopped_threads & threads)
+        ]
 
     def _is_stuck(self, blocking: list[Waiter]) -> bool:
         """Return whether all reserved money waits for those who wait for it."""
