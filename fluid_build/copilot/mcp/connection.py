@@ -11,12 +11,13 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Self, TextIO
 from urllib.parse import urlsplit
 
+import httpx2
 import mcp_types
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -47,6 +48,8 @@ DEFAULT_MAX_RESULT_BYTES = 256 * 1024
 _MAX_TOOLS = 512
 _MAX_PAGES = 64
 """Far more than any server has: they only stop one that never ends its list."""
+_MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+"""Of one message over HTTP: more than any list of tools or acceptable result has."""
 _MAX_LOG_LINE = 2_000
 _MAX_ERROR_CHARS = 500
 _OUR_INFO = mcp_types.Implementation(name="fluid-forge", version=__version__)
@@ -268,9 +271,37 @@ async def _open_command(parameters: StdioServerParameters) -> AsyncGenerator[Cli
 @contextlib.asynccontextmanager
 async def _open_url(url: str, headers: dict[str, str]) -> AsyncGenerator[Client]:
     async with create_mcp_http_client(headers=headers) as http:
-        transport = streamable_http_client(url, http_client=http)
+        http.event_hooks = {"response": [_bound_body]}
+        transport = streamable_http_client(
+            url, http_client=http, max_sse_event_size=_MAX_MESSAGE_BYTES
+        )
         async with Client(transport, client_info=_OUR_INFO) as client:
             yield client
+
+
+async def _bound_body(response: httpx2.Response) -> None:
+    """Cut a body off that floods. The SDK bounds the events of a stream, and nothing else."""
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    if not is_stream and isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _BoundedBody(response.stream)
+
+
+class _BoundedBody(httpx2.AsyncByteStream):
+    """A body of at most ``_MAX_MESSAGE_BYTES``."""
+
+    def __init__(self, body: httpx2.AsyncByteStream) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._body:
+            size += len(chunk)
+            if size > _MAX_MESSAGE_BYTES:
+                raise httpx2.ReadError(f"the answer is over {_MAX_MESSAGE_BYTES} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
 
 
 @contextlib.contextmanager

@@ -22,9 +22,17 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 
+from fluid_build.copilot import Agent, ScriptedProvider
+from fluid_build.copilot.llm.base import LlmResponse
 from fluid_build.copilot.mcp.connection import McpConnection
+from fluid_build.copilot.mcp.errors import McpConnectionError
 from fluid_build.copilot.mcp.serving import make_http_app, make_mcp_server, serve_http
+from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
 from tests.copilot.mcp import own_server
@@ -150,6 +158,28 @@ def test_our_connection_uses_our_server(http: HttpServer) -> None:
         assert tools.dispatch("shop_double", {"number": 4}).value == 8
         assert tools.dispatch("shop_read_file", {"path": "a.txt"}).value == {"text": "inside"}
         assert tools.dispatch("shop_fail", {}).error_type == "McpToolError"
+
+
+def test_an_agent_calls_the_tools_of_a_server(http: HttpServer) -> None:
+    answers = [LlmResponse("", (ToolCall("c", "shop_double", {"number": 4}),)), "Eight."]
+    with McpConnection.to_url(http.url, prefix="shop") as shop:
+        model = ScriptedProvider(answers)
+        assert Agent(model, tools=shop.tools).run_sync("Twice 4?").output == "Eight."
+    assert "8" in str(model.prompts[1].messages[-1])
+
+
+def test_an_answer_without_end_is_cut_off() -> None:
+    async def flood(_request: Request) -> Response:
+        async def chunks() -> AsyncGenerator[bytes]:
+            while True:
+                yield b" " * 1_000_000
+                await asyncio.sleep(0)
+
+        return StreamingResponse(chunks(), media_type="application/json")
+
+    app = Starlette(routes=[Route("/mcp", flood, methods=["POST", "GET"])])
+    with HttpServer(app) as server, pytest.raises(McpConnectionError, match="over 16777216 bytes"):
+        McpConnection.to_url(server.url, timeout=20).__enter__()
 
 
 def test_a_tool_that_needs_approval_is_served_once_it_is_approved(workspace: Path) -> None:
