@@ -59,7 +59,7 @@ _MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPE
 """Answers that the model got wrong by chance: the same request may well succeed."""
 _SIGNATURE_LOST = "MISSING_THOUGHT_SIGNATURE"
 
-_VERSIONED_PATH = re.compile(r"/v\d+(?:alpha|beta)?\d*(?:/|$)")
+_VERSIONED_PATH = re.compile(r"(?:/v\d+(?:alpha|beta)?\d*|/publishers/[^/]+)/?$")
 _GENERATION = re.compile(r"gemini-(\d+)")
 _ACCESS_TOKEN_START = "ya29."
 
@@ -75,7 +75,7 @@ _OWN_NAMES: dict[str, frozenset[str]] = {
 class GeminiProvider(LlmProvider):
     """Google's Gemini models, from the Gemini API or from Vertex AI.
 
-    A ``base_url`` that has a version in its path is used as it is, so Vertex AI's is
+    A ``base_url`` that ends in a version or a publisher is used as it is: Vertex AI's is
     ``https://aiplatform.googleapis.com/v1/projects/P/locations/L/publishers/google``.
     """
 

@@ -46,7 +46,8 @@ def read_parts(parts: JsonValue, body: JsonObject) -> AnswerParts:
             continue
         function, text, signature = part.get("functionCall"), part.get("text"), _signature(part)
         if isinstance(function, Mapping):
-            answer.calls.append(_read_call(function, signature, call_id(body, index)))
+            own_id = str(function.get("id") or call_id(body, index))
+            answer.calls.append(_read_call(function, own_id, signature))
             can_extend_text = False
         elif isinstance(text, str) and not part.get("thought"):
             if text and not can_extend_text:
@@ -100,10 +101,10 @@ def result_part(result: ToolResult, names: Mapping[str, str]) -> dict[str, JsonV
     return {"functionResponse": response}
 
 
-def _read_call(function: JsonObject, signature: str | None, own_id: str) -> ToolCall:
+def _read_call(function: JsonObject, own_id: str, signature: str | None) -> ToolCall:
     arguments = function.get("args")
     return ToolCall(
-        str(function.get("id") or own_id),
+        own_id,
         str(function.get("name", "")),
         dict(arguments) if isinstance(arguments, Mapping) else {},
         signature,

@@ -367,6 +367,7 @@ def test_extra_cannot_change_the_cost_or_the_form_of_the_answer(extra, name):
         ("https://x/v1/projects/p/locations/l/publishers/google", "g",
          "/v1/projects/p/locations/l/publishers/google/models/g"),
         ("https://x/gemini", "g", "/gemini/v1beta/models/g"),
+        ("https://gateway/v1/account/google", "g", "/v1/account/google/v1beta/models/g"),
     ],
 )  # fmt: skip
 def test_the_address_names_version_and_model_once(base_url, model, path):
