@@ -20,6 +20,7 @@ class _AzureServer(OpenAIServer):
     default_base_url = ""
     key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
     fast_model = None  # models are called as they were deployed
+    is_azure = True  # also behind a gateway of one's own
 
 
 class AzureChatProvider(_AzureServer, OpenAIChatProvider):

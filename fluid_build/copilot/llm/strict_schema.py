@@ -37,6 +37,10 @@ _SUPPORTED = frozenset(
     }
 )  # fmt: skip
 """The keywords of strict mode; all others are left to validation afterwards."""
+_FORMATS = frozenset(
+    {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"}
+)
+"""The formats of text that strict mode takes: OpenAI's guide "Structured Outputs"."""
 
 
 def strict_schema_enabled(environ: Mapping[str, str] = os.environ) -> bool:
@@ -84,6 +88,9 @@ def _harden(node: object, root: Schema) -> _Node:
         hardened["enum"] = [hardened.pop("const")]
     if "type" not in hardened:
         hardened["type"] = _types_of(hardened["enum"])
+    if hardened.get("format", "date") not in _FORMATS:
+        description = f"{hardened.get('description', '')} (format: {hardened.pop('format')})"
+        hardened["description"] = description.strip()
     if "items" in hardened or hardened["type"] == "array":
         hardened["items"] = _harden(node.get("items", True), root)
     return hardened

@@ -62,6 +62,17 @@ def test_a_free_form_object_becomes_text_that_holds_json():
     assert hardened["properties"]["additional_files"]["type"] == ["string", "null"]
 
 
+def test_a_format_that_strict_mode_does_not_take_moves_into_the_description():
+    """OpenAI refuses the whole schema for it."""
+    formats = {"link": "uri", "day": "date"}
+    properties = {name: {"type": "string", "format": f} for name, f in formats.items()}
+    schema = {"type": "object", "properties": properties, "required": list(formats)}
+    assert harden(schema)["properties"] == {
+        "link": {"type": "string", "description": "(format: uri)"},
+        "day": {"type": "string", "format": "date"},
+    }
+
+
 def test_hardening_does_not_change_its_argument():
     """Deep copy."""
     before = copy.deepcopy(FORGE)
