@@ -11,7 +11,7 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from fluid_build.copilot.llm.alternating_turns import alternate, split_system
@@ -168,7 +168,8 @@ def _structure(prompt: LlmPrompt) -> _Structure:
             options={"output_config": {"format": {"type": "json_schema", "schema": schema}}}
         )
     if takes_schema or _thinking_type(prompt.extra) not in (None, "disabled"):
-        return _Structure((prompt.answer_tool,))
+        description = f"{prompt.answer_tool.description} Always call it to answer."
+        return _Structure((replace(prompt.answer_tool, description=description),))
     only = {"type": "tool", "name": prompt.answer_name}
     choice = {"type": "any"} if prompt.tools else only
     return _Structure((prompt.answer_tool,), {"tool_choice": choice})

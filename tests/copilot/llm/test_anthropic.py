@@ -30,6 +30,7 @@ from fluid_build.copilot.llm.testing import Reply
 from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
+from tests.copilot.context.conversations import conversations
 from tests.copilot.llm.sdk_types import check_request
 
 WIRE = FORMATS["anthropic"]
@@ -101,6 +102,12 @@ def test_a_later_system_message_is_the_users():
     assert [block["type"] for block in last["content"]] == ["tool_result", "tool_result", "text"]
     assert last["content"][1]["is_error"] is True
     assert last["content"][2]["text"] == "Now answer."
+
+
+@given(conversations(max_turns=8), st.booleans())
+def test_any_conversation_is_accepted(messages, is_cached):
+    """In either spelling of tool use, and whoever speaks last."""
+    build(messages=messages, cache_prompt=is_cached, tools=[TOOL])
 
 
 def test_ids_from_elsewhere_are_made_safe_on_both_sides():

@@ -205,6 +205,7 @@ ROUND = {"type": "tool_use", "id": "t1", "name": "read_rows", "input": {}}
     [
         ({"extra_body": {"temperature": 1.0}}, "temperature: Extra inputs are not permitted"),
         ({"extra_body": {"made_up": 1}}, "made_up: Extra inputs are not permitted"),
+        ({"messages": [{"role": "user", "content": 3}]}, "one of messages"),
         ({"messages": []}, "at least one message is required"),
         ({"extra_headers": {"anthropic-version": "2022-01-01"}}, "is not a valid version"),
         (

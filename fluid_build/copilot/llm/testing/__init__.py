@@ -1,7 +1,7 @@
 """Doubles for models: answers from a script, and a real server that can be made to fail.
 
-``ScriptedProvider`` answers in process. ``LoopbackServer`` listens on this machine, has all four
-wire formats and injects faults, so that the real client is tested over real sockets:
+``ScriptedProvider`` answers in process. ``LoopbackServer`` listens on this machine, has every wire
+format and injects faults, so that the real client is tested over real sockets:
 
     with LoopbackServer([rate_limit(retry_after=1), Reply("hello")]) as server:
         client = LlmClient(make_provider("openai", server.base_url("openai")), api_key=server.key)

@@ -1,4 +1,4 @@
-"""A real HTTP server on this machine with all four wire formats, which fails on demand."""
+"""A real HTTP server on this machine with every wire format, which fails on demand."""
 
 from __future__ import annotations
 

@@ -44,6 +44,13 @@ def sign(thinking: str) -> str:
 
 def refuse(headers: Mapping[str, str], body: RequestBody) -> str | None:
     """Return what the server says about a request that it refuses, or None."""
+    try:
+        return _first_refusal(headers, body)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        return f"the request isn't one of messages ({error!r})"
+
+
+def _first_refusal(headers: Mapping[str, str], body: RequestBody) -> str | None:
     checks: tuple[Callable[[], Iterator[str]], ...] = (
         lambda: _check_fields(headers, body),
         lambda: _check_options(body),
