@@ -11,7 +11,7 @@ from typing import Any
 
 from fluid_build.copilot.agents.agent.conversation import ConversationDigest, ConversationTokens
 from fluid_build.copilot.agents.agent.events import LoopEvent
-from fluid_build.copilot.agents.agent.model import AgentModel
+from fluid_build.copilot.agents.agent.model import AgentModel, provider_of
 from fluid_build.copilot.agents.base import LLM_CACHE
 from fluid_build.copilot.blocking import call_in_thread
 from fluid_build.copilot.context.compaction import (
@@ -217,7 +217,7 @@ class Asking:
         return stream
 
     def _price(self, usage: Usage | None) -> Decimal | None:
-        if usage is None or not self._model.is_known:
+        if usage is None or provider_of(self._client) is None:  # a double charges nothing
             return None
         return get_cost_tracker().price(
             self._model.config.provider,

@@ -80,7 +80,7 @@ def _of_session(session: StageSession, client: CompletionClient | None) -> Agent
         raise UsageError(
             "The session has no llm_config.", hint="Pass one with a provider and a model."
         )
-    session.assert_provider(_provider_of(client) or session.llm_config.provider)
+    session.assert_provider(provider_of(client) or session.llm_config.provider)
     return AgentModel(session.llm_config, client, session)
 
 
@@ -92,11 +92,12 @@ def _of_client(client: CompletionClient) -> AgentModel:
             f"A {type(client).__name__} doesn't say which model to ask.",
             hint='Pass model="provider:model", and the client as client=.',
         )
-    provider = _provider_of(client)
+    provider = provider_of(client)
     config = LlmConfig(provider or type(client).__name__, model)
     return AgentModel(config, client, is_known=provider is not None)
 
 
-def _provider_of(client: CompletionClient | None) -> str | None:
+def provider_of(client: CompletionClient | None) -> str | None:
+    """Return the name of the provider that a client sends requests to, None for a double."""
     name: str | None = getattr(getattr(client, "provider", None), "name", None)
     return name
