@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import Token
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from opentelemetry import context, metrics, trace
@@ -21,6 +22,7 @@ from opentelemetry.metrics import Meter
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 from opentelemetry.util.types import AttributeValue
 
+from fluid_build import __version__
 from fluid_build.copilot.events import Event, EventBus, get_event_bus
 from fluid_build.copilot.operations import current_operation
 
@@ -51,6 +53,7 @@ STAGE = "fluid.stage"
 STEP_NAME = "fluid.step.name"
 STEP_TYPE = "fluid.step.type"
 IS_CACHED = "fluid.answer.cached"
+AWAITS_APPROVAL = "fluid.run.awaits_approval"
 
 TOKEN_USAGE = "gen_ai.client.token.usage"
 OPERATION_DURATION = "gen_ai.client.operation.duration"
@@ -64,6 +67,9 @@ _FINISH_REASONS = {"end": "stop", "refused": "content_filter"}
 _TOKEN_BUCKETS = [4**power for power in range(14)]
 _SECOND_BUCKETS = [0.01 * 2**power for power in range(14)]
 """The bucket boundaries that the conventions recommend."""
+
+_APPROVAL = "ApprovalRequiredError"
+"""The class of error by which a run stops until a person has decided."""
 
 _MAX_OPEN_SPANS = 10_000
 """Operations whose end is awaited. One that never ends, such as a dropped stream, is given up."""
@@ -81,20 +87,25 @@ def subscribe_opentelemetry(
     within the span that is current where the outermost one starts.
     """
     observer = _SpanObserver(
-        tracer or trace.get_tracer("fluid_build.copilot"),
-        meter or metrics.get_meter("fluid_build.copilot"),
+        tracer or trace.get_tracer("fluid_build.copilot", __version__),
+        meter or metrics.get_meter("fluid_build.copilot", __version__),
     )
     return (bus or get_event_bus()).subscribe(observer.observe)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _OpenSpan:
-    """A span of an operation under way; ``token`` if it was made the current one."""
+    """A span of an operation under way; ``token`` if it was made the current one.
+
+    ``tokens`` are those of the model calls within it.
+    """
 
     span: Span
     context: Context
     attributes: Attributes
-    token: Token[Context] | None
+    parent_id: str | None
+    token: Token[Context] | None = None
+    tokens: Counter[str] = field(default_factory=Counter)
 
 
 class _SpanObserver:
@@ -120,7 +131,7 @@ class _SpanObserver:
 
     def observe(self, event: Event) -> None:
         """Start or end the event's span."""
-        payload = event.payload
+        payload: Payload = event.payload
         match event.event_type:
             case "agent.run_started":
                 self._start(_agent_span_name(payload), payload, _agent_attributes(payload))
@@ -130,11 +141,14 @@ class _SpanObserver:
             case "llm.call_started":
                 self._clients_calls.add(_caller(payload))
                 name = f"chat {payload['model']}"
-                self._start(name, payload, _call_attributes(payload), SpanKind.CLIENT)
+                attributes = _call_attributes(payload)
+                self._start(name, payload, attributes, SpanKind.CLIENT)
+                self._tell_agents(payload["parent_id"], attributes)
             case "llm.call_finished":
+                self._add_to_agents(payload)
                 self._measure(payload, self._end(payload, _answer_attributes(payload)))
             case "agent.run_finished":
-                self._end(payload, _present({IS_CACHED: payload.get("is_cached")}))
+                self._end(payload, self._run_attributes(payload))
             case "tool.call_started":
                 name = f"execute_tool {payload['tool_name']}"
                 self._start(name, payload, _agents_tool_attributes(payload))
@@ -162,8 +176,9 @@ class _SpanObserver:
         # Libraries that make spans of their own, such as of HTTP requests, find this one.
         is_current = current_operation() == operation_id
         token = context.attach(span_context) if is_current else None
+        opened = _OpenSpan(span, span_context, attributes, payload["parent_id"], token)
         with self._lock:
-            self._open[operation_id] = _OpenSpan(span, span_context, attributes, token)
+            self._open[operation_id] = opened
             if len(self._open) > _MAX_OPEN_SPANS:
                 del self._open[next(iter(self._open))]
 
@@ -173,10 +188,12 @@ class _SpanObserver:
             opened = self._open.pop(str(payload["operation_id"]), None)
         if opened is None:  # it started before the subscription
             return {}
-        attributes |= _present({ERROR_TYPE: payload["error_type"]})
-        opened.span.set_attributes(attributes)
-        if payload["error_type"] is not None:
+        if payload["error_type"] == _APPROVAL:  # the run waits for a person, and nothing failed
+            attributes[AWAITS_APPROVAL] = True
+        elif payload["error_type"] is not None:
+            attributes[ERROR_TYPE] = payload["error_type"]
             opened.span.set_status(Status(StatusCode.ERROR))
+        opened.span.set_attributes(attributes)
         opened.span.end()
         if opened.token is not None and trace.get_current_span() is opened.span:
             context.detach(opened.token)
@@ -231,6 +248,33 @@ class _SpanObserver:
             return {}
         names = (AGENT_NAME, CONVERSATION_ID)
         return {name: opened.attributes[name] for name in names if name in opened.attributes}
+
+    def _agents_above(self, operation_id: str | None) -> Iterator[_OpenSpan]:
+        """Yield the agents' runs that an operation is part of, the innermost first."""
+        while operation_id is not None and (opened := self._open.get(operation_id)) is not None:
+            if opened.attributes[OPERATION] == "invoke_agent":
+                yield opened
+            operation_id = opened.parent_id
+
+    def _tell_agents(self, operation_id: str | None, call: Attributes) -> None:
+        """Add a call's provider and model to the innermost agent, which may not know them."""
+        for agent in self._agents_above(operation_id):
+            names = (PROVIDER, REQUEST_MODEL)
+            known = {name: call[name] for name in names if name not in agent.attributes}
+            agent.attributes |= known
+            agent.span.set_attributes(known)
+            return
+
+    def _add_to_agents(self, payload: Payload) -> None:
+        call = self._open.get(str(payload["operation_id"]))
+        for agent in self._agents_above(None if call is None else call.parent_id):
+            for name in (INPUT_TOKENS, OUTPUT_TOKENS):
+                agent.tokens[name] += payload.get(name.rpartition(".")[2], 0)
+
+    def _run_attributes(self, payload: Payload) -> Attributes:
+        opened = self._open.get(str(payload["operation_id"]))
+        tokens = {} if opened is None else dict(opened.tokens)
+        return {**tokens, **_present({IS_CACHED: payload.get("is_cached")})}
 
     def _measure(self, payload: Payload, attributes: Attributes) -> None:
         names = (OPERATION, PROVIDER, REQUEST_MODEL, RESPONSE_MODEL, SERVER_ADDRESS, SERVER_PORT)

@@ -31,10 +31,15 @@ from fluid_build.copilot.agents.composite import (
 )
 from fluid_build.copilot.agents.errors import ProviderAuthError
 from fluid_build.copilot.cost import RunCostTracker
-from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
+from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmResponse
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
+from fluid_build.copilot.llm.testing import (
+    LoopbackServer,
+    Reply,
+    ScriptedProvider,
+    unauthorized,
+)
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.operations import Operation, current_operation
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
@@ -255,10 +260,14 @@ def test_an_agents_call_contains_its_model_call_and_a_cached_one_contains_none(
         "invoke_agent Namer": "outermost",
         "chat claude-haiku-4-5": "invoke_agent Namer",
     }
-    assert attributes_of(first.by_name("invoke_agent Namer")) == {
+    invoked = attributes_of(first.by_name("invoke_agent Namer"))
+    assert invoked.pop("gen_ai.usage.input_tokens") > 0
+    assert invoked.pop("gen_ai.usage.output_tokens") > 0
+    assert invoked == {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "Namer",
         "gen_ai.provider.name": "anthropic",
+        "gen_ai.request.model": "claude-haiku-4-5",
         "gen_ai.conversation.id": "run-1",
         "fluid.stage": "naming",
         "fluid.answer.cached": False,
@@ -430,6 +439,15 @@ def test_an_agents_run_has_its_turns_its_tools_and_what_they_ask_other_agents(
         ("execute_step ask", "invoke_agent boss"),
         ("chat gpt-4.1-nano", "execute_step ask"),
     ]
+    agents = [attributes_of(recorded.by_name(f"invoke_agent {name}")) for name in ("boss", "judge")]
+    assert [agent["gen_ai.provider.name"] for agent in agents] == ["openai", "openai"]
+    spent = [
+        attributes_of(span)["gen_ai.usage.input_tokens"]
+        for span in recorded.spans
+        if span.name.startswith("chat")
+    ]
+    assert agents[0]["gen_ai.usage.input_tokens"] == sum(spent)
+    assert agents[1]["gen_ai.usage.input_tokens"] in spent
     failed = attributes_of(recorded.by_name("execute_tool look_up"))
     assert failed == {
         "gen_ai.operation.name": "execute_tool",
@@ -441,3 +459,32 @@ def test_an_agents_run_has_its_turns_its_tools_and_what_they_ask_other_agents(
         "error.type": "LookupError",
     }
     assert "canary" not in "".join(span.to_json() for span in recorded.spans)
+
+
+def test_a_run_that_waits_for_a_person_has_not_failed() -> None:
+    @forge_tool(register=False, requires_approval=True)
+    def delete() -> None:
+        """Delete everything."""
+
+    model = ScriptedProvider([LlmResponse("", (ToolCall("c", "delete", {}),))])
+    recorded = Recorded(lambda: Agent(model, tools=[delete]).run_sync("Go."))
+    run = recorded.by_name("invoke_agent agent")
+    assert attributes_of(run)["fluid.run.awaits_approval"] is True
+    assert {span.status.status_code for span in recorded.spans} == {StatusCode.UNSET}
+
+
+def test_operations_that_never_end_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fluid_build.copilot.tools.otel._MAX_OPEN_SPANS", 2)
+
+    def drop_streams() -> None:
+        operations = [
+            Operation("agent.run", lambda n=n: {"agent_name": f"a{n}", "run_id": None}).start()
+            for n in range(3)
+        ]
+        for operation in operations:
+            operation.finish()
+
+    assert [span.name for span in Recorded(drop_streams).spans] == [
+        "invoke_agent a1",
+        "invoke_agent a2",
+    ]

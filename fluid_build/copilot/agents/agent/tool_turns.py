@@ -24,6 +24,7 @@ from fluid_build.copilot.messages import Message, ToolCall, ToolResult, tool_cal
 from fluid_build.copilot.operations import Operation
 from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.dispatch import tool_result_text
+from fluid_build.copilot.tools.metrics import MAX_NAME_CHARS
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
 
@@ -178,7 +179,9 @@ def _check_ids(approvals: Approvals, turn: Turn) -> None:
 
 def _operation_of(call: ToolCall) -> Operation:
     """Return the operation of a call, so that what a tool asks or calls is part of it."""
-    return Operation("tool.call", lambda: {"tool_name": call.name, "call_id": call.id})
+    # A model may invent a name of any length: as much is kept as in the tool's trace.
+    name = call.name[:MAX_NAME_CHARS]
+    return Operation("tool.call", lambda: {"tool_name": name, "call_id": call.id})
 
 
 def _arguments(call: ToolCall) -> Arguments:
