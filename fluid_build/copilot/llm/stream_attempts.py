@@ -49,6 +49,7 @@ class StreamAttempt(Attempt):
         self._reader = reader
         self._has_documents = False
         self._has_events = False
+        self._is_lost = False
         self._generated: list[str] = []
         self._answer: LlmResponse | None = None
 
@@ -60,6 +61,11 @@ class StreamAttempt(Attempt):
         if self._response is None or not self._response.is_success:
             return []
         return self._read(lambda: self._frames.feed(chunk))
+
+    def fail(self, error: Exception) -> None:
+        """Take note of the transport's error."""
+        super().fail(error)
+        self._is_lost = True
 
     def end(self) -> list[StreamEvent]:
         """Return the last events, with the answer if it is complete."""
@@ -74,8 +80,8 @@ class StreamAttempt(Attempt):
             elif self._reader.is_complete:
                 self._answer, self._failure = self._reader.response(), None
                 events.append(AnswerEvent(self._answer))
-            else:
-                self._failure = self._failure or self._cut_off()
+            elif self._failure is None:
+                self._failure, self._is_lost = self._cut_off(), True
         except AgentExecutionError as error:
             self._failure = error
         if self._answer is not None:
@@ -97,7 +103,7 @@ class StreamAttempt(Attempt):
                 events += self._reader.read(document)
                 self._has_events |= bool(events)
         except FrameError as error:
-            self._failure = self.call.provider.unreadable(str(error))
+            self._failure, self._is_lost = self.call.provider.unreadable(str(error)), True
         except AgentExecutionError as error:
             self._failure = error
         return events
@@ -115,15 +121,20 @@ class StreamAttempt(Attempt):
         )
 
     def _charge(self) -> None:
-        """Pay for a whole answer as reported, and for the beginning of one at least its length."""
+        """Pay for a whole answer as reported, and for the beginning of one at least its length.
+
+        If the answer was lost, the provider may have gone on writing until its limit.
+        """
         usage = self._reader.usage
         if self._answer is not None:
             self._pay(self._answer.usage)
         elif usage is None or self._reader.is_complete:
             self._pay(usage)
         else:  # the output tokens reported so far are behind what has arrived
-            received = math.ceil(estimate_tokens("".join(self._generated)) * SAFETY_FACTOR)
-            output = min(received, self.call.largest.max_output_tokens)
+            output = self.call.largest.max_output_tokens
+            if not self._is_lost:
+                received = estimate_tokens("".join(self._generated))
+                output = min(math.ceil(received * SAFETY_FACTOR), output)
             unreported = max(output - usage.output_tokens, 0)
             usage = replace(usage, output_tokens=usage.output_tokens + unreported)
             self._pay(usage, unreported)

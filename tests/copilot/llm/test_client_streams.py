@@ -372,21 +372,22 @@ def test_a_failure_before_the_first_event_is_retried(script, serve, read):
 
 
 FAILURES = {
-    "overloaded": (failure("overloaded_error"), ProviderServerError),
-    "rate limit": (failure("rate_limit_error"), RateLimitError),
-    "hung up": (HANG_UP, ProviderServerError),
-    "ended": (b": bye\n\n", ProviderServerError),
-    "not the format": (b"data: <html>\n\n", ProviderServerError),
+    "overloaded": (failure("overloaded_error"), ProviderServerError, False),
+    "rate limit": (failure("rate_limit_error"), RateLimitError, False),
+    "hung up": (HANG_UP, ProviderServerError, True),
+    "ended": (b": bye\n\n", ProviderServerError, True),
+    "not the format": (b"data: <html>\n\n", ProviderServerError, True),
 }
 
 
-@pytest.mark.parametrize(("last", "kind"), FAILURES.values(), ids=FAILURES)
-def test_a_failure_after_the_first_event_is_raised_to_the_reader(last, kind, serve, read):
-    """Typed, once, after all events that came before it; what was received is paid for."""
+@pytest.mark.parametrize(("last", "kind", "is_lost"), FAILURES.values(), ids=FAILURES)
+def test_a_failure_after_the_first_event_is_raised_to_the_reader(last, kind, is_lost, serve, read):
+    """Typed, and once. A lost answer costs the most that it may have had, a failed one its text."""
     client = serve([tokens(10, 1), text("many words " * 4), last])
     with pytest.raises(kind):
         read(client)
     assert (client.waits, client.server.requests) == ([], 1)
+    assert (client.cost.total_usd == Decimal("1.10")) == is_lost
     assert client.cost.total_usd >= Decimal("0.22")
     assert client.cost.breakdown.reserved_usd == 0
 
