@@ -17,6 +17,10 @@ from fluid_build.copilot.messages import Message, read_arguments
 from fluid_build.json_types import JsonObject, JsonValue
 
 _CLIPPED_BY_PART = ("text", "tool_use", "tool_result")
+_FIRST_STEP = 200
+"""Characters: what most gaps are filled with."""
+_PRECISION = 0.01
+"""The share of its length by which a clipped text may be shorter than it could be."""
 _SMALL_BLOCK = 80
 """Characters of JSON: a smaller block costs no more than the note that replaces it."""
 
@@ -51,7 +55,7 @@ def clip_to_tokens(
     *,
     shortest: int = 0,
 ) -> list[dict[str, JsonValue]] | None:
-    """Return copies of at most ``max_tokens`` together, clipped to the longest length that fits.
+    """Return copies of at most ``max_tokens`` together, clipped to about the longest that fits.
 
     None if they have more even when clipped to ``shortest`` characters.
     """
@@ -64,11 +68,15 @@ def clip_to_tokens(
     if not fits:
         return None
     low, high = shortest, max(map(_longest_leaf, messages), default=0)
-    while low < high:
-        limit = (low + high + 1) // 2
+    # The steps double until one is too long: a search from the whole length would count texts of
+    # which only the beginning fits.
+    step = max(shortest, _FIRST_STEP)
+    while high - low > low * _PRECISION:
+        limit = min(low + step, (low + high + 1) // 2)
         candidate, fits = clipped_to(limit)
         if fits:
             low, best = limit, candidate
+            step *= 2
         else:
             high = limit - 1
     return best

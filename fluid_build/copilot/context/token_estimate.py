@@ -29,15 +29,15 @@ _ASCII: tuple[tuple[bytes, Iterable[int], float], ...] = (
 )
 """Classes of characters: the byte that replaces them, their first bytes, and tokens for each."""
 
-_SEAMS: tuple[tuple[bytes, float], ...] = (
-    (b"aA", 1.5),
-    (b"a0", 0.85),
-    (b"A0", 0.85),
-    (b"0a", 1.5),
-    (b"0A", 1.5),
-    (b".0", 1.1),
+_SEAMS: tuple[tuple[bytes, bytes, float], ...] = (
+    (b"A", b"aA", 1.5),
+    (b"0", b"a0", 0.85),
+    (b"0", b"A0", 0.85),
+    (b"0", b"0a", 1.5),
+    (b"0", b"0A", 1.5),
+    (b"0", b".0", 1.1),
 )
-"""Pairs of classes, with the tokens to add: they are frequent in random ids and rare in words."""
+"""The rarer class of a pair, the pair, and the tokens to add: frequent in ids, rare in words."""
 
 _SCRIPTS: tuple[tuple[bytes, Iterable[int], float], ...] = (
     (b"1", range(0xC0, 0xC4), 4.2),  # Latin-1: an accent cuts a word into pieces
@@ -80,10 +80,15 @@ def estimate_tokens(text: str) -> int:
     data = text.encode("utf-8", "surrogatepass")
     classes = data.translate(_CLASSES, _CONTINUATION)
     tokens = 0.0
+    absent = b""
     for name, _, weight in _ASCII:
-        tokens += classes.count(name) * weight
-    for seam, weight in _SEAMS:
-        tokens += classes.count(seam) * weight
+        if number := classes.count(name):
+            tokens += number * weight
+        else:
+            absent += name
+    for rarer, seam, weight in _SEAMS:
+        if rarer not in absent:
+            tokens += classes.count(seam) * weight
     if len(data) > len(text):
         for name, _, weight in _SCRIPTS:
             tokens += classes.count(name) * weight
