@@ -77,7 +77,7 @@ SCHEMA = {
     "required": ["key"],
 }
 CALLS = [
-    ToolCall("c1", "read_rows", {"table": "ä"}, "c2ln"),
+    ToolCall("c1", "read_rows", {"table": "ä"}),
     ToolCall("c2", "read_rows", {"table": "b"}),
 ]
 IMAGE = {"type": "image", "media_type": "image/png", "data": "aGk="}
@@ -166,6 +166,35 @@ def test_text_arrives_with_its_tokens(ask, wire):
     assert (answer.text, answer.stop_reason, answer.usage) == ("id", "end", Usage(12, 3))
     assert "Be exact." in sent
     assert "Now answer." in sent
+
+
+COUNTED = {
+    "anthropic": Usage(100, 10, 40, 20),
+    "openai": Usage(100, 10, 40, 20),
+    "openai-responses": Usage(100, 10, 40, 20),
+    "gemini": Usage(100, 10, 40),
+    "gemini-2": Usage(100, 10, 40),
+    "ollama": Usage(100, 10),
+}
+
+
+@every_wire
+@ways
+def test_tokens_of_the_cache_are_read_where_a_provider_counts_them(ask, wire):
+    """The input is the whole prompt, cached or not."""
+    with LoopbackServer([Reply("id", usage=Usage(100, 10, 40, 20))]) as server:
+        assert ask(server, wire).usage == COUNTED[wire]
+
+
+@every_wire
+@ways
+def test_an_answer_without_usage_is_charged_at_its_reserve(ask, wire):
+    """The run's cost is never short of what was spent."""
+    tracker = RunCostTracker(bus=EventBus())
+    with LoopbackServer([Reply("id", usage=None)]) as server:
+        assert ask(server, wire, tracker=tracker).usage is None
+    assert tracker.breakdown.missing_usage_calls == 1
+    assert (tracker.total_usd > 0) is (wire != "ollama")
 
 
 @every_wire

@@ -139,11 +139,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self, wire: WireFormat, reply: Reply, request: ReceivedRequest) -> None:
         if not _asks_for_stream(wire, request):
-            self._send(200, _encode(wire.reply(reply, request.body)))
+            self._send(200, _encode(wire.reply(reply, _with_path(request))))
         elif wire.stream is None:
             self._send(501, b'{"error": "this server has no streams in this format"}')
         else:
-            self._send_chunks(wire.stream_type, wire.stream(reply, request.body))
+            self._send_chunks(wire.stream_type, wire.stream(reply, _with_path(request)))
 
     def _fail(self, wire: WireFormat, fault: Fault, request: ReceivedRequest, key: str) -> None:
         if fault.kind == "dropped":
@@ -222,12 +222,17 @@ def _asks_for_stream(wire: WireFormat, request: ReceivedRequest) -> bool:
     return wire.is_stream(urlsplit(request.path).path, request.body)
 
 
+def _with_path(request: ReceivedRequest) -> dict[str, JsonValue]:
+    """Return the body with the path as ``:path``: Google's requests name the model there."""
+    return {**request.body, ":path": urlsplit(request.path).path}
+
+
 def _chunks(wire: WireFormat, request: ReceivedRequest) -> list[bytes]:
     """Return a good answer in parts: the chunks of a stream, or four parts of the body."""
     reply = Reply("x" * 1000)
     if _asks_for_stream(wire, request) and wire.stream is not None:
-        return wire.stream(reply, request.body)
-    content = _encode(wire.reply(reply, request.body))
+        return wire.stream(reply, _with_path(request))
+    content = _encode(wire.reply(reply, _with_path(request)))
     size = -(-len(content) // 4)
     return [content[start : start + size] for start in range(0, len(content), size)]
 

@@ -13,7 +13,7 @@ from fluid_build.copilot.messages import ToolCall
 from fluid_build.json_types import JsonValue
 
 RequestBody: TypeAlias = dict[str, Any]
-"""A client's request, which the double takes on trust."""
+"""A client's request, which the double takes on trust; an answer's has the path as ``:path``."""
 
 _SOME_USAGE = Usage(input_tokens=12, output_tokens=3)
 _TRANSIENT = {

@@ -14,7 +14,8 @@ from fluid_build.copilot.llm.testing.wire.format import (
     bearer_token,
     split_text,
 )
-from fluid_build.copilot.llm.testing.wire.gemini_rules import refuse
+from fluid_build.copilot.llm.testing.wire.gemini_rules import refuse, signs_calls
+from fluid_build.copilot.messages import ToolCall
 from fluid_build.json_types import JsonValue
 
 _SIGNATURE = "c2lnbmF0dXJl"
@@ -69,17 +70,23 @@ def _parts(reply: Reply, request: RequestBody) -> list[dict[str, JsonValue]]:
         parts.append({"functionCall": {"name": name, "args": as_arguments(reply.text)}})
     elif reply.text:
         parts.append({"text": reply.text})
-    for call in reply.tool_calls:
-        function: dict[str, JsonValue] = {"name": call.name, "args": call.arguments}
-        if call.id:
-            function["id"] = call.id
-        part: dict[str, JsonValue] = {"functionCall": function}
-        if call.signature is not None:
-            part["thoughtSignature"] = call.signature
-        parts.append(part)
+    parts += [_call(call) for call in reply.tool_calls]
+    if reply.tool_calls and signs_calls(str(request.get(":path"))):
+        first = parts[-len(reply.tool_calls)]
+        first.setdefault("thoughtSignature", _SIGNATURE)
     if reply.thinking and not reply.tool_calls:
         parts.append({"text": "", "thoughtSignature": _SIGNATURE})
     return parts
+
+
+def _call(call: ToolCall) -> dict[str, JsonValue]:
+    function: dict[str, JsonValue] = {"name": call.name, "args": call.arguments}
+    if call.id:
+        function["id"] = call.id
+    part: dict[str, JsonValue] = {"functionCall": function}
+    if call.signature is not None:
+        part["thoughtSignature"] = call.signature
+    return part
 
 
 def _document(

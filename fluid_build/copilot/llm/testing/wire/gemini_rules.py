@@ -37,11 +37,17 @@ _PART = frozenset(
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 
 
+def signs_calls(path: str) -> bool:
+    """Return whether the model in the path is Gemini 3 or later, which signs and checks calls."""
+    return bool(re.search(r"gemini-(?:[3-9]|\d\d)", path))
+
+
 def refuse(headers: Mapping[str, str], body: dict[str, Any]) -> str | None:
     """Return what the server says about a request that it refuses, else None."""
-    is_third = bool(re.search(r"gemini-(?:[3-9]|\d\d)", headers.get(":path", "")))
+    path = headers.get(":path", "")
+    is_third = signs_calls(path)
     problems = (
-        *_unknown_names(body),
+        *(_unknown_names(body) if "/publishers/" not in path else ()),  # Vertex AI has others
         *_wrong_turns(body.get("contents")),
         *_wrong_functions(body, allows_both=is_third),
         *(_unsigned_calls(body["contents"]) if is_third and body.get("contents") else ()),
