@@ -106,6 +106,8 @@ class StreamAttempt(Attempt):
             self._failure, self._is_lost = self.call.provider.unreadable(str(error)), True
         except AgentExecutionError as error:
             self._failure = error
+        if self._reader.is_complete:  # nothing after its end takes from an answer
+            self._failure = None
         return events
 
     def _check(self, document: JsonObject) -> None:

@@ -427,10 +427,13 @@ def test_silence_is_a_timeout(serve, read):
     assert client.cost.breakdown.reserved_usd == 0
 
 
-def test_a_connection_lost_after_the_end_of_the_answer_loses_nothing(serve, read):
+@pytest.mark.parametrize("last", [HANG_UP, b"data: <html>\n\n", failure("api_error")])
+def test_a_failure_after_the_end_of_the_answer_loses_nothing(last, serve, read):
     """The answer is whole."""
-    events, _ = read(serve([*WHOLE, HANG_UP]))
+    client = serve([*WHOLE, last])
+    events, _ = read(client)
     assert isinstance(events[-1], AnswerEvent)
+    assert client.cost.total_usd == Decimal("0.17")
 
 
 def test_a_flood_is_cut_off(serve, read, monkeypatch):
