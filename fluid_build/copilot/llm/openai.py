@@ -2,7 +2,7 @@
 
 Reasoning models use the Responses API where the server surely has it: at OpenAI and in Azure's v1
 API. All other models, and all other servers (vLLM, OpenRouter, LM Studio, any ``base_url``), use
-Chat Completions. ``OpenAIChatProvider`` and ``OpenAIResponsesProvider`` are for choosing yourself.
+Chat Completions. To choose yourself, use ``OpenAIChatProvider`` or ``OpenAIResponsesProvider``.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from functools import cache
+from mimetypes import guess_extension
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -53,7 +54,7 @@ class OpenAIServer(LlmProvider):
 
     @property
     def is_openais_own(self) -> bool:
-        """Return whether OpenAI's own models run there, so that nothing else need be expected.
+        """Return whether the server is OpenAI's or Azure's, which run OpenAI's own models.
 
         OpenAI's regional hosts are under its own, such as ``eu.api.openai.com``.
         """
@@ -131,7 +132,12 @@ def data_url(attachment: Attachment) -> str:
     return attachment.url or f"data:{attachment.media_type};base64,{attachment.data}"
 
 
-def restored(text: str, schema: JsonObject) -> str:
+def file_name(document: Attachment) -> str:
+    """Return the document's name, or one that says its type, which the API reads from it."""
+    return document.name or f"document{guess_extension(document.media_type) or ''}"
+
+
+def restore_answer(text: str, schema: JsonObject) -> str:
     """Return the answer in the shape of the caller's own schema, without strict mode's."""
     try:
         return json.dumps(restore(json.loads(text), schema), ensure_ascii=False)

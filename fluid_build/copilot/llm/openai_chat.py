@@ -21,9 +21,10 @@ from fluid_build.copilot.llm.openai_api import (
     OpenAIServer,
     check_extra,
     data_url,
+    file_name,
     read_usage,
     refuse_attachments,
-    restored,
+    restore_answer,
     sampling_parameters,
 )
 from fluid_build.copilot.llm.openai_chat_stream import ChatStreamReader
@@ -95,7 +96,7 @@ class OpenAIChatProvider(OpenAIServer):
     def _limit_name(self, prompt: LlmPrompt) -> str:
         """Return the name of the output limit.
 
-        Reasoning models know the new one only, and other servers' models the old one at least.
+        Reasoning models take only the new one, and not all other servers know it.
         """
         is_new = self.is_openais_own or is_reasoning_model(prompt.model)
         return "max_completion_tokens" if is_new else "max_tokens"
@@ -133,7 +134,7 @@ class OpenAIChatProvider(OpenAIServer):
         refusal = message.get("refusal")
         text = str(refusal) if refusal else _read_content(message)
         if prompt.response_schema is not None and self.strict_schema and not refusal:
-            text = restored(text, prompt.response_schema)
+            text = restore_answer(text, prompt.response_schema)
         calls = tuple(_read_calls(message, body))
         return LlmResponse(
             text,
@@ -215,8 +216,8 @@ def _render_attachment(attachment: Attachment) -> dict[str, JsonValue]:
             "Chat Completions takes no documents by URL.",
             hint="Send the document's data, or use the Responses API (openai-responses).",
         )
-    name = attachment.name or "document"
-    return {"type": "file", "file": {"filename": name, "file_data": data_url(attachment)}}
+    file: JsonObject = {"filename": file_name(attachment), "file_data": data_url(attachment)}
+    return {"type": "file", "file": file}
 
 
 def _stop_reason(choice: JsonObject, calls: Sequence[ToolCall]) -> StopReason:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fluid_build.copilot.llm.answers import LlmResponse
@@ -25,6 +27,21 @@ _PIECES = ("text", "summary", "data", "signature")
 """The fields of OpenRouter's ``reasoning_details`` that arrive in pieces."""
 
 
+@dataclass(slots=True)
+class _CallParts:
+    """A call as far as it has arrived, at the ``index`` that the server gave it."""
+
+    index: JsonValue
+    id: JsonValue = None
+    name: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+
+    def as_entry(self) -> _Entry:
+        """Return the entry of a message's ``tool_calls``."""
+        function = {"name": "".join(self.name), "arguments": "".join(self.arguments)}
+        return {"id": self.id, "type": "function", "function": function}
+
+
 class ChatStreamReader(StreamReader):
     """A reader of chunks (the SDK's ``ChatCompletionChunk``), whose deltas add up to a message.
 
@@ -33,11 +50,11 @@ class ChatStreamReader(StreamReader):
 
     def __init__(self, parse: Callable[[JsonObject], LlmResponse]) -> None:
         self._parse = parse
-        self._message: _Entry = {"role": "assistant", "content": None}
-        self._calls: list[_Entry] = []
-        self._call_indexes: list[JsonValue] = []
-        self._choice: _Entry = {"index": 0, "message": self._message, "finish_reason": None}
-        self._body: _Entry = {"choices": [self._choice]}
+        self._texts: defaultdict[str, list[str]] = defaultdict(list)
+        self._details: list[_Entry] = []
+        self._calls: list[_CallParts] = []
+        self._choice: _Entry = {"index": 0}
+        self._body: _Entry = {}
 
     def read(self, document: JsonObject) -> list[StreamEvent]:
         """Return the events of the next chunk."""
@@ -53,7 +70,13 @@ class ChatStreamReader(StreamReader):
 
     def response(self) -> LlmResponse:
         """Return the whole answer."""
-        return self._parse(self._body)
+        message: _Entry = {"role": "assistant", "content": None}
+        message |= {name: "".join(parts) for name, parts in self._texts.items()}
+        if self._details:
+            message["reasoning_details"] = self._details
+        if self._calls:
+            message["tool_calls"] = [call.as_entry() for call in self._calls]
+        return self._parse({**self._body, "choices": [{**self._choice, "message": message}]})
 
     def _read_choice(self, choice: JsonObject) -> list[StreamEvent]:
         delta = choice.get("delta")
@@ -63,7 +86,7 @@ class ChatStreamReader(StreamReader):
         if choice.get("finish_reason") and not self.is_complete:
             self._choice["finish_reason"] = choice["finish_reason"]
             self.is_complete = True
-            events += [ToolCallEvent(call) for call in self._parse(self._body).tool_calls]
+            events += [ToolCallEvent(call) for call in self.response().tool_calls]
         return events
 
     def _read_delta(self, delta: JsonObject) -> list[StreamEvent]:
@@ -81,39 +104,35 @@ class ChatStreamReader(StreamReader):
         text = delta.get(name)
         if not isinstance(text, str) or not text:
             return ""
-        self._message[name] = f"{self._message.get(name) or ''}{text}"
+        self._texts[name].append(text)
         return text
 
     def _add_call(self, entry: JsonObject) -> None:
         """Add a part of a call to the call with its index; without an index an id starts one."""
         index = entry.get("index", entry.get("id"))
         if index is None and self._calls:
-            index = self._call_indexes[-1]
-        if index not in self._call_indexes:
-            self._call_indexes.append(index)
-            self._calls.append({"type": "function", "function": {"name": "", "arguments": ""}})
-            self._message["tool_calls"] = self._calls
-        call = self._calls[self._call_indexes.index(index)]
-        if entry.get("id"):
-            call["id"] = entry["id"]
-        part, function = entry.get("function"), call["function"]
-        if isinstance(part, Mapping) and isinstance(function, dict):
-            for name in ("name", "arguments"):
-                function[name] = f"{function[name]}{part.get(name) or ''}"
+            index = self._calls[-1].index
+        call = next((call for call in self._calls if call.index == index), None)
+        if call is None:
+            call = _CallParts(index)
+            self._calls.append(call)
+        call.id = entry.get("id") or call.id
+        function = entry.get("function")
+        if isinstance(function, Mapping):
+            call.name.append(str(function.get("name") or ""))
+            call.arguments.append(str(function.get("arguments") or ""))
 
     def _add_detail(self, part: JsonObject) -> None:
         """Add a part of OpenRouter's reasoning details to the entry with its index and type."""
-        details = self._message.setdefault("reasoning_details", [])
-        if not isinstance(details, list):
-            return
         place = (part.get("index"), part.get("type"))
-        last = details[-1] if details else {}
-        if not details or place[0] is None or (last.get("index"), last.get("type")) != place:
-            details.append(dict(part))
+        last = self._details[-1] if self._details else {}
+        if not last or place[0] is None or (last.get("index"), last.get("type")) != place:
+            self._details.append(dict(part))
             return
         for name, value in part.items():
-            if name in _PIECES and isinstance(value, str) and isinstance(last.get(name), str):
-                last[name] += value
+            present = last.get(name)
+            if name in _PIECES and isinstance(value, str) and isinstance(present, str):
+                last[name] = present + value
             elif value is not None:
                 last[name] = value
 

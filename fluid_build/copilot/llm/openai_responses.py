@@ -7,6 +7,7 @@ goes back with the conversation, encrypted.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 from fluid_build.copilot.llm.base import LlmPrompt, LlmRequest, LlmResponse, ToolSpec, merge_extra
@@ -14,8 +15,9 @@ from fluid_build.copilot.llm.openai_api import (
     OpenAIServer,
     check_extra,
     data_url,
+    file_name,
     refuse_attachments,
-    restored,
+    restore_answer,
     sampling_parameters,
 )
 from fluid_build.copilot.llm.openai_models import has_cache_options, is_reasoning_model
@@ -55,7 +57,7 @@ class OpenAIResponsesProvider(OpenAIServer):
         if prompt.system.strip():
             body["instructions"] = prompt.system
         if prompt.tools:
-            body["tools"] = [self._render_tool(tool) for tool in prompt.tool_specs]
+            body["tools"] = [_render_tool(tool) for tool in prompt.tool_specs]
         if prompt.response_schema is not None:
             body["text"] = {"format": self._text_format(prompt, prompt.response_schema)}
         if not prompt.cache_prompt and has_cache_options(prompt.model):
@@ -75,17 +77,6 @@ class OpenAIResponsesProvider(OpenAIServer):
             self.failure,
             is_structured=prompt.response_schema is not None,
         )
-
-    def _render_tool(self, tool: ToolSpec) -> dict[str, JsonValue]:
-        """Return a tool, strict if its schema is as strict mode wants it without any change."""
-        parameters = dict(tool.input_schema)
-        return {
-            "type": "function",
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": parameters,
-            "strict": harden(parameters) == parameters,
-        }
 
     def _text_format(self, prompt: LlmPrompt, schema: JsonObject) -> dict[str, JsonValue]:
         return {
@@ -107,7 +98,19 @@ class OpenAIResponsesProvider(OpenAIServer):
             return answer
         if answer.stop_reason == "refused":
             return answer
-        return replace(answer, text=restored(answer.text, prompt.response_schema))
+        return replace(answer, text=restore_answer(answer.text, prompt.response_schema))
+
+
+def _render_tool(tool: ToolSpec) -> dict[str, JsonValue]:
+    """Return a tool, strict if its schema is as strict mode wants it without any change."""
+    parameters = dict(tool.input_schema)
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": parameters,
+        "strict": harden(parameters) == parameters,
+    }
 
 
 def _with_extra(body: dict[str, JsonValue], prompt: LlmPrompt) -> dict[str, JsonValue]:
@@ -122,7 +125,7 @@ def _with_extra(body: dict[str, JsonValue], prompt: LlmPrompt) -> dict[str, Json
 
 def _effort(prompt: LlmPrompt) -> JsonValue:
     reasoning = prompt.extra.get("reasoning")
-    return reasoning.get("effort") if isinstance(reasoning, dict) else None
+    return reasoning.get("effort") if isinstance(reasoning, Mapping) else None
 
 
 def _render_messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
@@ -163,8 +166,7 @@ def _render_part(part: str | Attachment) -> dict[str, JsonValue]:
         return {"type": "input_image", "detail": "auto", "image_url": data_url(part)}
     if part.url:
         return {"type": "input_file", "file_url": part.url}
-    name = part.name or "document"
-    return {"type": "input_file", "filename": name, "file_data": data_url(part)}
+    return {"type": "input_file", "filename": file_name(part), "file_data": data_url(part)}
 
 
 def _render_answer(message: Message) -> list[dict[str, JsonValue]]:

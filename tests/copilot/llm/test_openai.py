@@ -118,6 +118,14 @@ def test_images_and_documents_are_sent(api):
     assert "terms.pdf" in sent
 
 
+def test_a_document_without_a_name_gets_one_with_its_type():
+    """OpenAI reads the type from the name."""
+    nameless = {name: value for name, value in PDF.items() if name != "name"}
+    for api in TYPES:
+        sent = json.dumps(build(api, {"role": "user", "content": [nameless]}))
+        assert '"filename": "document.pdf"' in sent
+
+
 def test_addresses_of_images_and_documents_are_sent_where_the_api_takes_them():
     """Chat Completions takes images only."""
     image = {"type": "image", "url": "https://x/y.png"}
@@ -278,7 +286,7 @@ def test_what_the_caller_adds_changes_neither_the_cost_nor_the_form_of_an_answer
 
 @both_apis
 def test_what_the_caller_adds_is_merged_deeply(api):
-    """Beside what the prompt sets."""
+    """Next to what the prompt sets."""
     extra = {"text": {"verbosity": "low"}, "n": 1, "service_tier": "flex"}
     body = build(api, response_schema=SCHEMA, extra=extra)
     assert body["text"]["verbosity"] == "low"
