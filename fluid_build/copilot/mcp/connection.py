@@ -157,6 +157,8 @@ class McpConnection:
         return f"<McpConnection to {self._label}>"
 
     def __enter__(self) -> Self:
+        if self._thread is not None:
+            raise RuntimeError(f"{self!r} is open already.")
         ready: Future[list[mcp_types.Tool]] = Future()
         self._thread = threading.Thread(
             target=lambda: asyncio.run(self._serve(ready)), name="fluid-mcp", daemon=True
@@ -204,12 +206,16 @@ class McpConnection:
                 self._client = client
                 ready.set_result(definitions)
                 await self._closing.wait()
-                self._client = None
+                self._client = None  # no call may start while the connection is closed
         except Exception as error:  # noqa: BLE001 - any failure to connect is the opener's error
             if ready.done():
                 LOG.warning("MCP server %s ended badly: %s", self._label, _describe(error))
             else:
                 ready.set_exception(self._connection_error(error))
+        finally:
+            self._client = None
+            if not ready.done():  # cancelled from inside: the opener mustn't wait for ever
+                ready.set_exception(McpConnectionError(f"{self!r} was cancelled."))
 
     async def _call(self, name: str, arguments: dict[str, object]) -> JsonValue:
         """Call a tool of the server, from whatever loop. Raises ``TimeoutError`` among others."""
@@ -233,6 +239,8 @@ class McpConnection:
             async with asyncio.timeout(self._timeout):
                 result = await self._client.call_tool(name, arguments)
         except MCPError as error:
+            if error.code == mcp_types.CONNECTION_CLOSED:
+                raise self._connection_error(error) from None
             raise McpToolError(f"MCP server {self._label} answered: {_describe(error)}") from None
         except (OSError, RuntimeError, ValidationError) as error:
             if isinstance(error, TimeoutError):

@@ -143,9 +143,9 @@ class _SpanObserver:
                 name = f"chat {payload['model']}"
                 attributes = _call_attributes(payload)
                 self._start(name, payload, attributes, SpanKind.CLIENT)
-                self._tell_agents(payload["parent_id"], attributes)
+                self._name_model_of_agent(payload["parent_id"], attributes)
             case "llm.call_finished":
-                self._add_to_agents(payload)
+                self._add_tokens_to_agents(payload)
                 self._measure(payload, self._end(payload, _answer_attributes(payload)))
             case "agent.run_finished":
                 self._end(payload, self._run_attributes(payload))
@@ -256,7 +256,7 @@ class _SpanObserver:
                 yield opened
             operation_id = opened.parent_id
 
-    def _tell_agents(self, operation_id: str | None, call: Attributes) -> None:
+    def _name_model_of_agent(self, operation_id: str | None, call: Attributes) -> None:
         """Add a call's provider and model to the innermost agent, which may not know them."""
         for agent in self._agents_above(operation_id):
             names = (PROVIDER, REQUEST_MODEL)
@@ -265,7 +265,7 @@ class _SpanObserver:
             agent.span.set_attributes(known)
             return
 
-    def _add_to_agents(self, payload: Payload) -> None:
+    def _add_tokens_to_agents(self, payload: Payload) -> None:
         call = self._open.get(str(payload["operation_id"]))
         for agent in self._agents_above(None if call is None else call.parent_id):
             for name in (INPUT_TOKENS, OUTPUT_TOKENS):

@@ -155,9 +155,31 @@ def test_a_slow_call_is_a_timeout_and_the_connection_goes_on() -> None:
 
 def test_a_server_that_dies_is_an_error_and_closing_still_works() -> None:
     with connect(timeout=5) as connection:
-        assert call(connection, "die")["error"] in ("McpConnectionError", "McpToolError")
+        assert call(connection, "die")["error"] == "McpConnectionError"
         tools = connection.tools
     assert tools.dispatch("files_read", {"n": 1}).error_type == "McpConnectionError"
+
+
+def test_a_connection_opens_once_at_a_time_and_again_after_it_was_closed() -> None:
+    connection = connect()
+    for _ in range(2):
+        with connection:
+            assert call(connection, "files_read", n=1) == "read 1"
+            with pytest.raises(RuntimeError, match="open already"):
+                connection.__enter__()
+
+
+def test_a_call_that_is_under_way_when_the_connection_closes_is_an_error() -> None:
+    answers: list[Any] = []
+    with connect() as connection:
+        tools = connection.tools
+        thread = threading.Thread(
+            target=lambda: answers.append(tools.dispatch("slow", {}).error_type)
+        )
+        thread.start()
+        time.sleep(0.3)
+    thread.join(timeout=10)
+    assert answers == ["McpConnectionError"]
 
 
 def test_a_connection_opens_asynchronously_too() -> None:
