@@ -6,7 +6,6 @@ are in the order of the calls, so that the conversation itself says which calls 
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from fluid_build.copilot.agents.agent.events import (
 )
 from fluid_build.copilot.agents.agent.feedback import APPROVAL_DENIED, error_class, tool_guidance
 from fluid_build.copilot.agents.agent.results import Approvals, Denied
+from fluid_build.copilot.agents.composite.task_groups import open_task_group
 from fluid_build.copilot.errors import ApprovalRequiredError
 from fluid_build.copilot.messages import Message, ToolCall, ToolResult, tool_calls, tool_results
 from fluid_build.copilot.operations import Operation
@@ -83,7 +83,7 @@ class ToolRunner:
         decisions = [approvals.get(call.id, True) for call in batch]
         if len(batch) == 1:
             return [await self._run(batch[0], decisions[0], self._threads)]
-        async with asyncio.TaskGroup() as group:
+        async with open_task_group() as group:
             tasks = [
                 group.create_task(self._run(call, decision, True))
                 for call, decision in zip(batch, decisions, strict=True)

@@ -7,8 +7,7 @@ Between two items the state holds everything, so a checkpoint is taken there.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.copilot.agents.composite.behaviour import (
@@ -36,6 +35,7 @@ from fluid_build.copilot.agents.composite.step_execution import (
     execute,
     failure_message,
 )
+from fluid_build.copilot.agents.composite.task_groups import open_task_group
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.messages import Message
 
@@ -263,19 +263,9 @@ async def _execute_in_parallel(
         async with places:
             return await execute(step, state, threads=True)
 
-    async with _task_group() as group:
+    async with open_task_group() as group:
         tasks = [group.create_task(branch(step)) for step in steps]
     return [task.result() for task in tasks]
-
-
-@contextlib.asynccontextmanager
-async def _task_group() -> AsyncGenerator[asyncio.TaskGroup]:
-    """Open a task group whose only error, which isn't an ``Exception``, is raised as it is."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            yield group
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
 
 
 def _join(
