@@ -140,7 +140,10 @@ class RunCostTracker:
         """Return the limit in US dollars. Raises ``ConfigError`` if the configured one is bad."""
         if self._limit is not None:
             return self._limit
-        return _current_config().behavior.cost_limit_usd_per_run
+        # Imported on use: most trackers are made long before a call asks for a limit or a price.
+        from fluid_build.copilot.unified_config import current_config
+
+        return current_config().behavior.cost_limit_usd_per_run
 
     @limit_usd.setter
     def limit_usd(self, value: Decimal | float | str | None) -> None:
@@ -368,7 +371,9 @@ class RunCostTracker:
         )
 
     def _check_limit(self) -> None:
-        limit, total = self.limit_usd, self.total_usd
+        limit, total = self._limit, self.total_usd
+        if limit is None:
+            limit = _last_valid_config().behavior.cost_limit_usd_per_run
         if limit is not None and total > limit:
             raise CostLimitExceeded(total, limit)
 
@@ -387,11 +392,11 @@ def parse_cost_limit(value: Decimal | float | str, name: str) -> Decimal:
     return amount
 
 
-def _current_config() -> UnifiedConfig:
-    # Imported on use: most trackers are made long before a call asks for a limit or a price.
-    from fluid_build.copilot.unified_config import current_config
+def _last_valid_config() -> UnifiedConfig:
+    """Return the settings for a call that is made already: its cost must be recorded."""
+    from fluid_build.copilot.unified_config import last_valid_config
 
-    return current_config()
+    return last_valid_config()
 
 
 def _configured_price(
@@ -410,7 +415,7 @@ def _configured_price(
         output_tokens,
         cached_tokens,
         cache_write_tokens=cache_write_tokens,
-        overrides=_current_config().prices.prices,
+        overrides=_last_valid_config().prices.prices,
     )
 
 

@@ -70,7 +70,8 @@ PUBLIC = {
     "copilot.unified_config": """
         BehaviorConfig CONFIG_NAME ConfigError ENVIRONMENT HOME_VARIABLE LlmSettings Migration
         Origin PricesConfig Setting SourcesConfig UnifiedConfig current_config fluid_home
-        list_settings load_unified_config migrate_legacy_to_unified use_flags""",
+        last_valid_config list_settings load_unified_config migrate_legacy_to_unified
+        use_flags""",
     "copilot.llm.default_config": "default_llm_config",
     "copilot.blocking": "call_in_thread run_blocking",
     "copilot.agents.base": """

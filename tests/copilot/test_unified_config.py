@@ -378,6 +378,19 @@ def test_a_broken_file_stops_a_run_that_needs_a_limit(home: Path) -> None:
         RunCostTracker().reserve(provider="p", model="m", input_tokens=1, max_output_tokens=1)
 
 
+def test_a_file_that_breaks_during_a_call_does_not_lose_what_the_call_cost(home: Path) -> None:
+    valid = "behavior: {cost_limit_usd_per_run: 20}\nprices: {prices: {m: [2, 10]}}\n"
+    write(home, config__yaml=valid)
+    tracker = RunCostTracker()
+    call = {"provider": "p", "model": "m", "input_tokens": 10**6, "max_output_tokens": 10**6}
+    with tracker.reserve(**call) as reservation:
+        write(home, config__yaml="behavior: [")
+        reservation.settle(10**6, 10**6)
+    assert tracker.total_usd == 12
+    with pytest.raises(ConfigError):
+        tracker.reserve(**call)
+
+
 def test_the_configured_model_is_the_default(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"llm.provider isn't set"):
         default_llm_config()

@@ -28,7 +28,7 @@ from fluid_build.copilot.unified_config.layers import (
     legacy_layers,
     merge_settings,
 )
-from fluid_build.copilot.unified_config.schema import ENVIRONMENT, UnifiedConfig
+from fluid_build.copilot.unified_config.schema import ENVIRONMENT, ConfigError, UnifiedConfig
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact_json
 
@@ -114,6 +114,20 @@ def current_config() -> UnifiedConfig:
     if _latest is None or _latest[0] != inputs:
         _latest = inputs, load_unified_config(home=folder, flags=flags)
     return _latest[1]
+
+
+def last_valid_config() -> UnifiedConfig:
+    """Return this process's settings, or the latest that were valid where they aren't now.
+
+    For work that must not fail any more, such as recording what a call has cost. Raises
+    ``ConfigError`` only if the settings were never valid.
+    """
+    try:
+        return current_config()
+    except ConfigError:
+        if _latest is None:
+            raise
+        return _latest[1]
 
 
 @contextmanager
