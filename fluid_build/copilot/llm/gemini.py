@@ -60,7 +60,13 @@ _MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPE
 _SIGNATURE_LOST = "MISSING_THOUGHT_SIGNATURE"
 
 _VERSIONED_PATH = re.compile(r"(?:/v\d+(?:alpha|beta)?\d*|/publishers/[^/]+)/?$")
-_GENERATION = re.compile(r"gemini-(\d+)")
+_VERSION = re.compile(r"gemini-(\d+)(?:\.(\d+))?")
+_FIRST_WITH_BOTH = (3, 0)
+"""The first version that takes tools together with a schema, signs calls, and sees results."""
+_FIRST_WITHOUT_PREFILL = (3, 2)
+"""The first version that refuses a conversation that ends with an answer ("Requests ending with a
+model turn are not supported", pipecat-ai/pipecat#5821); older ones complete that answer."""
+_GO_ON = "Go on."
 _ACCESS_TOKEN_START = "ya29."
 
 _OWN_NAMES: dict[str, frozenset[str]] = {
@@ -117,7 +123,7 @@ class GeminiProvider(LlmProvider):
     def _body(self, prompt: LlmPrompt) -> dict[str, JsonValue]:
         system, messages = split_system(prompt)
         turns = alternate(messages, self.name)
-        body: dict[str, JsonValue] = {"contents": _contents(turns, _generation(prompt.model))}
+        body: dict[str, JsonValue] = {"contents": _contents(turns, _version(prompt.model))}
         if system:
             body["systemInstruction"] = {"parts": [{"text": text} for text in system]}
         declarations = _declarations(prompt)
@@ -186,28 +192,30 @@ class GeminiProvider(LlmProvider):
             )
 
 
-def _generation(model: str) -> int:
-    """Return the generation in the model's name; 0 where it has none, as for tuned models."""
-    match = _GENERATION.search(model)
-    return int(match.group(1)) if match else 0
+def _version(model: str) -> tuple[int, int]:
+    """Return the version in the model's name; zeros where it has none, as for tuned models."""
+    match = _VERSION.search(model)
+    return (int(match[1]), int(match[2] or 0)) if match else (0, 0)
 
 
 def _is_forced(prompt: LlmPrompt) -> bool:
     """Return whether the structured answer is the arguments of a function."""
     has_both = prompt.response_schema is not None and bool(prompt.tools)
-    return has_both and _generation(prompt.model) < 3
+    return has_both and _version(prompt.model) < _FIRST_WITH_BOTH
 
 
-def _contents(turns: list[Turn], generation: int) -> list[dict[str, JsonValue]]:
+def _contents(turns: list[Turn], version: tuple[int, int]) -> list[dict[str, JsonValue]]:
     calls = [part for turn in turns for part in turn.parts if isinstance(part, ToolCall)]
     names = {call.id: call.name for call in calls}
     contents: list[dict[str, JsonValue]] = []
     for turn in turns:
-        for result in turn.results if generation < 3 else ():
+        for result in turn.results if version < _FIRST_WITH_BOTH else ():
             result.only_text("Gemini before version 3")
         parts: list[JsonValue] = [result_part(result, names) for result in turn.results]
-        parts += render_parts(turn.parts, sign_calls=generation >= 3)
+        parts += render_parts(turn.parts, sign_calls=version >= _FIRST_WITH_BOTH)
         contents.append({"role": "user" if turn.is_user else "model", "parts": parts})
+    if not turns[-1].is_user and version >= _FIRST_WITHOUT_PREFILL:
+        contents.append({"role": "user", "parts": [{"text": _GO_ON}]})
     return contents
 
 

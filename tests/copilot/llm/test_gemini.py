@@ -247,7 +247,15 @@ def test_a_schema_is_written_as_gemini_reads_it():
     }
 
 
-@pytest.mark.parametrize("model", ["gemini-3-pro", "gemini-2.5-pro"])
+def test_newer_models_are_asked_to_go_on_after_an_answer():
+    """They refuse to complete it, as older ones do."""
+    talk = [*ASK, {"role": "assistant", "content": "It may be"}]
+    assert [turn["role"] for turn in body(talk)["contents"]] == ["user", "model"]
+    newer = body(talk, "gemini-3.8-flash")["contents"]
+    assert newer[2:] == [{"role": "user", "parts": [{"text": "Go on."}]}]
+
+
+@pytest.mark.parametrize("model", ["gemini-3.8-flash", "gemini-3-pro", "gemini-2.5-pro"])
 @given(messages=conversations(max_turns=8))
 def test_google_would_take_any_conversation(model, messages):
     """By the rules of the fault server: turns, signatures, as many results as calls."""

@@ -250,6 +250,14 @@ def test_models_before_gemini_3_refuse_tools_with_a_schema_and_need_no_signature
     assert refusal(unsigned, "gemini-2.5-pro")[0] == 200
 
 
+def test_newer_models_refuse_a_conversation_that_ends_with_an_answer():
+    """As they do since 3.2."""
+    open_answer = {"contents": [QUESTION, ANSWER]}
+    assert refusal(open_answer, MODEL)[0] == 200
+    words = refusal(open_answer, "gemini-3.8-flash")[1]["message"]
+    assert "ending with a model turn" in words
+
+
 def refusal(body, model):
     with LoopbackServer() as server:
         url = f"{server.base_url('gemini')}/v1beta/models/{model}:generateContent"

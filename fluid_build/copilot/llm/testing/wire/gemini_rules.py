@@ -1,7 +1,8 @@
 """The requests that Google's server refuses, in its words.
 
 The names are those of google-genai 3.4 for the Gemini API. Sources of the words: the thought
-signatures page of ai.google.dev, googleapis/python-genai#867, google-gemini/gemini-cli#11814.
+signatures page of ai.google.dev, googleapis/python-genai#867, google-gemini/gemini-cli#11814,
+pipecat-ai/pipecat#5821.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _PART = frozenset(
         "text", "thought", "thoughtSignature", "toolCall", "toolResponse", "videoMetadata",
     }
 )  # fmt: skip
+_REFUSES_PREFILL = re.compile(r"gemini-(?:3\.[2-9]|[4-9]|\d\d)")
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 
 
@@ -51,6 +53,7 @@ def refuse(headers: Mapping[str, str], body: dict[str, Any]) -> str | None:
         *_wrong_turns(body.get("contents")),
         *_wrong_functions(body, allows_both=is_third),
         *(_unsigned_calls(body["contents"]) if is_third and body.get("contents") else ()),
+        *(_open_answer(body.get("contents")) if _REFUSES_PREFILL.search(path) else ()),
     )
     return next(iter(problems), None)
 
@@ -135,3 +138,8 @@ def _unsigned_calls(contents: list[_Node]) -> Iterator[str]:
                 "required for tools to work correctly, and missing thought_signature may lead to "
                 "degraded model performance."
             )
+
+
+def _open_answer(contents: list[_Node] | None) -> Iterator[str]:
+    if contents and contents[-1].get("role") == "model":
+        yield "Requests ending with a model turn are not supported."
