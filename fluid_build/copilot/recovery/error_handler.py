@@ -23,6 +23,9 @@ from pydantic import ValidationError
 
 from fluid_build.copilot.error_classification import classify_provider_error
 from fluid_build.copilot.errors import (
+    AnswerCutOffError,
+    AnswerRefusedError,
+    CheckpointError,
     ContextOverflowError,
     CostLimitExceeded,
     ProviderAuthError,
@@ -31,6 +34,7 @@ from fluid_build.copilot.errors import (
     ProviderTimeoutError,
     RateLimitError,
     SchemaValidationError,
+    StoreError,
     ToolValidationError,
     UnknownPriceError,
 )
@@ -103,13 +107,16 @@ _BY_TYPE: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], _Ve
     ((RateLimitError, ProviderServerError), (ErrorCategory.LLM_ERROR, ErrorSeverity.MEDIUM)),
     (ContextOverflowError, (ErrorCategory.LLM_ERROR, ErrorSeverity.HIGH)),
     (ProviderAuthError, (ErrorCategory.LLM_ERROR, ErrorSeverity.CRITICAL)),
-    (ProviderError, (ErrorCategory.LLM_ERROR, ErrorSeverity.HIGH)),
+    ((ProviderError, AnswerCutOffError), (ErrorCategory.LLM_ERROR, ErrorSeverity.HIGH)),
     (
-        (SchemaValidationError, ValidationError),
+        (SchemaValidationError, ValidationError, AnswerRefusedError),
         (ErrorCategory.VALIDATION_ERROR, ErrorSeverity.HIGH),
     ),
     (ToolValidationError, (ErrorCategory.TOOL_ERROR, ErrorSeverity.MEDIUM)),
-    (sqlite3.Error, (ErrorCategory.STATE_ERROR, ErrorSeverity.HIGH)),
+    (
+        (sqlite3.Error, StoreError, CheckpointError),
+        (ErrorCategory.STATE_ERROR, ErrorSeverity.HIGH),
+    ),
     (
         (CostLimitExceeded, UnknownPriceError, MemoryError, RecursionError),
         (ErrorCategory.UNKNOWN, ErrorSeverity.CRITICAL),

@@ -169,7 +169,9 @@ class _SpanObserver:
     ) -> None:
         parent = self._context_of(payload["parent_id"])
         inherited = self._inherited(payload["parent_id"])
-        attributes = inherited | attributes
+        # An agent has a name of its own; of a model call it is that of the agent around it.
+        is_call = kind is SpanKind.CLIENT
+        attributes = attributes | inherited if is_call else inherited | attributes
         span = self._tracer.start_span(name, parent, kind, attributes)
         span_context = trace.set_span_in_context(span, parent)
         operation_id = str(payload["operation_id"])

@@ -19,6 +19,12 @@ from fluid_build.copilot.agents.errors import (
     ToolValidationError,
 )
 from fluid_build.copilot.cost import CostLimitExceeded
+from fluid_build.copilot.errors import (
+    AnswerCutOffError,
+    AnswerRefusedError,
+    RunNotFoundError,
+    StoreError,
+)
 from fluid_build.copilot.recovery.error_handler import (
     ErrorCategory,
     ErrorContext,
@@ -58,6 +64,10 @@ BY_TYPE = [
     (validation_error(), "validation_error", "high"),
     (ToolValidationError(), "tool_error", "medium"),
     (sqlite3.OperationalError("locked"), "state_error", "high"),
+    (StoreError("full"), "state_error", "high"),
+    (RunNotFoundError("r"), "state_error", "high"),
+    (AnswerRefusedError(), "validation_error", "high"),
+    (AnswerCutOffError(), "llm_error", "high"),
     (MemoryError(), "unknown", "critical"),
     (CostLimitExceeded(Decimal(6), Decimal(5)), "unknown", "critical"),
     (status_error(429), "llm_error", "medium"),

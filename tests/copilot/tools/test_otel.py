@@ -441,13 +441,12 @@ def test_an_agents_run_has_its_turns_its_tools_and_what_they_ask_other_agents(
     ]
     agents = [attributes_of(recorded.by_name(f"invoke_agent {name}")) for name in ("boss", "judge")]
     assert [agent["gen_ai.provider.name"] for agent in agents] == ["openai", "openai"]
-    spent = [
-        attributes_of(span)["gen_ai.usage.input_tokens"]
-        for span in recorded.spans
-        if span.name.startswith("chat")
-    ]
+    chats = [span for span in recorded.spans if span.name.startswith("chat")]
+    spent = [attributes_of(span)["gen_ai.usage.input_tokens"] for span in chats]
     assert agents[0]["gen_ai.usage.input_tokens"] == sum(spent)
     assert agents[1]["gen_ai.usage.input_tokens"] in spent
+    names = sorted(attributes_of(span)["gen_ai.agent.name"] for span in chats)
+    assert names == ["boss", "boss", "judge"]
     failed = attributes_of(recorded.by_name("execute_tool look_up"))
     assert failed == {
         "gen_ai.operation.name": "execute_tool",
