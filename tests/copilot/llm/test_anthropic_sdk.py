@@ -6,7 +6,9 @@ import anthropic
 import pytest
 from pydantic import BaseModel
 
-from fluid_build.copilot.llm.base import Usage
+from fluid_build.copilot.llm.base import LlmPrompt, Usage
+from fluid_build.copilot.llm.client import LlmClient
+from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.testing import (
     LoopbackServer,
     Reply,
@@ -23,6 +25,8 @@ from fluid_build.copilot.llm.testing import (
 from fluid_build.copilot.messages import ToolCall
 
 MODEL = "claude-opus-5"
+OLDER = "claude-opus-4-5"
+"""A model whose thinking has a budget."""
 HELLO = [{"role": "user", "content": "hello"}]
 TOOL = {"name": "read_rows", "input_schema": {"type": "object"}}
 CALLS = [ToolCall("toolu_1", "read_rows", {"table": "ä"}), ToolCall("toolu_2", "read_rows", {})]
@@ -150,7 +154,8 @@ def test_a_structured_answer_is_parsed():
 def test_a_tool_loop_goes_on_with_its_thinking(ask):
     """And is refused without it."""
     results = [{"type": "tool_result", "tool_use_id": call.id, "content": "1, 2"} for call in CALLS]
-    options = {"tools": [TOOL], "thinking": {"type": "enabled", "budget_tokens": 1024}}
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+    options = {"model": OLDER, "tools": [TOOL], "thinking": thinking}
     with LoopbackServer([WHOLE, Reply("id")]) as server:
         answer = ask(server, **options).to_param()
         talk = [*HELLO, answer, {"role": "user", "content": results}]
@@ -224,8 +229,15 @@ ROUND = {"type": "tool_use", "id": "t1", "name": "read_rows", "input": {}}
             },
             "Thinking may not be enabled when tool_choice forces tool use",
         ),
-        ({"thinking": {"type": "enabled", "budget_tokens": 9}}, "greater than or equal to 1024"),
-        ({"thinking": {"type": "enabled", "budget_tokens": 2000}}, "`max_tokens` must be greater"),
+        ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, "thinking.type.adaptive"),
+        (
+            {"model": OLDER, "thinking": {"type": "enabled", "budget_tokens": 9}},
+            "greater than or equal to 1024",
+        ),
+        (
+            {"model": OLDER, "thinking": {"type": "enabled", "budget_tokens": 2000}},
+            "`max_tokens` must be greater",
+        ),
         (
             {"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}},
             "'additionalProperties' must be explicitly set to false",
@@ -276,3 +288,13 @@ def test_a_request_that_the_real_server_refuses_is_refused(options, words):
     """With the words that its users quote."""
     with LoopbackServer() as server, pytest.raises(anthropic.BadRequestError, match=words):
         ask_sync(server, **options)
+
+
+def test_a_token_from_the_environment_is_sent_as_bearer(monkeypatch):
+    """Where no key is set, by our own client."""
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "gateway-token-1")
+    with LoopbackServer([Reply("yes")], key="gateway-token-1") as server:
+        provider = make_provider("anthropic", server.base_url("anthropic"))
+        with LlmClient(provider) as client:
+            assert client.complete_sync(LlmPrompt("test-model", HELLO)).text == "yes"
+        assert server.requests[0].headers["authorization"] == "Bearer gateway-token-1"

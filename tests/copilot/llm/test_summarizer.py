@@ -51,5 +51,5 @@ def test_the_prompt_is_small_and_says_what_to_keep(bench):
         make_summarizer(client, client.provider.fast_model)("text")
     body = server.requests[0].body
     assert "goal" in body["system"][0]["text"]
-    assert body["max_tokens"] <= 512
+    assert 2000 < body["max_tokens"] <= 4096  # what a model thinks counts too
     assert isinstance(LlmPrompt("m", []).tools, tuple)

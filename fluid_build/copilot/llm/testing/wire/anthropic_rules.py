@@ -29,8 +29,10 @@ _CONSTRAINTS = (
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
     "maxLength", "maxItems",
 )  # fmt: skip
-_WITHOUT_FORCED_TOOLS = ("claude-fable", "claude-mythos", "claude-opus-5-5")
-_WITHOUT_SAMPLING = (
+_WITHOUT_FORCED_TOOLS = (
+    "claude-fable", "claude-mythos", "claude-opus-5-5", "claude-sonnet-5-5",
+)  # fmt: skip
+_SINCE_4_7 = (
     "claude-fable", "claude-haiku-5", "claude-mythos", "claude-opus-4-7", "claude-opus-4-8",
     "claude-opus-5", "claude-sonnet-5",
 )  # fmt: skip
@@ -85,8 +87,13 @@ def _check_options(body: RequestBody) -> Iterator[str]:
         yield "tool_choice forces tool use is not compatible with this model."
     if is_forced and thinking != "disabled":
         yield "Thinking may not be enabled when tool_choice forces tool use."
+    if thinking == "enabled" and body["model"].startswith(_SINCE_4_7):
+        yield (
+            '"thinking.type.enabled" is not supported for this model. Use '
+            '"thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+        )
     for name in _SAMPLING:
-        if name in body and body["model"].startswith(_WITHOUT_SAMPLING):
+        if name in body and body["model"].startswith(_SINCE_4_7):
             yield f"`{name}` is deprecated for this model."
     budget = body.get("thinking", {}).get("budget_tokens")
     if budget is not None and budget < 1024:
