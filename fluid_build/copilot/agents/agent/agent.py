@@ -21,10 +21,10 @@ from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
 
 from typing_extensions import TypeVar
 
-from fluid_build.copilot.agents.agent.asking import Asking
 from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent
 from fluid_build.copilot.agents.agent.loop import AgentLoop, Limits, Progress
 from fluid_build.copilot.agents.agent.model import ModelSource, find_model
+from fluid_build.copilot.agents.agent.model_turns import ModelTurns
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
 from fluid_build.copilot.agents.agent.results import AgentResult, Approvals, RunStatus
 from fluid_build.copilot.agents.agent.streams import read_blocking, stream_events
@@ -330,7 +330,7 @@ class Agent(Generic[DepsT, OutputT]):
         deps: DepsT | None,
         emit: Callable[[LoopEvent], object] | None,
     ) -> AgentLoop[OutputT]:
-        asking = Asking(
+        model_turns = ModelTurns(
             self._model,
             client,
             self._prompt,
@@ -350,7 +350,7 @@ class Agent(Generic[DepsT, OutputT]):
         )
         return AgentLoop(
             self.name,
-            asking,
+            model_turns,
             tools,
             self._output,
             self._limits,

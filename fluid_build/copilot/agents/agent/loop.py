@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
-from fluid_build.copilot.agents.agent.asking import NO_USAGE, Asked, Asking
 from fluid_build.copilot.agents.agent.feedback import correction
+from fluid_build.copilot.agents.agent.model_turns import NO_USAGE, ModelTurns, TurnAnswer
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
 from fluid_build.copilot.agents.agent.tool_turns import (
     ToolRunner,
@@ -77,12 +77,12 @@ class Progress:
         }
         return evolve(state, internal=notes)
 
-    def after(self, asked: Asked) -> Progress:
+    def after(self, answer: TurnAnswer) -> Progress:
         """Return the progress after a turn."""
-        is_known = self.cost_usd is not None and asked.cost_usd is not None
-        cost = (self.cost_usd or Decimal(0)) + (asked.cost_usd or Decimal(0)) if is_known else None
+        is_known = self.cost_usd is not None and answer.cost_usd is not None
+        cost = (self.cost_usd or Decimal(0)) + (answer.cost_usd or Decimal(0)) if is_known else None
         return replace(
-            self, turns=self.turns + 1, usage=_sum(self.usage, asked.usage), cost_usd=cost
+            self, turns=self.turns + 1, usage=_sum(self.usage, answer.usage), cost_usd=cost
         )
 
 
@@ -100,7 +100,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
     def __init__(
         self,
         name: str,
-        asking: Asking,
+        model_turns: ModelTurns,
         tools: ToolRunner,
         output: OutputFormat[OutputT],
         limits: Limits,
@@ -108,7 +108,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         fingerprint: Callable[[], str],
     ) -> None:
         self.name = name
-        self._asking = asking
+        self._model_turns = model_turns
         self._tools = tools
         self._output = output
         self._limits = limits
@@ -147,11 +147,11 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
             turn = self._turn = state.response
             state = evolve(state, response=None)
             return state if turn.left else _with_messages(state, guidance_after(turn))
-        asked: Asked = state.response
-        self._turn = Turn(asked.calls, ())
-        progress = Progress.of(state).after(asked)
-        state = progress.note(evolve(state, response=asked.text))
-        return state if asked.calls else self._checked(state, progress)
+        answer: TurnAnswer = state.response
+        self._turn = Turn(answer.calls, ())
+        progress = Progress.of(state).after(answer)
+        state = progress.note(evolve(state, response=answer.text))
+        return state if answer.calls else self._checked(state, progress)
 
     def get_next_steps(self, step: Step, state: Composite) -> Sequence[Item]:  # noqa: ARG002
         """Return the next step, or none after an accepted answer."""
@@ -161,9 +161,10 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         progress = Progress.of(state)
         if progress.turns >= self._limits.max_turns:
             raise TurnLimitError(self._limits.max_turns)
-        messages, is_compacted = await self._asking.compacted(state.messages, progress.turns)
-        asked = await self._asking.ask(messages)
-        return StepResult(asked, [asked.message], messages if is_compacted else None)
+        self._tools.end_approvals()
+        messages, is_compacted = await self._model_turns.compacted(state.messages, progress.turns)
+        answer = await self._model_turns.ask(messages)
+        return StepResult(answer, [answer.message], messages if is_compacted else None)
 
     async def _call_tools(self, state: Composite) -> StepResult:
         turn = self._turn or find_turn(state.messages)

@@ -90,6 +90,17 @@ class ToolRunner:
             ]
         return [task.result() for task in tasks]
 
+    def end_approvals(self) -> None:
+        """Decide about no call from now on: those to come haven't been seen by anyone.
+
+        Raises ``UsageError`` for decisions about a run in which no call was waiting.
+        """
+        if self._first_turn is None and self._approvals:
+            raise UsageError(
+                "No call of this run waits for a decision.", hint="Resume it without approvals."
+            )
+        self._approvals = {}
+
     def _approvals_for(self, turn: Turn, number: int) -> Approvals:
         if self._first_turn is None:
             self._first_turn = number

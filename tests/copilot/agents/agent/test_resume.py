@@ -281,6 +281,21 @@ def test_an_approval_is_for_one_turn() -> None:
     assert (second.status, files.names) == ("needs_approval", {"b"})
 
 
+def test_nothing_is_approved_before_anyone_saw_it() -> None:
+    """A run that waits for its model has no call to decide about, whatever ids will come."""
+    files = Files()
+    model = ScriptedProvider(
+        [calling(call("list_files")), calling(call("delete", "x", name="a")), "done"]
+    )
+    with pytest.raises(TurnLimitError) as raised:
+        Agent(model, tools=files.tools, max_turns=1).run_sync("Delete.")
+    reached = raised.value.result
+    assert isinstance(reached, AgentResult)
+    with pytest.raises(UsageError, match="No call of this run waits"):
+        Agent(model, tools=files.tools).resume_sync(reached, approvals={"x": True})
+    assert files.names == {"a", "b"}
+
+
 def test_a_decision_about_no_call_is_refused() -> None:
     agent = Agent(ScriptedProvider(deleting("a")), tools=Files().tools)
     with pytest.raises(UsageError, match="has the id 'zz'"):

@@ -46,7 +46,7 @@ _COMPACTED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TurnAnswer:
     """The model's answer to a turn, and what it cost: nothing if it was in the cache."""
 
     message: Message
@@ -60,7 +60,7 @@ class Asked:
         return text_of(self.message)
 
 
-class Asking:
+class ModelTurns:
     """The turns of one run. ``prompt`` has everything but the messages.
 
     With a session, answers are cached in its store. ``emit`` gets the events of an answer.
@@ -114,7 +114,7 @@ class Asking:
         )
         return messages, is_compacted
 
-    async def ask(self, messages: Sequence[Message]) -> Asked:
+    async def ask(self, messages: Sequence[Message]) -> TurnAnswer:
         """Return the model's answer, from the cache if it was paid for already.
 
         Raises ``AnswerRefusedError`` or ``AnswerCutOffError`` for an answer that isn't whole.
@@ -125,16 +125,16 @@ class Asking:
             return cached
         response = await self._complete(replace(self._prompt, messages=messages))
         response.require_whole()
-        asked = Asked(
+        answer = TurnAnswer(
             response.as_message(),
             response.tool_calls,
             response.usage or NO_USAGE,
             self._price(response.usage),
         )
-        self._tokens.correct(asked.usage.input_tokens - self._fixed_tokens)
+        self._tokens.correct(answer.usage.input_tokens - self._fixed_tokens)
         if self._session is not None and key is not None:
-            self._session.store.put(LLM_CACHE, key, asked.message)
-        return asked
+            self._session.store.put(LLM_CACHE, key, answer.message)
+        return answer
 
     def _window(self) -> int | None:
         config, matrix = self._model.config, self._capability_matrix()
@@ -181,16 +181,16 @@ class Asking:
             },
         )
 
-    def _cached(self, key: str | None) -> Asked | None:
+    def _cached(self, key: str | None) -> TurnAnswer | None:
         if self._session is None or key is None:
             return None
         message = self._session.store.get(LLM_CACHE, key)
         if not isinstance(message, dict) or message.get("role") != "assistant":
             return None
-        asked = Asked(message, tool_calls(message))
-        if self._emit is not None and asked.text:
-            self._emit(TextEvent(asked.text))
-        return asked
+        answer = TurnAnswer(message, tool_calls(message))
+        if self._emit is not None and answer.text:
+            self._emit(TextEvent(answer.text))
+        return answer
 
     async def _complete(self, prompt: LlmPrompt) -> LlmResponse:
         stage, agent_class = self._caller
