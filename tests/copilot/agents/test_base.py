@@ -242,3 +242,10 @@ def test_a_client_of_another_provider_is_refused(session: StageSession) -> None:
     shouted = StageSession(NullBackend(), LlmConfig("Anthropic", "m"))
     shouted.assert_provider("anthropic")
     assert key(shouted) == key()
+
+
+def test_a_name_that_chooses_an_api_is_its_providers() -> None:
+    """A session for ``openai-responses`` takes OpenAI's clients."""
+    session = StageSession(NullBackend(), LlmConfig("openai-responses", "m"))
+    session.assert_provider("openai")
+    session.assert_provider(make_provider("openai-responses").name)
