@@ -34,20 +34,15 @@ def split_countable(message: Message) -> tuple[Message, int]:
 
     The base64 of an image says nothing about its tokens, and neither does a signature.
     """
-    blocks, has_attachments = (
-        message.get("provider_blocks"),
-        any(True for _ in attachments(message)),
-    )
-    if blocks is None and not has_attachments:
+    blocks, attached = message.get("provider_blocks"), list(attachments(message))
+    if blocks is None and not attached:
         return message, 0
     plain = {key: value for key, value in message.items() if key != "provider_blocks"}
-    tokens = _opaque_tokens(blocks)
-    if has_attachments:
+    if attached:
         content = message["content"]
         assert isinstance(content, Sequence)
         plain["content"] = [block for block in content if not is_attachment(block)]
-        tokens += sum(map(attachment_tokens, attachments(message)))
-    return plain, tokens
+    return plain, _opaque_tokens(blocks) + sum(map(attachment_tokens, attached))
 
 
 def turn_start(messages: Sequence[Message]) -> int:
