@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.copilot.context.attachment_tokens import attachment_tokens
 from fluid_build.copilot.context.token_estimate import CHARS_PER_TOKEN, estimate_tokens
-from fluid_build.copilot.messages import Message, result_ids
+from fluid_build.copilot.messages import Message, result_ids, tool_results
 from fluid_build.json_types import JsonObject, JsonValue
 
 _LONG_TOKEN = 64
@@ -21,12 +21,14 @@ def is_attachment(block: JsonValue) -> bool:
 
 
 def attachments(message: Message) -> Iterator[JsonObject]:
-    """Yield the images and documents of a message. In a tool's result, they are sent as text."""
-    content = None if message.get("role") == "tool" else message.get("content")
-    if isinstance(content, Sequence) and not isinstance(content, str):
-        yield from (
-            block for block in content if isinstance(block, Mapping) and is_attachment(block)
-        )
+    """Yield the images and documents of a message and of the results in it."""
+    content = message.get("content")
+    if isinstance(content, str) or not isinstance(content, Sequence):
+        return
+    if message.get("role") != "tool":
+        yield from (b for b in content if isinstance(b, Mapping) and is_attachment(b))
+    for result in tool_results(message):
+        yield from (attachment.as_block() for attachment in result.attachments)
 
 
 def split_countable(message: Message) -> tuple[Message, int]:
@@ -39,9 +41,7 @@ def split_countable(message: Message) -> tuple[Message, int]:
         return message, 0
     plain = {key: value for key, value in message.items() if key != "provider_blocks"}
     if attached:
-        content = message["content"]
-        assert isinstance(content, Sequence)
-        plain["content"] = [block for block in content if not is_attachment(block)]
+        plain["content"] = _plain_content(message)
     return plain, _opaque_tokens(blocks) + sum(map(attachment_tokens, attached))
 
 
@@ -71,6 +71,23 @@ def without_earlier_thinking(messages: Sequence[Message]) -> list[Message]:
         else message
         for position, message in enumerate(messages)
     ]
+
+
+def _plain_content(message: Message) -> JsonValue:
+    """Return the content without its attachments, and results that have some as text."""
+    results = iter(tool_results(message))
+    if message.get("role") == "tool":
+        return next(results).content
+    content = message["content"]
+    assert isinstance(content, Sequence)
+    plain: list[JsonValue] = []
+    for block in content:
+        if isinstance(block, Mapping) and block.get("type") == "tool_result":
+            result = next(results)
+            plain.append({**block, "content": result.content} if result.attachments else block)
+        elif not is_attachment(block):
+            plain.append(block)
+    return plain
 
 
 def _opaque_tokens(value: JsonValue) -> int:

@@ -101,8 +101,24 @@ def test_a_message_counts_its_image_and_not_the_base64() -> None:
     assert 1296 < manager.create_window([message]).current_tokens < 1400
 
 
-def test_an_image_in_a_tools_result_counts_as_the_text_that_is_sent() -> None:
-    message = {"role": "tool", "tool_call_id": "c", "content": [photo()]}
+RESULTS = [
+    lambda content: {"role": "tool", "tool_call_id": "c", "content": content},
+    lambda content: {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "c", "content": content}],
+    },
+]
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_an_image_in_a_tools_result_counts_by_its_pixels(result: Any) -> None:
+    message = result([{"type": "text", "text": "The chart:"}, photo()])
+    assert 1296 < estimate_message_tokens(message) < 1350
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_a_tools_own_json_counts_as_the_text_that_is_sent(result: Any) -> None:
+    message = result([{"type": "row"}, photo()])
     assert estimate_message_tokens(message) > 100_000
 
 
