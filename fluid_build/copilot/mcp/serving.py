@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Required, TypedDict, Unpack
 
 import mcp_types
 from mcp.server import Server, ServerRequestContext
@@ -42,6 +43,15 @@ _MAX_PARALLEL_CALLS = 16
 _LOCAL_HOSTS = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
 
 Tools = Iterable[Tool | Callable[..., object] | str]
+
+
+class ServerOptions(TypedDict, total=False):
+    """The keyword arguments of ``make_mcp_server``."""
+
+    name: str
+    workspace_root: Required[Path | str]
+    deps: object
+    approved: Collection[str]
 
 
 def make_mcp_server(
@@ -83,21 +93,12 @@ def make_mcp_server(
     return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-async def serve_stdio(
-    tools: Tools | None = None,
-    *,
-    name: str = "fluid-forge",
-    workspace_root: Path | str,
-    deps: object = None,
-    approved: Collection[str] = (),
-) -> None:
+async def serve_stdio(tools: Tools | None = None, **options: Unpack[ServerOptions]) -> None:
     """Serve ``tools`` on stdin and stdout until stdin ends; the options are ``make_mcp_server``'s.
 
     Meanwhile everything else that is written to stdout goes to stderr.
     """
-    server = make_mcp_server(
-        tools, name=name, workspace_root=workspace_root, deps=deps, approved=approved
-    )
+    server = make_mcp_server(tools, **options)
     own_stdout = sys.stdout
     async with stdio_server() as (reader, writer):
         try:
@@ -108,39 +109,26 @@ async def serve_stdio(
             own_stdout.flush()
 
 
-def serve_stdio_sync(
-    tools: Tools | None = None,
-    *,
-    name: str = "fluid-forge",
-    workspace_root: Path | str,
-    deps: object = None,
-    approved: Collection[str] = (),
-) -> None:
+def serve_stdio_sync(tools: Tools | None = None, **options: Unpack[ServerOptions]) -> None:
     """Serve ``tools`` on stdin and stdout, as ``serve_stdio``, and wait."""
-    run_blocking(
-        serve_stdio(tools, name=name, workspace_root=workspace_root, deps=deps, approved=approved)
-    )
+    run_blocking(serve_stdio(tools, **options))
 
 
 def make_http_app(
     tools: Tools | None = None,
     *,
-    name: str = "fluid-forge",
-    workspace_root: Path | str,
-    deps: object = None,
-    approved: Collection[str] = (),
     allowed_hosts: Collection[str] = (),
     token: str | None = None,
+    **options: Unpack[ServerOptions],
 ) -> Starlette:
     """Return an ASGI application that serves ``tools`` at ``/mcp``.
 
-    Requests must name this machine's loopback address, or one of ``allowed_hosts`` (``host:port``,
-    or ``host:*``), as their host and, if they come from a page, as their origin: so no web page can
-    reach the server by rebinding its own name. With ``token`` they must bear it as well.
+    Requests must name this machine's loopback address, or one of ``allowed_hosts`` (``host``,
+    ``host:port`` or ``host:*``), as their host and, if they come from a page, as their origin: so
+    no web page can reach the server by rebinding its own name. With ``token`` they must bear it as
+    well. The other options are ``make_mcp_server``'s.
     """
-    server = make_mcp_server(
-        tools, name=name, workspace_root=workspace_root, deps=deps, approved=approved
-    )
+    server = make_mcp_server(tools, **options)
     hosts = [*_LOCAL_HOSTS, *allowed_hosts]
     app = server.streamable_http_app(
         stateless_http=True,
@@ -160,19 +148,16 @@ def make_http_app(
 async def serve_http(
     tools: Tools | None = None,
     *,
-    name: str = "fluid-forge",
-    workspace_root: Path | str,
-    deps: object = None,
-    approved: Collection[str] = (),
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     allowed_hosts: Collection[str] = (),
     token: str | None = None,
+    **options: Unpack[ServerOptions],
 ) -> None:
-    """Serve ``tools`` at ``http://host:port/mcp`` until cancelled, as ``make_http_app``.
+    """Serve ``tools`` at ``http://host:port/mcp`` until cancelled or interrupted.
 
-    Raises ``UsageError`` for a host that other machines reach, unless ``allowed_hosts`` and
-    ``token`` say who may come.
+    The options are ``make_http_app``'s. Raises ``UsageError`` for a host that other machines reach,
+    unless ``allowed_hosts`` and ``token`` say who may come.
     """
     import uvicorn
 
@@ -181,15 +166,7 @@ async def serve_http(
             f"Other machines can reach {host}.",
             hint="Pass token and allowed_hosts, or keep to 127.0.0.1.",
         )
-    app = make_http_app(
-        tools,
-        name=name,
-        workspace_root=workspace_root,
-        deps=deps,
-        approved=approved,
-        allowed_hosts=allowed_hosts,
-        token=token,
-    )
+    app = make_http_app(tools, allowed_hosts=allowed_hosts, token=token, **options)
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
     server = uvicorn.Server(config)
     serving = asyncio.ensure_future(server.serve())
@@ -200,6 +177,21 @@ async def serve_http(
         server.should_exit = True
         await serving
         raise
+
+
+def serve_http_sync(
+    tools: Tools | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    allowed_hosts: Collection[str] = (),
+    token: str | None = None,
+    **options: Unpack[ServerOptions],
+) -> None:
+    """Serve ``tools`` over HTTP, as ``serve_http``, and wait until it is interrupted."""
+    run_blocking(
+        serve_http(tools, host=host, port=port, allowed_hosts=allowed_hosts, token=token, **options)
+    )
 
 
 class _BearerToken:

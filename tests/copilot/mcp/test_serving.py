@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -311,6 +312,32 @@ def test_serve_http_serves_until_it_is_cancelled(workspace: Path) -> None:
         return answer.structured_content
 
     assert asyncio.run(use()) == 6
+
+
+def test_serve_http_sync_serves_until_it_is_interrupted(workspace: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    code = (
+        "from fluid_build.copilot.mcp.serving import serve_http_sync;"
+        f"serve_http_sync([], workspace_root={str(workspace)!r}, port={port})"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        answer = None
+        for _ in range(200):
+            time.sleep(0.05)
+            try:
+                answer = httpx.post(f"http://127.0.0.1:{port}/mcp", json=INITIALIZE, headers=ACCEPT)
+                break
+            except httpx.ConnectError:
+                continue
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=20)
+    assert answer is not None
+    assert answer.status_code == 200
+    assert output == b""
 
 
 def refuse(make: Callable[[], object], error: type[Exception], text: str) -> None:
