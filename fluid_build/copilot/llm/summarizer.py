@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+from fluid_build.errors import UsageError
 
 SUMMARY_INSTRUCTIONS = (
     "You compress the middle of an agent's conversation. Summarize the transcript in three to five "
@@ -17,12 +18,16 @@ _MAX_SUMMARY_TOKENS = 4096
 counts too (Claude Haiku 5.5, Gemini 2.5 Flash)."""
 
 
-def make_summarizer(client: CompletionClient, fast_model: str) -> Callable[[str], str]:
+def make_summarizer(client: CompletionClient, fast_model: str | None) -> Callable[[str], str]:
     """Return a blocking function from a transcript to a summary, which may raise as a call does.
 
     ``fast_model`` is the provider's ``LlmProvider.fast_model``. In an event loop, call it on a
-    thread.
+    thread. Raises ``UsageError`` for a provider without one: then name a model yourself.
     """
+    if fast_model is None:
+        raise UsageError(
+            "The provider has no fast model for summaries.", hint="Name the model to use."
+        )
 
     def summarize(transcript: str) -> str:
         prompt = LlmPrompt(
@@ -32,6 +37,8 @@ def make_summarizer(client: CompletionClient, fast_model: str) -> Callable[[str]
             max_output_tokens=_MAX_SUMMARY_TOKENS,
             cache_prompt=False,
         )
-        return client.complete_sync(prompt, stage="compaction").text
+        response = client.complete_sync(prompt, stage="compaction")
+        response.require_whole()
+        return response.text
 
     return summarize

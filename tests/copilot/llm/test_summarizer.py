@@ -1,10 +1,13 @@
 """The default summarizer: the fast tier, over the same client, for compaction."""
 
+import pytest
+
 from fluid_build.copilot.context.compaction import CompactionStrategy, compact_messages
 from fluid_build.copilot.context.summary import SUMMARY_HEADING
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.summarizer import make_summarizer
 from fluid_build.copilot.llm.testing import Reply, server_error
+from fluid_build.errors import UsageError
 
 MESSAGES = [
     {"role": "user", "content": "Find the key."},
@@ -34,6 +37,22 @@ def test_a_provider_that_is_down_gives_way_to_truncation(bench):
     with bench.client("openai") as client:
         compacted = compact(client)
     assert "characters left out" in str(compacted)
+
+
+@pytest.mark.parametrize("stop_reason", ["refused", "length"])
+def test_a_refusal_or_half_a_summary_gives_way_to_truncation(stop_reason, bench):
+    """Neither says what happened before."""
+    bench.serve(Reply("They looked", stop_reason=stop_reason))
+    with bench.client("openai") as client:
+        compacted = compact(client)
+    assert "characters left out" in str(compacted)
+
+
+def test_a_provider_without_a_fast_model_asks_for_one(bench):
+    """Ollama's models are the user's own."""
+    client = bench.client("ollama", "http://127.0.0.1:9")
+    with pytest.raises(UsageError, match="no fast model"):
+        make_summarizer(client, client.provider.fast_model)
 
 
 def test_the_cost_of_a_summary_has_its_own_stage(bench):
