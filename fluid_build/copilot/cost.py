@@ -84,6 +84,10 @@ class Reservation:
         """Release the reserve: the call wasn't sent, or was refused, and cost nothing."""
         self.tracker._release(self)
 
+    def __del__(self) -> None:
+        if self.hold.is_open:
+            self.tracker._abandon(self)
+
     def __enter__(self) -> Reservation:
         return self
 
@@ -343,6 +347,11 @@ class RunCostTracker:
             tokens.cached,
             cache_write_tokens=tokens.cache_written,
         )
+
+    def _abandon(self, reservation: Reservation) -> None:
+        """Let nobody wait for a reservation that was forgotten. It stays reserved."""
+        reservation.hold.is_abandoned = True
+        self._queue.serve()
 
     def _release(self, reservation: Reservation) -> None:
         with self._lock:

@@ -16,6 +16,8 @@ class Hold:
     thread: int = field(default_factory=threading.get_ident)
     is_open: bool = False
     """Whether the money is reserved: not before it is granted, and not after it is dropped."""
+    is_abandoned: bool = False
+    """Whether nobody can give the money back any more, because the reservation was forgotten."""
 
 
 @dataclass(eq=False, slots=True)
@@ -109,10 +111,11 @@ class Ledger:
                     return self._refuse(waiter)
             self._checked_for = self.spent
         blocking = self._blocking_waiters()
-        for waiter in (*blocking, *self._waiters[:1]):
+        candidates = (*blocking, *self._waiters[:1])
+        for waiter in candidates:
             if self.open(waiter.hold, waiter.limit) is None:
                 return waiter
-        return self._refuse(blocking[0]) if self._is_stuck(blocking) else None
+        return self._refuse(candidates[0]) if candidates and self._is_stuck(blocking) else None
 
     def _blocking_waiters(self) -> list[Waiter]:
         """Return the calls during whose wait some reserved money can't be given back."""
@@ -125,11 +128,12 @@ class Ledger:
         ]
 
     def _is_stuck(self, blocking: list[Waiter]) -> bool:
-        """Return whether all reserved money waits for those who wait for it."""
+        """Return whether all reserved money waits for those who wait for it, or was forgotten."""
         outer_holds = frozenset[Hold]().union(*(waiter.outer_holds for waiter in blocking))
         threads = frozenset[int]().union(*(waiter.stopped_threads for waiter in blocking))
-        return bool(blocking) and all(
-            hold in outer_holds or hold.thread in threads for hold in self._holds
+        return all(
+            hold.is_abandoned or hold in outer_holds or hold.thread in threads
+            for hold in self._holds
         )
 
     def _refuse(self, waiter: Waiter) -> Waiter:

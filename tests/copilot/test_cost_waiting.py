@@ -266,6 +266,26 @@ def test_a_blocking_call_in_an_event_loop_does_not_wait_for_the_tasks_it_stops(b
     asyncio.run(ask_both())
 
 
+def test_nobody_waits_for_a_forgotten_reservation() -> None:
+    """It stays reserved, because nobody knows what became of its call."""
+    run = tracker(5)
+    forgotten = reserve(run, 3)
+
+    async def ask() -> None:
+        nonlocal forgotten
+        waiting = asyncio.create_task(run.wait_to_reserve(call(3)))
+        await asyncio.sleep(0)
+        del forgotten
+        with pytest.raises(CostLimitExceeded):
+            await asyncio.wait_for(waiting, 1)
+        with pytest.raises(CostLimitExceeded):
+            await asyncio.wait_for(run.wait_to_reserve(call(3)), 1)
+        (await run.wait_to_reserve(call(2))).release()
+
+    asyncio.run(ask())
+    assert run.breakdown.reserved_usd == 3
+
+
 def test_what_no_provider_reported_is_shown_apart() -> None:
     """Reserves of calls without usage, and the estimated part of a settled call."""
     run = tracker(100)
