@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -226,8 +227,13 @@ def _thinking_type(options: JsonObject) -> str | None:
 
 
 def _betas(prompt: LlmPrompt) -> list[str]:
-    names = prompt.extra.get("betas")
-    return [str(name) for name in names] if isinstance(names, list | tuple) else []
+    value = prompt.extra.get("betas", [])
+    names = [str(name) for name in value] if isinstance(value, list | tuple) else [""]
+    if not all(re.fullmatch(r"[\w.-]+", name) for name in names):
+        raise UsageError(
+            "extra.betas isn't a list of names.", hint='Write it like {"betas": ["x-2026-01-01"]}.'
+        )
+    return names
 
 
 def _allow_dropped_thinking(body: JsonObject, betas: list[str]) -> JsonObject:

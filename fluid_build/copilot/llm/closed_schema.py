@@ -73,17 +73,19 @@ def _require_defaults(node: _Node) -> _Node:
 
 
 def _describe_constraints(node: _Node) -> _Node:
-    moved = {name: node[name] for name in _CONSTRAINTS if name in node and not _is_kept(name, node)}
-    kept = {name: value for name, value in node.items() if name not in moved}
-    if "enum" in kept:
-        kept.pop("type", None)  # the values say it, and null may be one of them
+    moved = {
+        name: node[name] for name in _CONSTRAINTS if name in node and not _is_supported(name, node)
+    }
+    remaining = {name: value for name, value in node.items() if name not in moved}
+    if "enum" in remaining:
+        remaining.pop("type", None)  # the values say it, and null may be one of them
     if moved:
         words = ", ".join(f"{name}: {value}" for name, value in moved.items())
-        kept["description"] = f"{node.get('description', '')} ({words})".strip()
-    return kept
+        remaining["description"] = f"{node.get('description', '')} ({words})".strip()
+    return remaining
 
 
-def _is_kept(name: str, node: _Node) -> bool:
+def _is_supported(name: str, node: _Node) -> bool:
     if name == "format":
         return node[name] in _FORMATS
     return name == "minItems" and node[name] in (0, 1)

@@ -204,6 +204,8 @@ def test_a_temperature_that_is_not_sent_is_logged(caplog):
     ("extra", "words"),
     [
         ({"stream": True}, "extra.stream"),
+        ({"betas": "a-1"}, "extra.betas"),
+        ({"betas": ["a-1\r\nx: y"]}, "extra.betas"),
         ({"top_p": 0.5}, "extra.top_p"),
         ({"max_tokens": 9}, "extra.max_tokens"),
         ({"thinking": {"type": "enabled", "budget_tokens": 1000}}, "budget_tokens is 1000"),
@@ -290,7 +292,7 @@ def test_a_tools_result_may_have_images_and_documents():
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "s1"}
 REDACTED = {"type": "redacted_thinking", "data": "e1"}
 SEARCH = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}}
-FOUND = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
+SEARCH_RESULT = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
 
 
 def use(identifier):
@@ -300,11 +302,11 @@ def use(identifier):
 def test_thinking_and_the_apis_own_blocks_go_back_unchanged_and_in_their_place():
     """After a round trip through JSON, as checkpoints make it."""
     text = {"type": "text", "text": "I look.\n"}
-    blocks = [THINKING, SEARCH, FOUND, text, REDACTED, use("c1"), THINKING, use("c2")]
+    blocks = [THINKING, SEARCH, SEARCH_RESULT, text, REDACTED, use("c1"), THINKING, use("c2")]
     response = read(message(*blocks, stop_reason="tool_use"))
     assert (response.text, response.thinking) == ("I look.\n", "hmhm")
-    said = json.loads(json.dumps(response.as_message()))
-    request = AnthropicProvider().build_request(LlmPrompt("claude-opus-5", [*ASK, said, *RESULTS]))
+    turn = json.loads(json.dumps(response.as_message()))
+    request = AnthropicProvider().build_request(LlmPrompt("claude-opus-5", [*ASK, turn, *RESULTS]))
     check_request(request.body, MessageCreateParamsNonStreaming)
     assert request.body["messages"][1]["content"] == blocks
 
@@ -312,35 +314,35 @@ def test_thinking_and_the_apis_own_blocks_go_back_unchanged_and_in_their_place()
 def test_thinking_stays_when_the_text_was_shortened():
     """Compaction shortens texts; the blocks keep their order."""
     text = {"type": "text", "text": "A long story."}
-    said = read(message(THINKING, text, REDACTED, use("c1"))).as_message() | {"content": "A"}
-    request = AnthropicProvider().build_request(LlmPrompt("m", [*ASK, said, RESULTS[0]]))
+    turn = read(message(THINKING, text, REDACTED, use("c1"))).as_message() | {"content": "A"}
+    request = AnthropicProvider().build_request(LlmPrompt("m", [*ASK, turn, RESULTS[0]]))
     kinds = [block["type"] for block in request.body["messages"][1]["content"]]
     assert kinds == ["thinking", "text", "redacted_thinking", "tool_use"]
 
 
 def test_thinking_in_another_format_is_not_sent():
     """It means nothing to this API."""
-    said = answer(Reply("yes", thinking="hm")).as_message()
-    said["provider_blocks"]["format"] = "gemini"
-    body = build(messages=[*ASK, said, {"role": "user", "content": "and?"}]).body
+    turn = answer(Reply("yes", thinking="hm")).as_message()
+    turn["provider_blocks"]["format"] = "gemini"
+    body = build(messages=[*ASK, turn, {"role": "user", "content": "and?"}]).body
     assert [block["type"] for block in body["messages"][1]["content"]] == ["text"]
 
 
 def test_a_tool_loop_keeps_its_thinking_in_front_of_its_calls():
     """The server refuses the loop otherwise, which the test of the rules shows."""
     extra = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
-    said = answer(Reply("", CALLS, thinking="hm")).as_message()
-    build("claude-sonnet-4-5", [*ASK, said, *RESULTS], extra=extra, tools=[TOOL])
-    lost = {name: value for name, value in said.items() if name != "provider_blocks"}
-    prompt = LlmPrompt("claude-sonnet-4-5", [*ASK, lost, *RESULTS], extra=extra, tools=[TOOL])
+    turn = answer(Reply("", CALLS, thinking="hm")).as_message()
+    build("claude-sonnet-4-5", [*ASK, turn, *RESULTS], extra=extra, tools=[TOOL])
+    bare = {name: value for name, value in turn.items() if name != "provider_blocks"}
+    prompt = LlmPrompt("claude-sonnet-4-5", [*ASK, bare, *RESULTS], extra=extra, tools=[TOOL])
     request = AnthropicProvider().build_request(prompt)
     assert "Expected `thinking`" in WIRE.refuse(request.headers, request.body)
 
 
 def test_models_that_bind_thinking_to_the_conversation_may_drop_it():
     """The runtime shortens conversations, and the API would refuse the rest of them."""
-    said = answer(Reply("", CALLS, thinking="hm")).as_message()
-    talk = [*ASK, said, *RESULTS]
+    turn = answer(Reply("", CALLS, thinking="hm")).as_message()
+    talk = [*ASK, turn, *RESULTS]
     request = build("claude-opus-5-5", talk)
     assert request.headers["anthropic-beta"] == "thinking-binding-controls-2026-08-01"
     binding = {"prefix_mismatch_behavior": "drop_block"}
@@ -373,8 +375,8 @@ def test_every_reason_to_stop_is_known(reason, stop_reason):
 
 def test_a_paused_turn_goes_back_as_it_is():
     """The model goes on from there."""
-    said = read(message(SEARCH, stop_reason="pause_turn")).as_message()
-    body = AnthropicProvider().build_request(LlmPrompt("m", [*ASK, said], cache_prompt=False)).body
+    turn = read(message(SEARCH, stop_reason="pause_turn")).as_message()
+    body = AnthropicProvider().build_request(LlmPrompt("m", [*ASK, turn], cache_prompt=False)).body
     assert body["messages"][-1] == {"role": "assistant", "content": [SEARCH]}
 
 

@@ -160,9 +160,9 @@ def test_a_tool_loop_goes_on_with_its_thinking(ask):
         answer = ask(server, **options).to_param()
         talk = [*HELLO, answer, {"role": "user", "content": results}]
         assert ask(server, messages=talk, **options).content[0].text == "id"
-        lost = {**answer, "content": answer["content"][1:]}
+        without_thinking = {**answer, "content": answer["content"][1:]}
         with pytest.raises(anthropic.BadRequestError, match="Expected `thinking`"):
-            ask(server, messages=[HELLO[0], lost, talk[2]], **options)
+            ask(server, messages=[HELLO[0], without_thinking, talk[2]], **options)
 
 
 @both
