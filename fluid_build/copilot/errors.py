@@ -57,9 +57,13 @@ class FluidGenerationError(FluidError):
 
 
 class AgentExecutionError(FluidGenerationError):
-    """A failed call of an agent. ``retryable`` says whether the same call may yet succeed."""
+    """A failed call of an agent. ``retryable`` says whether the same call may yet succeed.
+
+    ``result`` is what an ``Agent`` had reached: an ``AgentResult`` that can be resumed.
+    """
 
     retryable: bool = False
+    result: object = None
 
 
 class ProviderDetails(TypedDict, total=False):
@@ -254,11 +258,7 @@ class FileTooLargeError(ToolValidationError):
 
 
 class TurnLimitError(AgentExecutionError):
-    """A run of an agent that has used up its turns.
-
-    ``result`` is what it reached: an ``AgentResult`` that can be resumed by an agent with more
-    turns.
-    """
+    """A run of an agent that has used up its turns; an agent with more turns can resume it."""
 
     def __init__(self, max_turns: int) -> None:
         super().__init__(
@@ -266,7 +266,6 @@ class TurnLimitError(AgentExecutionError):
             hint="Raise max_turns and resume the run, or give the agent a smaller task.",
         )
         self.max_turns = max_turns
-        self.result: object = None
 
 
 class ApprovalRequiredError(AgentExecutionError):
@@ -286,7 +285,12 @@ class ProviderMismatchError(AgentExecutionError):
 
 
 class CostLimitExceeded(FluidError):  # noqa: N818 - the documented name
-    """A run that has passed its cost limit, or whose next call could. Both are US dollars."""
+    """A run that has passed its cost limit, or whose next call could. Both are US dollars.
+
+    ``result`` is what an ``Agent`` had reached: an ``AgentResult`` that can be resumed.
+    """
+
+    result: object = None
 
     def __init__(self, total_usd: Decimal, limit_usd: Decimal) -> None:
         super().__init__(

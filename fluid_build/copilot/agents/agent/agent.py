@@ -33,7 +33,7 @@ from fluid_build.copilot.agents.composite import Checkpoint, Composite, Composit
 from fluid_build.copilot.agents.composite.code_fingerprint import function_fingerprint
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.context.summary import Summarizer
-from fluid_build.copilot.errors import ApprovalRequiredError, TurnLimitError
+from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError, CostLimitExceeded
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
@@ -173,7 +173,8 @@ class Agent(Generic[DepsT, OutputT]):
         conversation. With a ``checkpoint``, or a ``run_id`` and a ``store`` (default: the
         session's), the state is saved after each step and the run can be resumed. Raises
         ``TurnLimitError``, ``SchemaValidationError``, ``AnswerRefusedError``,
-        ``AnswerCutOffError``, ``CostLimitExceeded``, or the ``ProviderError`` of the failure.
+        ``AnswerCutOffError``, ``CostLimitExceeded``, or the ``ProviderError`` of the failure: the
+        ``result`` of each is what was reached, and can be resumed.
         """
         return await self._run(self._new_job(prompt, deps, True, options))
 
@@ -365,8 +366,8 @@ class Agent(Generic[DepsT, OutputT]):
         error = end.error
         if isinstance(error, ApprovalRequiredError):
             return _result_of("needs_approval", end, checkpoint)
-        if isinstance(error, TurnLimitError):
-            error.result = _result_of("turn_limit", end, checkpoint)
+        if isinstance(error, AgentExecutionError | CostLimitExceeded):
+            error.result = _result_of("stopped", end, checkpoint)
         assert isinstance(error, Exception)
         raise error
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.llm.base import CompletionClient, LlmConfig
-from fluid_build.copilot.llm.default_config import default_llm_config
 from fluid_build.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class AgentModel:
 def find_model(source: ModelSource | None, client: CompletionClient | None) -> AgentModel:
     """Return the model that an agent was given. Raises ``UsageError`` if that doesn't name one."""
     if source is None:
-        return AgentModel(default_llm_config(), client) if client is None else _of_client(client)
+        return _configured() if client is None else _of_client(client)
     if isinstance(source, StageSession):
         return _of_session(source, client)
     if isinstance(source, str | LlmConfig):
@@ -63,6 +62,13 @@ def find_model(source: ModelSource | None, client: CompletionClient | None) -> A
     if not callable(getattr(source, "complete", None)):
         raise TypeError(f"A model can't be a {type(source).__name__}.")
     return _of_client(source)
+
+
+def _configured() -> AgentModel:
+    # imported on use: the configuration takes as long to import as the rest of the agent
+    from fluid_build.copilot.llm.default_config import default_llm_config
+
+    return AgentModel(default_llm_config())
 
 
 def _parse_name(name: str) -> LlmConfig:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 OutputT_co = TypeVar("OutputT_co", covariant=True)
 
-RunStatus: TypeAlias = Literal["complete", "needs_approval", "turn_limit"]
-"""How a run ended: with an answer, at a call that a person has to approve, or at its limit."""
+RunStatus: TypeAlias = Literal["complete", "needs_approval", "stopped"]
+"""How a run ended: with an answer, at a call that a person has to approve, or by an error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from fluid_build.copilot.agents.composite import (
     StaleCheckpointError,
 )
 from fluid_build.copilot.cost import CostLimitExceeded
+from fluid_build.copilot.errors import ProviderServerError
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
 from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
@@ -140,6 +141,24 @@ def test_a_cost_limit_stops_the_run_and_keeps_its_state(
     with pytest.raises(CostLimitExceeded):
         agent.run_sync("Log.", checkpoint=checkpoint)
     assert agent.resume_sync(checkpoint).output == "done"
+    assert (tmp_path / "log").read_text() == "one\n"
+
+
+def test_without_a_store_the_error_has_what_was_reached(tmp_path: Path) -> None:
+    answers: list[Any] = [
+        calling(call("log", line="one")),
+        CostLimitExceeded(2, 1),  # type: ignore[arg-type]
+        ProviderServerError("busy"),
+        "done",
+    ]
+    agent = logging_agent(tmp_path / "log", ScriptedProvider(answers))
+    with pytest.raises(CostLimitExceeded) as first:
+        agent.run_sync("Log.")
+    assert isinstance(first.value.result, AgentResult)
+    with pytest.raises(ProviderServerError) as second:
+        agent.resume_sync(first.value.result)
+    assert isinstance(second.value.result, AgentResult)
+    assert agent.resume_sync(second.value.result).output == "done"
     assert (tmp_path / "log").read_text() == "one\n"
 
 

@@ -270,7 +270,7 @@ def test_turns_are_bounded_and_what_was_reached_is_kept() -> None:
         Agent(model, tools=[add], max_turns=3).run_sync("Add.")
     reached = raised.value.result
     assert isinstance(reached, AgentResult)
-    assert (reached.status, reached.turns, len(reached.messages)) == ("turn_limit", 3, 7)
+    assert (reached.status, reached.turns, len(reached.messages)) == ("stopped", 3, 7)
     assert not reached.ok
 
 
@@ -392,5 +392,5 @@ def test_no_answer_can_be_taken_from_a_run_that_has_none() -> None:
         Agent(model, tools=[add], max_turns=1).run_sync("Add.")
     result = raised.value.result
     assert isinstance(result, AgentResult)
-    with pytest.raises(Exception, match="has no answer: its status is turn_limit"):
+    with pytest.raises(Exception, match="has no answer: its status is stopped"):
         _ = result.output
