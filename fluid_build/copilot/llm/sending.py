@@ -72,14 +72,17 @@ class Call:
     """The failure of the latest attempt."""
 
     async def reserve(self) -> Reservation:
-        """Return money for an attempt. The error that refuses a retry names what it is after."""
+        """Reserve money for an attempt.
+
+        Raises ``CostLimitExceeded``, for a retry with the failure before it as its cause.
+        """
         try:
             return await self.tracker.wait_to_reserve(self.largest)
         except CostLimitExceeded as refusal:
             raise refusal from self.failure
 
     def reserve_sync(self) -> Reservation:
-        """Return money for an attempt, as ``reserve``, and wait for it."""
+        """Reserve money for an attempt, as ``reserve``, and block until there is enough."""
         try:
             return self.tracker.wait_to_reserve_sync(self.largest)
         except CostLimitExceeded as refusal:
@@ -168,11 +171,11 @@ class Attempt:
         yield self.call.content
 
     def begin(self, response: httpx.Response) -> None:
-        """Take note of the answer's status and headers."""
+        """Record the answer's status and headers."""
         self._response = response
 
     def fail(self, error: Exception) -> None:
-        """Take note of the transport's error."""
+        """Record the transport's error."""
         # Not raised from the original, which holds the request with the key.
         self._failure = classify_provider_error(error, self.call.provider.name)
         self._is_free = isinstance(error, _NEVER_SENT)

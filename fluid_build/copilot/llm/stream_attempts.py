@@ -63,7 +63,7 @@ class StreamAttempt(Attempt):
         return self._read(lambda: self._frames.feed(chunk))
 
     def fail(self, error: Exception) -> None:
-        """Take note of the transport's error."""
+        """Record the transport's error: the answer is lost, unless it is complete."""
         super().fail(error)
         self._is_lost = True
 
@@ -179,9 +179,9 @@ class StreamedCall:
         with self._timed():
             first, batches = await retry(start)
             async with aclosing(batches):
-                yield self._noted(first)
+                yield self._record_end(first)
                 async for batch in batches:
-                    yield self._noted(batch)
+                    yield self._record_end(batch)
 
     def batches_sync(
         self,
@@ -199,9 +199,9 @@ class StreamedCall:
         with self._timed():
             first, batches = retry(start)
             with closing(batches):
-                yield self._noted(first)
+                yield self._record_end(first)
                 for batch in batches:
-                    yield self._noted(batch)
+                    yield self._record_end(batch)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -216,7 +216,7 @@ class StreamedCall:
             self._operation.finish(error)
             raise
 
-    def _noted(self, batch: list[StreamEvent]) -> list[StreamEvent]:
+    def _record_end(self, batch: list[StreamEvent]) -> list[StreamEvent]:
         """Finish the operation where the batch ends the answer."""
         if isinstance(batch[-1], AnswerEvent):
             record_answer(self._operation, batch[-1].response)
