@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import logging
 import random
 import statistics
@@ -59,7 +60,7 @@ class Figure:
     def __str__(self) -> str:
         verdict = "" if self.goal is None else ("ok" if self.value <= self.goal else "MISSED")
         goal = "" if self.goal is None else f"<= {self.goal:g}"
-        return f"{self.what:<62} {self.value:>10.3f} {self.unit:<4} {goal:<9} {verdict}"
+        return f"{self.what:<70} {self.value:>10.3f} {self.unit:<4} {goal:<9} {verdict}"
 
 
 def seconds(work: Callable[[], object], times: int) -> float:
@@ -107,35 +108,74 @@ QUERY = {
 
 
 def tool_call() -> list[Figure]:
-    heard = itertools.count()
-
-    def observe(event: Event) -> None:
-        if event.event_type == "tool.call_completed":
-            next(heard)
-
-    stop = get_event_bus().subscribe(observe)
+    stop = get_event_bus().subscribe(_hear_calls)
     figures = []
-    for name, schema, arguments, goal in [
-        ("2 arguments", SmallArgs, SMALL, None),
-        ("6 arguments, 2 of them nested", QueryArgs, QUERY, 2.0),
+    for name, schema, arguments, goals in [
+        ("2 arguments", SmallArgs, SMALL, (None, None)),
+        ("6 arguments, 2 of them nested", QueryArgs, QUERY, (2.0, 1.5)),
     ]:
 
         def rows(args: Any) -> dict[str, Any]:
             return {"rows": []}
 
+        def from_object() -> object:
+            return rows(schema.model_validate(arguments))
+
+        def from_text() -> object:
+            return rows(schema.model_validate_json(text))
+
+        text = json.dumps(arguments)
         forge_tool(name=name, description="d", args_schema=schema)(rows)
-        ratios, least = [], float("inf")
-        for _ in range(ROUNDS):
-            bare = seconds(lambda: rows(schema.model_validate(arguments)), 4000)
-            ours = seconds(lambda: dispatch_forge_tool(name, arguments), 4000)
-            ratios.append(ours / bare)
-            least = min(least, ours - bare)
-        figures += [
-            Figure(f"tool call over model_validate + call, {name}", _median(ratios), goal, "x"),
-            Figure(f"  what it adds, {name}", least * 1e6, None, "us"),
-        ]
+        for what, bare, call, goal in [
+            ("model_validate", from_object, arguments, goals[0]),
+            ("model_validate_json", from_text, text, goals[1]),
+        ]:
+            pairs = [
+                (seconds(bare, 4000), seconds(lambda: dispatch_forge_tool(name, call), 4000))
+                for _ in range(ROUNDS)
+            ]
+            figures += _over(f"tool call over {what} + call, {name}", pairs, goal)
     stop()
     return figures
+
+
+def async_tool_call() -> list[Figure]:
+    async def rows(args: QueryArgs) -> dict[str, Any]:
+        return {"rows": []}
+
+    async def measure() -> list[tuple[float, float]]:
+        pairs = []
+        for _ in range(ROUNDS):
+            started = time.perf_counter()
+            for _ in itertools.repeat(None, 4000):
+                await rows(QueryArgs.model_validate(QUERY))
+            bare = time.perf_counter() - started
+            started = time.perf_counter()
+            for _ in itertools.repeat(None, 4000):
+                await dispatch_forge_tool_async("async_rows", QUERY)
+            pairs.append((bare / 4000, (time.perf_counter() - started) / 4000))
+        return pairs
+
+    forge_tool(name="async_rows", description="d", args_schema=QueryArgs)(rows)
+    stop = get_event_bus().subscribe(_hear_calls)
+    figures = _over("async tool call over model_validate + call", asyncio.run(measure()), 2.0)
+    stop()
+    return figures
+
+
+def _hear_calls(event: Event) -> None:
+    if event.event_type == "tool.call_completed":
+        next(_heard)
+
+
+_heard = itertools.count()
+
+
+def _over(what: str, pairs: Sequence[tuple[float, float]], goal: float | None) -> list[Figure]:
+    """The ratio of the second times to the first, and the difference."""
+    ratio = _median([ours / bare for bare, ours in pairs])
+    least = min(ours for _, ours in pairs) - min(bare for bare, _ in pairs)
+    return [Figure(what, ratio, goal, "x"), Figure("  what it adds", least * 1e6, None, "us")]
 
 
 def observability() -> list[Figure]:
@@ -517,6 +557,7 @@ def first_stream_event() -> list[Figure]:
 
 ROWS: dict[str, Callable[[], list[Figure]]] = {
     "tool_call": tool_call,
+    "async_tool_call": async_tool_call,
     "composite_step": composite_step,
     "composite_checkpoint": composite_checkpoint,
     "fan_out": fan_out,

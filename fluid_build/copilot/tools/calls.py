@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 Arguments: TypeAlias = Mapping[str, object] | str | bytes
 """The arguments of a call: an object, or the JSON text of one as the provider sent it."""
@@ -11,7 +12,8 @@ Arguments: TypeAlias = Mapping[str, object] | str | bytes
 TEXT = (str, bytes)
 
 
-class ForgeToolResult(NamedTuple):
+@dataclass
+class ForgeToolResult:
     """The result of a tool call: a value, or an error's class and a message without detail."""
 
     ok: bool

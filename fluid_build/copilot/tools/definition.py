@@ -22,15 +22,15 @@ from fluid_build.copilot.tools.argument_schemas import (
     find_faults,
     has_open_model,
 )
-from fluid_build.copilot.tools.calls import TEXT, Arguments
+from fluid_build.copilot.tools.calls import TEXT, Arguments, ForgeToolResult
 from fluid_build.copilot.tools.execution import (
     CheckedCall,
     Execute,
     ExecuteAsync,
-    PlainCall,
     compile_async_execution,
     compile_execution,
 )
+from fluid_build.copilot.tools.metrics import Identity, ToolObservabilityCollector
 from fluid_build.copilot.tools.refusals import NOT_JSON, pydantic_faults, refusal
 from fluid_build.copilot.tools.signatures import (
     DEPS,
@@ -86,6 +86,9 @@ class Tool(ABC):
         self.read_only = read_only
         self.requires_approval = requires_approval
         self.is_async = inspect.iscoroutinefunction(function)
+        # Compiled at the first call, when all types that the arguments refer to are defined.
+        self.execute: Execute = self._compile_and_execute
+        self.execute_async: ExecuteAsync = self._compile_and_execute_async
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -114,20 +117,27 @@ class Tool(ABC):
     def checked_call(self) -> CheckedCall:
         """Return the function that ``run`` calls."""
 
-    @property
-    def plain_call(self) -> PlainCall | None:
-        """Return the parts of ``checked_call`` if the function takes the model and no more."""
-        return None
+    def _compile_and_execute(
+        self,
+        arguments: Arguments,
+        workspace_root: Path | str | None,
+        deps: object,
+        identity: Identity,
+        collector: ToolObservabilityCollector,
+    ) -> ForgeToolResult:
+        self.execute = compile_execution(self)
+        return self.execute(arguments, workspace_root, deps, identity, collector)
 
-    @functools.cached_property
-    def execute(self) -> Execute:
-        """Return the recorded execution of the tool, compiled once."""
-        return compile_execution(self)
-
-    @functools.cached_property
-    def execute_async(self) -> ExecuteAsync:
-        """Return the recorded execution that doesn't block, compiled once."""
-        return compile_async_execution(self)
+    async def _compile_and_execute_async(
+        self,
+        arguments: Arguments,
+        workspace_root: Path | str | None,
+        deps: object,
+        identity: Identity,
+        collector: ToolObservabilityCollector,
+    ) -> ForgeToolResult:
+        self.execute_async = compile_async_execution(self)
+        return await self.execute_async(arguments, workspace_root, deps, identity, collector)
 
     def run(
         self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
@@ -188,19 +198,29 @@ class ForgeTool(Tool, Generic[P, R_co]):
         """Return the arguments as a JSON schema that takes no others."""
         return close_schema(self.args_schema.model_json_schema())
 
-    @property
+    @functools.cached_property
     def checked_call(self) -> CheckedCall:
-        """Return the function that ``run`` calls."""
-        return self._call
-
-    @property
-    def plain_call(self) -> PlainCall | None:
-        """Return the model and the function, if the call takes nothing else."""
-        function: Callable[..., object] = self.function
+        """Return the function that ``run`` calls: a closure if the tool takes arguments only."""
         injects = self.workspace_root_aware or self.deps_parameter is not None
-        if self._unpacks or injects or self._is_partly_open:
-            return None
-        return self.args_schema, function
+        if injects or self._is_partly_open:
+            return self._call
+        name, unpacks = self.name, self._unpacks
+        function: Callable[..., object] = self.function
+        # Pydantic's own validator saves the overhead of ``model_validate``.
+        validate_python = self.args_schema.__pydantic_validator__.validate_python
+        validate_json = self.args_schema.__pydantic_validator__.validate_json
+
+        def checked_call(arguments: Arguments, *_injected: object) -> object:
+            try:
+                if isinstance(arguments, TEXT):
+                    checked = validate_json(arguments, extra="forbid")
+                else:
+                    checked = validate_python(arguments, extra="forbid")
+            except ValidationError as error:
+                raise refusal(name, arguments, pydantic_faults(error)) from None
+            return function(**checked.__dict__) if unpacks else function(checked)
+
+        return checked_call
 
     def _injected_names(self) -> list[str]:
         return [WORKSPACE_ROOT] if self.deps_parameter is None else [WORKSPACE_ROOT, DEPS]
@@ -245,7 +265,7 @@ class ForgeTool(Tool, Generic[P, R_co]):
     def _refuse_extra(self, arguments: Arguments) -> None:
         if isinstance(arguments, TEXT):
             try:
-                arguments = from_json(arguments)
+                arguments = from_json(_encoded(arguments))
             except ValueError:
                 return  # the validator says what is wrong with it
         if isinstance(arguments, Mapping):
@@ -358,7 +378,7 @@ def _checked_object(
     decoded: object = arguments
     if isinstance(arguments, TEXT):
         try:
-            decoded = from_json(arguments, allow_inf_nan=False)
+            decoded = from_json(_encoded(arguments), allow_inf_nan=False)
         except ValueError:
             raise refusal(tool_name, arguments, [NOT_JSON]) from None
     if not isinstance(decoded, Mapping):
@@ -367,3 +387,8 @@ def _checked_object(
     if faults:
         raise refusal(tool_name, decoded, faults)
     return dict(decoded)
+
+
+def _encoded(text: str | bytes) -> bytes:
+    """Return the text as UTF-8; raise ``ValueError`` where it can't be that."""
+    return text.encode() if isinstance(text, str) else text

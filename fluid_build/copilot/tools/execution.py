@@ -1,9 +1,7 @@
 """The execution of a tool call: check the arguments, call the function, record and publish it.
 
-Each tool's execution is compiled into one closure, because every tool call passes here: a method
-call or an attribute looked up costs as much as a tenth of validating small arguments. So the two
-closures spell out on their way to success what is written as functions elsewhere. Failures take
-the time they need.
+Every tool call passes here, and an attribute looked up or a function called costs more than a
+hundredth of validating the arguments. So an execution is a closure over what it needs of its tool.
 
 Whatever goes wrong becomes a typed result. The model gets the error's class and nothing else; the
 detail goes to the operator's log (S-013).
@@ -15,28 +13,20 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from time import perf_counter_ns, time
 from typing import Protocol, TypeAlias
 
-from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from fluid_build.copilot.errors import ToolResultError, ToolValidationError, UnknownTool
 from fluid_build.copilot.events import get_event_bus
-from fluid_build.copilot.tools.calls import TEXT, Arguments, ForgeToolResult
+from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.metrics import (
-    IDS,
     MAX_NAME_CHARS,
-    RUNNING,
     Execution,
     Identity,
     ToolExecutionStatus,
     ToolObservabilityCollector,
-    clip,
-    new_execution,
-    snapshot,
 )
-from fluid_build.copilot.tools.refusals import pydantic_faults, refusal
 from fluid_build.copilot.tools.signatures import DepsParameter
 from fluid_build.json_types import JsonValue
 from fluid_build.secrets import redact, secrets_of_environment
@@ -45,9 +35,6 @@ LOG = logging.getLogger(__name__)
 
 CheckedCall: TypeAlias = Callable[[Arguments, Path | str | None, object], object]
 """Checks the arguments, and calls a tool with them, the workspace root and the dependencies."""
-
-PlainCall: TypeAlias = tuple[type[BaseModel], Callable[..., object]]
-"""The model of the arguments, and the function that takes an instance of it."""
 
 Execute: TypeAlias = Callable[
     [Arguments, Path | str | None, object, Identity, ToolObservabilityCollector], ForgeToolResult
@@ -67,9 +54,6 @@ _CallFacts: TypeAlias = tuple[str, int, str, ToolExecutionStatus, float, str | N
 Not the execution itself: observers keep events, and its inputs may hold secrets.
 """
 
-_new_result = tuple.__new__
-"""Makes a named tuple in two thirds of the time that its class takes."""
-
 
 class ExecutableTool(Protocol):
     """What the execution of a tool needs of it."""
@@ -82,22 +66,11 @@ class ExecutableTool(Protocol):
     def checked_call(self) -> CheckedCall:
         """Return the function that checks the arguments and calls the tool."""
 
-    @property
-    def plain_call(self) -> PlainCall | None:
-        """Return its parts, if there are no more than these."""
-
 
 def compile_execution(tool: ExecutableTool) -> Execute:
     """Return the blocking execution of a tool; a coroutine is waited for."""
     name = tool.name[:MAX_NAME_CHARS]
-    deps_parameter = tool.deps_parameter
-    checked_call = tool.checked_call
-    plain_call = tool.plain_call
-    if plain_call:
-        model, function = plain_call
-        # Pydantic's own validator saves the overhead of ``model_validate``.
-        validate_python = model.__pydantic_validator__.validate_python
-        validate_json = model.__pydantic_validator__.validate_json
+    deps_parameter, checked_call = tool.deps_parameter, tool.checked_call
 
     def execute(
         arguments: Arguments,
@@ -108,69 +81,24 @@ def compile_execution(tool: ExecutableTool) -> Execute:
     ) -> ForgeToolResult:
         if deps_parameter is not None:
             deps_parameter.check(name, deps)
-        # As collector.begin() does.
-        limit = collector.max_value_bytes
-        if type(arguments) is dict:
-            try:
-                inputs = to_json(arguments)
-            except (ValueError, RecursionError):
-                inputs = snapshot(arguments)
-        else:
-            inputs = snapshot(arguments)
-        execution = new_execution(Execution)
-        execution.id_prefix = IDS.prefix
-        execution.id_number = next(IDS.numbers)
-        execution.tool_name = name
-        execution.identity = identity
-        execution.inputs = inputs if len(inputs) <= limit else clip(inputs, limit)
-        execution.status = RUNNING
-        execution.started_at = time()
-        execution.started_ns = started_ns = perf_counter_ns()
-        latest = collector.latest
-        latest.append(execution)
-        if len(latest) >= collector.fold_at:
-            collector.fold()
+        execution = collector.begin(name, arguments, identity)
         try:
-            if plain_call:
-                try:
-                    if isinstance(arguments, TEXT):
-                        checked = validate_json(arguments, extra="forbid")
-                    else:
-                        checked = validate_python(arguments, extra="forbid")
-                except ValidationError as error:
-                    raise refusal(name, arguments, pydantic_faults(error)) from None
-                value = function(checked)
-            else:
-                value = checked_call(arguments, workspace_root, deps)
+            value = checked_call(arguments, workspace_root, deps)
             if hasattr(value, "__await__"):  # half the time of isinstance
-                from fluid_build.copilot.blocking import run_blocking
-
-                value = run_blocking(value)
+                value = _wait_for(value)
             try:
                 output = to_json(value)
             except (ValueError, RecursionError) as error:
                 raise _unserializable() from error
         except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
-            return failed(collector, execution, error)
+            return _failed(collector, execution, error)
         except BaseException as error:
-            record_failure(collector, execution, error)
+            _record_failure(collector, execution, error)
             raise
-        # As collector.finish() and the bus do.
-        execution.duration_ms = duration_ms = (perf_counter_ns() - started_ns) / 1e6
-        execution.output = output if len(output) <= limit else clip(output, limit)
-        execution.status = _SUCCESS
+        collector.finish(execution, _SUCCESS, output)
         if _BUS.observed:
-            facts = (
-                execution.id_prefix,
-                execution.id_number,
-                name,
-                _SUCCESS,
-                duration_ms,
-                None,
-                identity,
-            )
-            _BUS.emit_lazily(_EVENT, _build_payload, facts)
-        return _new_result(ForgeToolResult, (True, value, None, None, None))
+            _publish(execution)
+        return ForgeToolResult(True, value)
 
     return execute
 
@@ -178,8 +106,8 @@ def compile_execution(tool: ExecutableTool) -> Execute:
 def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
     """Return the execution of a tool that doesn't block; a blocking tool gets a thread."""
     name = tool.name[:MAX_NAME_CHARS]
-    deps_parameter = tool.deps_parameter
-    checked_call, is_async = tool.checked_call, tool.is_async
+    deps_parameter, checked_call = tool.deps_parameter, tool.checked_call
+    is_async = tool.is_async
 
     async def execute_async(
         arguments: Arguments,
@@ -203,14 +131,14 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
             except (ValueError, RecursionError) as error:
                 raise _unserializable() from error
         except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
-            return failed(collector, execution, error)
+            return _failed(collector, execution, error)
         except BaseException as error:
-            record_failure(collector, execution, error)
+            _record_failure(collector, execution, error)
             raise
         collector.finish(execution, _SUCCESS, output)
         if _BUS.observed:
             _publish(execution)
-        return _new_result(ForgeToolResult, (True, value, None, None, None))
+        return ForgeToolResult(True, value)
 
     return execute_async
 
@@ -219,15 +147,15 @@ def refuse_unknown(
     name: str, arguments: Arguments, identity: Identity, collector: ToolObservabilityCollector
 ) -> ForgeToolResult:
     """Record and publish a call of a tool that doesn't exist."""
-    execution = collector.begin(name, arguments, identity)
-    return failed(collector, execution, UnknownTool("No tool has that name.", tool_name=name))
+    execution = collector.begin(name[:MAX_NAME_CHARS], arguments, identity)
+    return _failed(collector, execution, UnknownTool("No tool has that name.", tool_name=name))
 
 
-def failed(
+def _failed(
     collector: ToolObservabilityCollector, execution: Execution, error: BaseException
 ) -> ForgeToolResult:
     """Record, publish and log a failure; return it without its detail."""
-    error_type = record_failure(collector, execution, error)
+    error_type = _record_failure(collector, execution, error)
     secrets = secrets_of_environment()
     name = redact(execution.tool_name, secrets)
     detail = redact("".join(traceback.format_exception(error)), secrets)
@@ -237,7 +165,7 @@ def failed(
     return ForgeToolResult(False, None, error_type, message, reason)
 
 
-def record_failure(
+def _record_failure(
     collector: ToolObservabilityCollector, execution: Execution, error: BaseException
 ) -> str:
     """Record the failure and publish it; return the name of the error's class."""
@@ -251,6 +179,12 @@ def record_failure(
 
 def _unserializable() -> ToolResultError:
     return ToolResultError("The tool returned a value that JSON can't hold.")
+
+
+def _wait_for(value: Awaitable[object]) -> object:
+    from fluid_build.copilot.blocking import run_blocking
+
+    return run_blocking(value)
 
 
 async def _call_in_thread(

@@ -11,12 +11,12 @@ import itertools
 import os
 import threading
 import uuid
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
-from time import perf_counter_ns, time
+from time import perf_counter_ns, time_ns
 from typing import Any, Literal, TypeAlias
 
 from pydantic_core import from_json, to_json
@@ -28,7 +28,7 @@ _OTHER_TOOLS = "(other)"
 MAX_NAME_CHARS = 128
 _MAX_ERROR_CHARS = 2000
 _FOLD_AT = 256
-"""Executions that wait to be filed, so that the lock is taken once for all of them."""
+"""Durations that wait to be added up, so that the lock is taken once for all of them."""
 
 
 class ToolExecutionStatus(Enum):
@@ -41,7 +41,7 @@ class ToolExecutionStatus(Enum):
     TIMEOUT = "timeout"
 
 
-RUNNING = ToolExecutionStatus.RUNNING
+_RUNNING = ToolExecutionStatus.RUNNING
 
 
 @dataclass
@@ -75,7 +75,7 @@ class _ClippedJson:
     total_chars: int
 
 
-Snapshot: TypeAlias = bytes | _ClippedJson
+_Snapshot: TypeAlias = bytes | _ClippedJson
 
 Identity: TypeAlias = tuple[str | None, str | None, str | None]
 """The agent, workflow and session that an execution belongs to."""
@@ -90,6 +90,7 @@ class Execution:
 
     __slots__ = (
         "duration_ms",
+        "epoch_ns",
         "error",
         "extras",
         "id_number",
@@ -97,7 +98,6 @@ class Execution:
         "identity",
         "inputs",
         "output",
-        "started_at",
         "started_ns",
         "status",
         "tool_name",
@@ -107,12 +107,12 @@ class Execution:
     id_number: int
     tool_name: str
     identity: Identity
-    inputs: Snapshot
-    started_at: float
+    inputs: _Snapshot
+    epoch_ns: int
     started_ns: int
     status: ToolExecutionStatus
     duration_ms: float
-    output: Snapshot | None
+    output: _Snapshot | None
     error: str | None
     extras: _Extras
 
@@ -121,12 +121,37 @@ class Execution:
         """Return the id, a UUID: only those who read it pay for its text."""
         return f"{self.id_prefix}{self.id_number}"
 
+    @property
+    def started_at(self) -> float:
+        """Return the seconds since the epoch."""
+        return (self.epoch_ns + self.started_ns) / 1e9
 
-new_execution: Callable[[type[Execution]], Execution] = object.__new__
+
+_new_execution: Callable[[type[Execution]], Execution] = object.__new__
 """Makes a record without ``__init__``, in half the time."""
 
 _Extras: TypeAlias = tuple[dict[str, int], JsonObject]
 """Token usage and metadata."""
+
+
+class _WallClock:
+    """The time of day for the counter that measures durations, so that a call reads one clock.
+
+    Compared each second, as the time of day may be set and the counter may stop in a sleep.
+    """
+
+    def __init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> int:
+        """Compare the clocks; return the counter's zero in nanoseconds since the epoch."""
+        before_ns = perf_counter_ns()
+        self.epoch_ns = time_ns() - (before_ns + perf_counter_ns()) // 2
+        self.renewal_ns = before_ns + 1_000_000_000
+        return self.epoch_ns
+
+
+_CLOCK = _WallClock()
 
 
 class ToolObservabilityCollector:
@@ -146,31 +171,29 @@ class ToolObservabilityCollector:
         max_tools: int = 1000,
     ) -> None:
         self._max_traces = max_traces
-        self.max_value_bytes = max_value_bytes
+        self._max_value_bytes = max_value_bytes
         self._max_samples = max_samples
         self._max_tools = max_tools
         self._lock = threading.Lock()
-        self.latest: list[Execution] = []
-        """Executions that began since the last ``fold``; appending to a list needs no lock."""
-        self.fold_at = min(_FOLD_AT, max_traces)
-        self._running: list[Execution] = []
-        self._ended: deque[Execution] = deque(maxlen=max_traces)
+        # Containers whose single operations are atomic, instead of a lock: every tool call passes
+        # here, and a lock would cost a tenth of the budget.
+        self._executions: deque[Execution] = deque(maxlen=max_traces)
         self._begun: dict[str, Execution] = {}
         self._durations: dict[str, _Durations] = {}
 
     @property
     def traces(self) -> Mapping[str, ToolExecutionTrace]:
-        """Return the kept traces by execution id: ended ones, oldest first, then the running."""
-        self.fold()
-        with self._lock:
-            executions = [*self._ended, *self._running]
+        """Return the kept traces by execution id, in the order in which they began."""
+        executions = [*self._begun.copy().values(), *self._executions.copy()]
+        executions.sort(key=lambda execution: execution.id_number)
         return _Traces({execution.execution_id: execution for execution in executions})
 
     @property
     def metrics(self) -> dict[str, list[float]]:
         """Return the kept durations of each tool, in milliseconds."""
-        self.fold()
         with self._lock:
+            for durations in self._durations.values():
+                durations.fold()
             return {name: list(durations.latest) for name, durations in self._durations.items()}
 
     def start_execution(
@@ -182,11 +205,13 @@ class ToolObservabilityCollector:
         session_id: str | None = None,
     ) -> str:
         """Record that a tool starts; return the execution's id, for ``end_execution``."""
-        execution = self.begin(tool_name, input_params, (agent_id, workflow_id, session_id))
-        self._begun[execution.execution_id] = execution
+        identity = (agent_id, workflow_id, session_id)
+        execution = self.begin(tool_name[:MAX_NAME_CHARS], input_params, identity)
+        execution_id = execution.execution_id
+        self._begun[execution_id] = execution
         if len(self._begun) > self._max_traces:
             self._forget_oldest_begun()
-        return execution.execution_id
+        return execution_id
 
     def end_execution(
         self,
@@ -208,17 +233,26 @@ class ToolObservabilityCollector:
 
     def begin(self, tool_name: str, input_params: object, identity: Identity) -> Execution:
         """Record that a tool starts; return what ``finish`` completes. Text is taken for JSON."""
-        execution = new_execution(Execution)
-        execution.id_prefix, execution.id_number = IDS.prefix, next(IDS.numbers)
-        execution.tool_name = tool_name[:MAX_NAME_CHARS]
+        try:
+            if type(input_params) is dict:
+                inputs = to_json(input_params)
+            elif type(input_params) is str:
+                inputs = input_params.encode()
+            else:
+                inputs = _snapshot(input_params)
+        except (ValueError, RecursionError):
+            inputs = _snapshot(input_params)
+        execution = _new_execution(Execution)
+        execution.id_prefix = _IDS.prefix
+        execution.id_number = _next_id_number()
+        execution.tool_name = tool_name
         execution.identity = identity
-        execution.inputs = clip(snapshot(input_params), self.max_value_bytes)
-        execution.status = RUNNING
-        execution.started_at = time()
-        execution.started_ns = perf_counter_ns()
-        self.latest.append(execution)
-        if len(self.latest) >= self.fold_at:
-            self.fold()
+        limit = self._max_value_bytes
+        execution.inputs = inputs if len(inputs) <= limit else _clip(inputs, limit)
+        execution.status = _RUNNING
+        execution.started_ns = started_ns = perf_counter_ns()
+        execution.epoch_ns = _CLOCK.epoch_ns if started_ns < _CLOCK.renewal_ns else _CLOCK.renew()
+        self._executions.append(execution)
         return execution
 
     def finish(
@@ -230,41 +264,32 @@ class ToolObservabilityCollector:
         extras: _Extras | None = None,
     ) -> None:
         """Record how an execution ended, its output as JSON."""
-        execution.duration_ms = (perf_counter_ns() - execution.started_ns) / 1e6
-        execution.output = None if output is None else clip(output, self.max_value_bytes)
+        execution.duration_ms = duration_ms = (perf_counter_ns() - execution.started_ns) / 1e6
+        limit = self._max_value_bytes
+        execution.output = (
+            output if output is None or len(output) <= limit else _clip(output, limit)
+        )
         if error is not None:
             execution.error = error[:_MAX_ERROR_CHARS]
         if extras is not None:
             execution.extras = extras
         execution.status = status
-
-    def fold(self) -> None:
-        """File the executions that began since the last time, and add up those that have ended.
-
-        By the hundred, so that the lock is taken once for all of them.
-        """
-        with self._lock:
-            waiting = len(self.latest)
-            begun = [*self._running, *self.latest[:waiting]]
-            del self.latest[:waiting]  # Not replaced: another thread may be appending to it.
-            self._running = []
-            durations_ms = defaultdict(list)
-            for execution in begun:
-                if execution.status is RUNNING:
-                    self._running.append(execution)
-                else:
-                    self._ended.append(execution)
-                    durations_ms[execution.tool_name].append(execution.duration_ms)
-            del self._running[: -self._max_traces]
-            for tool_name, arrived in durations_ms.items():
-                self._durations_of(tool_name).add(arrived)
+        name = execution.tool_name
+        durations = self._durations.get(name) or self._first_durations_of(name)
+        pending = durations.pending
+        pending.append(duration_ms)
+        if len(pending) >= _FOLD_AT:
+            with self._lock:
+                durations.fold()
+        executions = self._executions
+        if not executions or executions[0].id_number > execution.id_number:
+            executions.append(execution)  # It took so long that it had to make room for others.
 
     def get_tool_metrics(self, tool_name: str) -> dict[str, Any]:
         """Return count, average, extremes and 95th percentile in milliseconds; {} if unknown."""
-        self.fold()
         with self._lock:
             durations = self._durations.get(tool_name)
-            if durations is None:
+            if durations is None or not durations.fold():
                 return {}
             ordered = sorted(durations.latest)
             return {
@@ -279,9 +304,7 @@ class ToolObservabilityCollector:
     def reset(self) -> None:
         """Forget everything."""
         with self._lock:
-            self.latest.clear()
-            self._running.clear()
-            self._ended.clear()
+            self._executions.clear()
             self._begun.clear()
             self._durations.clear()
 
@@ -291,32 +314,40 @@ class ToolObservabilityCollector:
             if len(self._begun) > self._max_traces:
                 self._begun.pop(next(iter(self._begun)), None)
 
-    def _durations_of(self, tool_name: str) -> _Durations:
-        durations = self._durations.get(tool_name)
-        if durations is None:
-            # A model may invent names without end, so only so many are counted apart.
+    def _first_durations_of(self, tool_name: str) -> _Durations:
+        # A model may invent names without end, so only so many are counted apart.
+        with self._lock:
             if len(self._durations) >= self._max_tools:
                 tool_name = _OTHER_TOOLS
-            durations = self._durations.setdefault(tool_name, _Durations(self._max_samples))
-        return durations
+            return self._durations.setdefault(tool_name, _Durations(self._max_samples))
 
 
 class _Durations:
-    """The latest durations of a tool, in milliseconds, and exact sums over all of them."""
+    """The latest durations of a tool, in milliseconds, and exact sums over all of them.
+
+    New values wait in ``pending``, where appending needs no lock, and are folded in by the hundred.
+    """
 
     def __init__(self, size: int) -> None:
+        self.pending: list[float] = []
         self.latest: deque[float] = deque(maxlen=size)
         self.count = 0
         self.total = 0.0
         self.shortest = float("inf")
         self.longest = 0.0
 
-    def add(self, durations_ms: list[float]) -> None:
-        self.count += len(durations_ms)
-        self.total += sum(durations_ms)
-        self.shortest = min(self.shortest, *durations_ms)
-        self.longest = max(self.longest, *durations_ms)
-        self.latest.extend(durations_ms)
+    def fold(self) -> int:
+        """Add up the pending values; return how many values there were in all."""
+        waiting = len(self.pending)
+        arrived = self.pending[:waiting]
+        del self.pending[:waiting]  # Not replaced: another thread may be appending to it.
+        if arrived:
+            self.count += len(arrived)
+            self.total += sum(arrived)
+            self.shortest = min(self.shortest, *arrived)
+            self.longest = max(self.longest, *arrived)
+            self.latest.extend(arrived)
+        return self.count
 
 
 class _Traces(Mapping[str, ToolExecutionTrace]):
@@ -338,7 +369,7 @@ class _Traces(Mapping[str, ToolExecutionTrace]):
             workflow_id=workflow_id,
             session_id=session_id,
         )
-        if trace.status is not RUNNING:
+        if trace.status is not _RUNNING:
             _add_outcome(trace, execution)
         return trace
 
@@ -365,19 +396,20 @@ class _Ids:
     """UUIDs in a tenth of ``uuid4``'s time: a random prefix for the process, then a number."""
 
     def __init__(self) -> None:
-        self.renew()
+        self.renew_prefix()
+        self.next_number = itertools.count(100_000_000_000).__next__
 
-    def renew(self) -> None:
+    def renew_prefix(self) -> None:
         self.prefix = str(uuid.uuid4())[:24]
-        self.numbers = itertools.count(100_000_000_000)
 
 
-IDS = _Ids()
+_IDS = _Ids()
+_next_id_number = _IDS.next_number
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=IDS.renew)
+    os.register_at_fork(after_in_child=_IDS.renew_prefix)
 
 
-def snapshot(value: object) -> bytes:
+def _snapshot(value: object) -> bytes:
     """Return the value as JSON, so that no later change of it changes the trace.
 
     Bytes and text are what a model sent for JSON, and stay as they are.
@@ -392,7 +424,7 @@ def snapshot(value: object) -> bytes:
         return to_json(f"<{type(value).__name__} that JSON can't hold>")
 
 
-def clip(json: bytes, limit: int) -> Snapshot:
+def _clip(json: bytes, limit: int) -> _Snapshot:
     """Return a JSON text as it is, or its beginning if it is over the limit."""
     if len(json) <= limit:
         return json
@@ -400,7 +432,7 @@ def clip(json: bytes, limit: int) -> Snapshot:
     return _ClippedJson(beginning.encode(), len(json.decode(errors="replace")))
 
 
-def _load(snapshot: Snapshot) -> JsonValue:
+def _load(snapshot: _Snapshot) -> JsonValue:
     """Return the value without secrets.
 
     A clipped one is parsed as far as it goes: a secret field is one even if its end is missing.
