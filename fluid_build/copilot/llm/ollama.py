@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from fluid_build.copilot.context.token_budget import estimate_message_tokens, estimate_tokens
+from fluid_build.copilot.llm.alternating_turns import split_system
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,
@@ -116,15 +117,17 @@ def _body(prompt: LlmPrompt, *, is_stream: bool) -> dict[str, JsonValue]:
 
 
 def _messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
-    rendered: list[dict[str, JsonValue]] = []
-    names = {c.id: c.name for message in prompt.messages for c in tool_calls(message)}
-    if prompt.system.strip():
-        rendered.append({"role": "system", "content": prompt.system})
-    for message in prompt.messages:
-        rendered += _message(message, names)
+    """Return the messages, with one system message in front: some templates allow no other."""
+    system, messages = split_system(prompt)
     if prompt.response_schema is not None and prompt.tools:
         schema = json.dumps(prompt.response_schema, ensure_ascii=False)
-        rendered.append({"role": "system", "content": _ASK_FOR_JSON + schema})
+        system.append(_ASK_FOR_JSON + schema)
+    rendered: list[dict[str, JsonValue]] = []
+    if system:
+        rendered.append({"role": "system", "content": "\n\n".join(system)})
+    names = {c.id: c.name for message in messages for c in tool_calls(message)}
+    for message in messages:
+        rendered += _message(message, names)
     return rendered
 
 

@@ -68,8 +68,16 @@ def test_a_schema_is_the_format_unless_there_are_tools():
     assert body(response_schema=SCHEMA)["format"] == SCHEMA
     sent = body(response_schema=SCHEMA, tools=[TOOL])
     assert "format" not in sent
-    assert json.dumps(SCHEMA) in sent["messages"][-1]["content"]
+    assert json.dumps(SCHEMA) in sent["messages"][0]["content"]
     check(sent)
+
+
+def test_there_is_one_system_message_in_front():
+    """Some models' templates refuse another; a later one stays where it is."""
+    talk = [{"role": "system", "content": "Be exact."}, *ASK, {"role": "system", "content": "Now."}]
+    sent = body(talk, system="You model.", tools=[TOOL], response_schema=SCHEMA)
+    assert [message["role"] for message in sent["messages"]] == ["system", "user", "system"]
+    assert sent["messages"][0]["content"].startswith("You model.\n\nBe exact.\n\nWhen you need")
 
 
 def test_thinking_and_calls_make_the_round():
