@@ -17,6 +17,7 @@ from collections.abc import (
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
 
 from typing_extensions import TypeVar
@@ -40,7 +41,7 @@ from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.tools.definition import ForgeTool, Tool
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
-from fluid_build.json_types import JsonValue
+from fluid_build.json_types import JsonObject, JsonValue
 
 DEFAULT_MAX_TURNS = 25
 """Turns of the model in a run: far more than most tasks take, and a bound for one that is stuck."""
@@ -68,6 +69,7 @@ class AgentSettings(TypedDict, total=False):
     max_corrections: int
     max_output_tokens: int | None
     temperature: float | None
+    extra: JsonObject
     workspace_root: Path | str | None
     summarizer: Summarizer | None
 
@@ -104,8 +106,8 @@ class Agent(Generic[DepsT, OutputT]):
     its store) or a client; without it, the configured one. ``client`` sends the requests of a model
     that is named. ``tools`` are tools, plain functions, names of registered tools, or a
     ``Toolbox``; ``deps`` goes to those that ask for it. ``name`` is what its costs are counted
-    under. An agent holds no state of its runs, which may be parallel. Raises ``UsageError`` where
-    no model is known.
+    under, ``extra`` is added to each request in the provider's own format. An agent holds no state
+    of its runs, which may be parallel. Raises ``UsageError`` where no model is known.
     """
 
     @overload
@@ -140,6 +142,7 @@ class Agent(Generic[DepsT, OutputT]):
         max_corrections: int = DEFAULT_MAX_CORRECTIONS,
         max_output_tokens: int | None = None,
         temperature: float | None = None,
+        extra: JsonObject = MappingProxyType({}),
         workspace_root: Path | str | None = None,
         summarizer: Summarizer | None = None,
     ) -> None:
@@ -162,6 +165,7 @@ class Agent(Generic[DepsT, OutputT]):
             schema_name=self._output.schema_name,
             max_output_tokens=max_output_tokens or config.max_output_tokens,
             temperature=config.temperature if temperature is None else temperature,
+            extra=extra,
         )
 
     async def run(

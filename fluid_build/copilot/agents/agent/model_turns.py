@@ -260,7 +260,7 @@ def _emit_whole(response: LlmResponse, emit: Callable[[LoopEvent], object]) -> N
 
 def _digest_of_fixed_parts(prompt: LlmPrompt) -> str:
     tools = [asdict(tool) for tool in prompt.tool_specs]
-    parts = [prompt.system, tools, prompt.response_schema, prompt.schema_name]
+    parts = [prompt.system, tools, prompt.response_schema, prompt.schema_name, dict(prompt.extra)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -110,7 +110,13 @@ def test_an_answer_that_was_paid_for_is_not_asked_for_again(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     "changes",
-    [{"instructions": "other"}, {"tools": ()}, {"output": int}, {"temperature": 0.5}],
+    [
+        {"instructions": "other"},
+        {"tools": ()},
+        {"output": int},
+        {"temperature": 0.5},
+        {"extra": {"effort": "low"}},
+    ],
     ids=lambda changes: next(iter(changes)),
 )
 def test_another_question_is_not_answered_from_the_cache(
