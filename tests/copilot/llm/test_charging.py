@@ -1,8 +1,11 @@
 """What an attempt costs: nothing, what was reported, or all that was reserved for it."""
 
 import asyncio
+import contextlib
+import itertools
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import httpx
@@ -336,4 +339,34 @@ def test_any_mix_of_faults_in_parallel_calls_settles_everything(scripts, limit, 
     for result in asyncio.run(ask_all()):
         assert not isinstance(result, Exception) or isinstance(result, FluidError)
     assert cost.total_usd == sum(expected)
+    assert cost.breakdown.reserved_usd == 0
+
+
+def test_threads_and_streams_with_faults_settle_everything(bench):
+    """Blocking calls, and streams that are left early, under one small limit."""
+    limit, exceeded, turns = Decimal(6), [], itertools.count()
+    faults = [dropped_connection(), overloaded(), garbage(), cut_body(), Reply("x" * 50)]
+
+    def answer(request):
+        seen = cost.breakdown
+        if seen.total_usd + seen.reserved_usd > limit:
+            exceeded.append(seen)
+        return faults[next(turns) % len(faults)]
+
+    bench.serve(answer)
+    cost = tracker(limit)
+    client = bench.client("ollama", tracker=cost)
+
+    def ask(number):
+        with contextlib.suppress(ProviderError, CostLimitExceeded):
+            if number % 2:
+                client.complete_sync(HELLO)
+            else:
+                with client.stream_sync(HELLO) as stream:
+                    next(stream)
+
+    with client, ThreadPoolExecutor(8) as pool:
+        list(pool.map(ask, range(24)))
+    assert exceeded == []
+    assert cost.total_usd <= limit
     assert cost.breakdown.reserved_usd == 0
