@@ -10,15 +10,12 @@ from collections.abc import (
     Awaitable,
     Callable,
     Generator,
-    Iterable,
     Mapping,
-    Sequence,
 )
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
+from typing import Any, Generic, Unpack, cast, overload
 
 from typing_extensions import TypeVar
 
@@ -28,6 +25,7 @@ from fluid_build.copilot.agents.agent.model import ModelSource, find_model
 from fluid_build.copilot.agents.agent.model_turns import ModelTurns
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
 from fluid_build.copilot.agents.agent.results import AgentResult, Approvals, RunStatus
+from fluid_build.copilot.agents.agent.settings import AgentSettings, Job, Prompt, RunOptions, Tools
 from fluid_build.copilot.agents.agent.streams import read_blocking, stream_events
 from fluid_build.copilot.agents.agent.tool_turns import ToolRunner
 from fluid_build.copilot.agents.composite import Checkpoint, Composite, CompositeResult, resume, run
@@ -36,9 +34,8 @@ from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError, CostLimitExceeded
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
-from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
-from fluid_build.copilot.tools.definition import ForgeTool, Tool
+from fluid_build.copilot.tools.definition import ForgeTool
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
@@ -50,53 +47,6 @@ DEFAULT_MAX_CORRECTIONS = 2
 
 DepsT = TypeVar("DepsT", default=None)
 OutputT = TypeVar("OutputT", default=str)
-
-Prompt: TypeAlias = str | Sequence[JsonValue]
-"""A text, or content blocks such as images (see ``fluid_build.copilot.messages``)."""
-
-Tools: TypeAlias = Toolbox | Iterable[Tool | Callable[..., object] | str]
-"""A toolbox, or tools, plain functions and names of registered tools."""
-
-
-class AgentSettings(TypedDict, total=False):
-    """The keyword arguments of ``Agent`` that say nothing about types."""
-
-    tools: Tools
-    instructions: str
-    name: str
-    client: CompletionClient | None
-    max_turns: int
-    max_corrections: int
-    max_output_tokens: int | None
-    temperature: float | None
-    extra: JsonObject
-    workspace_root: Path | str | None
-    summarizer: Summarizer | None
-
-
-class RunOptions(TypedDict, total=False):
-    """An earlier conversation to go on with, and where the run is saved."""
-
-    message_history: Sequence[Message]
-    checkpoint: Checkpoint | None
-    store: Store | None
-    run_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Job(Generic[DepsT]):
-    """A run to start, or to resume: from its checkpoint, or from the state that it stopped in.
-
-    ``threads``: the event loop is the caller's, so that nothing may block it.
-    """
-
-    start: Composite
-    checkpoint: Checkpoint | None
-    deps: DepsT | None
-    threads: bool
-    approvals: Approvals | None = None
-    is_resumed: bool = False
-    accept_changed_code: bool = False
 
 
 class Agent(Generic[DepsT, OutputT]):
@@ -224,7 +174,7 @@ class Agent(Generic[DepsT, OutputT]):
         """
         start, saved = self._stopped(run, store)
         return await self._run(
-            _Job(start, saved, deps, True, approvals, saved is not None, accept_changed_code)
+            Job(start, saved, deps, True, approvals, saved is not None, accept_changed_code)
         )
 
     def resume_sync(
@@ -238,7 +188,7 @@ class Agent(Generic[DepsT, OutputT]):
     ) -> AgentResult[OutputT]:
         """Go on with a run, as ``resume``, and wait for it."""
         start, saved = self._stopped(run, store)
-        job = _Job(start, saved, deps, False, approvals, saved is not None, accept_changed_code)
+        job = Job(start, saved, deps, False, approvals, saved is not None, accept_changed_code)
         return run_blocking(self._run(job))
 
     async def get_response(self, args: Mapping[str, Any]) -> OutputT:
@@ -270,14 +220,14 @@ class Agent(Generic[DepsT, OutputT]):
 
     def _new_job(
         self, prompt: Prompt, deps: DepsT | None, threads: bool, options: RunOptions
-    ) -> _Job[DepsT]:
+    ) -> Job[DepsT]:
         content = prompt if isinstance(prompt, str) else list(prompt)
         messages = [*options.get("message_history", ()), {"role": "user", "content": content}]
         request = prompt if isinstance(prompt, str) else ""
         saved = self._find_checkpoint(
             options.get("checkpoint"), options.get("store"), options.get("run_id")
         )
-        return _Job(Composite(messages=messages, request=request), saved, deps, threads)
+        return Job(Composite(messages=messages, request=request), saved, deps, threads)
 
     def _stopped(
         self, run: str | Checkpoint | AgentResult[OutputT], store: Store | None
@@ -311,7 +261,7 @@ class Agent(Generic[DepsT, OutputT]):
         return Checkpoint(store, run_id or uuid.uuid4().hex)
 
     async def _run(
-        self, job: _Job[DepsT], emit: Callable[[LoopEvent], object] | None = None
+        self, job: Job[DepsT], emit: Callable[[LoopEvent], object] | None = None
     ) -> AgentResult[OutputT]:
         deps = self.deps if job.deps is None else job.deps
         self.toolbox.check_deps(deps)
@@ -330,7 +280,7 @@ class Agent(Generic[DepsT, OutputT]):
 
     def _loop(
         self,
-        job: _Job[DepsT],
+        job: Job[DepsT],
         client: CompletionClient,
         deps: DepsT | None,
         emit: Callable[[LoopEvent], object] | None,

@@ -46,6 +46,32 @@ def test_an_agent_works_in_every_format(provider: str, monkeypatch: pytest.Monke
     assert len(server.requests) == 2
 
 
+@pytest.mark.parametrize("provider", MODELS)
+def test_every_format_takes_guidance_after_the_results_of_a_turn(provider: str) -> None:
+    """The server refuses what the provider's own would, such as a call without its result."""
+    script = [
+        Reply("", [call("add", "c1", a="x"), call("none", "c2"), call("add", "c3", a=1, b=1)]),
+        Reply('{"sum": 2}'),
+        Reply('{"total": 2}'),
+    ]
+    with LoopbackServer(script) as server:
+        wire = make_provider(provider, server.base_url(provider))
+        with LlmClient(wire, api_key=server.key) as client:
+            model = f"{provider}:{MODELS[provider]}"
+            agent = Agent(model, client=client, tools=[add], output=Sum)
+            result = agent.run_sync("Add.")
+    assert result.output.total == 2
+    roles = [message["role"] for message in result.messages]
+    assert roles == [
+        "user",
+        "assistant",
+        *["tool"] * 3,
+        *["user"] * 2,
+        *["assistant", "user"],
+        "assistant",
+    ]
+
+
 def test_the_cost_of_a_run_is_that_of_its_calls() -> None:
     """It is counted for the agent's name in the tracker of the run."""
     with (
