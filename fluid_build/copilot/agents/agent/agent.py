@@ -5,13 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import (
-    AsyncGenerator,
-    Awaitable,
-    Callable,
-    Generator,
-    Mapping,
-)
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""What an agent and its runs are told: types, settings, and the job of one run."""
+"""The settings of an agent, the options of a run, and the job that they make."""
 
 from __future__ import annotations
 
