@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +28,7 @@ from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError, CostLimitExceeded
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.tools.definition import ForgeTool
 from fluid_build.copilot.tools.toolbox import Toolbox
@@ -124,13 +125,13 @@ class Agent(Generic[DepsT, OutputT]):
         ``AnswerCutOffError``, ``CostLimitExceeded``, or the ``ProviderError`` of the failure: the
         ``result`` of each is what was reached, and can be resumed.
         """
-        return await self._run(self._new_job(prompt, deps, True, options))
+        return await self._run(self._new_job(prompt, deps, True, **options))
 
     def run_sync(
         self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
     ) -> AgentResult[OutputT]:
         """Run the agent, as ``run``, and wait for it."""
-        return run_blocking(self._run(self._new_job(prompt, deps, False, options)))
+        return run_blocking(self._run(self._new_job(prompt, deps, False, **options)))
 
     def stream(
         self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
@@ -140,13 +141,13 @@ class Agent(Generic[DepsT, OutputT]):
         A reader that leaves early stops the run; close the generator (``contextlib.aclosing``) to
         wait for that.
         """
-        return stream_events(partial(self._run, self._new_job(prompt, deps, True, options)))
+        return stream_events(partial(self._run, self._new_job(prompt, deps, True, **options)))
 
     def stream_sync(
         self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
     ) -> Generator[AgentEvent[OutputT]]:
         """Yield the events of a run, as ``stream``, and wait for each; not in an event loop."""
-        job = self._new_job(prompt, deps, False, options)
+        job = self._new_job(prompt, deps, False, **options)
         return read_blocking(stream_events(partial(self._run, job)))
 
     async def resume(
@@ -213,14 +214,20 @@ class Agent(Generic[DepsT, OutputT]):
         )
 
     def _new_job(
-        self, prompt: Prompt, deps: DepsT | None, threads: bool, options: RunOptions
+        self,
+        prompt: Prompt,
+        deps: DepsT | None,
+        threads: bool,
+        *,
+        message_history: Sequence[Message] = (),
+        checkpoint: Checkpoint | None = None,
+        store: Store | None = None,
+        run_id: str | None = None,
     ) -> Job[DepsT]:
         content = prompt if isinstance(prompt, str) else list(prompt)
-        messages = [*options.get("message_history", ()), {"role": "user", "content": content}]
+        messages = [*message_history, {"role": "user", "content": content}]
         request = prompt if isinstance(prompt, str) else ""
-        saved = self._find_checkpoint(
-            options.get("checkpoint"), options.get("store"), options.get("run_id")
-        )
+        saved = self._find_checkpoint(checkpoint, store, run_id)
         return Job(Composite(messages=messages, request=request), saved, deps, threads)
 
     def _stopped(

@@ -334,6 +334,12 @@ def test_malformed_arguments_are_a_failed_call() -> None:
     assert "ToolValidationError" in str(result.messages[2]["content"])
 
 
+def test_an_unknown_option_is_refused() -> None:
+    agent = Agent(ScriptedProvider([]))
+    with pytest.raises(TypeError, match="runid"):
+        agent.run_sync("Go.", runid="r")  # type: ignore[call-arg]
+
+
 def test_costs_are_counted_under_the_name() -> None:
     model = ScriptedProvider(["ok"])
     Agent(model, name="namer").run_sync("Go.")
