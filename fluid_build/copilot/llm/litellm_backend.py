@@ -19,7 +19,7 @@ import httpx
 from pydantic import BaseModel
 
 from fluid_build.copilot.llm.client import ClientOptions, LlmClient
-from fluid_build.copilot.llm.openai_chat import OpenAIChatProvider
+from fluid_build.copilot.llm.openai.chat import OpenAIChatProvider
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact

@@ -9,9 +9,9 @@ from fluid_build.copilot.llm.base import LlmProvider
 from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.ollama import OllamaProvider
 from fluid_build.copilot.llm.openai import OpenAIProvider
-from fluid_build.copilot.llm.openai_api import OpenAIServer
-from fluid_build.copilot.llm.openai_chat import OpenAIChatProvider
-from fluid_build.copilot.llm.openai_responses import OpenAIResponsesProvider
+from fluid_build.copilot.llm.openai.api import OpenAIServer
+from fluid_build.copilot.llm.openai.chat import OpenAIChatProvider
+from fluid_build.copilot.llm.openai.responses import OpenAIResponsesProvider
 from fluid_build.errors import UsageError
 
 

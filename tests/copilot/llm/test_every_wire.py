@@ -26,7 +26,7 @@ from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.ollama import OllamaProvider
 from fluid_build.copilot.llm.openai import OpenAIProvider
-from fluid_build.copilot.llm.openai_responses import OpenAIResponsesProvider
+from fluid_build.copilot.llm.openai.responses import OpenAIResponsesProvider
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
     TextEvent,

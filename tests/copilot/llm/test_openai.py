@@ -20,10 +20,10 @@ from fluid_build.copilot.agents.errors import ProviderServerError, RateLimitErro
 from fluid_build.copilot.cost import RunCostTracker
 from fluid_build.copilot.errors import ProviderError
 from fluid_build.copilot.events import EventBus
-from fluid_build.copilot.llm import openai_api
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
 from fluid_build.copilot.llm.openai import OpenAIProvider
-from fluid_build.copilot.llm.openai_models import has_cache_options, is_reasoning_model
+from fluid_build.copilot.llm.openai import api as openai_api
+from fluid_build.copilot.llm.openai.models import has_cache_options, is_reasoning_model
 from fluid_build.copilot.llm.providers import PROVIDERS, make_provider
 from fluid_build.copilot.llm.testing import Reply
 from fluid_build.copilot.llm.testing.wire import FORMATS

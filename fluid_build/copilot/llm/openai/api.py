@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import ProviderError
 from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, Usage, whole_number
-from fluid_build.copilot.llm.openai_models import is_reasoning_model
+from fluid_build.copilot.llm.openai.models import is_reasoning_model
 from fluid_build.copilot.llm.strict_schema import restore, strict_schema_enabled
 from fluid_build.copilot.messages import Attachment
 from fluid_build.errors import UsageError

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fluid_build.copilot.llm.base import LlmPrompt, LlmRequest, LlmResponse, ToolSpec, merge_extra
-from fluid_build.copilot.llm.openai_api import (
+from fluid_build.copilot.llm.openai.api import (
     OpenAIServer,
     check_extra,
     data_url,
@@ -20,9 +20,9 @@ from fluid_build.copilot.llm.openai_api import (
     restore_answer,
     sampling_parameters,
 )
-from fluid_build.copilot.llm.openai_models import has_cache_options, is_reasoning_model
-from fluid_build.copilot.llm.openai_responses_answer import FORMAT_NAME, PHASE_MARK, read_answer
-from fluid_build.copilot.llm.openai_responses_stream import ResponsesStreamReader
+from fluid_build.copilot.llm.openai.models import has_cache_options, is_reasoning_model
+from fluid_build.copilot.llm.openai.responses_answer import FORMAT_NAME, PHASE_MARK, read_answer
+from fluid_build.copilot.llm.openai.responses_stream import ResponsesStreamReader
 from fluid_build.copilot.llm.streaming import StreamReader
 from fluid_build.copilot.llm.strict_schema import harden
 from fluid_build.copilot.messages import (

@@ -24,7 +24,7 @@ from fluid_build.copilot.llm.base import (
     merge_extra,
     whole_number,
 )
-from fluid_build.copilot.llm.ollama_stream import OllamaStream
+from fluid_build.copilot.llm.ollama.stream import OllamaStream
 from fluid_build.copilot.llm.streaming import JsonLines, StreamFrames, StreamReader
 from fluid_build.copilot.messages import (
     Attachment,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from fluid_build.copilot.errors import ProviderError
 from fluid_build.copilot.llm.answers import LlmResponse
-from fluid_build.copilot.llm.openai_api import read_usage
-from fluid_build.copilot.llm.openai_responses_answer import SEPARATOR, is_commentary, read_call
+from fluid_build.copilot.llm.openai.api import read_usage
+from fluid_build.copilot.llm.openai.responses_answer import SEPARATOR, is_commentary, read_call
 from fluid_build.copilot.llm.streaming import (
     StreamEvent,
     StreamReader,

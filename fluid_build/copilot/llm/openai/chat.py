@@ -17,7 +17,7 @@ from fluid_build.copilot.llm.base import (
     call_id,
     merge_extra,
 )
-from fluid_build.copilot.llm.openai_api import (
+from fluid_build.copilot.llm.openai.api import (
     OpenAIServer,
     check_extra,
     data_url,
@@ -27,8 +27,8 @@ from fluid_build.copilot.llm.openai_api import (
     restore_answer,
     sampling_parameters,
 )
-from fluid_build.copilot.llm.openai_chat_stream import ChatStreamReader
-from fluid_build.copilot.llm.openai_models import is_reasoning_model
+from fluid_build.copilot.llm.openai.chat_stream import ChatStreamReader
+from fluid_build.copilot.llm.openai.models import is_reasoning_model
 from fluid_build.copilot.llm.streaming import StreamReader
 from fluid_build.copilot.llm.strict_schema import harden
 from fluid_build.copilot.messages import (

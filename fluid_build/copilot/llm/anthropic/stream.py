@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from fluid_build.copilot.errors import ProviderServerError
 from fluid_build.copilot.llm.answers import LlmResponse
-from fluid_build.copilot.llm.anthropic_blocks import read_usage
+from fluid_build.copilot.llm.anthropic.blocks import read_usage
 from fluid_build.copilot.llm.streaming import (
     StreamEvent,
     StreamReader,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fluid_build.copilot.llm.base import LlmResponse, StopReason, call_id
-from fluid_build.copilot.llm.openai_api import read_usage
+from fluid_build.copilot.llm.openai.api import read_usage
 from fluid_build.copilot.messages import ProviderBlock, ToolCall, read_arguments
 from fluid_build.json_types import JsonObject, JsonValue
 

@@ -28,9 +28,9 @@ from fluid_build.copilot.llm.base import (
     merge_extra,
     whole_number,
 )
-from fluid_build.copilot.llm.gemini_parts import AnswerParts, read_parts, render_parts, result_part
-from fluid_build.copilot.llm.gemini_schema import gemini_schema
-from fluid_build.copilot.llm.gemini_stream import GeminiStream
+from fluid_build.copilot.llm.gemini.parts import AnswerParts, read_parts, render_parts, result_part
+from fluid_build.copilot.llm.gemini.schema import gemini_schema
+from fluid_build.copilot.llm.gemini.stream import GeminiStream
 from fluid_build.copilot.llm.streaming import StreamReader
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError

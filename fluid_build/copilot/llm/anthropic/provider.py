@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from fluid_build.copilot.llm.alternating_turns import alternate, split_system
-from fluid_build.copilot.llm.anthropic_blocks import (
+from fluid_build.copilot.llm.anthropic.blocks import (
     AnswerContent,
     end_cached,
     has_thinking,
@@ -24,12 +24,12 @@ from fluid_build.copilot.llm.anthropic_blocks import (
     read_usage,
     write_messages,
 )
-from fluid_build.copilot.llm.anthropic_models import (
+from fluid_build.copilot.llm.anthropic.models import (
     answers_in_schema,
     binds_thinking,
     takes_sampling,
 )
-from fluid_build.copilot.llm.anthropic_stream import AnthropicStreamReader
+from fluid_build.copilot.llm.anthropic.stream import AnthropicStreamReader
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,

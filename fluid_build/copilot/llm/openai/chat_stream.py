@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fluid_build.copilot.llm.answers import LlmResponse
-from fluid_build.copilot.llm.openai_api import read_usage
+from fluid_build.copilot.llm.openai.api import read_usage
 from fluid_build.copilot.llm.streaming import (
     StreamEvent,
     StreamReader,
