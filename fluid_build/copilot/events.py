@@ -56,6 +56,14 @@ class LazyEvent(Event):
     def payload(self, payload: dict[str, JsonValue]) -> None:
         self._payload = payload
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Event) and (self.event_type, self.payload) == (
+            other.event_type,
+            other.payload,
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
 
 Observer: TypeAlias = Callable[[Event], object]
 

@@ -22,15 +22,12 @@ from fluid_build.copilot.tools.argument_schemas import (
     find_faults,
     has_open_model,
 )
-from fluid_build.copilot.tools.calls import TEXT, Arguments, ForgeToolResult
+from fluid_build.copilot.tools.calls import TEXT, Arguments
 from fluid_build.copilot.tools.execution import (
     CheckedCall,
-    Execute,
-    ExecuteAsync,
     compile_async_execution,
     compile_execution,
 )
-from fluid_build.copilot.tools.metrics import Identity, ToolObservabilityCollector
 from fluid_build.copilot.tools.refusals import NOT_JSON, pydantic_faults, refusal
 from fluid_build.copilot.tools.signatures import (
     DEPS,
@@ -63,12 +60,10 @@ class ToolEntry(ToolDefinition):
 class Tool(ABC):
     """What a model may call.
 
-    ``read_only``: it changes nothing, so that it may run in parallel with others of its sort.
-    ``requires_approval``: a person must approve each call. Both are declarations, for the agent
-    that calls the tool: no provider is told, and the dispatcher doesn't ask anyone.
+    ``read_only``: it changes nothing, so that it may run in parallel with other read-only tools.
+    ``requires_approval``: a person must approve each call. Both are declarations for the agent
+    that calls the tool: providers don't see them, and the dispatcher asks nobody.
     """
-
-    deps_parameter: DepsParameter | None = None
 
     def __init__(
         self,
@@ -76,6 +71,7 @@ class Tool(ABC):
         *,
         name: str,
         description: str,
+        deps_parameter: DepsParameter | None = None,
         tags: Iterable[str] = (),
         read_only: bool = False,
         requires_approval: bool = False,
@@ -86,9 +82,9 @@ class Tool(ABC):
         self.read_only = read_only
         self.requires_approval = requires_approval
         self.is_async = inspect.iscoroutinefunction(function)
-        # Compiled at the first call, when all types that the arguments refer to are defined.
-        self.execute: Execute = self._compile_and_execute
-        self.execute_async: ExecuteAsync = self._compile_and_execute_async
+        self.deps_parameter = deps_parameter
+        self.execute = compile_execution(self)
+        self.execute_async = compile_async_execution(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -116,28 +112,6 @@ class Tool(ABC):
     @abstractmethod
     def checked_call(self) -> CheckedCall:
         """Return the function that ``run`` calls."""
-
-    def _compile_and_execute(
-        self,
-        arguments: Arguments,
-        workspace_root: Path | str | None,
-        deps: object,
-        identity: Identity,
-        collector: ToolObservabilityCollector,
-    ) -> ForgeToolResult:
-        self.execute = compile_execution(self)
-        return self.execute(arguments, workspace_root, deps, identity, collector)
-
-    async def _compile_and_execute_async(
-        self,
-        arguments: Arguments,
-        workspace_root: Path | str | None,
-        deps: object,
-        identity: Identity,
-        collector: ToolObservabilityCollector,
-    ) -> ForgeToolResult:
-        self.execute_async = compile_async_execution(self)
-        return await self.execute_async(arguments, workspace_root, deps, identity, collector)
 
     def run(
         self, arguments: Arguments, workspace_root: Path | str | None = None, deps: object = None
@@ -168,17 +142,17 @@ class ForgeTool(Tool, Generic[P, R_co]):
         read_only: bool = False,
         requires_approval: bool = False,
     ) -> None:
+        functools.update_wrapper(self, function)
         super().__init__(
             function,
             name=name,
             description=description,
+            deps_parameter=find_deps_parameter(function),
             tags=tags,
             read_only=read_only,
             requires_approval=requires_approval,
         )
-        functools.update_wrapper(self, function)
         self.function = function
-        self.deps_parameter = find_deps_parameter(function)
         self.workspace_root_aware = workspace_root_aware
         self._unpacks = args_schema is None
         if args_schema is None:
@@ -277,8 +251,8 @@ class ForgeTool(Tool, Generic[P, R_co]):
 class SchemaTool(Tool):
     """A tool with a JSON schema of its own, called with the arguments as one dictionary.
 
-    The tools of another program come so. Objects whose properties the schema names take no
-    others, unless it says that they do.
+    Tools of other programs, such as an MCP server's, are of this class. Objects whose properties
+    the schema names take no others, unless it says that they do.
     """
 
     def __init__(
@@ -327,9 +301,13 @@ class LegacyTool(Tool):
 
     def __init__(self, entry: ToolEntry) -> None:
         self._impl = entry["impl"]
-        super().__init__(self._impl, name=entry["name"], description=entry["description"])
         self._input_schema = close_schema(entry["input_schema"])
-        self.deps_parameter = self._find_deps_parameter()
+        super().__init__(
+            self._impl,
+            name=entry["name"],
+            description=entry["description"],
+            deps_parameter=self._find_deps_parameter(),
+        )
 
     @property
     def input_schema(self) -> JsonObject:

@@ -64,13 +64,17 @@ class ExecutableTool(Protocol):
 
     @property
     def checked_call(self) -> CheckedCall:
-        """Return the function that checks the arguments and calls the tool."""
+        """Return the function that checks the arguments and calls the tool.
+
+        Asked for at the first call, when all types of the arguments should be defined. What goes
+        wrong then is an error of the tool.
+        """
 
 
 def compile_execution(tool: ExecutableTool) -> Execute:
     """Return the blocking execution of a tool; a coroutine is waited for."""
-    name = tool.name[:MAX_NAME_CHARS]
-    deps_parameter, checked_call = tool.deps_parameter, tool.checked_call
+    name, deps_parameter = tool.name[:MAX_NAME_CHARS], tool.deps_parameter
+    checked_call: CheckedCall | None = None
 
     def execute(
         arguments: Arguments,
@@ -79,10 +83,13 @@ def compile_execution(tool: ExecutableTool) -> Execute:
         identity: Identity,
         collector: ToolObservabilityCollector,
     ) -> ForgeToolResult:
+        nonlocal checked_call
         if deps_parameter is not None:
             deps_parameter.check(name, deps)
         execution = collector.begin(name, arguments, identity)
         try:
+            if checked_call is None:
+                checked_call = tool.checked_call
             value = checked_call(arguments, workspace_root, deps)
             if hasattr(value, "__await__"):  # half the time of isinstance
                 value = _wait_for(value)
@@ -105,8 +112,8 @@ def compile_execution(tool: ExecutableTool) -> Execute:
 
 def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
     """Return the execution of a tool that doesn't block; a blocking tool gets a thread."""
-    name = tool.name[:MAX_NAME_CHARS]
-    deps_parameter, checked_call = tool.deps_parameter, tool.checked_call
+    name, deps_parameter = tool.name[:MAX_NAME_CHARS], tool.deps_parameter
+    checked_call: CheckedCall | None = None
     is_async = tool.is_async
 
     async def execute_async(
@@ -116,10 +123,13 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
         identity: Identity,
         collector: ToolObservabilityCollector,
     ) -> ForgeToolResult:
+        nonlocal checked_call
         if deps_parameter is not None:
             deps_parameter.check(name, deps)
         execution = collector.begin(name, arguments, identity)
         try:
+            if checked_call is None:
+                checked_call = tool.checked_call
             if is_async:
                 value = checked_call(arguments, workspace_root, deps)
             else:

@@ -26,6 +26,8 @@ from fluid_build.secrets import REDACTED, redact, redact_json, secrets_of_enviro
 
 _OTHER_TOOLS = "(other)"
 MAX_NAME_CHARS = 128
+"""Kept of a tool's name, which a model may make up."""
+
 _MAX_ERROR_CHARS = 2000
 _FOLD_AT = 256
 """Durations that wait to be added up, so that the lock is taken once for all of them."""
@@ -227,7 +229,7 @@ class ToolObservabilityCollector:
         execution = self._begun.pop(execution_id, None)
         if execution is None:
             return
-        output = None if output_result is None else to_json(output_result, serialize_unknown=True)
+        output = None if output_result is None else _snapshot(output_result)
         extras = (dict(token_usage or {}), dict(metadata or {}))
         self.finish(execution, status, output, error, extras)
 
@@ -239,9 +241,9 @@ class ToolObservabilityCollector:
             elif type(input_params) is str:
                 inputs = input_params.encode()
             else:
-                inputs = _snapshot(input_params)
+                inputs = _snapshot_inputs(input_params)
         except (ValueError, RecursionError):
-            inputs = _snapshot(input_params)
+            inputs = _snapshot_inputs(input_params)
         execution = _new_execution(Execution)
         execution.id_prefix = _IDS.prefix
         execution.id_number = _next_id_number()
@@ -281,9 +283,12 @@ class ToolObservabilityCollector:
         if len(pending) >= _FOLD_AT:
             with self._lock:
                 durations.fold()
-        executions = self._executions
-        if not executions or executions[0].id_number > execution.id_number:
-            executions.append(execution)  # It took so long that it had to make room for others.
+        try:
+            has_made_room = self._executions[0].id_number > execution.id_number
+        except IndexError:  # after a reset
+            return
+        if has_made_room:  # It took longer than many others.
+            self._executions.append(execution)
 
     def get_tool_metrics(self, tool_name: str) -> dict[str, Any]:
         """Return count, average, extremes and 95th percentile in milliseconds; {} if unknown."""
@@ -410,18 +415,20 @@ if hasattr(os, "register_at_fork"):
 
 
 def _snapshot(value: object) -> bytes:
-    """Return the value as JSON, so that no later change of it changes the trace.
-
-    Bytes and text are what a model sent for JSON, and stay as they are.
-    """
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, str):
-        return value.encode(errors="backslashreplace")
+    """Return the value as JSON, so that no later change of it changes the trace."""
     try:
         return to_json(value, serialize_unknown=True)
     except (ValueError, RecursionError):
         return to_json(f"<{type(value).__name__} that JSON can't hold>")
+
+
+def _snapshot_inputs(inputs: object) -> bytes:
+    """Return arguments as JSON; text, which a model sent for JSON, as it is."""
+    if isinstance(inputs, bytes):
+        return inputs
+    if isinstance(inputs, str):
+        return inputs.encode(errors="backslashreplace")
+    return _snapshot(inputs)
 
 
 def _clip(json: bytes, limit: int) -> _Snapshot:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import dataclasses
 import json
 import logging
+import pickle
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
-from fluid_build.copilot.events import get_event_bus
+from fluid_build.copilot.events import Event, get_event_bus
 from fluid_build.copilot.tools.dispatch import (
     dispatch_forge_tool,
     dispatch_forge_tool_async,
@@ -423,6 +426,48 @@ def test_traces_and_events_of_a_call() -> None:
     assert [event["execution_id"] for event in heard] == [good.execution_id, bad.execution_id]
     assert [event["error_type"] for event in heard] == [None, "UnknownTool"]
     assert heard[0]["duration_ms"] == good.duration_ms
+
+
+def test_an_event_of_a_call_is_an_event_like_any_other() -> None:
+    heard: list[Event] = []
+    stops = [get_event_bus().subscribe(heard.append) for _ in range(2)]
+    tool(lambda args: None)
+    dispatch_forge_tool("t", {})
+    for stop in stops:
+        stop()
+    first, second = heard
+    plain = Event(first.event_type, dict(first.payload))
+    assert plain == first == second == copy.copy(first) == pickle.loads(pickle.dumps(first))
+    assert dataclasses.asdict(first) == dataclasses.asdict(plain)
+    first.payload["tool_name"] = "changed"
+    assert (first.payload["tool_name"], second.payload["tool_name"]) == ("changed", "t")
+
+
+def test_a_schema_that_cannot_be_made_is_an_error_of_the_tool() -> None:
+    class Unfinished(BaseModel):
+        rows: list[Missing]  # type: ignore[name-defined]  # noqa: F821 - what is tested
+
+    forge_tool(name="t", description="d", args_schema=Unfinished)(lambda args: None)
+    for _ in range(2):
+        assert dispatch_forge_tool("t", {"rows": []}).error_type == "PydanticUndefinedAnnotation"
+
+
+def test_dependencies_are_in_no_log_and_no_event(caplog: pytest.LogCaptureFixture) -> None:
+    class Session:
+        def __repr__(self) -> str:
+            return CANARY
+
+    def fails(args: Args, *, deps: Session) -> None:
+        raise RuntimeError("no rows")
+
+    heard: list[Event] = []
+    stop = get_event_bus().subscribe(heard.append)
+    collector = ToolObservabilityCollector()
+    tool(fails)
+    dispatch_forge_tool("t", {}, deps=Session(), collector=collector)
+    stop()
+    assert "no rows" in caplog.text
+    assert CANARY not in caplog.text + repr(heard) + repr([*collector.traces.values()])
 
 
 def test_a_timeout_has_its_own_status() -> None:
