@@ -11,14 +11,15 @@ from fluid_build.copilot.errors import ToolValidationError
 NOT_JSON = "/: it is not JSON"
 
 _MAX_FAULTS = 8
-"""Faults named in a reason: enough to correct a call, and bounded whatever the model sends."""
+_MAX_FAULT_CHARS = 200
+"""Faults named in a reason, and how much of each: enough to correct a call, whatever it is."""
 
 
 def refusal(tool_name: str, arguments: object, faults: list[str]) -> ToolValidationError:
     """Return the error for arguments with these faults, which quote no value."""
     hidden = len(faults) - _MAX_FAULTS
     more = [f"and {hidden} more"] if hidden > 0 else []
-    reason = "; ".join([*faults[:_MAX_FAULTS], *more])
+    reason = "; ".join([*(fault[:_MAX_FAULT_CHARS] for fault in faults[:_MAX_FAULTS]), *more])
     return ToolValidationError(
         f"The arguments of tool {tool_name!r} don't fit its schema ({reason}).",
         tool_name=tool_name,

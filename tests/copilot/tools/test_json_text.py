@@ -185,6 +185,14 @@ def test_the_reason_says_where_the_text_stops_being_json() -> None:
     assert dispatch_forge_tool("t", '{"n": "x"}').reason == "/n: int_parsing"
 
 
+def test_a_reason_is_short_whatever_the_model_sends() -> None:
+    forge_tool(name="t", description="d", args_schema=Inner)(lambda args: None)
+    result = dispatch_forge_tool("t", {"x" * 10_000 + str(number): 1 for number in range(100)})
+    assert result.reason is not None
+    assert len(result.reason) < 2_000
+    assert result.reason.endswith("; and 92 more")
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
