@@ -32,6 +32,9 @@ _LEASE_SECONDS = 900.0
 """A quarter of an hour: longer than a step with retries should take."""
 _MAX_ERROR_CHARS = 2000
 
+_LONGEST_TAIL = 3
+"""Up to so many new messages are saved with each head, because a record of their own costs more."""
+
 _LONGEST_FRONT = 16
 """Up to so many steps that were pushed to a queue's front are saved with each head."""
 
@@ -47,11 +50,12 @@ class _SavedQueue(TypedDict):
 class _Head(TypedDict):
     """A saved state, but for its messages and the base of its queue.
 
-    The messages are ``chunks`` of the latest ``generation``.
+    The messages are ``chunks`` of the latest ``generation``, and ``tail``.
     """
 
     generation: int
     chunks: int
+    tail: list[Message]
     at: float
     code: str
     queue: _SavedQueue
@@ -131,10 +135,12 @@ class Checkpoint:
     def save(self, state: Composite, retries: int) -> None:
         """Write the changes. Raises ``StoreError`` for values that JSON can't hold."""
         queue, written = self._queue.changes(state.steps)
-        written |= self._messages.changes(state.messages)
+        tail, chunk = self._messages.changes(state.messages)
+        written |= chunk
         head: _Head = {
             "generation": self._messages.generation,
             "chunks": self._messages.chunks,
+            "tail": tail,
             "at": self._clock(),
             "code": self._fingerprint,
             "queue": queue,
@@ -229,7 +235,8 @@ class Checkpoint:
                 message
                 for number in range(head["chunks"])
                 for message in self._chunk(epoch, _chunk_name(head["generation"], number))
-            ],
+            ]
+            + head["tail"],
             request=head["request"],
             response=head["response"],
             error=None,
@@ -254,25 +261,29 @@ class Checkpoint:
 
 
 class _MessageLog:
-    """The conversation in chunks: one more for added messages, new ones once it is rewritten."""
+    """The conversation in chunks, and a tail of new messages that isn't in a chunk yet.
+
+    Once the conversation is rewritten, there are new chunks.
+    """
 
     def __init__(self) -> None:
         self._saved: Sequence[Message] = []
+        self._chunked = 0
         self.generation = 0
         self.chunks = 0
 
-    def changes(self, messages: Sequence[Message]) -> dict[str, object]:
-        """Return the chunks to write so that all of ``messages`` are saved."""
-        known = len(self._saved)
-        if messages[:known] != self._saved:
+    def changes(self, messages: Sequence[Message]) -> tuple[list[Message], dict[str, object]]:
+        """Return the tail, and the chunk to write so that all of ``messages`` are saved."""
+        if messages[: len(self._saved)] != self._saved:
             self.generation += 1
-            self.chunks, known = 0, 0
-        added = list(messages[known:])
+            self.chunks = self._chunked = 0
         self._saved = messages
-        if not added:
-            return {}
+        tail = list(messages[self._chunked :])
+        if len(tail) <= _LONGEST_TAIL:
+            return tail, {}
         self.chunks += 1
-        return {_chunk_name(self.generation, self.chunks - 1): added}
+        self._chunked = len(messages)
+        return [], {_chunk_name(self.generation, self.chunks - 1): tail}
 
 
 class _QueueLog:
