@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
-from fluid_build.copilot.cost_ledger import Hold, Ledger, Waiter
+from fluid_build.copilot.cost.ledger import Hold, Ledger, Waiter
 from fluid_build.copilot.errors import CostLimitExceeded
 from fluid_build.copilot.events import EventBus
 

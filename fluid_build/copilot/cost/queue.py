@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from decimal import Decimal
 
-from fluid_build.copilot.cost_ledger import Hold, Ledger, Waiter
+from fluid_build.copilot.cost.ledger import Hold, Ledger, Waiter
 from fluid_build.copilot.errors import CostLimitExceeded
 
 _HOLDS: ContextVar[tuple[Hold, ...]] = ContextVar("fluid_cost_holds", default=())

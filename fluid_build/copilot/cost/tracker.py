@@ -1,41 +1,34 @@
-"""The cost of a run, by model and by agent, and its limit.
-
-A call reserves the most that it can cost before it is sent, and settles for its actual cost
-afterwards, so that parallel calls can't exceed the limit together. A call for which too little is
-left only because others have reserved it can wait for them. Money is a ``Decimal`` in US dollars.
-Source: Agentic Primitives, "RunCostTracker".
-"""
+"""The tracker of a run's costs, and the reservations of its calls."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
-from fluid_build.copilot.cost_figures import AgentRow as AgentRow
-from fluid_build.copilot.cost_figures import Caller as Caller
-from fluid_build.copilot.cost_figures import CostBreakdown as CostBreakdown
-from fluid_build.copilot.cost_figures import CostRow as CostRow
-from fluid_build.copilot.cost_figures import LargestCall as LargestCall
-from fluid_build.copilot.cost_figures import Price as Price
-from fluid_build.copilot.cost_figures import Sum, Tokens
-from fluid_build.copilot.cost_ledger import Hold, Ledger
-from fluid_build.copilot.cost_queue import ReservationQueue
-from fluid_build.copilot.errors import COST_LIMIT_VARIABLE as COST_LIMIT_VARIABLE
-from fluid_build.copilot.errors import CostLimitExceeded as CostLimitExceeded
-from fluid_build.copilot.errors import UnknownPriceError as UnknownPriceError
+from fluid_build.copilot.cost.configured import (
+    configured_limit,
+    configured_limit_of_past_calls,
+    configured_price,
+    parse_cost_limit,
+)
+from fluid_build.copilot.cost.figures import (
+    AgentRow,
+    Caller,
+    CostBreakdown,
+    CostRow,
+    LargestCall,
+    Price,
+    Sum,
+    Tokens,
+)
+from fluid_build.copilot.cost.ledger import Hold, Ledger
+from fluid_build.copilot.cost.queue import ReservationQueue
+from fluid_build.copilot.errors import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.events import EventBus, get_event_bus
-from fluid_build.errors import UsageError
-
-if TYPE_CHECKING:
-    from fluid_build.copilot.unified_config import UnifiedConfig
 
 
 @dataclass(eq=False, slots=True)
@@ -117,7 +110,7 @@ class RunCostTracker:
         bus: EventBus | None = None,
     ) -> None:
         self._limit = None if limit_usd is None else parse_cost_limit(limit_usd, "limit_usd")
-        configured = _configured_price if prices is None else partial(price_usd, overrides=prices)
+        configured = configured_price if prices is None else partial(price_usd, overrides=prices)
         self._price: Price = price or configured
         self._bus = bus or get_event_bus()
         # Reentrant: a stream that nobody reads any more is settled by the garbage collector, which
@@ -144,10 +137,7 @@ class RunCostTracker:
         """Return the limit in US dollars. Raises ``ConfigError`` if the configured one is bad."""
         if self._limit is not None:
             return self._limit
-        # Imported on use: most trackers are made long before a call asks for a limit or a price.
-        from fluid_build.copilot.unified_config import current_config
-
-        return current_config().behavior.cost_limit_usd_per_run
+        return configured_limit()
 
     @limit_usd.setter
     def limit_usd(self, value: Decimal | float | str | None) -> None:
@@ -382,69 +372,6 @@ class RunCostTracker:
     def _check_limit(self) -> None:
         limit, total = self._limit, self.total_usd
         if limit is None:
-            limit = _last_valid_config().behavior.cost_limit_usd_per_run
+            limit = configured_limit_of_past_calls()
         if limit is not None and total > limit:
             raise CostLimitExceeded(total, limit)
-
-
-def parse_cost_limit(value: Decimal | float | str, name: str) -> Decimal:
-    """Return an amount of US dollars, zero or more; an error names where it came from."""
-    try:
-        amount = Decimal(str(value))
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or amount < 0:
-        raise UsageError(
-            f"{name} is {value!r}, which isn't an amount of dollars.",
-            hint="Use an amount such as 5.00.",
-        )
-    return amount
-
-
-def _last_valid_config() -> UnifiedConfig:
-    """Return the settings for a call that is made already: its cost must be recorded."""
-    from fluid_build.copilot.unified_config import last_valid_config
-
-    return last_valid_config()
-
-
-def _configured_price(
-    provider: str,
-    model: str,
-    input_tokens: int,
-    output_tokens: int,
-    cached_tokens: int = 0,
-    *,
-    cache_write_tokens: int = 0,
-) -> Decimal | None:
-    return price_usd(
-        provider,
-        model,
-        input_tokens,
-        output_tokens,
-        cached_tokens,
-        cache_write_tokens=cache_write_tokens,
-        overrides=_last_valid_config().prices.prices,
-    )
-
-
-_DEFAULT = RunCostTracker()
-_CURRENT: ContextVar[RunCostTracker | None] = ContextVar("fluid_cost_tracker", default=None)
-
-
-def get_cost_tracker() -> RunCostTracker:
-    """Return the tracker of this context's run, or the process's default."""
-    return _CURRENT.get() or _DEFAULT
-
-
-@contextmanager
-def use_cost_tracker(tracker: RunCostTracker) -> Generator[RunCostTracker]:
-    """Use ``tracker`` in this context and the tasks that it starts.
-
-    A thread that the caller starts itself needs ``contextvars.copy_context`` to inherit it.
-    """
-    token = _CURRENT.set(tracker)
-    try:
-        yield tracker
-    finally:
-        _CURRENT.reset(token)
