@@ -353,7 +353,7 @@ def _read_refusal(body: str) -> _Refusal:
     """Read ``{"error": {...}}``, ``{"error": "..."}``, ``[{"error": ...}]`` and flat bodies."""
     try:
         document = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _Refusal(message=body)
     if isinstance(document, list) and document:
         document = document[0]

@@ -243,7 +243,7 @@ def read_arguments(value: JsonValue) -> dict[str, JsonValue]:
     if isinstance(value, str):
         try:
             value = json.loads(value) if value.strip() else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             return {"_raw": value}
     if value is None:
         return {}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import gc
 import random
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from typing import Any
@@ -432,3 +434,33 @@ def test_threads_and_loops_in_one_run_settle_everything() -> None:
         assert not thread.is_alive()
     assert exceeded == []
     assert run.breakdown.reserved_usd == 0
+
+
+def test_the_garbage_collector_may_run_in_the_middle_of_a_decision(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A reservation that was forgotten in a cycle is finalized while a waiting call is served."""
+    run = tracker(5)
+    outstanding = reserve(run, 3)
+    forgotten: list[object] = [reserve(run, 1)]
+    forgotten.append(forgotten)
+    garbage = [forgotten]
+    del forgotten
+    plain_open = Ledger.open
+
+    def collect_and_open(ledger: Ledger, hold: Hold, limit: Decimal | None) -> Decimal | None:
+        if garbage:
+            garbage.clear()
+            gc.collect()
+        return plain_open(ledger, hold, limit)
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(run.wait_to_reserve_sync, call(2))
+        while not run._ledger._waiters:
+            time.sleep(0.001)
+        monkeypatch.setattr(Ledger, "open", collect_and_open)
+        outstanding.release()
+        reservation = waiting.result(5)
+    assert run.breakdown.reserved_usd == 3
+    reservation.release()
+    assert run.breakdown.reserved_usd == 1

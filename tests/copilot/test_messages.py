@@ -15,6 +15,7 @@ from fluid_build.copilot.messages import (
     answer_parts,
     content_parts,
     provider_blocks,
+    read_arguments,
     tool_results,
 )
 from fluid_build.errors import UsageError
@@ -111,3 +112,9 @@ def test_a_format_of_text_refuses_a_results_attachments():
 
 def _fields(block):
     return {("kind" if name == "type" else name): value for name, value in block.items()}
+
+
+def test_arguments_nested_too_deeply_to_be_read_stay_raw():
+    """A stranger's text doesn't exhaust the stack."""
+    text = "[" * 200_000
+    assert read_arguments(text) == {"_raw": text}

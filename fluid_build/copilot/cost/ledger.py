@@ -17,16 +17,16 @@ class Hold:
     is_open: bool = False
     """Whether the money is reserved: not before it is granted, and not after it is dropped."""
     is_abandoned: bool = False
-    """Whether nobody can give the money back any more, because the reservation was forgotten."""
+    """Whether nobody can release the money any more, because the reservation was forgotten."""
 
 
 @dataclass(eq=False, slots=True)
 class Waiter:
-    """A call that waits until others give back enough money.
+    """A call that waits until others release enough money.
 
     ``wake`` is called once it is decided: either ``hold`` is open, or ``refused_total`` has the sum
     that would exceed ``limit``. ``outer_holds`` and what ``stopped_threads`` have reserved can't be
-    given back before this call goes on.
+    released before this call goes on.
     """
 
     hold: Hold
@@ -59,7 +59,7 @@ class Ledger:
         return None
 
     def drop(self, hold: Hold) -> bool:
-        """Give reserved money back; return False if it wasn't reserved any more."""
+        """Release reserved money; return False if it wasn't reserved any more."""
         if not hold.is_open:
             return False
         hold.is_open = False
@@ -94,9 +94,9 @@ class Ledger:
     def decide(self) -> list[Waiter]:
         """Return the calls whose waiting has ended, to be woken in this order.
 
-        Calls are served in order of arrival, so that no large one is passed over for ever. Those
-        that keep others' money from being given back come first. A call is refused once it would
-        exceed the limit whatever is given back, or if nothing can be given back.
+        Calls are served in order of arrival, so that no large one starves. Those that keep
+        others' money from being released come first. A call is refused once it would exceed the
+        limit whatever is released, or if nothing can be released.
         """
         decided = []
         while (waiter := self._next_decided()) is not None:
@@ -118,7 +118,7 @@ class Ledger:
         return self._refuse(candidates[0]) if candidates and self._is_stuck(blocking) else None
 
     def _blocking_waiters(self) -> list[Waiter]:
-        """Return the calls during whose wait some reserved money can't be given back."""
+        """Return the calls during whose wait some reserved money can't be released."""
         threads = {hold.thread for hold in self._holds}
         return [
             waiter

@@ -8,16 +8,20 @@ from contextvars import ContextVar
 from decimal import Decimal
 
 from fluid_build.copilot.cost.ledger import Hold, Ledger, Waiter
+from fluid_build.copilot.cost.ledger_lock import LedgerLock
 from fluid_build.copilot.errors import CostLimitExceeded
 
 _HOLDS: ContextVar[tuple[Hold, ...]] = ContextVar("fluid_cost_holds", default=())
-"""What this context has reserved: it isn't given back while a call made in this context waits."""
+"""What this context has reserved: it isn't released while a call made in this context waits."""
 
 
 class ReservationQueue:
-    """The way to reserve money in a ledger. All of it raises ``CostLimitExceeded`` if refused."""
+    """Reservations in a ledger, immediate or queued.
 
-    def __init__(self, ledger: Ledger, lock: threading.RLock) -> None:
+    Every method raises ``CostLimitExceeded`` if refused.
+    """
+
+    def __init__(self, ledger: Ledger, lock: LedgerLock) -> None:
         self._ledger = ledger
         self._lock = lock
 
@@ -25,10 +29,10 @@ class ReservationQueue:
         """Reserve now."""
         with self._lock:
             total = self._ledger.open(hold, limit)
-        _check(hold, total, limit)
+        _register_or_refuse(hold, total, limit)
 
     async def wait(self, hold: Hold, limit: Decimal | None) -> None:
-        """Reserve once others have given back enough."""
+        """Reserve once others have released enough."""
         import asyncio
 
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
@@ -42,10 +46,10 @@ class ReservationQueue:
         except BaseException:
             self._leave(waiter)
             raise
-        _check(hold, waiter.refused_total, limit)
+        _register_or_refuse(hold, waiter.refused_total, limit)
 
     def wait_sync(self, hold: Hold, limit: Decimal | None) -> None:
-        """Reserve once others have given back enough, and block this thread until then."""
+        """Reserve once others have released enough, and block this thread until then."""
         ready = threading.Event()
         waiter = self._join(hold, limit, ready.set, {threading.get_ident()})
         try:
@@ -53,7 +57,7 @@ class ReservationQueue:
         except BaseException:
             self._leave(waiter)
             raise
-        _check(hold, waiter.refused_total, limit)
+        _register_or_refuse(hold, waiter.refused_total, limit)
 
     def serve(self) -> None:
         """Wake the calls whose waiting has ended. Called after any change of the ledger."""
@@ -88,7 +92,7 @@ class ReservationQueue:
         self.serve()
 
 
-def _check(hold: Hold, refused_total: Decimal | None, limit: Decimal | None) -> None:
+def _register_or_refuse(hold: Hold, refused_total: Decimal | None, limit: Decimal | None) -> None:
     """Add an open hold to this context's. Raises if it was refused."""
     if refused_total is not None and limit is not None:
         raise CostLimitExceeded(refused_total, limit)

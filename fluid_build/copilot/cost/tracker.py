@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -26,6 +26,7 @@ from fluid_build.copilot.cost.figures import (
     Tokens,
 )
 from fluid_build.copilot.cost.ledger import Hold, Ledger
+from fluid_build.copilot.cost.ledger_lock import LedgerLock
 from fluid_build.copilot.cost.queue import ReservationQueue
 from fluid_build.copilot.errors import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.events import EventBus, get_event_bus
@@ -79,7 +80,7 @@ class Reservation:
 
     def __del__(self) -> None:
         if self.hold.is_open:
-            self.tracker._abandon(self)
+            self.tracker.finalize(partial(self.tracker._abandon, self.hold))
 
     def __enter__(self) -> Reservation:
         return self
@@ -113,9 +114,7 @@ class RunCostTracker:
         configured = configured_price if prices is None else partial(price_usd, overrides=prices)
         self._price: Price = price or configured
         self._bus = bus or get_event_bus()
-        # Reentrant: a stream that nobody reads any more is settled by the garbage collector, which
-        # may run anywhere.
-        self._lock = threading.RLock()
+        self._lock = LedgerLock()
         self._ledger = Ledger()
         self._queue = ReservationQueue(self._ledger, self._lock)
         self.reset()
@@ -152,6 +151,13 @@ class RunCostTracker:
         """Return the sum of the known costs in US dollars."""
         with self._lock:
             return self._ledger.spent
+
+    def finalize(self, work: Callable[[], object]) -> None:
+        """Do what a ``__del__`` has to do in this tracker, but not in the middle of a change.
+
+        The garbage collector may interrupt this tracker's own methods.
+        """
+        self._lock.finalize(work)
 
     def price(
         self,
@@ -195,10 +201,10 @@ class RunCostTracker:
         return reservation
 
     async def wait_to_reserve(self, call: LargestCall) -> Reservation:
-        """Reserve the most that ``call`` can cost, once others have given back enough.
+        """Reserve the most that ``call`` can cost, once others have released enough.
 
         Calls are served in order of arrival. Raises as ``reserve`` does, but ``CostLimitExceeded``
-        only if others can't give back enough: because it is spent, or because they can't end before
+        only if others can't release enough: because it is spent, or because they can't end before
         this call does. A stream whose reader makes this call is an example.
         """
         limit = self.limit_usd
@@ -338,9 +344,9 @@ class RunCostTracker:
             cache_write_tokens=tokens.cache_written,
         )
 
-    def _abandon(self, reservation: Reservation) -> None:
+    def _abandon(self, hold: Hold) -> None:
         """Let nobody wait for a reservation that was forgotten. It stays reserved."""
-        reservation.hold.is_abandoned = True
+        hold.is_abandoned = True
         self._queue.serve()
 
     def _release(self, reservation: Reservation) -> None:

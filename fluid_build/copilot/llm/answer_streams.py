@@ -40,12 +40,13 @@ def events_of(response: LlmResponse) -> list[StreamEvent]:
 class _EventBuffer:
     """Events that have arrived and weren't read yet, and what the read ones said."""
 
-    def __init__(self, leave: Callable[[], None]) -> None:
+    def __init__(self, leave: Callable[[], None], forget: Callable[[], None]) -> None:
         self.usage: Usage | None = None
         """The tokens that the provider has reported so far."""
         self._response: LlmResponse | None = None
         self._events: deque[StreamEvent] = deque()
         self._leave = leave
+        self._forget = forget
 
     @property
     def response(self) -> LlmResponse:
@@ -69,11 +70,11 @@ class _EventBuffer:
 
     def _settle(self) -> None:
         """Settle for what was received, at once: the generator may be closed later."""
-        with suppress(CostLimitExceeded):  # the next call says so
+        with suppress(CostLimitExceeded):  # the next call raises it
             self._leave()
 
     def __del__(self) -> None:
-        self._settle()
+        self._forget()
 
 
 class AnswerStream(_EventBuffer):
@@ -87,8 +88,9 @@ class AnswerStream(_EventBuffer):
         self,
         batches: AsyncGenerator[list[StreamEvent], None],
         leave: Callable[[], None] = lambda: None,
+        forget: Callable[[], None] = lambda: None,
     ) -> None:
-        super().__init__(leave)
+        super().__init__(leave, forget)
         self._batches = batches
 
     def __aiter__(self) -> Self:
@@ -119,8 +121,9 @@ class AnswerStreamSync(_EventBuffer):
         self,
         batches: Generator[list[StreamEvent], None, None],
         leave: Callable[[], None] = lambda: None,
+        forget: Callable[[], None] = lambda: None,
     ) -> None:
-        super().__init__(leave)
+        super().__init__(leave, forget)
         self._batches = batches
 
     def __iter__(self) -> Self:

@@ -168,7 +168,7 @@ class LlmClient:
         call = StreamedCall(
             self._prepare(self.provider.stream_request, prompt, stage, agent_class, prompt_tokens)
         )
-        return AnswerStream(call.batches(self._async_client, self._retry), call.leave)
+        return AnswerStream(call.batches(self._async_client, self._retry), call.leave, call.forget)
 
     def stream_sync(
         self,
@@ -182,7 +182,8 @@ class LlmClient:
         call = StreamedCall(
             self._prepare(self.provider.stream_request, prompt, stage, agent_class, prompt_tokens)
         )
-        return AnswerStreamSync(call.batches_sync(self._client, self._retry_sync), call.leave)
+        batches = call.batches_sync(self._client, self._retry_sync)
+        return AnswerStreamSync(batches, call.leave, call.forget)
 
     def _prepare(
         self,

@@ -1,4 +1,4 @@
-"""What a call sends, and what becomes of each attempt at it: the protocol without the network.
+"""What a call sends, and how each attempt is settled: the protocol without the network.
 
 An attempt is settled once, whatever becomes of it. It costs nothing where the request wasn't sent
 or the provider refused it. It costs what the provider reported. Where nobody knows (a timeout, a
@@ -246,7 +246,7 @@ class Attempt:
         if error is None:
             self.settle()
             return
-        with suppress(CostLimitExceeded):  # the next call says so
+        with suppress(CostLimitExceeded):  # the next call raises it
             self.settle()
 
 
@@ -280,7 +280,7 @@ class WholeAttempt(Attempt):
 
 
 def reports_usage(failure: JsonObject) -> bool:
-    """Return whether a document that reports a failure says what it has cost all the same."""
+    """Return whether a document that reports a failure still reports usage."""
     response = failure.get("response")
     holder = response if isinstance(response, Mapping) else failure
     return isinstance(holder.get("usage"), Mapping)

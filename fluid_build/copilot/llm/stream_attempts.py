@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping
-from contextlib import aclosing, closing, contextmanager
+from contextlib import aclosing, closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ import httpx
 from fluid_build.copilot.context.token_budget import estimate_tokens
 from fluid_build.copilot.cost import Reservation
 from fluid_build.copilot.error_classification import classify_error_document
-from fluid_build.copilot.errors import AgentExecutionError, ProviderServerError
+from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.base import LlmResponse
 from fluid_build.copilot.llm.call_operations import model_call, record_answer
@@ -162,6 +162,14 @@ class StreamedCall:
         self._operation.finish()
         if self._attempt is not None:
             self._attempt.settle()
+
+    def forget(self) -> None:
+        """Leave a stream that the garbage collector found."""
+        self._call.tracker.finalize(self._leave_quietly)
+
+    def _leave_quietly(self) -> None:
+        with suppress(CostLimitExceeded):  # the next call raises it
+            self.leave()
 
     async def batches(
         self,

@@ -17,6 +17,8 @@ from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.json_types import JsonObject
 
+_BOM = b"\xef\xbb\xbf"
+
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 """Of one document: more than any provider sends, so that a server that floods is stopped."""
 
@@ -85,6 +87,7 @@ class StreamFrames(ABC):
 
     def __init__(self) -> None:
         self._buffer = bytearray()
+        self._ends_with_cr = False
 
     @abstractmethod
     def feed(self, data: bytes) -> list[JsonObject]:
@@ -95,13 +98,20 @@ class StreamFrames(ABC):
         return self.feed(b"\n\n") if self._buffer.strip() else []
 
     def _lines(self, data: bytes) -> Iterator[bytes]:
-        """Yield the complete lines; the rest waits for more bytes."""
-        self._buffer += data
-        *lines, rest = bytes(self._buffer).replace(b"\r\n", b"\n").split(b"\n")
-        if len(rest) > MAX_FRAME_BYTES:
+        """Yield the complete lines without their ends: LF, CRLF, or CR alone."""
+        if self._ends_with_cr and data:  # the LF after it is part of the same end
+            data = data.removeprefix(b"\n")
+            self._ends_with_cr = False
+        lines = data.splitlines(keepends=True)
+        for line in lines:
+            self._buffer += line  # a line that comes in many pieces is copied once
+            if line.endswith((b"\n", b"\r")):
+                complete = bytes(self._buffer).rstrip(b"\r\n")
+                self._buffer.clear()
+                yield complete
+        self._ends_with_cr = data.endswith(b"\r")
+        if len(self._buffer) > MAX_FRAME_BYTES:
             raise FrameError("a line is too long")
-        self._buffer = bytearray(rest)
-        yield from lines
 
 
 class JsonLines(StreamFrames):
@@ -113,9 +123,10 @@ class JsonLines(StreamFrames):
 
 
 class ServerSentEvents(StreamFrames):
-    """Events with a JSON document as ``data``, as the HTML standard defines them.
+    """Events with a JSON document as ``data``, framed as the HTML standard says (9.2.6).
 
-    ``[DONE]`` is no document. Comments and the events' names are ignored: the documents of the
+    ``[DONE]`` is no document, and the end of the stream ends the last event: some servers leave out
+    its empty line. Comments and the events' names are ignored: the documents of the
     providers have their own types.
     """
 
@@ -123,17 +134,21 @@ class ServerSentEvents(StreamFrames):
         super().__init__()
         self._data: list[bytes] = []
         self._size = 0
+        self._has_begun = False
 
     def feed(self, data: bytes) -> list[JsonObject]:
         """Return the documents that ``data`` completes. Raises ``FrameError``."""
         documents: list[JsonObject] = []
         for line in self._lines(data):
-            if line.startswith(b"data:"):
-                self._add(line[5:].removeprefix(b" "))
+            if not self._has_begun:
+                line, self._has_begun = line.removeprefix(_BOM), True
+            field, _, value = line.partition(b":")
+            if field == b"data":
+                self._add(value.removeprefix(b" "))
             elif not line and self._data:
                 text = b"\n".join(self._data)
                 self._data, self._size = [], 0
-                if text.strip() != b"[DONE]":
+                if text.strip() not in (b"", b"[DONE]"):
                     documents.append(_document(text))
         return documents
 

@@ -294,3 +294,9 @@ def test_any_answer_gives_a_provider_error(status, body):
     error = classify_response(httpx.Response(status, content=body), "x")
     assert isinstance(error, ProviderError)
     assert len(str(error)) < 400
+
+
+def test_a_body_nested_too_deeply_to_be_read_is_a_message():
+    """The status decides."""
+    error = classify_response(httpx.Response(500, text="[" * 200_000), "openai")
+    assert type(error) is ProviderServerError

@@ -16,15 +16,21 @@ from fluid_build.copilot.llm.streaming import (
 documents = st.lists(st.dictionaries(st.text(), st.text() | st.integers()), max_size=6)
 
 
-@given(documents, st.integers(1, 40), st.sampled_from(["\n", "\r\n"]))
+@given(documents, st.integers(1, 40), st.sampled_from(["\n", "\r\n", "\r"]))
 def test_events_are_the_same_wherever_the_bytes_are_cut(sent, size, newline):
-    """A document in several data lines, comments and event names included."""
-    text = ": ping" + newline * 2
+    """A document in several data lines; a byte order mark, comments and event names included."""
+    text = "\ufeff: ping" + newline * 2
     for document in sent:
         lines = json.dumps(document, indent=1, ensure_ascii=False).split("\n")
         text += f"event: x{newline}" + "".join(f"data: {line}{newline}" for line in lines) + newline
     text += f"data: [DONE]{newline * 2}"
     assert _cut(ServerSentEvents(), text.encode(), size) == sent
+
+
+def test_an_event_without_data_is_not_a_document():
+    """``data`` without a colon is an empty line of data."""
+    assert ServerSentEvents().feed(b"data\n\ndata:\n\nevent: ping\n\n") == []
+    assert ServerSentEvents().feed(b'data:{"a":\ndata\ndata:1}\n\n') == [{"a": 1}]
 
 
 @given(documents, st.integers(1, 40))
@@ -50,7 +56,5 @@ def test_a_flood_without_an_end_is_refused(frames):
 
 
 def _cut(frames, data, size):
-    found = [
-        d for start in range(0, len(data), size) for d in frames.feed(data[start : start + size])
-    ]
-    return found + frames.end()
+    pieces = [data[start : start + size] for start in range(0, len(data), size)]
+    return [document for piece in pieces for document in frames.feed(piece)] + frames.end()

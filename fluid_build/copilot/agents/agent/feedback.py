@@ -106,7 +106,7 @@ def _describe_fault(fault: object) -> str:
 def _decoded(text: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value
 
