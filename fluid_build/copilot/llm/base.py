@@ -223,8 +223,11 @@ def _checked_url(url: str) -> str:
 
 def call_id(body: JsonObject, index: int) -> str:
     """Return an id for a call without one; the same answer gets the same id."""
-    digest = hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
-    return f"call_{digest[:16]}_{index}"
+    try:
+        text = json.dumps(body, sort_keys=True, default=str)
+    except RecursionError:  # nested deeper than can be written here, though it could be read
+        text = ""
+    return f"call_{hashlib.sha256(text.encode()).hexdigest()[:16]}_{index}"
 
 
 def merge_extra(body: JsonObject, extra: JsonObject, path: str = "extra") -> dict[str, JsonValue]:

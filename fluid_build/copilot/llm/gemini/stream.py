@@ -105,7 +105,7 @@ class GeminiStream(StreamReader):
 
 
 def _is_plain_text(part: JsonObject) -> bool:
-    return "text" in part and part.keys() <= {"text", "thought"}
+    return isinstance(part.get("text"), str) and part.keys() <= {"text", "thought"}
 
 
 def _text_events(part: JsonObject) -> list[StreamEvent]:

@@ -29,9 +29,8 @@ _PIECES = ("text", "summary", "data", "signature")
 
 @dataclass(slots=True)
 class _CallParts:
-    """A call as far as it has arrived, at the ``index`` that the server gave it."""
+    """A call as far as it has arrived."""
 
-    index: JsonValue
     id: JsonValue = None
     name: list[str] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
@@ -52,7 +51,8 @@ class ChatStreamReader(StreamReader):
         self._parse = parse
         self._texts: defaultdict[str, list[str]] = defaultdict(list)
         self._details: list[_Entry] = []
-        self._calls: list[_CallParts] = []
+        self._calls: dict[int | str, _CallParts] = {}
+        self._last_call: int | str = 0
         self._choice: _Entry = {"index": 0}
         self._body: _Entry = {}
 
@@ -75,7 +75,7 @@ class ChatStreamReader(StreamReader):
         if self._details:
             message["reasoning_details"] = self._details
         if self._calls:
-            message["tool_calls"] = [call.as_entry() for call in self._calls]
+            message["tool_calls"] = [call.as_entry() for call in self._calls.values()]
         return self._parse({**self._body, "choices": [{**self._choice, "message": message}]})
 
     def _read_choice(self, choice: JsonObject) -> list[StreamEvent]:
@@ -110,12 +110,9 @@ class ChatStreamReader(StreamReader):
     def _add_call(self, entry: JsonObject) -> None:
         """Add a part of a call to the call with its index; without an index an id starts one."""
         index = entry.get("index", entry.get("id"))
-        if index is None and self._calls:
-            index = self._calls[-1].index
-        call = next((call for call in self._calls if call.index == index), None)
-        if call is None:
-            call = _CallParts(index)
-            self._calls.append(call)
+        if isinstance(index, int | str):
+            self._last_call = index
+        call = self._calls.setdefault(self._last_call, _CallParts())
         call.id = entry.get("id") or call.id
         function = entry.get("function")
         if isinstance(function, Mapping):
@@ -124,9 +121,9 @@ class ChatStreamReader(StreamReader):
 
     def _add_detail(self, part: JsonObject) -> None:
         """Add a part of OpenRouter's reasoning details to the entry with its index and type."""
-        place = (part.get("index"), part.get("type"))
         last = self._details[-1] if self._details else {}
-        if not last or place[0] is None or (last.get("index"), last.get("type")) != place:
+        place, last_place = _place(part), _place(last)
+        if place is None or place != last_place:
             self._details.append(dict(part))
             return
         for name, value in part.items():
@@ -135,6 +132,12 @@ class ChatStreamReader(StreamReader):
                 last[name] = present + value
             elif value is not None:
                 last[name] = value
+
+
+def _place(detail: JsonObject) -> tuple[int, str] | None:
+    """Return where a part of the details belongs; None if it doesn't say so."""
+    index, kind = detail.get("index"), detail.get("type")
+    return (index, kind) if isinstance(index, int) and isinstance(kind, str) else None
 
 
 def _objects(value: JsonValue) -> list[JsonObject]:

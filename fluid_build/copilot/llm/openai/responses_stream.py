@@ -36,8 +36,8 @@ class ResponsesStreamReader(StreamReader):
         self._parse, self._fail, self._is_structured = parse, fail, is_structured
         self._body: JsonObject = {}
         self._items: list[JsonValue] = []
-        self._commentary: set[JsonValue] = set()
-        self._thinking_part: tuple[JsonValue, ...] | None = None
+        self._commentary: set[int] = set()
+        self._thinking_part: tuple[str | int | None, ...] | None = None
 
     def read(self, document: JsonObject) -> list[StreamEvent]:
         """Return the events of the next document. Raises ``ProviderError`` for a failure."""
@@ -48,8 +48,9 @@ class ResponsesStreamReader(StreamReader):
                 return self._think(document)
             case "response.output_item.added":
                 item = document.get("item")
-                if isinstance(item, Mapping) and is_commentary(item):
-                    self._commentary.add(document.get("output_index"))
+                index = _index(document, "output_index")
+                if isinstance(item, Mapping) and is_commentary(item) and index is not None:
+                    self._commentary.add(index)
             case "response.output_item.done":
                 return self._end_item(document.get("item"))
             case "response.completed" | "response.incomplete":
@@ -63,7 +64,7 @@ class ResponsesStreamReader(StreamReader):
         return self._parse(self._body)
 
     def _read_text(self, document: JsonObject) -> list[StreamEvent]:
-        if self._is_structured and document.get("output_index") in self._commentary:
+        if self._is_structured and _index(document, "output_index") in self._commentary:
             return self._think(document)
         text = str(document.get("delta") or "")
         return [TextEvent(text)] if text else []
@@ -72,8 +73,8 @@ class ResponsesStreamReader(StreamReader):
         text = str(document.get("delta") or "")
         if not text:
             return []
-        names = ("type", "output_index", "summary_index", "content_index")
-        part = tuple(document.get(name) for name in names)
+        names = ("output_index", "summary_index", "content_index")
+        part = (str(document.get("type")), *(_index(document, name) for name in names))
         is_next = self._thinking_part not in (None, part)
         self._thinking_part = part
         return [ThinkingEvent(SEPARATOR + text if is_next else text)]
@@ -91,3 +92,9 @@ class ResponsesStreamReader(StreamReader):
         self.is_complete = True
         self.usage = read_usage(body.get("usage"), "input_tokens", "output_tokens")
         return [UsageEvent(self.usage)] if self.usage else []
+
+
+def _index(document: JsonObject, name: str) -> int | None:
+    """Return an index; values of other types, which may not be hashable, count as none."""
+    index = document.get(name)
+    return index if isinstance(index, int) else None
