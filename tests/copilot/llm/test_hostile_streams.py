@@ -123,9 +123,11 @@ STREAMS = {
 
 def deepest():
     """Return a list in a list in a list, about as deep as the decoder of documents allows."""
-    for depth in range(1000, 0, -10):
-        with contextlib.suppress(RecursionError):
-            return json.loads("[" * depth + "]" * depth)
+    value: list = []
+    with contextlib.suppress(RecursionError):
+        for depth in range(10, 1000, 10):
+            value = json.loads("[" * depth + "]" * depth)
+    return value
 
 
 HOSTILE = [
