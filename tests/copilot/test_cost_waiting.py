@@ -114,6 +114,7 @@ def test_a_raised_limit_reaches_those_who_wait() -> None:
 
     asyncio.run(ask())
     outstanding.release()
+    assert run.breakdown.reserved_usd == 0
 
 
 def test_calls_are_served_in_order_of_arrival() -> None:
@@ -214,6 +215,7 @@ def test_a_nested_call_goes_before_calls_that_hold_nothing() -> None:
         await asyncio.wait_for(large, 1)
 
     asyncio.run(ask())
+    assert run.breakdown.reserved_usd == 0
 
 
 async def _release_at_once(run: RunCostTracker, dollars: int) -> None:

@@ -1,7 +1,7 @@
-"""A connection to an MCP server, whose tools an agent can call.
+"""A connection to an MCP server, for agents to call its tools.
 
 The connection has a thread and an event loop of its own, so that its tools can be called from any
-thread and from any loop, as often as one likes, until it is closed.
+thread and from any loop, any number of times, until it is closed.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, 
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Self, TextIO
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import mcp_types
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
@@ -49,7 +48,12 @@ _MAX_TOOLS = 512
 _MAX_PAGES = 64
 """Far more than any server has: they only stop one that never ends its list."""
 _MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""Of one message over HTTP: more than any list of tools or acceptable result has."""
+"""Of one message over HTTP: more than any list of tools or acceptable result has.
+
+The SDK reads a program's messages line by line, of any length, and offers no way to bound them.
+"""
+_HTTP_TIMEOUT = httpx2.Timeout(30, read=300)
+"""Seconds. A server may hold a stream open for long; each call has the connection's timeout."""
 _MAX_LOG_LINE = 2_000
 _MAX_ERROR_CHARS = 500
 _OUR_INFO = mcp_types.Implementation(name="fluid-forge", version=__version__)
@@ -68,18 +72,26 @@ class McpConnection:
     """
 
     def __init__(
-        self, label: str, opener: _Opener, choice: ToolChoice, timeout: float, max_result_bytes: int
+        self,
+        label: str,
+        opener: _Opener,
+        choice: ToolChoice,
+        timeout: float,
+        max_result_bytes: int,
+        secrets: tuple[str, ...] = (),
     ) -> None:
         self._label = label
         self._opener = opener
         self._choice = choice
         self._timeout = timeout
         self._max_result_bytes = max_result_bytes
+        self._secrets = secrets
         self._adopted = ForeignTools()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Client | None = None
-        self._closing = asyncio.Event()
+        self._is_closing = False
+        self._stop: Callable[[], object] = _do_nothing
 
     @classmethod
     def to_command(
@@ -100,18 +112,20 @@ class McpConnection:
 
         The program gets none of this process's environment but PATH, HOME and the like, the
         variables of ``pass_environment``, and ``env``. What it writes to stderr goes to the log, at
-        DEBUG.
+        DEBUG. Run only programs that you trust: one message of a program may fill the memory.
         """
         passed = {name: os.environ[name] for name in pass_environment if name in os.environ}
         parameters = StdioServerParameters(
             command=command, args=[*arguments], env={**passed, **(env or {})}, cwd=cwd
         )
+        secrets = tuple((env or {}).values())
         return cls(
             Path(command).name,
-            lambda: _open_command(parameters),
+            lambda: _open_command(parameters, secrets),
             _choice(prefix, only, read_only, requires_approval),
             timeout,
             max_result_bytes,
+            secrets,
         )
 
     @classmethod
@@ -127,11 +141,14 @@ class McpConnection:
         timeout: float = DEFAULT_TIMEOUT_SECONDS,
         max_result_bytes: int = DEFAULT_MAX_RESULT_BYTES,
     ) -> McpConnection:
-        """Return a connection to a server over streamable HTTP. ``headers`` may hold a token."""
+        """Return a connection to a server over streamable HTTP. ``headers`` may hold a token.
+
+        The headers' values and those of the query are left out of errors and logs.
+        """
         parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.password:
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
             raise UsageError(
-                "The address of an MCP server must be http or https, without a password.",
+                "The address of an MCP server must be http or https, without a user or password.",
                 hint="Write https://host/path, and pass a token in headers.",
             )
         sent = dict(headers or {})
@@ -141,6 +158,7 @@ class McpConnection:
             _choice(prefix, only, read_only, requires_approval),
             timeout,
             max_result_bytes,
+            _secrets_of_request(sent, parts.query),
         )
 
     @property
@@ -160,13 +178,13 @@ class McpConnection:
         if self._thread is not None:
             raise RuntimeError(f"{self!r} is open already.")
         ready: Future[list[mcp_types.Tool]] = Future()
+        self._is_closing = False
         self._thread = threading.Thread(
             target=lambda: asyncio.run(self._serve(ready)), name="fluid-mcp", daemon=True
         )
         self._thread.start()
-        definitions = ready.result()
         try:
-            self._adopted = adopt_tools(definitions, self._choice, self._call)
+            self._adopted = adopt_tools(ready.result(), self._choice, self._call)
         except BaseException:
             self.close()
             raise
@@ -188,37 +206,46 @@ class McpConnection:
         thread, self._thread = self._thread, None
         if thread is None:
             return
+        self._is_closing = True  # for a thread that hasn't started its loop yet
         loop = self._loop
         if loop is not None:
             with contextlib.suppress(RuntimeError):  # the loop ended with the server
-                loop.call_soon_threadsafe(self._closing.set)
+                loop.call_soon_threadsafe(lambda: self._stop())
         thread.join()
 
     async def _serve(self, ready: Future[list[mcp_types.Tool]]) -> None:
-        """Hold the connection open until it is closed."""
-        self._closing = asyncio.Event()
+        """Hold the connection open until it is closed, also while it is being opened."""
+        closing = asyncio.Event()
+        task = asyncio.current_task()
+        self._stop = task.cancel if task is not None else closing.set
         self._loop = asyncio.get_running_loop()
         try:
+            if self._is_closing:
+                return
             async with contextlib.AsyncExitStack() as stack:
                 async with asyncio.timeout(self._timeout):
                     client = await stack.enter_async_context(self._opener())
                     definitions = await _list_tools(client)
-                self._client = client
+                self._client, self._stop = client, closing.set
                 ready.set_result(definitions)
-                await self._closing.wait()
+                await closing.wait()
                 self._client = None  # no call may start while the connection is closed
+        except asyncio.CancelledError:
+            if not self._is_closing:
+                raise
         except Exception as error:  # noqa: BLE001 - any failure to connect is the opener's error
             if ready.done():
-                LOG.warning("MCP server %s ended badly: %s", self._label, _describe(error))
+                description = _describe(error, self._secrets)
+                LOG.warning("MCP server %s ended with an error: %s", self._label, description)
             else:
                 ready.set_exception(self._connection_error(error))
         finally:
             self._client = None
-            if not ready.done():  # cancelled from inside: the opener mustn't wait for ever
+            if not ready.done():  # cancelled from inside: the opener mustn't wait forever
                 ready.set_exception(McpConnectionError(f"{self!r} was cancelled."))
 
     async def _call(self, name: str, arguments: dict[str, object]) -> JsonValue:
-        """Call a tool of the server, from whatever loop. Raises ``TimeoutError`` among others."""
+        """Call a tool of the server, from any loop. Raises ``TimeoutError`` among others."""
         loop = self._loop
         if self._thread is None or loop is None or loop.is_closed():
             raise McpConnectionError(f"The connection to MCP server {self._label} is closed.")
@@ -241,17 +268,18 @@ class McpConnection:
         except MCPError as error:
             if error.code == mcp_types.CONNECTION_CLOSED:
                 raise self._connection_error(error) from None
-            raise McpToolError(f"MCP server {self._label} answered: {_describe(error)}") from None
+            description = _describe(error, self._secrets)
+            raise McpToolError(f"MCP server {self._label} answered: {description}") from None
         except (OSError, RuntimeError, ValidationError) as error:
             if isinstance(error, TimeoutError):
                 raise
             raise self._connection_error(error) from None
-        return read_result(result, self._max_result_bytes)
+        return read_result(result, self._max_result_bytes, self._secrets)
 
     def _connection_error(self, error: BaseException) -> McpConnectionError:
         return McpConnectionError(
-            f"MCP server {self._label} didn't work: {_describe(error)}",
-            hint="Run its command, or open its address, by hand; its stderr is logged at DEBUG.",
+            f"MCP server {self._label} didn't work: {_describe(error, self._secrets)}",
+            hint="Try its command or address yourself; a program's stderr is logged at DEBUG.",
         )
 
 
@@ -269,17 +297,32 @@ def _choice(
     )
 
 
+def _secrets_of_request(headers: Mapping[str, str], query: str) -> tuple[str, ...]:
+    """Return what may be a secret in a request: its headers' values, and those of its query."""
+    words = (value.rpartition(" ")[2] for value in headers.values())  # without "Bearer"
+    raw_values = (pair.partition("=")[2] for pair in query.split("&"))
+    values = (value for _, value in parse_qsl(query))
+    return tuple({*headers.values(), *words, *raw_values, *values} - {""})
+
+
+def _do_nothing() -> None:
+    """Stand for what stops a connection that was never opened."""
+
+
 @contextlib.asynccontextmanager
-async def _open_command(parameters: StdioServerParameters) -> AsyncGenerator[Client]:
-    with _logged_stderr(Path(parameters.command).name) as log:
+async def _open_command(
+    parameters: StdioServerParameters, secrets: tuple[str, ...]
+) -> AsyncGenerator[Client]:
+    with _logged_stderr(Path(parameters.command).name, secrets) as log:
         async with Client(stdio_client(parameters, errlog=log), client_info=_OUR_INFO) as client:
             yield client
 
 
 @contextlib.asynccontextmanager
 async def _open_url(url: str, headers: dict[str, str]) -> AsyncGenerator[Client]:
-    async with create_mcp_http_client(headers=headers) as http:
-        http.event_hooks = {"response": [_bound_body]}
+    async with httpx2.AsyncClient(
+        headers=headers, timeout=_HTTP_TIMEOUT, event_hooks={"response": [_bound_body]}
+    ) as http:
         transport = streamable_http_client(
             url, http_client=http, max_sse_event_size=_MAX_MESSAGE_BYTES
         )
@@ -313,10 +356,10 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
 
 @contextlib.contextmanager
-def _logged_stderr(label: str) -> Generator[TextIO]:
+def _logged_stderr(label: str, known_secrets: tuple[str, ...]) -> Generator[TextIO]:
     """Yield a file for a program's stderr, whose lines are logged at DEBUG without secrets."""
     read_end, write_end = os.pipe()
-    secrets = secrets_of_environment()
+    secrets = (*secrets_of_environment(), *known_secrets)
 
     def log_lines() -> None:
         with os.fdopen(read_end, encoding="utf-8", errors="replace") as lines:
@@ -343,9 +386,10 @@ async def _list_tools(client: Client) -> list[mcp_types.Tool]:
     raise ValueError("its list of tools doesn't end")
 
 
-def _describe(error: BaseException) -> str:
+def _describe(error: BaseException, known_secrets: tuple[str, ...]) -> str:
     """Return an error's class and text, without secrets; the first of a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    text = clip(redact(str(error), secrets_of_environment()), _MAX_ERROR_CHARS)
+    secrets = (*secrets_of_environment(), *known_secrets)
+    text = clip(redact(str(error), secrets), _MAX_ERROR_CHARS)
     return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."

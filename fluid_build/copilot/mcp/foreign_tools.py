@@ -8,7 +8,7 @@ nothing: the protocol calls them hints that aren't to be relied on.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mcp_types
@@ -19,6 +19,7 @@ from fluid_build.copilot.tools.argument_schemas import find_faults
 from fluid_build.copilot.tools.definition import SchemaTool
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonValue
+from fluid_build.secrets import redact, secrets_of_environment
 from fluid_build.text import clip, did_you_mean
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -30,17 +31,17 @@ _MAX_SCHEMA_BYTES = 64 * 1024
 _MAX_SCHEMA_DEPTH = 32
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
-Call = Callable[[str, dict[str, object]], Awaitable[JsonValue]]
+CallServer = Callable[[str, dict[str, object]], Awaitable[JsonValue]]
 """A call of a server's tool by its own name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The tools to take of a server, and what is known of them, by the server's own names.
+    """The tools to take of a server, and what you know about them, by the server's own names.
 
-    ``only`` None takes all. ``read_only`` tools may run in parallel, and a person must consent to
-    each call of a ``requires_approval`` one. ``prefix`` goes before every name, so that two servers
-    can have tools of one name.
+    ``only`` None takes all. ``read_only`` tools may run in parallel, and each call of a
+    ``requires_approval`` tool needs a person's approval. ``prefix`` goes before every name, so that
+    two servers can have tools with the same name.
     """
 
     prefix: str = ""
@@ -50,8 +51,8 @@ class ToolChoice:
 
     def check_names(self, server_names: Sequence[str]) -> None:
         """Raise ``UsageError`` for a name that the server doesn't have."""
-        named = (self.only or frozenset()) | self.read_only | self.requires_approval
-        for name in sorted(named - set(server_names)):
+        chosen_names = (self.only or frozenset()) | self.read_only | self.requires_approval
+        for name in sorted(chosen_names - set(server_names)):
             raise UsageError(
                 f"The MCP server has no tool named {name!r}.{did_you_mean(name, server_names)}"
             )
@@ -66,7 +67,7 @@ class ForeignTools:
 
 
 def adopt_tools(
-    definitions: Sequence[mcp_types.Tool], choice: ToolChoice, call: Call
+    definitions: Sequence[mcp_types.Tool], choice: ToolChoice, call: CallServer
 ) -> ForeignTools:
     """Return the server's tools as ours, each of which calls the server."""
     choice.check_names([definition.name for definition in definitions])
@@ -85,14 +86,18 @@ def adopt_tools(
     return adopted
 
 
-def read_result(result: mcp_types.CallToolResult, max_bytes: int) -> JsonValue:
+def read_result(
+    result: mcp_types.CallToolResult, max_bytes: int, secrets: Iterable[str] = ()
+) -> JsonValue:
     """Return a result as JSON: its structured content, or else its text, or its parts.
 
-    Raises ``McpToolError`` if the server's tool failed, ``McpResultTooLargeError`` over the limit.
+    Raises ``McpToolError`` if the server's tool failed, its text without ``secrets``, and
+    ``McpResultTooLargeError`` over the limit.
     """
     if result.is_error:
         text = " ".join(part.text for part in result.content if part.type == "text")
-        raise McpToolError(f"The server's tool failed: {clip(text, 2_000)}")
+        safe_text = redact(text, (*secrets_of_environment(), *secrets))
+        raise McpToolError(f"The server's tool failed: {clip(safe_text, 2_000)}")
     value = result.structured_content
     if value is None:
         parts = [_read_part(part) for part in result.content]
@@ -104,7 +109,9 @@ def read_result(result: mcp_types.CallToolResult, max_bytes: int) -> JsonValue:
     return value  # type: ignore[no-any-return]  # the SDK has parsed it from JSON
 
 
-def _adopt(name: str, definition: mcp_types.Tool, choice: ToolChoice, call: Call) -> SchemaTool:
+def _adopt(
+    name: str, definition: mcp_types.Tool, choice: ToolChoice, call: CallServer
+) -> SchemaTool:
     async def call_server(arguments: dict[str, object]) -> JsonValue:
         return await call(definition.name, arguments)
 

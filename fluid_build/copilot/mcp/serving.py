@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Required, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import mcp_types
 from mcp.server import Server, ServerRequestContext
@@ -46,10 +46,9 @@ Tools = Iterable[Tool | Callable[..., object] | str]
 
 
 class ServerOptions(TypedDict, total=False):
-    """The keyword arguments of ``make_mcp_server``."""
+    """The optional keyword arguments of ``make_mcp_server``."""
 
     name: str
-    workspace_root: Required[Path | str]
     deps: object
     approved: Collection[str]
 
@@ -57,8 +56,8 @@ class ServerOptions(TypedDict, total=False):
 def make_mcp_server(
     tools: Tools | None = None,
     *,
-    name: str = "fluid-forge",
     workspace_root: Path | str,
+    name: str = "fluid-forge",
     deps: object = None,
     approved: Collection[str] = (),
 ) -> Server[object]:
@@ -74,7 +73,7 @@ def make_mcp_server(
     if not root.is_dir():
         raise UsageError(f"{root} isn't a folder.", hint="Pass the folder that tools may read.")
     definitions = [_describe(tool) for tool in box.values()]
-    places = asyncio.Semaphore(_MAX_PARALLEL_CALLS)
+    call_slots = asyncio.Semaphore(_MAX_PARALLEL_CALLS)
 
     async def list_tools(
         _context: ServerRequestContext[object], _params: mcp_types.PaginatedRequestParams | None
@@ -84,7 +83,7 @@ def make_mcp_server(
     async def call_tool(
         context: ServerRequestContext[object], params: mcp_types.CallToolRequestParams
     ) -> mcp_types.CallToolResult:
-        async with places:
+        async with call_slots:
             result = await box.dispatch_async(
                 params.name, params.arguments or {}, root, deps=deps, agent_id=name
             )
@@ -93,12 +92,14 @@ def make_mcp_server(
     return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-async def serve_stdio(tools: Tools | None = None, **options: Unpack[ServerOptions]) -> None:
+async def serve_stdio(
+    tools: Tools | None = None, *, workspace_root: Path | str, **options: Unpack[ServerOptions]
+) -> None:
     """Serve ``tools`` on stdin and stdout until stdin ends; the options are ``make_mcp_server``'s.
 
     Meanwhile everything else that is written to stdout goes to stderr.
     """
-    server = make_mcp_server(tools, **options)
+    server = make_mcp_server(tools, workspace_root=workspace_root, **options)
     own_stdout = sys.stdout
     async with stdio_server() as (reader, writer):
         try:
@@ -109,14 +110,17 @@ async def serve_stdio(tools: Tools | None = None, **options: Unpack[ServerOption
             own_stdout.flush()
 
 
-def serve_stdio_sync(tools: Tools | None = None, **options: Unpack[ServerOptions]) -> None:
+def serve_stdio_sync(
+    tools: Tools | None = None, *, workspace_root: Path | str, **options: Unpack[ServerOptions]
+) -> None:
     """Serve ``tools`` on stdin and stdout, as ``serve_stdio``, and wait."""
-    run_blocking(serve_stdio(tools, **options))
+    run_blocking(serve_stdio(tools, workspace_root=workspace_root, **options))
 
 
 def make_http_app(
     tools: Tools | None = None,
     *,
+    workspace_root: Path | str,
     allowed_hosts: Collection[str] = (),
     token: str | None = None,
     **options: Unpack[ServerOptions],
@@ -128,7 +132,12 @@ def make_http_app(
     no web page can reach the server by rebinding its own name. With ``token`` they must bear it as
     well. The other options are ``make_mcp_server``'s.
     """
-    server = make_mcp_server(tools, **options)
+    if token is not None and not token.strip():
+        raise UsageError(
+            "The token that protects the server is empty.",
+            hint="Check the variable it comes from, or leave token out to serve this machine only.",
+        )
+    server = make_mcp_server(tools, workspace_root=workspace_root, **options)
     hosts = [*_LOCAL_HOSTS, *allowed_hosts]
     app = server.streamable_http_app(
         stateless_http=True,
@@ -148,6 +157,7 @@ def make_http_app(
 async def serve_http(
     tools: Tools | None = None,
     *,
+    workspace_root: Path | str,
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     allowed_hosts: Collection[str] = (),
@@ -166,7 +176,9 @@ async def serve_http(
             f"Other machines can reach {host}.",
             hint="Pass token and allowed_hosts, or keep to 127.0.0.1.",
         )
-    app = make_http_app(tools, allowed_hosts=allowed_hosts, token=token, **options)
+    app = make_http_app(
+        tools, workspace_root=workspace_root, allowed_hosts=allowed_hosts, token=token, **options
+    )
     config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
     server = uvicorn.Server(config)
     serving = asyncio.ensure_future(server.serve())
@@ -182,6 +194,7 @@ async def serve_http(
 def serve_http_sync(
     tools: Tools | None = None,
     *,
+    workspace_root: Path | str,
     host: str = "127.0.0.1",
     port: int = DEFAULT_PORT,
     allowed_hosts: Collection[str] = (),
@@ -189,9 +202,16 @@ def serve_http_sync(
     **options: Unpack[ServerOptions],
 ) -> None:
     """Serve ``tools`` over HTTP, as ``serve_http``, and wait until it is interrupted."""
-    run_blocking(
-        serve_http(tools, host=host, port=port, allowed_hosts=allowed_hosts, token=token, **options)
+    serving = serve_http(
+        tools,
+        workspace_root=workspace_root,
+        host=host,
+        port=port,
+        allowed_hosts=allowed_hosts,
+        token=token,
+        **options,
     )
+    run_blocking(serving)
 
 
 class _BearerToken:

@@ -107,7 +107,8 @@ def test_a_later_system_message_is_the_users():
 @given(conversations(max_turns=8), st.booleans())
 def test_any_conversation_is_accepted(messages, is_cached):
     """In either spelling of tool use, and whoever speaks last."""
-    build(messages=messages, cache_prompt=is_cached, tools=[TOOL])
+    body = build(messages=messages, cache_prompt=is_cached, tools=[TOOL]).body
+    assert body["messages"][0]["role"] == "user"
 
 
 def test_ids_from_elsewhere_are_made_safe_on_both_sides():

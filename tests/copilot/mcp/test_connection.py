@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -218,8 +221,10 @@ def test_a_name_that_the_server_does_not_have_is_a_usage_error() -> None:
         connect(only=["strctured"]).__enter__()
 
 
-@pytest.mark.parametrize("url", ["ftp://host/mcp", "http://", "https://user:canary@host/mcp"])
-def test_an_address_must_be_http_without_a_password(url: str) -> None:
+@pytest.mark.parametrize(
+    "url", ["ftp://host/mcp", "http://", "https://user:canary@host/mcp", "https://canary@host/mcp"]
+)
+def test_an_address_must_be_http_without_a_login(url: str) -> None:
     with pytest.raises(UsageError) as caught:
         McpConnection.to_url(url)
     assert "canary" not in str(caught.value)
@@ -228,3 +233,79 @@ def test_an_address_must_be_http_without_a_password(url: str) -> None:
 def test_nothing_listening_is_an_error() -> None:
     with pytest.raises(McpConnectionError):
         McpConnection.to_url("http://127.0.0.1:9/mcp", timeout=5).__enter__()
+
+
+class _Echo(BaseHTTPRequestHandler):
+    """Refuses each request, and repeats its token and its query."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        words = f"bad token {self.headers['x-team']} {self.headers['authorization']} {self.path}"
+        error = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": words}}
+        body = json.dumps(error).encode()
+        self.send_response(401)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+def test_no_error_repeats_what_was_sent_in_the_headers_or_the_query() -> None:
+    with HTTPServer(("127.0.0.1", 0), _Echo) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        connection = McpConnection.to_url(
+            f"http://127.0.0.1:{server.server_port}/mcp?k=canary%201&n=canary+2",
+            headers={"x-team": "canary-3", "authorization": "Token canary-4"},
+            timeout=5,
+        )
+        with pytest.raises(McpConnectionError, match="bad token") as caught:
+            connection.__enter__()
+        server.shutdown()
+    assert "canary" not in str(caught.value)
+
+
+def test_no_error_or_log_repeats_the_programs_variables(caplog: pytest.LogCaptureFixture) -> None:
+    program = "import os, sys; print('seen', os.environ['SHOP'], file=sys.stderr)"
+    connection = McpConnection.to_command(
+        sys.executable, "-c", program, env={"SHOP": "canary-5"}, timeout=5
+    )
+    with (
+        caplog.at_level(logging.DEBUG, logger="fluid_build.copilot.mcp.connection"),
+        pytest.raises(McpConnectionError),
+    ):
+        connection.__enter__()
+    assert "seen ***" in caplog.text
+    assert "canary" not in caplog.text
+
+
+def test_a_connection_that_failed_to_open_can_be_opened_later(tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    connection = McpConnection.to_command(sys.executable, str(server), timeout=20)
+    with pytest.raises(McpConnectionError):
+        connection.__enter__()
+    shutil.copy(SERVER, server)
+    with connection:
+        assert call(connection, "files_read", n=1) == "read 1"
+
+
+def test_a_connection_that_is_still_opening_can_be_closed() -> None:
+    connection = McpConnection.to_command(
+        sys.executable, "-c", "import time; time.sleep(60)", timeout=60
+    )
+    errors: list[Exception] = []
+
+    def open_it() -> None:
+        try:
+            connection.__enter__()
+        except McpConnectionError as error:
+            errors.append(error)
+
+    opening = threading.Thread(target=open_it)
+    opening.start()
+    time.sleep(0.5)
+    connection.close()
+    opening.join(timeout=10)
+    assert len(errors) == 1

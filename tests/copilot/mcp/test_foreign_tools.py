@@ -48,3 +48,11 @@ def test_a_failed_result_is_an_error_with_a_bounded_text() -> None:
     with pytest.raises(McpToolError) as caught:
         read_result(result("x" * 10_000, is_error=True), 10)
     assert len(str(caught.value)) < 3_000
+
+
+def test_a_failed_results_text_has_no_secrets_of_the_connection() -> None:
+    failed = mcp_types.CallToolResult(
+        content=[mcp_types.TextContent(text="bad token canary-1")], is_error=True
+    )
+    with pytest.raises(McpToolError, match=r"bad token \*\*\*"):
+        read_result(failed, 100, ["canary-1"])

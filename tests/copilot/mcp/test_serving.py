@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import httpx2
 import pytest
 import uvicorn
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -32,7 +32,12 @@ from fluid_build.copilot import Agent, ScriptedProvider
 from fluid_build.copilot.llm.base import LlmResponse
 from fluid_build.copilot.mcp.connection import McpConnection
 from fluid_build.copilot.mcp.errors import McpConnectionError
-from fluid_build.copilot.mcp.serving import make_http_app, make_mcp_server, serve_http
+from fluid_build.copilot.mcp.serving import (
+    make_http_app,
+    make_mcp_server,
+    serve_http,
+    serve_stdio_sync,
+)
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.errors import UsageError
@@ -273,7 +278,7 @@ def test_a_token_is_required_where_there_is_one(workspace: Path) -> None:
     async def use(url: str) -> Any:
         headers = {"authorization": "Bearer s3cret-token"}
         async with (
-            create_mcp_http_client(headers=headers) as http_client,
+            httpx2.AsyncClient(headers=headers) as http_client,
             Client(streamable_http_client(url, http_client=http_client)) as client,
         ):
             return (await client.call_tool("double", {"number": 1})).structured_content
@@ -285,7 +290,21 @@ def test_a_token_is_required_where_there_is_one(workspace: Path) -> None:
         assert asyncio.run(use(server.url)) == 2
 
 
-def test_serve_http_binds_to_this_machine_alone_unless_told_who_may_come(workspace: Path) -> None:
+@pytest.mark.parametrize("token", ["", " "])
+def test_an_empty_token_is_an_error(workspace: Path, token: str) -> None:
+    """It comes from a variable that isn't set, and would let everyone in."""
+    with pytest.raises(UsageError, match="token that protects the server is empty"):
+        make_http_app([own_server.double], workspace_root=workspace, token=token)
+
+
+def test_a_forgotten_workspace_is_an_error_that_names_the_function_called() -> None:
+    with pytest.raises(TypeError, match=r"serve_stdio_sync\(\) missing .* 'workspace_root'"):
+        serve_stdio_sync([own_server.double])  # type: ignore[call-arg]
+
+
+def test_serve_http_binds_to_this_machine_alone_unless_it_has_a_token_and_hosts(
+    workspace: Path,
+) -> None:
     for host in ("0.0.0.0", "192.0.2.1", "example.com"):
         with pytest.raises(UsageError, match="Other machines can reach"):
             asyncio.run(serve_http([own_server.double], workspace_root=workspace, host=host))
