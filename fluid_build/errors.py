@@ -2,6 +2,7 @@
 
     FluidError
       ├── UsageError                the command or call itself is wrong
+      │     └── MissingExtraError       an optional package isn't installed
       ├── SourceError               the data couldn't be reached or read
       │     ├── UnknownSourceError      no such kind of source
       │     ├── SourceNotFoundError     nothing exists at that path or address
@@ -43,6 +44,14 @@ class FluidError(Exception):
 
 class UsageError(FluidError):
     """An invalid option, argument or combination of them."""
+
+
+class MissingExtraError(UsageError):
+    """A package of the optional ``extra`` that isn't installed. ``hint`` has the command."""
+
+    def __init__(self, message: str, *, extra: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.extra = extra
 
 
 def unknown_name(

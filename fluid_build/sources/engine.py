@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
+from fluid_build.extras import install_command
 from fluid_build.secrets import redact
 from fluid_build.sources.base import stop, was_interrupted
 from fluid_build.sources.kinds import Scanner
@@ -175,7 +176,7 @@ def _scanner_path(scanner: Scanner) -> Path:
 
 def _install(scanner: Scanner) -> str:
     if scanner.extra:
-        return f"pip install 'fluid-forge[{scanner.extra}]'"
+        return install_command(scanner.extra)
     return f"pip install {scanner.wheel}=={duckdb.__version__}"
 
 

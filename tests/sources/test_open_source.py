@@ -22,6 +22,7 @@ from fluid_build.errors import (
     UnknownSourceError,
     UsageError,
 )
+from fluid_build.extras import install_command
 from fluid_build.sources import engine, open_source
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.kinds import DUCKDB, SQLITE
@@ -126,7 +127,7 @@ def test_a_missing_scanner_is_told_with_the_remedy(
     monkeypatch.setattr(engine.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SourceError, match="isn't installed") as caught:
         open_source("postgresql://u:s3cret@h/db")
-    assert caught.value.hint == "Install it: pip install 'fluid-forge[postgres]'."
+    assert caught.value.hint == f"Install it: {install_command('postgres')}."
     with pytest.raises(SourceError, match="isn't installed"):
         open_source(database)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
+from importlib.util import find_spec
 from types import TracebackType
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
@@ -30,6 +31,7 @@ from fluid_build.copilot.cost.ledger_lock import LedgerLock
 from fluid_build.copilot.cost.queue import ReservationQueue
 from fluid_build.copilot.errors import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.events import EventBus, get_event_bus
+from fluid_build.extras import missing_extra
 
 
 @dataclass(eq=False, slots=True)
@@ -298,6 +300,8 @@ class RunCostTracker:
         price = partial(self._price, provider, model, call.input_tokens, call.max_output_tokens)
         plain, all_written = price(), price(cache_write_tokens=call.input_tokens)
         if plain is None and limit is not None:
+            if find_spec("genai_prices") is None:
+                raise missing_extra("llm", "Enforcing a cost limit")
             raise UnknownPriceError(provider, model)
         amount = max(plain or Decimal(0), all_written or Decimal(0))
         return Reservation(self, call.caller, Hold(amount))

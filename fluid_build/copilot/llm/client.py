@@ -19,13 +19,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import TypedDict, TypeVar, Unpack
 
-import httpx
-
 from fluid_build.copilot.cost import RunCostTracker, get_cost_tracker
 from fluid_build.copilot.llm.answer_streams import AnswerStream, AnswerStreamSync
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmProvider, LlmRequest, LlmResponse
 from fluid_build.copilot.llm.call_operations import model_call, record_answer
 from fluid_build.copilot.llm.credentials import ApiKey, find_api_key
+from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.sending import TRANSPORT_ERRORS, Call, WholeAttempt, prepare_call
 from fluid_build.copilot.llm.stream_attempts import StreamedCall

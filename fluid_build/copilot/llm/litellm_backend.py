@@ -15,12 +15,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from types import ModuleType
 from typing import ClassVar, Unpack
 
-import httpx
 from pydantic import BaseModel
 
 from fluid_build.copilot.llm.client import ClientOptions, LlmClient
+from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.openai.chat import OpenAIChatProvider
-from fluid_build.errors import UsageError
+from fluid_build.extras import needs_extra
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
 
@@ -103,7 +103,7 @@ def make_litellm_client(
     """Return a client whose calls go through LiteLLM.
 
     ``call_options`` are added to each call (``api_base``, ``api_key``, …), ``options`` are those
-    of ``LlmClient``. Raises ``UsageError`` where LiteLLM isn't installed.
+    of ``LlmClient``. Raises ``MissingExtraError`` where LiteLLM isn't installed.
     """
     transport = LiteLlmTransport(call_options)
     return LlmClient(LiteLlmProvider(), transport=transport, async_transport=transport, **options)
@@ -112,12 +112,8 @@ def make_litellm_client(
 def _import_litellm() -> ModuleType:
     # otherwise the import itself fetches a price list from the network
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    try:
+    with needs_extra("litellm", "Calling models through LiteLLM"):
         litellm = importlib.import_module("litellm")
-    except ImportError:
-        raise UsageError(
-            "LiteLLM isn't installed.", hint="Install the extra: pip install fluid-forge[litellm]."
-        ) from None
     vars(litellm).update(telemetry=False, suppress_debug_info=True)
     return litellm
 

@@ -16,8 +16,6 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Literal, Self, TypedDict
 
-import httpx
-
 from fluid_build.copilot.context.message_parts import attachments
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
@@ -30,6 +28,7 @@ from fluid_build.copilot.error_classification import (
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest, LlmResponse, Usage
 from fluid_build.copilot.llm.credentials import ApiKey
+from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.json_types import JsonObject, JsonValue
 

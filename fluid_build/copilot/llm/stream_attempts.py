@@ -8,8 +8,6 @@ from contextlib import aclosing, closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TypeAlias
 
-import httpx
-
 from fluid_build.copilot.context.token_budget import estimate_tokens
 from fluid_build.copilot.cost import Reservation
 from fluid_build.copilot.error_classification import classify_error_document
@@ -17,6 +15,7 @@ from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, P
 from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.base import LlmResponse
 from fluid_build.copilot.llm.call_operations import model_call, record_answer
+from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.sending import (
     SAFETY_FACTOR,
     TRANSPORT_ERRORS,

@@ -2,3 +2,8 @@
 
 Needs the extra ``mcp``: version 2.3 or later of the official SDK.
 """
+
+from fluid_build.extras import needs_extra
+
+with needs_extra("mcp", "MCP"):
+    import mcp as _sdk  # noqa: F401

@@ -16,15 +16,17 @@ from contextvars import Token
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from opentelemetry import context, metrics, trace
-from opentelemetry.context import Context
-from opentelemetry.metrics import Meter
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
-from opentelemetry.util.types import AttributeValue
-
 from fluid_build import __version__
 from fluid_build.copilot.events import Event, EventBus, get_event_bus
 from fluid_build.copilot.operations import current_operation
+from fluid_build.extras import needs_extra
+
+with needs_extra("otel", "OpenTelemetry"):
+    from opentelemetry import context, metrics, trace
+    from opentelemetry.context import Context
+    from opentelemetry.metrics import Meter
+    from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
+    from opentelemetry.util.types import AttributeValue
 
 OPERATION = "gen_ai.operation.name"
 PROVIDER = "gen_ai.provider.name"

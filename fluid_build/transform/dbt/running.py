@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
+from fluid_build.extras import install_command
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.secrets import redact, secrets_of_environment
 from fluid_build.sources.kinds import KINDS, ServerKind
@@ -234,7 +235,7 @@ def _gave_up(output: str) -> DbtError:
     if "No module named 'dbt" in output or "No module named dbt" in output:
         return DbtMissingError(
             "dbt isn't installed",
-            hint="Install it with: pip install 'fluid-forge[dbt]'",
+            hint=f"Install it with: {install_command('dbt')}",
         )
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return DbtFailedError(

@@ -29,7 +29,7 @@ from fluid_build.copilot.llm.testing import (
     rate_limit,
     unauthorized,
 )
-from fluid_build.errors import FluidError, UsageError
+from fluid_build.errors import FluidError, MissingExtraError
 
 PROMPT = LlmPrompt("openai/test-model", [{"role": "user", "content": "hello"}])
 needs_litellm = pytest.mark.skipif(
@@ -178,6 +178,6 @@ def test_a_lost_connection_is_charged_unless_there_never_was_one(cause, spent, f
 def test_without_litellm_the_extra_is_named(monkeypatch):
     """Nothing else of the runtime needs it."""
     monkeypatch.setitem(sys.modules, "litellm", None)
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(MissingExtraError) as caught:
         make_litellm_client()
-    assert "fluid-forge[litellm]" in caught.value.hint
+    assert caught.value.extra == "litellm"

@@ -7,6 +7,7 @@ import pytest
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.errors import DbtFailedError, DbtMissingError
+from fluid_build.extras import install_command
 from fluid_build.transform.dbt.running import DbtNode, DbtResult, run_dbt
 from tests.transform.dbt.projects import written
 
@@ -18,7 +19,7 @@ def test_where_dbt_is_missing_the_hint_says_how_to_install_it(tmp_path: Path) ->
         pytest.skip("these tests do not run in a virtual environment")
     with pytest.raises(DbtMissingError, match="dbt isn't installed") as missing:
         run_dbt(tmp_path, python=str(bare))
-    assert missing.value.hint == "Install it with: pip install 'fluid-forge[dbt]'"
+    assert missing.value.hint == f"Install it with: {install_command('dbt')}"
 
 
 @pytest.mark.usefixtures("dbt")
