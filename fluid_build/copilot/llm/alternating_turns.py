@@ -26,6 +26,7 @@ from fluid_build.errors import UsageError
 TurnPart: TypeAlias = AnswerPart | Attachment
 
 _EMPTY_TURN = "(no text)"
+_CONTINUE = "Continue."
 
 
 @dataclass(slots=True)
@@ -73,6 +74,11 @@ def alternate(messages: Iterable[Message], format_name: str) -> list[Turn]:
         if not (turn.results or turn.parts):
             turn.parts.append(_EMPTY_TURN)
     return turns
+
+
+def end_with_user(turns: list[Turn]) -> list[Turn]:
+    """Return the turns with the user's last, for models that don't complete a begun answer."""
+    return turns if turns[-1].is_user else [*turns, Turn(is_user=True, parts=[_CONTINUE])]
 
 
 def _parts(message: Message, is_user: bool, format_name: str) -> list[TurnPart]:

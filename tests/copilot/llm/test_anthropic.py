@@ -111,6 +111,34 @@ def test_any_conversation_is_accepted(messages, is_cached):
     assert body["messages"][0]["role"] == "user"
 
 
+@pytest.mark.parametrize("model", ["claude-opus-4-6", "claude-sonnet-5", "claude-haiku-5-5"])
+def test_a_conversation_that_ends_with_an_answer_goes_on_with_the_users_turn(model):
+    """Claude 4.6 and later refuse to complete an answer."""
+    talk = [*ASK, {"role": "assistant", "content": "So far: a, "}]
+    last = build(model, talk, cache_prompt=False).body["messages"][-1]
+    assert last == {"role": "user", "content": [{"type": "text", "text": "Continue."}]}
+    plain = {"model": model, "max_tokens": 9, "messages": [*ASK[1:], talk[-1]]}
+    headers = {"anthropic-version": "2026-10-21"}
+    plain["messages"][-1] = {"role": "assistant", "content": "So far: a,"}
+    assert "assistant message prefill" in WIRE.refuse(headers, plain)
+
+
+@pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-sonnet-4-5-20250929", "m"])
+def test_an_older_model_completes_the_answer(model):
+    """Models of other companies keep what they are sent, too."""
+    talk = [*ASK, {"role": "assistant", "content": "So far: a, "}]
+    last = build(model, talk, cache_prompt=False).body["messages"][-1]
+    assert last["content"] == [{"type": "text", "text": "So far: a,"}]
+
+
+def test_a_paused_answer_goes_back_as_it_is():
+    """The API goes on with its own tool's call, without a turn of the user's."""
+    turn = read(message(SEARCH, stop_reason="pause_turn")).as_message()
+    assert build(messages=[*ASK, turn]).body["messages"][-1]["role"] == "assistant"
+    turn = read(message(SEARCH, SEARCH_RESULT)).as_message()
+    assert build(messages=[*ASK, turn]).body["messages"][-1]["role"] == "user"
+
+
 def test_ids_from_elsewhere_are_made_safe_on_both_sides():
     """A call and its result keep the same id."""
     call = {"id": "call:1/x", "name": "t", "arguments": {}}
@@ -338,6 +366,20 @@ def test_a_tool_loop_keeps_its_thinking_in_front_of_its_calls():
     prompt = LlmPrompt("claude-sonnet-4-5", [*ASK, bare, *RESULTS], extra=extra, tools=[TOOL])
     request = AnthropicProvider().build_request(prompt)
     assert "Expected `thinking`" in WIRE.refuse(request.headers, request.body)
+
+
+def test_the_server_refuses_bound_thinking_after_a_change():
+    """Unless the request lets it drop the thinking, as ours do."""
+    prompt = LlmPrompt("claude-opus-5-5", ASK)
+    body = AnthropicProvider().build_request(prompt).body
+    turn = read(WIRE.reply(Reply("yes", thinking="hm"), body), prompt).as_message()
+    last = {"role": "user", "content": "and?"}
+    changed = build("claude-opus-5-5", [{"role": "user", "content": "Another."}, turn, last])
+    plain = {name: value for name, value in changed.body.items() if name != "thinking"}
+    assert "bound to a different conversation" in WIRE.refuse(changed.headers, plain)
+    same = build("claude-opus-5-5", [*ASK, turn, last])
+    plain = {name: value for name, value in same.body.items() if name != "thinking"}
+    assert WIRE.refuse(same.headers, plain) is None
 
 
 def test_models_that_bind_thinking_to_the_conversation_may_drop_it():

@@ -252,7 +252,7 @@ def test_newer_models_are_asked_to_go_on_after_an_answer():
     talk = [*ASK, {"role": "assistant", "content": "It may be"}]
     assert [turn["role"] for turn in body(talk)["contents"]] == ["user", "model"]
     newer = body(talk, "gemini-3.8-flash")["contents"]
-    assert newer[2:] == [{"role": "user", "parts": [{"text": "Go on."}]}]
+    assert newer[2:] == [{"role": "user", "parts": [{"text": "Continue."}]}]
 
 
 @pytest.mark.parametrize("model", ["gemini-3.8-flash", "gemini-3-pro", "gemini-2.5-pro"])

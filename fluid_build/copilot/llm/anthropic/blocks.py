@@ -44,6 +44,19 @@ def has_thinking(turns: list[Turn]) -> bool:
     )
 
 
+def has_open_server_call(turn: Turn) -> bool:
+    """Return whether the turn has a call of Anthropic's own tools without its result.
+
+    So ends an answer whose ``stop_reason`` was ``pause_turn``; sent back as it is, it goes on.
+    """
+    blocks = [part.block for part in turn.parts if isinstance(part, ProviderBlock)]
+    answered = [block.get("tool_use_id") for block in blocks]
+    return any(
+        block.get("type") == "server_tool_use" and block.get("id") not in answered
+        for block in blocks
+    )
+
+
 def _without_final_blanks(blocks: list[JsonObject]) -> list[JsonObject]:
     """Return the blocks of a last answer, whose text the API refuses with blanks at its end."""
     last = blocks[-1]

@@ -13,10 +13,10 @@ _BEFORE_4_5 = (
     "claude-haiku-3", "claude-opus-4-0", "claude-opus-4-2", "claude-opus-4@",
     "claude-sonnet-4-0", "claude-sonnet-4-2", "claude-sonnet-4@",
 )  # fmt: skip
-_WITH_SAMPLING = (
-    *_BEFORE_4_5, "claude-haiku-4", "claude-opus-4-1", "claude-opus-4-5", "claude-opus-4-6",
-    "claude-sonnet-4",
+_WITH_PREFILL = (
+    *_BEFORE_4_5, "claude-haiku-4", "claude-opus-4-1", "claude-opus-4-5", "claude-sonnet-4-5",
 )  # fmt: skip
+_WITH_SAMPLING = (*_WITH_PREFILL, "claude-opus-4-6", "claude-sonnet-4-6")
 _WITH_BOUND_THINKING = (
     "claude-fable-5-1", "claude-fable-5-2", "claude-haiku-5-5", "claude-mythos-5-1",
     "claude-mythos-5-2", "claude-opus-5-5", "claude-sonnet-5-5",
@@ -35,6 +35,15 @@ def takes_sampling(model: str) -> bool:
     """
     name = _claude_name(model)
     return not name or name.startswith(_WITH_SAMPLING)
+
+
+def allows_prefill(model: str) -> bool:
+    """Return whether a conversation may end with the beginning of the answer.
+
+    "Prefilling assistant messages returns a 400 error" since Claude 4.6: "Migration guide".
+    """
+    name = _claude_name(model)
+    return not name or name.startswith(_WITH_PREFILL)
 
 
 def binds_thinking(model: str) -> bool:

@@ -15,16 +15,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from fluid_build.copilot.llm.alternating_turns import alternate, split_system
+from fluid_build.copilot.llm.alternating_turns import alternate, end_with_user, split_system
 from fluid_build.copilot.llm.anthropic.blocks import (
     AnswerContent,
     end_cached,
+    has_open_server_call,
     has_thinking,
     read_content,
     read_usage,
     write_messages,
 )
 from fluid_build.copilot.llm.anthropic.models import (
+    allows_prefill,
     answers_in_schema,
     binds_thinking,
     takes_sampling,
@@ -124,6 +126,8 @@ class AnthropicProvider(LlmProvider):
         system, messages = split_system(prompt)
         mark = end_cached if prompt.cache_prompt else list[JsonObject]
         turns = alternate(messages, self.name)
+        if not allows_prefill(prompt.model) and not has_open_server_call(turns[-1]):
+            turns = end_with_user(turns)
         body: dict[str, JsonValue] = {
             "model": prompt.model,
             "max_tokens": prompt.max_output_tokens,

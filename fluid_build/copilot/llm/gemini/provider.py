@@ -17,7 +17,12 @@ from typing import ClassVar
 from urllib.parse import quote, urlsplit
 
 from fluid_build.copilot.errors import ProviderError, ProviderServerError
-from fluid_build.copilot.llm.alternating_turns import Turn, alternate, split_system
+from fluid_build.copilot.llm.alternating_turns import (
+    Turn,
+    alternate,
+    end_with_user,
+    split_system,
+)
 from fluid_build.copilot.llm.base import (
     LlmPrompt,
     LlmProvider,
@@ -66,7 +71,6 @@ _FIRST_WITH_BOTH = (3, 0)
 _FIRST_WITHOUT_PREFILL = (3, 2)
 """The first version that refuses a conversation that ends with an answer ("Requests ending with a
 model turn are not supported", pipecat-ai/pipecat#5821); older ones complete that answer."""
-_GO_ON = "Go on."
 _ACCESS_TOKEN_START = "ya29."
 
 _OWN_NAMES: dict[str, frozenset[str]] = {
@@ -205,6 +209,8 @@ def _is_forced(prompt: LlmPrompt) -> bool:
 
 
 def _contents(turns: list[Turn], version: tuple[int, int]) -> list[dict[str, JsonValue]]:
+    if version >= _FIRST_WITHOUT_PREFILL:
+        turns = end_with_user(turns)
     calls = [part for turn in turns for part in turn.parts if isinstance(part, ToolCall)]
     names = {call.id: call.name for call in calls}
     contents: list[dict[str, JsonValue]] = []
@@ -214,8 +220,6 @@ def _contents(turns: list[Turn], version: tuple[int, int]) -> list[dict[str, Jso
         parts: list[JsonValue] = [result_part(result, names) for result in turn.results]
         parts += render_parts(turn.parts, sign_calls=version >= _FIRST_WITH_BOTH)
         contents.append({"role": "user" if turn.is_user else "model", "parts": parts})
-    if not turns[-1].is_user and version >= _FIRST_WITHOUT_PREFILL:
-        contents.append({"role": "user", "parts": [{"text": _GO_ON}]})
     return contents
 
 

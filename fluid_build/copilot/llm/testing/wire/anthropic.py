@@ -65,7 +65,11 @@ def _content(reply: Reply, request: RequestBody) -> list[_Block]:
     content: list[_Block] = []
     if reply.thinking:
         content.append(
-            {"type": "thinking", "thinking": reply.thinking, "signature": sign(reply.thinking)}
+            {
+                "type": "thinking",
+                "thinking": reply.thinking,
+                "signature": sign(reply.thinking, request),
+            }
         )
     choice = request.get("tool_choice", {})
     if choice.get("type") == "tool" or (choice.get("type") == "any" and not reply.tool_calls):

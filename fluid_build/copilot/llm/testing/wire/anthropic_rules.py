@@ -7,6 +7,7 @@ them. Only what a client can get wrong is checked, not the size of anything.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
@@ -36,12 +37,36 @@ _SINCE_4_7 = (
     "claude-fable", "claude-haiku-5", "claude-mythos", "claude-opus-4-7", "claude-opus-4-8",
     "claude-opus-5", "claude-sonnet-5",
 )  # fmt: skip
+_SINCE_4_6 = ("claude-opus-4-6", "claude-sonnet-4-6", *_SINCE_4_7)
+_WITH_BOUND_THINKING = (
+    "claude-fable-5-1", "claude-fable-5-2", "claude-haiku-5-5", "claude-mythos-5-1",
+    "claude-mythos-5-2", "claude-opus-5-5", "claude-sonnet-5-5",
+)  # fmt: skip
+_BINDING_BETA = "thinking-binding-controls-2026-08-01"
 _MOST_BREAKPOINTS = 4
 
 
-def sign(thinking: str) -> str:
-    """Return the signature of a thinking block, which changes with its text."""
-    return "signed-" + hashlib.sha256(thinking.encode()).hexdigest()[:16]
+def sign(thinking: str, request: RequestBody, count: int | None = None) -> str:
+    """Return the signature of a thinking block, which changes with its text.
+
+    Models with preserved thinking also sign what comes before it: system, tools, and the first
+    ``count`` messages (default: all).
+    """
+    signed: list[object] = [thinking]
+    if request["model"].startswith(_WITH_BOUND_THINKING):
+        messages = request["messages"][:count]
+        turns = [(message["role"], _blocks(message)) for message in messages]
+        signed += [request.get("system"), request.get("tools"), turns]
+    text = json.dumps(_without_marks(signed), sort_keys=True)
+    return "signed-" + hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _without_marks(node: object) -> object:
+    """Return the node without its cache breakpoints, which may move."""
+    if isinstance(node, dict):
+        items = node.items()
+        return {key: _without_marks(value) for key, value in items if key != "cache_control"}
+    return [_without_marks(item) for item in node] if isinstance(node, list | tuple) else node
 
 
 def refuse(headers: Mapping[str, str], body: RequestBody) -> str | None:
@@ -58,8 +83,10 @@ def _first_refusal(headers: Mapping[str, str], body: RequestBody) -> str | None:
         lambda: _check_options(body),
         lambda: _check_schema(body),
         lambda: _check_blocks(body["messages"]),
+        lambda: _check_signatures(headers, body),
         lambda: _check_tool_loop(body["messages"]),
         lambda: _check_thinking(body),
+        lambda: _check_prefill(body),
     )
     return next((words for check in checks for words in check()), None)
 
@@ -139,8 +166,6 @@ def _check_blocks(messages: list[_Block]) -> Iterator[str]:
                 yield f"{path}: text content blocks must contain non-whitespace text"
             if block["type"] == "document" and message["role"] == "assistant":
                 yield f"{path}: document blocks are not permitted in assistant messages"
-            if block["type"] == "thinking" and block["signature"] != sign(block["thinking"]):
-                yield f"{path}: Invalid `signature` in `thinking` block"
             if block["type"] in ("thinking", "redacted_thinking") and "cache_control" in block:
                 yield f"{path}.cache_control: Extra inputs are not permitted"
     if messages[0]["role"] == "assistant":
@@ -148,6 +173,30 @@ def _check_blocks(messages: list[_Block]) -> Iterator[str]:
     last = _blocks(messages[-1])[-1]
     if messages[-1]["role"] == "assistant" and last.get("text", "").endswith((" ", "\n")):
         yield "messages: final assistant content cannot end with trailing whitespace"
+
+
+def _check_signatures(headers: Mapping[str, str], body: RequestBody) -> Iterator[str]:
+    """Check that thinking is unchanged, and for some models also what is before it.
+
+    Source: "Prefix checks on thinking blocks" on platform.claude.com.
+    """
+    binding = body.get("thinking", {}).get("block_binding", {})
+    may_be_dropped = binding.get(
+        "prefix_mismatch_behavior"
+    ) == "drop_block" and _BINDING_BETA in headers.get("anthropic-beta", "")
+    for number, message in enumerate(body["messages"]):
+        for place, block in enumerate(_blocks(message)):
+            if block["type"] != "thinking":
+                continue
+            path = f"messages.{number}.content.{place}"
+            if not block["signature"].startswith("signed-"):
+                yield f"{path}: Invalid `signature` in `thinking` block"
+            elif block["signature"] != sign(block["thinking"], body, number) and not may_be_dropped:
+                yield (
+                    f"{path}: Invalid `signature` in `thinking` block. The block is bound to a "
+                    "different conversation. Remove the block, or set "
+                    '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
+                )
 
 
 def _check_tool_loop(messages: list[_Block]) -> Iterator[str]:
@@ -173,7 +222,10 @@ def _check_tool_loop(messages: list[_Block]) -> Iterator[str]:
 
 
 def _check_thinking(body: RequestBody) -> Iterator[str]:
-    """Check that the calls that now get their results still follow the thinking behind them."""
+    """Check that the calls that now get their results still follow the thinking behind them.
+
+    With adaptive thinking a turn may be without any, and the API doesn't require it.
+    """
     messages = body["messages"]
     if body.get("thinking", {}).get("type") != "enabled" or len(messages) < 2:
         return
@@ -185,6 +237,16 @@ def _check_thinking(body: RequestBody) -> Iterator[str]:
             f"messages.{len(messages) - 2}.content.0.type: Expected `thinking` or "
             f"`redacted_thinking`, but found `{answer[0]['type']}`. When `thinking` is enabled, a "
             "final `assistant` message must start with a thinking block."
+        )
+
+
+def _check_prefill(body: RequestBody) -> Iterator[str]:
+    last = body["messages"][-1]
+    has_server_call = _values(last, "server_tool_use", "id")
+    if last["role"] == "assistant" and body["model"].startswith(_SINCE_4_6) and not has_server_call:
+        yield (
+            "This model does not support assistant message prefill. The conversation must end "
+            "with a user message."
         )
 
 
