@@ -13,12 +13,17 @@ Content blocks may also be images and documents:
     {"type": "image", "media_type": "image/png", "data": "<base64>"}
     {"type": "document", "url": "https://...", "name": "terms.pdf"}
 
+A bare text among the blocks is a block of type ``text``, and bytes as ``data`` are written in
+base64. Which media types it takes is each provider's affair: they change, and it says so itself.
+
 An answer may have parts that only its own provider understands and wants back unchanged, such as
 thinking. They are in the message's ``provider_blocks``.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,9 +71,13 @@ class Attachment:
 
     def as_block(self) -> dict[str, JsonValue]:
         """Return the content block of a message."""
-        fields = {"media_type": self.media_type, "data": self.data, "url": self.url}
-        named = {**fields, "name": self.name}
-        return {"type": self.kind, **{name: value for name, value in named.items() if value}}
+        fields = {
+            "media_type": self.media_type,
+            "data": self.data,
+            "url": self.url,
+            "name": self.name,
+        }
+        return {"type": self.kind, **{name: value for name, value in fields.items() if value}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,25 +156,17 @@ def text_of(message: Message) -> str:
 def content_parts(message: Message) -> list[str | Attachment]:
     """Return the texts, images and documents of the message, in order; empty texts are left out.
 
-    Raises ``UsageError`` for a block of any other type but tool use, so that nothing is dropped.
+    Raises ``UsageError`` for a block of any other type but tool use, and for content that isn't
+    made of blocks, so that nothing is dropped.
     """
     content = message.get("content")
     if content is None or message.get("role") == "tool":
         return []
     if isinstance(content, str):
         return [content] if content else []
-    parts: list[str | Attachment] = []
-    for block in _blocks(message):
-        kind = block.get("type")
-        if kind == "text":
-            parts.append(str(block.get("text", "")))
-        elif kind in ("image", "document"):
-            parts.append(_attachment(block, _file_kind(block)))
-        elif kind not in ("tool_use", "tool_result"):
-            raise UsageError(
-                f"A message has a content block of type {kind!r}, which can't be sent.",
-                hint="Use blocks of type text, image or document.",
-            )
+    if not isinstance(content, Sequence) or isinstance(content, bytes):
+        raise _not_content(content)
+    parts = [_content_part(block) for block in content]
     return [part for part in parts if part]
 
 
@@ -266,7 +267,15 @@ def _entries(message: Message) -> Iterator[JsonObject]:
 
 
 def _blocks(message: Message) -> Iterator[JsonObject]:
-    return _mappings(message.get("content"))
+    """Yield the content's blocks; a bare text among them is one, except in a tool's own JSON."""
+    content = message.get("content")
+    if isinstance(content, str) or not isinstance(content, Sequence):
+        return
+    for item in content:
+        if isinstance(item, Mapping):
+            yield item
+        elif isinstance(item, str) and message.get("role") != "tool":
+            yield {"type": "text", "text": item}
 
 
 def _mappings(value: JsonValue) -> Iterator[JsonObject]:
@@ -274,14 +283,65 @@ def _mappings(value: JsonValue) -> Iterator[JsonObject]:
         yield from (item for item in value if isinstance(item, Mapping))
 
 
-def _attachment(block: JsonObject, kind: Literal["image", "document"]) -> Attachment:
-    fields = {name: str(block.get(name) or "") for name in ("media_type", "data", "url", "name")}
+def _content_part(block: object) -> str | Attachment | None:
+    """Return a block's text or attachment, None for tool use. Raises ``UsageError``."""
+    if isinstance(block, str):
+        return block
+    if not isinstance(block, Mapping):
+        raise _not_content(block)
+    kind = block.get("type")
+    if kind in ("image", "document"):
+        return read_attachment(block)
+    text = block.get("text")
+    if kind == "text" and isinstance(text, str):
+        return text
+    if kind in ("tool_use", "tool_result"):
+        return None
+    problem = "without its text" if kind == "text" else f"of type {kind!r}, which can't be sent"
+    raise UsageError(
+        f"A message has a content block {problem}.",
+        hint="Use blocks of type text, image or document.",
+    )
+
+
+def _not_content(value: object) -> UsageError:
+    return UsageError(
+        f"A message's content can't be a {type(value).__name__}.",
+        hint="Give it a text, or a list of texts and content blocks.",
+    )
+
+
+def read_attachment(block: JsonObject) -> Attachment:
+    """Return the image or document of a content block. Raises ``UsageError``."""
+    kind: Literal["image", "document"] = "image" if block.get("type") == "image" else "document"
+    fields = {name: _read_field(block, name) for name in ("media_type", "data", "url", "name")}
     if bool(fields["data"]) == bool(fields["url"]) or (fields["data"] and not fields["media_type"]):
         raise UsageError(
             f"A message has a content block of type {kind!r} without its content.",
             hint="Give it data (base64) with a media_type, or a url.",
         )
     return Attachment(kind, **fields)
+
+
+def _read_field(block: JsonObject, name: str) -> str:
+    """Return a field of an attachment; data as base64. Raises ``UsageError``."""
+    value: object = block.get(name)
+    if name == "data" and isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
+    if value is None:
+        return ""
+    try:
+        if not isinstance(value, str):
+            raise TypeError
+        if name == "data":
+            binascii.a2b_base64(value, strict_mode=True)
+    except (TypeError, ValueError):
+        expected = "base64, or bytes" if name == "data" else "a text"
+        raise UsageError(
+            f"The {name} of a content block of type {block.get('type')!r} isn't {expected}.",
+            hint="Encode the file's bytes with base64.b64encode." if name == "data" else None,
+        ) from None
+    return value
 
 
 def _position(value: JsonValue) -> int:
@@ -299,19 +359,20 @@ def _result(call_id: str, holder: JsonObject) -> ToolResult:
     files = [block for block in blocks if _is_file(block)]
     if files and all(_is_file(block) or block.get("type") == "text" for block in blocks):
         texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-        attachments = tuple(_attachment(block, _file_kind(block)) for block in files)
+        attachments = tuple(map(read_attachment, files))
         return ToolResult(call_id, "\n".join(texts), _name_in(holder), is_error, attachments)
     return ToolResult(call_id, _as_text(content), _name_in(holder), is_error)
 
 
 def _is_file(block: JsonObject) -> bool:
     """Return whether the block is an image or a document, and not a tool's own JSON."""
-    has_content = bool(block.get("url")) != bool(block.get("data") and block.get("media_type"))
-    return block.get("type") in ("image", "document") and has_content
-
-
-def _file_kind(block: JsonObject) -> Literal["image", "document"]:
-    return "image" if block.get("type") == "image" else "document"
+    if block.get("type") not in ("image", "document"):
+        return False
+    try:
+        read_attachment(block)
+    except UsageError:
+        return False
+    return True
 
 
 def _as_text(content: JsonValue) -> str:

@@ -1,5 +1,6 @@
 """The parts of messages: texts, attachments, calls, and blocks that only a provider understands."""
 
+import base64
 import json
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.errors import AnswerCutOffError, AnswerRefusedError
 from fluid_build.copilot.llm.answers import LlmResponse
+from fluid_build.copilot.message_checks import check_message, user_message
 from fluid_build.copilot.messages import (
     Attachment,
     ProviderBlock,
@@ -16,6 +18,7 @@ from fluid_build.copilot.messages import (
     content_parts,
     provider_blocks,
     read_arguments,
+    text_of,
     tool_results,
 )
 from fluid_build.errors import UsageError
@@ -118,3 +121,73 @@ def test_arguments_nested_too_deeply_to_be_read_stay_raw():
     """A stranger's text doesn't exhaust the stack."""
     text = "[" * 200_000
     assert read_arguments(text) == {"_raw": text}
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_bare_text_among_blocks_is_a_text():
+    """In a user's message, and not in a tool's JSON."""
+    content = ["What is it?", IMAGE]
+    assert content_parts({"role": "user", "content": content})[0] == "What is it?"
+    assert text_of({"role": "user", "content": content}) == "What is it?"
+    assert text_of({"role": "tool", "content": ["a row"]}) == ""
+    assert check_message({"role": "user", "content": content})["content"] == [
+        {"type": "text", "text": "What is it?"},
+        IMAGE,
+    ]
+
+
+def test_bytes_are_sent_in_base64():
+    """Never as their Python notation."""
+    block = {"type": "image", "media_type": "image/png", "data": PNG}
+    (part,) = content_parts({"role": "user", "content": [block]})
+    assert base64.b64decode(part.data) == PNG
+    message = check_message({"role": "user", "content": [block]})
+    assert message["content"][0]["data"] == part.data
+
+
+@pytest.mark.parametrize("data", ["%%%", "data:image/png;base64,aGk=", "aGk", "a\nGk=", 5])
+def test_data_that_is_not_base64_is_refused(data):
+    """Before it is paid for."""
+    block = {"type": "image", "media_type": "image/png", "data": data}
+    with pytest.raises(UsageError, match="isn't base64"):
+        content_parts({"role": "user", "content": [block]})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": {"type": "image"}},
+        {"role": "user", "content": [1]},
+        {"role": "user", "content": [None]},
+        {"role": "user", "content": [{"type": "text"}]},
+        {"role": "user", "contents": "hi"},
+        {"role": "user"},
+        {"role": "user", "content": "hi", "images": ["aGk="]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]},
+        "hi",
+    ],
+)
+def test_a_message_that_would_lose_something_is_refused(message):
+    """Whatever the wire format."""
+    with pytest.raises(UsageError):
+        check_message(message)
+
+
+@pytest.mark.parametrize("prompt", ["", " \n", [], [""], None, 5, IMAGE, [IMAGE, None]])
+def test_a_prompt_must_say_something(prompt):
+    """A text, or a list of texts and blocks."""
+    with pytest.raises(UsageError):
+        user_message(prompt)
+
+
+def test_a_message_that_is_fine_stays_the_same_object():
+    """So that a conversation isn't copied for each turn."""
+    for message in (
+        {"role": "user", "content": [TEXT, IMAGE]},
+        {"role": "assistant", "content": None, "tool_calls": [CALLS[0].as_entry()]},
+        {"role": "tool", "tool_call_id": "1", "content": [1]},
+        {"role": "assistant", "content": "a", "refusal": None},
+    ):
+        assert check_message(message) is message

@@ -227,7 +227,7 @@ async def running_agents() -> list[str]:
         )
     )
     plain = Agent(model, instructions="Be brief.")
-    assert_type(plain, Agent[None, str])
+    assert_type(plain, Agent[Any, str])
     named = Agent(model, tools=[typed_count], output=Names, deps=Catalogue())
     assert_type(named, Agent[Catalogue, Names])
     result = await named.run("Name it.", deps=Catalogue())
@@ -236,6 +236,10 @@ async def running_agents() -> list[str]:
     several = Agent[Catalogue, list[Names]](model, output=list[Names])
     answer = several.run_sync("Name them.").output
     assert_type(answer, list[Names])
+    later = Agent(model, tools=[typed_count])
+    assert_type(later.run_sync("Count.", deps=Catalogue()).output, str)
+    union = Agent[None, Names | list[Names]](model, output=Names | list[Names])
+    assert_type(union.run_sync("Name it.").output, Names | list[Names])
     either: Names | str = Agent(model, output=Names | list[Names]).run_sync("Name it.").output
     if result.pending:
         result = await named.resume(result, approvals={result.pending[0].id: Denied("No.")})

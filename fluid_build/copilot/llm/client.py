@@ -109,6 +109,11 @@ class LlmClient:
             asyncio.AbstractEventLoop, httpx.AsyncClient
         ] = weakref.WeakKeyDictionary()
 
+    @property
+    def tracker(self) -> RunCostTracker:
+        """Return the tracker that counts the calls: the client's own, or the current run's."""
+        return self._tracker or get_cost_tracker()
+
     @classmethod
     def from_config(cls, config: LlmConfig, **options: Unpack[ClientOptions]) -> LlmClient:
         """Return a client for ``config``; ``options`` are those of the constructor."""
@@ -197,7 +202,7 @@ class LlmClient:
             prompt,
             provider=self.provider,
             key=self._key,
-            tracker=self._tracker or get_cost_tracker(),
+            tracker=self.tracker,
             capability_matrix=self.capability_matrix,
             stage=stage,
             agent_class=agent_class,
@@ -261,11 +266,15 @@ class LlmClient:
 
     async def aclose(self) -> None:
         """Close the connections of this event loop and the blocking ones."""
+        await self.close_loop()
+        self.close()
+
+    async def close_loop(self) -> None:
+        """Close the connections of this event loop alone, which no other loop can use."""
         with self._lock:
             client = self._async_clients.pop(asyncio.get_running_loop(), None)
         if client is not None:
             await client.aclose()
-        self.close()
 
     def close(self) -> None:
         """Close the blocking connections."""

@@ -12,7 +12,7 @@ from fluid_build.copilot.llm.openai import OpenAIProvider
 from fluid_build.copilot.llm.openai.api import OpenAIServer
 from fluid_build.copilot.llm.openai.chat import OpenAIChatProvider
 from fluid_build.copilot.llm.openai.responses import OpenAIResponsesProvider
-from fluid_build.errors import UsageError
+from fluid_build.errors import UsageError, unknown_name
 
 
 class _AzureServer(OpenAIServer):
@@ -101,7 +101,7 @@ def make_provider(name: str, base_url: str | None = None) -> LlmProvider:
     known = PROVIDERS | OPENAI_APIS
     provider = known.get(name.strip().lower())
     if provider is None:
-        raise UsageError(f"Unknown provider {name!r}.", hint=f"Choose one of {', '.join(known)}.")
+        raise unknown_name("provider", name, known)
     if not (base_url or provider.default_base_url):
         raise UsageError(
             f"The provider {provider.name} needs a base_url.",

@@ -30,6 +30,7 @@ from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest, Llm
 from fluid_build.copilot.llm.credentials import ApiKey
 from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
+from fluid_build.copilot.message_checks import check_messages
 from fluid_build.json_types import JsonObject, JsonValue
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -102,8 +103,10 @@ def prepare_call(
 ) -> Call:
     """Return the call for ``prompt``: without secrets, and checked against the model's window.
 
-    ``prompt_tokens`` replaces the estimate. Raises ``ContextOverflowError``.
+    ``prompt_tokens`` replaces the estimate. Raises ``ContextOverflowError``, and ``UsageError`` for
+    messages that can't be sent whole.
     """
+    prompt = replace(prompt, messages=check_messages(prompt.messages))
     window = context_window(prompt.model, provider.name, capability_matrix=capability_matrix)
     if window is not None:
         prompt = replace(

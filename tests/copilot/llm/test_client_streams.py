@@ -556,4 +556,4 @@ def test_a_scripted_model_streams_its_answers():
     with scripted.stream_sync(PROMPT) as stream:
         assert list(stream) == expected
         assert stream.response == answer
-    assert scripted.askers == [("s", ""), ("", "")]
+    assert scripted.callers == [("s", ""), ("", "")]

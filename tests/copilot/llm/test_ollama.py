@@ -123,7 +123,7 @@ def test_thinking_alone_goes_back_too():
 
 def test_images_are_sent_and_counted_as_images():
     """Their bytes are no text that would need a context of their own."""
-    image = {"type": "image", "media_type": "image/png", "data": "aGk=" * 30_000}
+    image = {"type": "image", "media_type": "image/png", "data": "aGlo" * 30_000}
     sent = body([{"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]}])
     assert sent["messages"] == [
         {"role": "user", "content": "What is it?", "images": [image["data"]]}

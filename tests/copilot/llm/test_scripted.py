@@ -53,7 +53,7 @@ def test_the_prompts_are_recorded():
     provider = ScriptedProvider(lambda prompt: "ok")
     asyncio.run(provider.complete(PROMPT, stage="logical", agent_class="Modeler"))
     assert provider.prompts == [PROMPT]
-    assert provider.askers == [("logical", "Modeler")]
+    assert provider.callers == [("logical", "Modeler")]
 
 
 def test_parallel_calls_each_get_an_answer_of_their_own():

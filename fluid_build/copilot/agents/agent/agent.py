@@ -14,13 +14,22 @@ from typing import Any, Generic, Unpack, cast, overload
 from typing_extensions import TypeVar
 
 from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent
-from fluid_build.copilot.agents.agent.loop import AgentLoop, Limits, Progress
+from fluid_build.copilot.agents.agent.loop import AgentLoop, RunLimits, RunProgress
 from fluid_build.copilot.agents.agent.model import ModelSource, find_model
 from fluid_build.copilot.agents.agent.model_turns import ModelTurns
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
-from fluid_build.copilot.agents.agent.results import AgentResult, Approvals, RunStatus
-from fluid_build.copilot.agents.agent.settings import AgentSettings, Job, Prompt, RunOptions, Tools
-from fluid_build.copilot.agents.agent.streams import read_blocking, stream_events
+from fluid_build.copilot.agents.agent.results import (
+    AgentResult,
+    Approvals,
+    RunStatus,
+    check_approvals,
+)
+from fluid_build.copilot.agents.agent.settings import AgentSettings, Job, Prompt, Tools
+from fluid_build.copilot.agents.agent.streams import (
+    read_blocking,
+    refuse_running_loop,
+    stream_events,
+)
 from fluid_build.copilot.agents.agent.tool_turns import ToolRunner
 from fluid_build.copilot.agents.composite import Checkpoint, Composite, CompositeResult, resume, run
 from fluid_build.copilot.agents.composite.code_fingerprint import function_fingerprint
@@ -28,6 +37,7 @@ from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError, CostLimitExceeded
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+from fluid_build.copilot.message_checks import check_messages, user_message
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.tools.definition import ForgeTool
@@ -40,8 +50,9 @@ DEFAULT_MAX_TURNS = 25
 DEFAULT_MAX_CORRECTIONS = 2
 """Corrections of an answer: a model that breaks its schema three times seldom follows it later."""
 
-DepsT = TypeVar("DepsT", default=None)
-OutputT = TypeVar("OutputT", default=str)
+DepsT = TypeVar("DepsT", default=Any)
+"""The dependencies of an agent without its own are those of each run, whatever their type."""
+OutputT = TypeVar("OutputT", default=Any)
 
 
 class Agent(Generic[DepsT, OutputT]):
@@ -57,16 +68,24 @@ class Agent(Generic[DepsT, OutputT]):
 
     @overload
     def __init__(
-        self,
+        self: Agent[DepsT, str],
         model: ModelSource | None = ...,
         *,
-        output: type[OutputT] = ...,
         deps: DepsT | None = ...,
         **settings: Unpack[AgentSettings],
     ) -> None: ...
     @overload
     def __init__(
-        self: Agent[DepsT, Any],
+        self,
+        model: ModelSource | None = ...,
+        *,
+        output: type[OutputT],
+        deps: DepsT | None = ...,
+        **settings: Unpack[AgentSettings],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
         model: ModelSource | None = ...,
         *,
         output: object,
@@ -91,13 +110,18 @@ class Agent(Generic[DepsT, OutputT]):
         workspace_root: Path | str | None = None,
         summarizer: Summarizer | None = None,
     ) -> None:
+        if not isinstance(instructions, str):
+            raise UsageError(
+                "The instructions aren't a text.",
+                hint="Put what changes with each run into its prompt.",
+            )
         self.name = name
         self.instructions = instructions
         self.toolbox = tools if isinstance(tools, Toolbox) else Toolbox(tools)
         self.deps = deps
         self._model = find_model(model, client)
         self._output: OutputFormat[OutputT] = OutputFormat(output)
-        self._limits = Limits(max_turns, max_corrections)
+        self._limits = RunLimits(max_turns, max_corrections)
         self._workspace_root = workspace_root
         self._summarizer = summarizer
         config = self._model.config
@@ -114,7 +138,14 @@ class Agent(Generic[DepsT, OutputT]):
         )
 
     async def run(
-        self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
+        self,
+        prompt: Prompt,
+        *,
+        deps: DepsT | None = None,
+        message_history: Sequence[Message] = (),
+        checkpoint: Checkpoint | None = None,
+        store: Store | None = None,
+        run_id: str | None = None,
     ) -> AgentResult[OutputT]:
         """Ask the model, call its tools, and return its answer or the calls to approve.
 
@@ -125,29 +156,59 @@ class Agent(Generic[DepsT, OutputT]):
         ``AnswerCutOffError``, ``CostLimitExceeded``, or the ``ProviderError`` of the failure: the
         ``result`` of each is what was reached, and can be resumed.
         """
-        return await self._run(self._new_job(prompt, deps, True, **options))
+        saved = self._find_checkpoint(checkpoint, store, run_id)
+        return await self._run(_new_job(prompt, message_history, saved, deps, True))
 
     def run_sync(
-        self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
+        self,
+        prompt: Prompt,
+        *,
+        deps: DepsT | None = None,
+        message_history: Sequence[Message] = (),
+        checkpoint: Checkpoint | None = None,
+        store: Store | None = None,
+        run_id: str | None = None,
     ) -> AgentResult[OutputT]:
         """Run the agent, as ``run``, and wait for it."""
-        return run_blocking(self._run(self._new_job(prompt, deps, False, **options)))
+        saved = self._find_checkpoint(checkpoint, store, run_id)
+        return run_blocking(self._run(_new_job(prompt, message_history, saved, deps, False)))
 
     def stream(
-        self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
+        self,
+        prompt: Prompt,
+        *,
+        deps: DepsT | None = None,
+        message_history: Sequence[Message] = (),
+        checkpoint: Checkpoint | None = None,
+        store: Store | None = None,
+        run_id: str | None = None,
     ) -> AsyncGenerator[AgentEvent[OutputT]]:
         """Run the agent, as ``run``, and yield its events as they happen, the result last.
 
         A reader that leaves early stops the run; close the generator (``contextlib.aclosing``) to
-        wait for that.
+        wait for that. The run doesn't wait for its reader: it goes on while events aren't read.
         """
-        return stream_events(partial(self._run, self._new_job(prompt, deps, True, **options)))
+        saved = self._find_checkpoint(checkpoint, store, run_id)
+        job = _new_job(prompt, message_history, saved, deps, True)
+        return stream_events(partial(self._run, job))
 
     def stream_sync(
-        self, prompt: Prompt, *, deps: DepsT | None = None, **options: Unpack[RunOptions]
+        self,
+        prompt: Prompt,
+        *,
+        deps: DepsT | None = None,
+        message_history: Sequence[Message] = (),
+        checkpoint: Checkpoint | None = None,
+        store: Store | None = None,
+        run_id: str | None = None,
     ) -> Generator[AgentEvent[OutputT]]:
-        """Yield the events of a run, as ``stream``, and wait for each; not in an event loop."""
-        job = self._new_job(prompt, deps, False, **options)
+        """Yield the events of a run, as ``stream``, and wait for each.
+
+        Raises ``UsageError`` inside an event loop, which it would block: use ``stream`` there.
+        """
+        refuse_running_loop()
+        saved = self._find_checkpoint(checkpoint, store, run_id)
+        job = _new_job(prompt, message_history, saved, deps, False)
         return read_blocking(stream_events(partial(self._run, job)))
 
     async def resume(
@@ -162,15 +223,14 @@ class Agent(Generic[DepsT, OutputT]):
         """Go on with a run that was stopped, at the step that it was in.
 
         ``run`` is its id (in ``store``, or the session's), its checkpoint, or a result, which needs
-        no store. ``approvals`` has the decision about each pending call: True, False or ``Denied``.
+        no store. Such a result isn't used up: resuming it twice calls its tools twice.
+        ``approvals`` has the decision about each pending call: True, False or ``Denied``.
         Raises what ``run`` raises, ``RunNotFoundError``, ``RunOwnedError``, or
         ``StaleCheckpointError`` if instructions, tools or output have changed and that wasn't
         accepted.
         """
-        start, saved = self._stopped(run, store)
-        return await self._run(
-            Job(start, saved, deps, True, approvals, saved is not None, accept_changed_code)
-        )
+        job = self._resumed_job(run, approvals, deps, store, accept_changed_code, True)
+        return await self._run(job)
 
     def resume_sync(
         self,
@@ -182,8 +242,7 @@ class Agent(Generic[DepsT, OutputT]):
         accept_changed_code: bool = False,
     ) -> AgentResult[OutputT]:
         """Go on with a run, as ``resume``, and wait for it."""
-        start, saved = self._stopped(run, store)
-        job = Job(start, saved, deps, False, approvals, saved is not None, accept_changed_code)
+        job = self._resumed_job(run, approvals, deps, store, accept_changed_code, False)
         return run_blocking(self._run(job))
 
     async def get_response(self, args: Mapping[str, Any]) -> OutputT:
@@ -213,24 +272,21 @@ class Agent(Generic[DepsT, OutputT]):
             description=description or self.instructions.partition("\n")[0],
         )
 
-    def _new_job(
+    def _resumed_job(
         self,
-        prompt: Prompt,
+        run: str | Checkpoint | AgentResult[OutputT],
+        approvals: Approvals | None,
         deps: DepsT | None,
-        threads: bool,
-        *,
-        message_history: Sequence[Message] = (),
-        checkpoint: Checkpoint | None = None,
-        store: Store | None = None,
-        run_id: str | None = None,
+        store: Store | None,
+        accept_changed_code: bool,
+        is_loop_shared: bool,
     ) -> Job[DepsT]:
-        content = prompt if isinstance(prompt, str) else list(prompt)
-        messages = [*message_history, {"role": "user", "content": content}]
-        request = prompt if isinstance(prompt, str) else ""
-        saved = self._find_checkpoint(checkpoint, store, run_id)
-        return Job(Composite(messages=messages, request=request), saved, deps, threads)
+        check_approvals({} if approvals is None else approvals)
+        start, saved = self._find_stopped_run(run, store)
+        is_saved = saved is not None
+        return Job(start, saved, deps, is_loop_shared, approvals, is_saved, accept_changed_code)
 
-    def _stopped(
+    def _find_stopped_run(
         self, run: str | Checkpoint | AgentResult[OutputT], store: Store | None
     ) -> tuple[Composite, Checkpoint | None]:
         """Return the state of a run that was stopped, or the checkpoint that has it."""
@@ -266,7 +322,7 @@ class Agent(Generic[DepsT, OutputT]):
     ) -> AgentResult[OutputT]:
         deps = self.deps if job.deps is None else job.deps
         self.toolbox.check_deps(deps)
-        async with self._model.open(has_own_loop=not job.threads) as client:
+        async with self._model.open(is_loop_shared=job.is_loop_shared) as client:
             loop = self._loop(job, client, deps, emit)
             if job.is_resumed and job.checkpoint is not None:
                 end = await resume(
@@ -301,7 +357,7 @@ class Agent(Generic[DepsT, OutputT]):
             deps=deps,
             workspace_root=self._workspace_root,
             approvals=job.approvals or {},
-            threads=job.threads,
+            is_loop_shared=job.is_loop_shared,
             emit=emit,
         )
         return AgentLoop(
@@ -336,6 +392,18 @@ class Agent(Generic[DepsT, OutputT]):
         return digest.hexdigest()
 
 
+def _new_job(
+    prompt: Prompt,
+    message_history: Sequence[Message],
+    checkpoint: Checkpoint | None,
+    deps: DepsT | None,
+    is_loop_shared: bool,
+) -> Job[DepsT]:
+    messages = [*check_messages(message_history), user_message(prompt)]
+    request = prompt if isinstance(prompt, str) else ""
+    return Job(Composite(messages=messages, request=request), checkpoint, deps, is_loop_shared)
+
+
 def _result_of(
     status: RunStatus,
     end: CompositeResult,
@@ -343,7 +411,7 @@ def _result_of(
     *,
     output: OutputT | None = None,
 ) -> AgentResult[OutputT]:
-    progress = Progress.of(end.state)
+    progress = RunProgress.of(end.state)
     return AgentResult(
         status,
         end.state.messages,

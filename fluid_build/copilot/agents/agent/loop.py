@@ -16,8 +16,8 @@ from fluid_build.copilot.agents.agent.feedback import correction
 from fluid_build.copilot.agents.agent.model_turns import NO_USAGE, ModelTurns, TurnAnswer
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
 from fluid_build.copilot.agents.agent.tool_turns import (
+    CallTurn,
     ToolRunner,
-    Turn,
     find_turn,
     guidance_after,
 )
@@ -38,7 +38,7 @@ OutputT = TypeVar("OutputT")
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RunProgress:
     """What a run has used so far: turns, corrections, tokens, and US dollars (None: unknown)."""
 
     turns: int = 0
@@ -47,7 +47,7 @@ class Progress:
     cost_usd: Decimal | None = Decimal(0)
 
     @classmethod
-    def of(cls, state: Composite) -> Progress:
+    def of(cls, state: Composite) -> RunProgress:
         """Return the progress that a state notes."""
         notes: Mapping[str, Any] = state.internal
         if not notes:
@@ -77,17 +77,17 @@ class Progress:
         }
         return evolve(state, internal=notes)
 
-    def after(self, answer: TurnAnswer) -> Progress:
+    def after(self, answer: TurnAnswer) -> RunProgress:
         """Return the progress after a turn."""
         is_known = self.cost_usd is not None and answer.cost_usd is not None
         cost = (self.cost_usd or Decimal(0)) + (answer.cost_usd or Decimal(0)) if is_known else None
         return replace(
-            self, turns=self.turns + 1, usage=_sum(self.usage, answer.usage), cost_usd=cost
+            self, turns=self.turns + 1, usage=_add_usage(self.usage, answer.usage), cost_usd=cost
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """The bounds of a run: turns of the model, and corrections of answers."""
 
     max_turns: int
@@ -103,7 +103,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         model_turns: ModelTurns,
         tools: ToolRunner,
         output: OutputFormat[OutputT],
-        limits: Limits,
+        limits: RunLimits,
         start: Composite,
         fingerprint: Callable[[], str],
     ) -> None:
@@ -114,7 +114,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         self._limits = limits
         self._start = start
         self._fingerprint = fingerprint
-        self._turn: Turn | None = None
+        self._turn: CallTurn | None = None
         """The latest turn; None until the first step, where the conversation says what it is."""
         self._ask_step = function_step("ask", self._ask)
         self._tools_step = function_step("call_tools", self._call_tools)
@@ -146,41 +146,41 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         if step is self._tools_step:
             turn = self._turn = state.response
             state = evolve(state, response=None)
-            return state if turn.left else _with_messages(state, guidance_after(turn))
+            return state if turn.open_calls else _with_messages(state, guidance_after(turn))
         answer: TurnAnswer = state.response
-        self._turn = Turn(answer.calls, ())
-        progress = Progress.of(state).after(answer)
+        self._turn = CallTurn(answer.calls, ())
+        progress = RunProgress.of(state).after(answer)
         state = progress.note(evolve(state, response=answer.text))
-        return state if answer.calls else self._checked(state, progress)
+        return state if answer.calls else self._check_answer(state, progress)
 
     def get_next_steps(self, step: Step, state: Composite) -> Sequence[Item]:  # noqa: ARG002
         """Return the next step, or none after an accepted answer."""
         return self._next_steps(state)
 
     async def _ask(self, state: Composite) -> StepResult:
-        progress = Progress.of(state)
+        progress = RunProgress.of(state)
         if progress.turns >= self._limits.max_turns:
             raise TurnLimitError(self._limits.max_turns)
-        self._tools.end_approvals()
+        self._tools.expire_approvals()
         messages, is_compacted = await self._model_turns.compacted(state.messages, progress.turns)
         answer = await self._model_turns.ask(messages)
         return StepResult(answer, [answer.message], messages if is_compacted else None)
 
     async def _call_tools(self, state: Composite) -> StepResult:
         turn = self._turn or find_turn(state.messages)
-        results = await self._tools.run_next(turn, Progress.of(state).turns)
-        after = Turn(turn.calls, [*turn.results, *results])
+        results = await self._tools.run_next(turn, RunProgress.of(state).turns)
+        after = CallTurn(turn.calls, [*turn.results, *results])
         return StepResult(after, [result.as_message() for result in results])
 
     def _next_steps(self, state: Composite) -> list[FunctionStep]:
         if state.messages[-1].get("role") == "user":
             return [self._ask_step]
         turn = self._turn or find_turn(state.messages)
-        if turn.left:
+        if turn.open_calls:
             return [self._tools_step]
         return [self._ask_step] if turn.calls else []
 
-    def _checked(self, state: Composite, progress: Progress) -> Composite:
+    def _check_answer(self, state: Composite, progress: RunProgress) -> Composite:
         """Return the state, with a correction or an error if the answer breaks its schema."""
         try:
             self._output.read(state.response)
@@ -197,7 +197,7 @@ def _with_messages(state: Composite, messages: Sequence[Message]) -> Composite:
     return evolve(state, messages=[*state.messages, *messages]) if messages else state
 
 
-def _sum(total: Usage, added: Usage) -> Usage:
+def _add_usage(total: Usage, added: Usage) -> Usage:
     return Usage(
         total.input_tokens + added.input_tokens,
         total.output_tokens + added.output_tokens,

@@ -31,18 +31,22 @@ class AgentModel:
     is_known: bool = True
 
     @asynccontextmanager
-    async def open(self, *, has_own_loop: bool) -> AsyncGenerator[CompletionClient]:
-        """Open a client for a run; one that was given stays open.
+    async def open(self, *, is_loop_shared: bool) -> AsyncGenerator[CompletionClient]:
+        """Open a client for a run, and close it; a client that was passed in stays open.
 
-        ``has_own_loop``: the run's event loop ends with it, and so do the connections made in it.
+        Unless ``is_loop_shared``, the run's event loop ends with it, and so do the connections that
+        a client made in it.
         """
-        client = self.client or self._make_client()
+        if self.client is None:
+            async with self._make_client() as client:
+                yield client
+            return
         try:
-            yield client
+            yield self.client
         finally:
-            close = getattr(client, "aclose", None)
-            if close is not None and (has_own_loop or self.client is None):
-                await close()
+            close_loop = getattr(self.client, "close_loop", None)
+            if close_loop is not None and not is_loop_shared:
+                await close_loop()
 
     def _make_client(self) -> LlmClient:
         from fluid_build.copilot.llm.client import LlmClient
@@ -58,7 +62,10 @@ def find_model(source: ModelSource | None, client: CompletionClient | None) -> A
     if isinstance(source, StageSession):
         return _of_session(source, client)
     if isinstance(source, str | LlmConfig):
-        return AgentModel(_parse_name(source) if isinstance(source, str) else source, client)
+        config = _parse_name(source) if isinstance(source, str) else source
+        if client is None:
+            _check_provider(config)
+        return AgentModel(config, client)
     if not callable(getattr(source, "complete", None)):
         raise TypeError(f"A model can't be a {type(source).__name__}.")
     return _of_client(source)
@@ -81,13 +88,17 @@ def _parse_name(name: str) -> LlmConfig:
     return LlmConfig(provider.strip().lower(), model.strip())
 
 
+def _check_provider(config: LlmConfig) -> None:
+    """Raise ``UsageError`` for an unknown provider now, rather than when a run needs it."""
+    from fluid_build.copilot.llm.providers import make_provider
+
+    make_provider(config.provider, config.base_url)
+
+
 def _of_session(session: StageSession, client: CompletionClient | None) -> AgentModel:
-    if session.llm_config is None:
-        raise UsageError(
-            "The session has no llm_config.", hint="Pass one with a provider and a model."
-        )
-    session.assert_provider(provider_of(client) or session.llm_config.provider)
-    return AgentModel(session.llm_config, client, session)
+    config = session.get_llm_config()
+    session.assert_provider(provider_of(client) or config.provider)
+    return AgentModel(config, client, session)
 
 
 def _of_client(client: CompletionClient) -> AgentModel:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError, create_model
+from pydantic import PydanticUserError, TypeAdapter, ValidationError, create_model
 
 from fluid_build.copilot.errors import SchemaValidationError
 from fluid_build.json_types import JsonObject
@@ -30,8 +30,10 @@ class OutputFormat(Generic[OutputT]):
         try:
             adapter: TypeAdapter[Any] = TypeAdapter(output)
             schema = adapter.json_schema()
-        except Exception as error:
-            raise TypeError(f"Pydantic can't read an answer of type {output!r}: {error}") from error
+        except (PydanticUserError, NameError, TypeError) as error:
+            raise TypeError(
+                f"Pydantic can't read an answer of type {output!r}; one of several types is A | B."
+            ) from error
         self._is_wrapped = schema.get("type") != "object" or "properties" not in schema
         if self._is_wrapped:
             wrapper = create_model("Answer", result=(output, ...))
@@ -41,13 +43,13 @@ class OutputFormat(Generic[OutputT]):
     def read(self, text: str) -> OutputT:
         """Return the answer. Raises ``SchemaValidationError``, which quotes no input."""
         if self._adapter is None:
-            return text  # type: ignore[return-value]
+            return cast("OutputT", text)
         try:
             answer = self._adapter.validate_json(text)
         except ValidationError as error:
             faults = error.errors(include_input=False, include_url=False, include_context=False)
         else:
-            return answer.result if self._is_wrapped else answer  # type: ignore[no-any-return]
+            return cast("OutputT", answer.result if self._is_wrapped else answer)
         raise SchemaValidationError(
             f"The answer violates the schema {self.schema_name} in "
             f"{counted(len(faults), 'place')}.",

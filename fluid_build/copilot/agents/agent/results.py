@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, cast
 
 from fluid_build.copilot.agents.composite.state import Composite
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.llm.answers import Usage
 from fluid_build.copilot.messages import Message, ToolCall
+from fluid_build.errors import UsageError
 
 if TYPE_CHECKING:
     from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
@@ -30,6 +31,18 @@ class Denied:
 
 Approvals: TypeAlias = Mapping[str, bool | Denied]
 """The decision about each pending call, by its id; False declines without a reason."""
+
+
+def check_approvals(approvals: object) -> None:
+    """Raise ``UsageError`` unless these are decisions by the ids of calls."""
+    decisions = list(approvals.values()) if isinstance(approvals, Mapping) else [approvals]
+    if not isinstance(approvals, Mapping) or not all(
+        isinstance(decision, bool | Denied) for decision in decisions
+    ):
+        raise UsageError(
+            "The approvals aren't decisions about calls.",
+            hint="Write True, False or Denied for each call's id: approvals={call.id: True}.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +77,4 @@ class AgentResult(Generic[OutputT_co]):
                 f"The run has no answer: its status is {self.status}.",
                 hint="Look at pending, and resume the run with its approvals.",
             )
-        return self._output  # type: ignore[return-value]
+        return cast("OutputT_co", self._output)

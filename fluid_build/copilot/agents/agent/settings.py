@@ -1,8 +1,8 @@
-"""The settings of an agent, the options of a run, and the job that they make."""
+"""The settings of an agent, and a run of it as a job."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeAlias, TypedDict, TypeVar
@@ -11,16 +11,17 @@ from fluid_build.copilot.agents.agent.results import Approvals
 from fluid_build.copilot.agents.composite import Checkpoint, Composite
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.llm.base import CompletionClient
-from fluid_build.copilot.messages import Message
-from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.tools.definition import Tool
 from fluid_build.copilot.tools.toolbox import Toolbox
 from fluid_build.json_types import JsonObject, JsonValue
 
 DepsT = TypeVar("DepsT")
 
-Prompt: TypeAlias = str | Sequence[JsonValue]
-"""A text, or content blocks such as images (see ``fluid_build.copilot.messages``)."""
+ContentBlock: TypeAlias = Mapping[str, JsonValue | bytes]
+"""A text, an image or a document (see ``fluid_build.copilot.messages``)."""
+
+Prompt: TypeAlias = str | Sequence[str | ContentBlock]
+"""A text, or texts and content blocks in order."""
 
 Tools: TypeAlias = Toolbox | Iterable[Tool | Callable[..., object] | str]
 """A toolbox, or tools, plain functions and names of registered tools."""
@@ -42,26 +43,17 @@ class AgentSettings(TypedDict, total=False):
     summarizer: Summarizer | None
 
 
-class RunOptions(TypedDict, total=False):
-    """An earlier conversation to go on with, and where the run is saved."""
-
-    message_history: Sequence[Message]
-    checkpoint: Checkpoint | None
-    store: Store | None
-    run_id: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class Job(Generic[DepsT]):
     """A run to start, or to resume: from its checkpoint, or from the state that it stopped in.
 
-    ``threads``: the event loop is the caller's, so that nothing may block it.
+    ``is_loop_shared``: the event loop belongs to the caller, so nothing may block it.
     """
 
     start: Composite
     checkpoint: Checkpoint | None
     deps: DepsT | None
-    threads: bool
+    is_loop_shared: bool
     approvals: Approvals | None = None
     is_resumed: bool = False
     accept_changed_code: bool = False

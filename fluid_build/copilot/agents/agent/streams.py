@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent, ResultEvent
 from fluid_build.copilot.agents.agent.results import AgentResult
+from fluid_build.errors import UsageError
 
 OutputT = TypeVar("OutputT")
 
@@ -32,6 +33,15 @@ async def stream_events(
     finally:
         task.cancel()
         await asyncio.wait([task])
+
+
+def refuse_running_loop() -> None:
+    """Raise ``UsageError`` inside an event loop: another one can't run in its thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UsageError("stream_sync can't run inside an event loop.", hint="Use stream there.")
 
 
 def read_blocking(

@@ -30,14 +30,14 @@ from fluid_build.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class CallTurn:
     """The latest turn of a conversation: its calls, and the results that they have so far."""
 
     calls: Sequence[ToolCall]
     results: Sequence[ToolResult]
 
     @property
-    def left(self) -> Sequence[ToolCall]:
+    def open_calls(self) -> Sequence[ToolCall]:
         """Return the calls without a result."""
         return self.calls[len(self.results) :]
 
@@ -45,9 +45,8 @@ class Turn:
 class ToolRunner:
     """The execution of calls for one run.
 
-    ``approvals`` decide about the turn that the run is in when it starts, and about no other: ids
-    of calls may be repeated. ``threads``: plain functions run on threads, so that they block
-    nobody.
+    ``approvals`` apply only to the turn in which the run resumes, because ids may repeat later.
+    ``is_loop_shared``: plain functions run on threads, so that they don't block the loop.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class ToolRunner:
         deps: object,
         workspace_root: Path | str | None,
         approvals: Approvals,
-        threads: bool,
+        is_loop_shared: bool,
         emit: Callable[[LoopEvent], object] | None,
     ) -> None:
         self._toolbox = toolbox
@@ -68,11 +67,11 @@ class ToolRunner:
         self._deps = deps
         self._workspace_root = workspace_root
         self._approvals = approvals
-        self._threads = threads
+        self._is_loop_shared = is_loop_shared
         self._emit = emit
         self._first_turn: int | None = None
 
-    async def run_next(self, turn: Turn, number: int) -> list[ToolResult]:
+    async def run_next(self, turn: CallTurn, number: int) -> list[ToolResult]:
         """Run the next calls of the turn of this number; return their results.
 
         Raises ``ApprovalRequiredError`` where a person has to decide first, ``UsageError`` for a
@@ -82,7 +81,7 @@ class ToolRunner:
         batch = self._next_batch(turn, approvals)
         decisions = [approvals.get(call.id, True) for call in batch]
         if len(batch) == 1:
-            return [await self._run(batch[0], decisions[0], self._threads)]
+            return [await self._run(batch[0], decisions[0], self._is_loop_shared)]
         async with open_task_group() as group:
             tasks = [
                 group.create_task(self._run(call, decision, True))
@@ -90,8 +89,8 @@ class ToolRunner:
             ]
         return [task.result() for task in tasks]
 
-    def end_approvals(self) -> None:
-        """Decide about no call from now on: those to come haven't been seen by anyone.
+    def expire_approvals(self) -> None:
+        """Drop the approvals: later calls haven't been seen by anyone.
 
         Raises ``UsageError`` for decisions about a run in which no call was waiting.
         """
@@ -101,17 +100,19 @@ class ToolRunner:
             )
         self._approvals = {}
 
-    def _approvals_for(self, turn: Turn, number: int) -> Approvals:
+    def _approvals_for(self, turn: CallTurn, number: int) -> Approvals:
         if self._first_turn is None:
             self._first_turn = number
             _check_ids(self._approvals, turn)
         return self._approvals if number == self._first_turn else {}
 
-    def _next_batch(self, turn: Turn, approvals: Approvals) -> Sequence[ToolCall]:
+    def _next_batch(self, turn: CallTurn, approvals: Approvals) -> Sequence[ToolCall]:
         undecided = [
-            call for call in turn.left if self._requires_approval(call) and call.id not in approvals
+            call
+            for call in turn.open_calls
+            if self._requires_approval(call) and call.id not in approvals
         ]
-        first, *following = turn.left
+        first, *following = turn.open_calls
         if first in undecided:
             raise ApprovalRequiredError(undecided)
         batch = [first]
@@ -144,16 +145,9 @@ class ToolRunner:
     async def _dispatch(self, call: ToolCall, threads: bool) -> ForgeToolResult:
         arguments = _arguments(call)
         tool = self._toolbox.find(call.name)
-        if threads or (tool is not None and tool.is_async):
-            return await self._toolbox.dispatch_async(
-                call.name,
-                arguments,
-                self._workspace_root,
-                deps=self._deps,
-                agent_id=self._agent_id,
-                workflow_id=self._run_id,
-            )
-        return self._toolbox.dispatch(
+        is_async = threads or (tool is not None and tool.is_async)
+        dispatch = self._toolbox.dispatch_async if is_async else self._toolbox.dispatch
+        outcome = dispatch(
             call.name,
             arguments,
             self._workspace_root,
@@ -161,38 +155,39 @@ class ToolRunner:
             agent_id=self._agent_id,
             workflow_id=self._run_id,
         )
+        return outcome if isinstance(outcome, ForgeToolResult) else await outcome
 
 
-def find_turn(messages: Sequence[Message]) -> Turn:
+def find_turn(messages: Sequence[Message]) -> CallTurn:
     """Return the latest turn of a conversation that ends with an answer or results."""
     results: list[ToolResult] = []
     for message in reversed(messages):
         if message.get("role") != "tool":
-            return Turn(tool_calls(message), results[::-1])
+            return CallTurn(tool_calls(message), results[::-1])
         results += tool_results(message)
-    return Turn((), results[::-1])
+    return CallTurn((), results[::-1])
 
 
-def guidance_after(turn: Turn) -> list[Message]:
+def guidance_after(turn: CallTurn) -> list[Message]:
     """Return a message for each call of the turn that failed, in order."""
     messages = map(tool_guidance, turn.results)
     return [message for message in messages if message is not None]
 
 
-def _check_ids(approvals: Approvals, turn: Turn) -> None:
+def _check_ids(approvals: Approvals, turn: CallTurn) -> None:
     unknown = sorted(set(approvals) - {call.id for call in turn.calls})
     if unknown:
         raise UsageError(
             f"No call that waits for a decision has the id {unknown[0]!r}.",
-            hint=f"The ids are {', '.join(call.id for call in turn.left)}.",
+            hint=f"The ids are {', '.join(call.id for call in turn.open_calls)}.",
         )
 
 
 def _operation_of(call: ToolCall) -> Operation:
     """Return the operation of a call, so that what a tool asks or calls is part of it."""
-    # A model may invent a name of any length: as much is kept as in the tool's trace.
-    name = call.name[:MAX_NAME_CHARS]
-    return Operation("tool.call", lambda: {"tool_name": name, "call_id": call.id})
+    # A model may invent names and ids of any length: as much is kept as in the tool's trace.
+    name, call_id = call.name[:MAX_NAME_CHARS], call.id[:MAX_NAME_CHARS]
+    return Operation("tool.call", lambda: {"tool_name": name, "call_id": call_id})
 
 
 def _arguments(call: ToolCall) -> Arguments:

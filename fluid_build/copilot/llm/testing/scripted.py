@@ -12,8 +12,12 @@ from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.llm.answer_streams import AnswerStream, AnswerStreamSync, events_of
 from fluid_build.copilot.llm.base import LlmPrompt, LlmResponse, Usage
 from fluid_build.copilot.llm.streaming import StreamEvent
-from fluid_build.copilot.messages import ToolCall
+from fluid_build.copilot.messages import ToolCall, text_of
 from fluid_build.json_types import JsonObject
+from fluid_build.text import clip
+
+_MAX_QUOTED_CHARS = 500
+"""Of the conversation in an error: a correction of several fields, and bounded."""
 
 Answer: TypeAlias = "str | JsonObject | ToolCall | Sequence[ToolCall] | LlmResponse | Exception"
 """A text, an object to answer as JSON, calls of tools, a whole response, or an error to raise."""
@@ -24,13 +28,13 @@ AnswerScript: TypeAlias = "Sequence[Answer] | Callable[[LlmPrompt], Answer | Awa
 class ScriptedProvider:
     """A model that answers from a list in sequence, or by a function of the prompt.
 
-    ``prompts`` has the prompts in order, and ``askers`` the stage and agent class of each. A list
+    ``prompts`` has the prompts in order, and ``callers`` the stage and agent class of each. A list
     that is used up raises ``AssertionError``. Safe from several threads and tasks.
     """
 
     def __init__(self, script: AnswerScript, *, model: str = "scripted") -> None:
         self.prompts: list[LlmPrompt] = []
-        self.askers: list[tuple[str, str]] = []
+        self.callers: list[tuple[str, str]] = []
         self.model = model
         self._function = script if callable(script) else None
         self._answers = [] if callable(script) else list(script)
@@ -69,14 +73,17 @@ class ScriptedProvider:
 
         return AnswerStreamSync(batches())
 
-    def _next(self, prompt: LlmPrompt, asker: tuple[str, str]) -> Answer | Awaitable[Answer]:
+    def _next(self, prompt: LlmPrompt, caller: tuple[str, str]) -> Answer | Awaitable[Answer]:
         with self._lock:
             self.prompts.append(prompt)
-            self.askers.append(asker)
+            self.callers.append(caller)
             number = len(self.prompts)
             if self._function is None:
                 if number > len(self._answers):
-                    raise AssertionError(f"the script has {len(self._answers)} answers, no more")
+                    raise AssertionError(
+                        f"the script has {len(self._answers)} answers, no more; "
+                        f"it was asked again after {_last_text(prompt)!r}"
+                    )
                 return self._answers[number - 1]
         return self._function(prompt)
 
@@ -94,3 +101,9 @@ class ScriptedProvider:
 
     def _respond_with_calls(self, calls: Sequence[ToolCall]) -> LlmResponse:
         return LlmResponse("", tuple(calls), Usage(1, 1), "tool_calls", self.model)
+
+
+def _last_text(prompt: LlmPrompt) -> str:
+    """Return the end of the conversation, such as what was wrong with the answer before."""
+    last = prompt.messages[-1] if prompt.messages else {}
+    return clip(text_of(last) or str(last.get("content")), _MAX_QUOTED_CHARS)

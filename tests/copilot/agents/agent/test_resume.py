@@ -206,7 +206,7 @@ def test_an_id_without_a_store_is_refused(store: SqliteBackend) -> None:
         agent.run_sync("Go.", checkpoint=Checkpoint(store, "r"), store=store)
 
 
-def test_a_changed_agent_does_not_resume_in_silence(store: SqliteBackend) -> None:
+def test_a_changed_agent_is_refused(store: SqliteBackend) -> None:
     def look() -> None:
         """Look."""
         raise KeyboardInterrupt
@@ -275,14 +275,14 @@ def test_a_call_that_needs_approval_waits_for_a_person(
 
 
 @pytest.mark.parametrize("decision", [Denied("Keep it."), False])
-def test_a_declined_call_does_not_run_and_the_model_is_told(decision: Any) -> None:
+def test_a_declined_call_does_not_run_and_the_model_learns_it(decision: Any) -> None:
     files, model = Files(), ScriptedProvider(deleting("a"))
     agent = Agent(model, tools=files.tools)
     end = agent.resume_sync(agent.run_sync("Delete."), approvals={"a": decision})
     assert files.names == {"a", "b"}
-    told = json.loads(str(end.messages[3]["content"]))
+    message = json.loads(str(end.messages[3]["content"]))
     reason = "Keep it." if decision else "A person declined this call."
-    assert told == {"error": "ApprovalDenied", "message": reason}
+    assert message == {"error": "ApprovalDenied", "message": reason}
     assert "error class ``ApprovalDenied``. A person declined" in str(end.messages[4]["content"])
 
 
@@ -325,6 +325,14 @@ def test_a_decision_about_no_call_is_refused() -> None:
     agent = Agent(ScriptedProvider(deleting("a")), tools=Files().tools)
     with pytest.raises(UsageError, match="has the id 'zz'"):
         agent.resume_sync(agent.run_sync("Delete."), approvals={"zz": True})
+
+
+@pytest.mark.parametrize("approvals", [True, ["a"], {"a": "yes"}, {"a": 1}])
+def test_approvals_are_decisions_by_the_ids_of_calls(approvals: Any) -> None:
+    """Anything else isn't taken for a refusal."""
+    agent = Agent(ScriptedProvider(deleting("a")), tools=Files().tools)
+    with pytest.raises(UsageError, match="aren't decisions"):
+        agent.resume_sync(agent.run_sync("Delete."), approvals=approvals)
 
 
 def test_without_a_decision_the_run_still_waits() -> None:

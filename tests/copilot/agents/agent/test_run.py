@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import threading
 from dataclasses import dataclass
@@ -335,15 +336,16 @@ def test_malformed_arguments_are_a_failed_call() -> None:
 
 
 def test_an_unknown_option_is_refused() -> None:
-    agent = Agent(ScriptedProvider([]))
-    with pytest.raises(TypeError, match="runid"):
-        agent.run_sync("Go.", runid="r")  # type: ignore[call-arg]
+    agent: Any = Agent(ScriptedProvider([]))
+    for start in (agent.run_sync, agent.stream, agent.stream_sync):
+        with pytest.raises(TypeError, match="runid"):
+            start("Go.", runid="r")
 
 
 def test_costs_are_counted_under_the_name() -> None:
     model = ScriptedProvider(["ok"])
     Agent(model, name="namer").run_sync("Go.")
-    assert model.askers == [("namer", "Agent")]
+    assert model.callers == [("namer", "Agent")]
 
 
 def test_without_a_model_the_configured_one_is_asked(
@@ -360,6 +362,33 @@ def test_without_a_model_the_configured_one_is_asked(
     assert Agent()._prompt.model == "llama3.2"
 
 
+def test_a_session_without_a_model_uses_the_configured_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    for variable in ENVIRONMENT.values():
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv(ENVIRONMENT["llm.provider"], "ollama")
+    monkeypatch.setenv(ENVIRONMENT["llm.model"], "llama3.2")
+    assert Agent(StageSession(NullBackend()))._prompt.model == "llama3.2"
+
+
+def test_an_unknown_provider_is_refused_at_once() -> None:
+    with pytest.raises(UsageError, match="Unknown provider 'antropic'") as raised:
+        Agent("antropic:claude-sonnet-4-6")
+    assert "anthropic" in str(raised.value.hint)
+
+
+def test_instructions_are_a_text() -> None:
+    with pytest.raises(UsageError, match="aren't a text"):
+        Agent(ScriptedProvider([]), instructions=lambda: "Be brief.")  # type: ignore[arg-type]
+
+
+def test_a_script_that_is_used_up_says_why_it_was_asked_again() -> None:
+    with pytest.raises(AssertionError, match=r"no more.*/result: missing"):
+        Agent(ScriptedProvider([{}]), output=list[int]).run_sync("Count.")
+
+
 def test_a_session_has_one_provider() -> None:
     session = StageSession(NullBackend(), LlmConfig("anthropic", "claude-sonnet-4-6"))
     with LlmClient(make_provider("ollama")) as client, pytest.raises(ProviderMismatchError):
@@ -374,6 +403,34 @@ def test_a_prompt_may_have_images() -> None:
         {"type": "text", "text": "What is it?"},
         image,
     ]
+
+
+def test_a_text_next_to_an_image_is_sent() -> None:
+    """A bare text in the list is a block; bytes are sent in base64."""
+    model = ScriptedProvider(["A hub."])
+    image = {"type": "image", "media_type": "image/png", "data": b"PNG"}
+    Agent(model).run_sync(["What is it?", image])
+    assert model.prompts[0].messages[0]["content"] == [
+        {"type": "text", "text": "What is it?"},
+        {**image, "data": "UE5H"},
+    ]
+
+
+@pytest.mark.parametrize("prompt", ["", [], None, {"type": "image"}, [None]])
+def test_a_prompt_that_would_lose_something_is_refused(prompt: Any) -> None:
+    model = ScriptedProvider([])
+    for start in (Agent(model).run_sync, Agent(model).stream):
+        with pytest.raises(UsageError):
+            start(prompt)
+    with pytest.raises(UsageError, match="'contents'"):
+        Agent(model).run_sync("Go.", message_history=[{"role": "user", "contents": "Hi."}])
+
+
+def test_help_shows_the_options_of_a_run() -> None:
+    """They are parameters of their own in each of the four signatures."""
+    options = {"prompt", "deps", "message_history", "checkpoint", "store", "run_id"}
+    for method in (Agent.run, Agent.run_sync, Agent.stream, Agent.stream_sync):
+        assert set(inspect.signature(method).parameters) == {"self", *options}
 
 
 @pytest.mark.parametrize("name", ["claude-sonnet-4-6", "anthropic:", ":x"])

@@ -30,6 +30,7 @@ from fluid_build.copilot.llm.streaming import (
 )
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply, ScriptedProvider
 from fluid_build.copilot.messages import ToolResult
+from fluid_build.errors import UsageError
 from tests.copilot.agents.agent.models import MODELS, call, calling
 
 
@@ -103,6 +104,16 @@ def test_a_stream_without_its_end_is_an_error() -> None:
 def test_an_error_ends_the_stream() -> None:
     with pytest.raises(ValueError, match="broken"):
         list(Agent(ScriptedProvider([ValueError("broken")])).stream_sync("Go."))
+
+
+def test_a_blocking_stream_in_an_event_loop_is_refused() -> None:
+    """It would block the loop, and the model isn't asked."""
+
+    async def read() -> None:
+        Agent(ScriptedProvider([])).stream_sync("Go.")
+
+    with pytest.raises(UsageError, match="inside an event loop"):
+        asyncio.run(read())
 
 
 def test_a_reader_that_leaves_stops_the_run() -> None:

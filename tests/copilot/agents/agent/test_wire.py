@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from fluid_build.copilot.agents.agent import Agent
 from fluid_build.copilot.cost import CostLimitExceeded, RunCostTracker, use_cost_tracker
 from fluid_build.copilot.llm.answers import Usage
-from fluid_build.copilot.llm.base import LlmConfig
+from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply
@@ -95,6 +95,19 @@ def test_a_given_client_serves_several_runs() -> None:
         with LlmClient(provider, api_key=server.key) as client:
             agent = Agent("anthropic:m", client=client, tools=[add], output=Sum)
             assert [agent.run_sync("Add.").output.total for _ in range(2)] == [10, 10]
+
+
+def test_a_run_leaves_the_connections_of_other_threads_open() -> None:
+    """The blocking connections of a client that it was given belong to its owner."""
+    with LoopbackServer([Reply("one"), Reply("two")]) as server:
+        provider = make_provider("anthropic", server.base_url("anthropic"))
+        with LlmClient(provider, api_key=server.key) as client:
+            client.complete_sync(LlmPrompt("m", [{"role": "user", "content": "Go."}]))
+            connections = client._sync_client
+            assert Agent("anthropic:m", client=client).run_sync("Go.").output == "two"
+            assert client._sync_client is connections is not None
+            assert not connections.is_closed
+            assert not client._async_clients
 
 
 def test_a_spent_limit_stops_the_run() -> None:
