@@ -288,15 +288,24 @@ class CostLimitExceeded(FluidError):  # noqa: N818 - the documented name
     """A run that has passed its cost limit, or whose next call could. Both are US dollars.
 
     ``result`` is what an ``Agent`` had reached: an ``AgentResult`` that can be resumed.
+    ``blocking_usd`` is money that other open calls hold, where that's the reason.
     """
 
     result: object = None
 
-    def __init__(self, total_usd: Decimal, limit_usd: Decimal) -> None:
+    def __init__(
+        self, total_usd: Decimal, limit_usd: Decimal, *, blocking_usd: Decimal = Decimal(0)
+    ) -> None:
+        hint = f"Raise {COST_LIMIT_VARIABLE} or behavior.cost_limit_usd_per_run."
+        if blocking_usd:
+            hint = (
+                f"Other open calls hold {_dollars(blocking_usd, Decimal(0))} of it, and can't end "
+                f"before this one: read their streams to the end or close them first. Or: {hint}"
+            )
         super().__init__(
             f"CostLimitExceeded({_dollars(total_usd, limit_usd)} > "
             f"{_dollars(limit_usd, total_usd)})",
-            hint=f"Raise {COST_LIMIT_VARIABLE} or behavior.cost_limit_usd_per_run.",
+            hint=hint,
         )
         self.total_usd = total_usd
         self.limit_usd = limit_usd

@@ -16,6 +16,7 @@ from fluid_build.copilot.cost.figures import (
     LargestCall,
     Price,
 )
+from fluid_build.copilot.cost.queue import StreamHold
 from fluid_build.copilot.cost.tracker import Reservation, RunCostTracker
 from fluid_build.copilot.errors import COST_LIMIT_VARIABLE, CostLimitExceeded, UnknownPriceError
 
@@ -30,6 +31,7 @@ __all__ = [
     "Price",
     "Reservation",
     "RunCostTracker",
+    "StreamHold",
     "UnknownPriceError",
     "get_cost_tracker",
     "parse_cost_limit",

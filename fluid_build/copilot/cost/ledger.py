@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -18,6 +19,10 @@ class Hold:
     """Whether the money is reserved: not before it is granted, and not after it is dropped."""
     is_abandoned: bool = False
     """Whether nobody can release the money any more, because the reservation was forgotten."""
+    is_paused: bool = False
+    """Whether its stream waits for its reader, who may never come back."""
+    changed_at: float = 0.0
+    """When it was opened, paused or resumed, by the monotonic clock."""
 
 
 @dataclass(eq=False, slots=True)
@@ -35,6 +40,14 @@ class Waiter:
     outer_holds: frozenset[Hold]
     stopped_threads: frozenset[int]
     refused_total: Decimal | None = None
+    blocking_usd: Decimal = Decimal(0)
+    """What others hold, where the call was refused only because of that."""
+    joined_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def is_decided(self) -> bool:
+        """Return whether its waiting has ended."""
+        return self.hold.is_open or self.refused_total is not None
 
 
 class Ledger:
@@ -45,6 +58,7 @@ class Ledger:
         self.reserved = Decimal(0)
         self._holds: set[Hold] = set()
         self._waiters: list[Waiter] = []
+        self._changed_at = time.monotonic()
         self._checked_for: Decimal | None = None
         """The spending at which no waiting call was over its limit."""
 
@@ -56,6 +70,7 @@ class Ledger:
         self.reserved += hold.amount
         self._holds.add(hold)
         hold.is_open = True
+        hold.changed_at = time.monotonic()
         return None
 
     def drop(self, hold: Hold) -> bool:
@@ -63,6 +78,7 @@ class Ledger:
         if not hold.is_open:
             return False
         hold.is_open = False
+        self._changed_at = time.monotonic()
         self._holds.discard(hold)
         self.reserved -= hold.amount
         return True
@@ -84,6 +100,17 @@ class Ledger:
         if waiter in self._waiters:
             self._waiters.remove(waiter)
         self.drop(waiter.hold)
+
+    def idle_since(self) -> float | None:
+        """Return since when all reserved money waits for readers of streams; None if it doesn't."""
+        if not all(hold.is_paused for hold in self._independent_holds(self._blocking_waiters())):
+            return None
+        return max((self._changed_at, *(hold.changed_at for hold in self._holds)))
+
+    def refuse(self, waiter: Waiter) -> None:
+        """Refuse a call that has waited long enough."""
+        self._waiters.remove(waiter)
+        self._refuse(waiter)
 
     def change_limit(self, limit: Decimal | None) -> None:
         """Apply another limit to those who wait."""
@@ -115,7 +142,8 @@ class Ledger:
         for waiter in candidates:
             if self.open(waiter.hold, waiter.limit) is None:
                 return waiter
-        return self._refuse(candidates[0]) if candidates and self._is_stuck(blocking) else None
+        is_stuck = candidates and not self._independent_holds(blocking)
+        return self._refuse(candidates[0]) if is_stuck else None
 
     def _blocking_waiters(self) -> list[Waiter]:
         """Return the calls during whose wait some reserved money can't be released."""
@@ -127,15 +155,18 @@ class Ledger:
             or (waiter.stopped_threads and waiter.stopped_threads & threads)
         ]
 
-    def _is_stuck(self, blocking: list[Waiter]) -> bool:
-        """Return whether all reserved money waits for those who wait for it, or was forgotten."""
+    def _independent_holds(self, blocking: list[Waiter]) -> list[Hold]:
+        """Return the money that neither waits for those who wait for it nor was forgotten."""
         outer_holds = frozenset[Hold]().union(*(waiter.outer_holds for waiter in blocking))
         threads = frozenset[int]().union(*(waiter.stopped_threads for waiter in blocking))
-        return all(
-            hold.is_abandoned or hold in outer_holds or hold.thread in threads
+        return [
+            hold
             for hold in self._holds
-        )
+            if not (hold.is_abandoned or hold in outer_holds or hold.thread in threads)
+        ]
 
     def _refuse(self, waiter: Waiter) -> Waiter:
         waiter.refused_total = self.spent + self.reserved + waiter.hold.amount
+        if waiter.limit is not None and self.spent + waiter.hold.amount <= waiter.limit:
+            waiter.blocking_usd = self.reserved
         return waiter

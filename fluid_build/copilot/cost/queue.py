@@ -3,16 +3,69 @@
 from __future__ import annotations
 
 import threading
+import time
+import weakref
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from contextvars import ContextVar
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from fluid_build.copilot.cost.ledger import Hold, Ledger, Waiter
 from fluid_build.copilot.cost.ledger_lock import LedgerLock
 from fluid_build.copilot.errors import CostLimitExceeded
 
+if TYPE_CHECKING:
+    import asyncio
+
+DEFAULT_PATIENCE_SECONDS = 120.0
+"""The default timeout of a client."""
+
+_CHECK_SECONDS = 0.5
+"""Between two looks at whether the readers of streams have gone: nobody reports that."""
+
 _HOLDS: ContextVar[tuple[Hold, ...]] = ContextVar("fluid_cost_holds", default=())
 """What this context has reserved: it isn't released while a call made in this context waits."""
+
+_STREAMS: ContextVar[tuple[weakref.ref[StreamHold], ...]] = ContextVar(
+    "fluid_cost_streams", default=()
+)
+"""The streams that were created in this context, in whatever task they are read."""
+
+
+class StreamHold:
+    """The money of a stream, known in the context that creates the stream.
+
+    ``hold`` is that of its current attempt. Between two events the money waits for the reader.
+    """
+
+    def __init__(self) -> None:
+        self.hold: Hold | None = None
+        self._reader: weakref.ref[asyncio.Task[object]] | int = 0
+        known = (stream for stream in _STREAMS.get() if stream() is not None)
+        _STREAMS.set((*known, weakref.ref(self)))
+
+    def pause(self) -> None:
+        """Record that the stream goes on only when its reader asks for more."""
+        if self.hold is not None and self.hold.is_open:
+            task = _current_task()
+            self._reader = threading.get_ident() if task is None else weakref.ref(task)
+            self.hold.is_paused, self.hold.changed_at = True, time.monotonic()
+
+    def resume(self) -> None:
+        """Record that the reader has asked for more."""
+        if self.hold is not None:
+            self.hold.is_paused, self.hold.changed_at = False, time.monotonic()
+
+    @property
+    def waits_for_current_code(self) -> bool:
+        """Return whether the stream is paused, and no other task or thread reads it."""
+        if self.hold is None or not self.hold.is_paused:
+            return False
+        if isinstance(self._reader, int):
+            return self._reader == threading.get_ident()
+        task = self._reader()
+        return task is None or task.done() or task is _current_task()
 
 
 class ReservationQueue:
@@ -31,8 +84,11 @@ class ReservationQueue:
             total = self._ledger.open(hold, limit)
         _register_or_refuse(hold, total, limit)
 
-    async def wait(self, hold: Hold, limit: Decimal | None) -> None:
-        """Reserve once others have released enough."""
+    async def wait(self, hold: Hold, limit: Decimal | None, patience: float) -> None:
+        """Reserve once others have released enough.
+
+        After ``patience`` seconds in which only streams that nobody reads hold money, it's refused.
+        """
         import asyncio
 
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
@@ -42,22 +98,26 @@ class ReservationQueue:
 
         waiter = self._join(hold, limit, wake)
         try:
-            await ready.wait()
+            while seconds := self._seconds_to_wait(waiter, patience):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await ready.wait()
         except BaseException:
             self._leave(waiter)
             raise
-        _register_or_refuse(hold, waiter.refused_total, limit)
+        _register_or_refuse(hold, waiter.refused_total, limit, waiter.blocking_usd)
 
-    def wait_sync(self, hold: Hold, limit: Decimal | None) -> None:
-        """Reserve once others have released enough, and block this thread until then."""
+    def wait_sync(self, hold: Hold, limit: Decimal | None, patience: float) -> None:
+        """Reserve as ``wait`` does, and block this thread until then."""
         ready = threading.Event()
         waiter = self._join(hold, limit, ready.set, {threading.get_ident()})
         try:
-            ready.wait()
+            while seconds := self._seconds_to_wait(waiter, patience):
+                ready.wait(seconds)
         except BaseException:
             self._leave(waiter)
             raise
-        _register_or_refuse(hold, waiter.refused_total, limit)
+        _register_or_refuse(hold, waiter.refused_total, limit, waiter.blocking_usd)
 
     def serve(self) -> None:
         """Wake the calls whose waiting has ended. Called after any change of the ledger."""
@@ -78,13 +138,26 @@ class ReservationQueue:
     ) -> Waiter:
         from fluid_build.copilot.blocking import stopped_threads
 
-        outer_holds = frozenset(outer for outer in _HOLDS.get() if outer.is_open)
         threads = stopped_threads().union(stopped)
-        waiter = Waiter(hold, limit, wake, outer_holds, threads)
+        waiter = Waiter(hold, limit, wake, _outer_holds(), threads)
         with self._lock:
             self._ledger.wait(waiter)
         self.serve()
         return waiter
+
+    def _seconds_to_wait(self, waiter: Waiter, patience: float) -> float:
+        """Return the seconds until the next look at a waiting call; 0 once it is decided."""
+        with self._lock:
+            if waiter.is_decided:
+                return 0
+            waiter.outer_holds = _outer_holds()
+            since = self._ledger.idle_since()
+            if since is not None:
+                waited = time.monotonic() - max(since, waiter.joined_at)
+                if waited >= patience:
+                    self._ledger.refuse(waiter)
+        self.serve()
+        return 0 if waiter.is_decided else min(patience, _CHECK_SECONDS)
 
     def _leave(self, waiter: Waiter) -> None:
         with self._lock:
@@ -92,8 +165,31 @@ class ReservationQueue:
         self.serve()
 
 
-def _register_or_refuse(hold: Hold, refused_total: Decimal | None, limit: Decimal | None) -> None:
+def _register_or_refuse(
+    hold: Hold,
+    refused_total: Decimal | None,
+    limit: Decimal | None,
+    blocking_usd: Decimal = Decimal(0),
+) -> None:
     """Add an open hold to this context's. Raises if it was refused."""
     if refused_total is not None and limit is not None:
-        raise CostLimitExceeded(refused_total, limit)
+        raise CostLimitExceeded(refused_total, limit, blocking_usd=blocking_usd)
     _HOLDS.set((*(outer for outer in _HOLDS.get() if outer.is_open), hold))
+
+
+def _outer_holds() -> frozenset[Hold]:
+    """Return the money that can't be released while the current code waits."""
+    streams = (reference() for reference in _STREAMS.get())
+    paused = (
+        stream.hold for stream in streams if stream is not None and stream.waits_for_current_code
+    )
+    return frozenset(hold for hold in (*_HOLDS.get(), *paused) if hold is not None and hold.is_open)
+
+
+def _current_task() -> asyncio.Task[object] | None:
+    import asyncio
+
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # there's no event loop in this thread
+        return None

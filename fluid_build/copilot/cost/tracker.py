@@ -28,7 +28,7 @@ from fluid_build.copilot.cost.figures import (
 )
 from fluid_build.copilot.cost.ledger import Hold, Ledger
 from fluid_build.copilot.cost.ledger_lock import LedgerLock
-from fluid_build.copilot.cost.queue import ReservationQueue
+from fluid_build.copilot.cost.queue import DEFAULT_PATIENCE_SECONDS, ReservationQueue
 from fluid_build.copilot.errors import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.events import EventBus, get_event_bus
 from fluid_build.extras import missing_extra
@@ -202,23 +202,28 @@ class RunCostTracker:
         self._queue.reserve(reservation.hold, limit)
         return reservation
 
-    async def wait_to_reserve(self, call: LargestCall) -> Reservation:
+    async def wait_to_reserve(
+        self, call: LargestCall, *, patience: float = DEFAULT_PATIENCE_SECONDS
+    ) -> Reservation:
         """Reserve the most that ``call`` can cost, once others have released enough.
 
         Calls are served in order of arrival. Raises as ``reserve`` does, but ``CostLimitExceeded``
         only if others can't release enough: because it is spent, or because they can't end before
-        this call does. A stream whose reader makes this call is an example.
+        this call does. A stream whose reader makes this call is an example. Where only streams
+        that nobody reads hold money, ``patience`` is how many seconds their readers may take.
         """
         limit = self.limit_usd
         reservation = self._prepare(call, limit)
-        await self._queue.wait(reservation.hold, limit)
+        await self._queue.wait(reservation.hold, limit, patience)
         return reservation
 
-    def wait_to_reserve_sync(self, call: LargestCall) -> Reservation:
+    def wait_to_reserve_sync(
+        self, call: LargestCall, *, patience: float = DEFAULT_PATIENCE_SECONDS
+    ) -> Reservation:
         """Reserve as ``wait_to_reserve`` does, and block this thread until then."""
         limit = self.limit_usd
         reservation = self._prepare(call, limit)
-        self._queue.wait_sync(reservation.hold, limit)
+        self._queue.wait_sync(reservation.hold, limit, patience)
         return reservation
 
     def record_call(

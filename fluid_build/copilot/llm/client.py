@@ -207,6 +207,7 @@ class LlmClient:
             stage=stage,
             agent_class=agent_class,
             prompt_tokens=prompt_tokens,
+            patience=self.timeout,
         )
 
     async def _retry(self, call: Callable[[], Awaitable[T]]) -> T:

@@ -68,6 +68,8 @@ class Call:
     arguments: Post = field(repr=False)
     content: bytes = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
+    patience: float
+    """The seconds that the readers of other streams may take while this call needs their money."""
     failure: AgentExecutionError | None = None
     """The failure of the latest attempt."""
 
@@ -77,14 +79,14 @@ class Call:
         Raises ``CostLimitExceeded``, for a retry with the failure before it as its cause.
         """
         try:
-            return await self.tracker.wait_to_reserve(self.largest)
+            return await self.tracker.wait_to_reserve(self.largest, patience=self.patience)
         except CostLimitExceeded as refusal:
             raise refusal from self.failure
 
     def reserve_sync(self) -> Reservation:
         """Reserve money for an attempt, as ``reserve``, and block until there is enough."""
         try:
-            return self.tracker.wait_to_reserve_sync(self.largest)
+            return self.tracker.wait_to_reserve_sync(self.largest, patience=self.patience)
         except CostLimitExceeded as refusal:
             raise refusal from self.failure
 
@@ -100,6 +102,7 @@ def prepare_call(
     stage: str,
     agent_class: str,
     prompt_tokens: int | None,
+    patience: float,
 ) -> Call:
     """Return the call for ``prompt``: without secrets, and checked against the model's window.
 
@@ -146,6 +149,7 @@ def prepare_call(
         {"method": "POST", "url": request.url, "headers": headers},
         content,
         (secret,) if secret else (),
+        patience,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from fluid_build.copilot.context.token_budget import estimate_tokens
-from fluid_build.copilot.cost import Reservation
+from fluid_build.copilot.cost import Reservation, StreamHold
 from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
@@ -147,6 +147,7 @@ class StreamedCall:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._attempt: StreamAttempt | None = None
+        self._money = StreamHold()
         caller = call.largest.caller
         self._operation = model_call(
             call.provider,
@@ -178,17 +179,17 @@ class StreamedCall:
         """Yield batches of events; ``retry`` is the envelope around all that comes before them."""
 
         async def start() -> _AsyncStart:
-            reader = self._call.provider.stream_reader(self._call.prompt)
-            self._attempt = StreamAttempt(self._call, await self._call.reserve(), reader)
-            batches = _read(connect, self._attempt)
+            batches = _read_batches(connect, self._begin(await self._call.reserve()))
             return await anext(batches), batches
 
         with self._timed():
             first, batches = await retry(start)
             async with aclosing(batches):
-                yield self._record_end(first)
+                yield self._hand_over(first)
+                self._money.resume()
                 async for batch in batches:
-                    yield self._record_end(batch)
+                    yield self._hand_over(batch)
+                    self._money.resume()
 
     def batches_sync(
         self,
@@ -198,17 +199,23 @@ class StreamedCall:
         """Yield batches of events, as ``batches``, and wait for each."""
 
         def start() -> _Start:
-            reader = self._call.provider.stream_reader(self._call.prompt)
-            self._attempt = StreamAttempt(self._call, self._call.reserve_sync(), reader)
-            batches = _read_sync(connect, self._attempt)
+            batches = _read_batches_sync(connect, self._begin(self._call.reserve_sync()))
             return next(batches), batches
 
         with self._timed():
             first, batches = retry(start)
             with closing(batches):
-                yield self._record_end(first)
+                yield self._hand_over(first)
+                self._money.resume()
                 for batch in batches:
-                    yield self._record_end(batch)
+                    yield self._hand_over(batch)
+                    self._money.resume()
+
+    def _begin(self, reservation: Reservation) -> StreamAttempt:
+        reader = self._call.provider.stream_reader(self._call.prompt)
+        self._attempt = StreamAttempt(self._call, reservation, reader)
+        self._money.hold = reservation.hold
+        return self._attempt
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -223,15 +230,18 @@ class StreamedCall:
             self._operation.finish(error)
             raise
 
-    def _record_end(self, batch: list[StreamEvent]) -> list[StreamEvent]:
-        """Finish the operation where the batch ends the answer."""
+    def _hand_over(self, batch: list[StreamEvent]) -> list[StreamEvent]:
+        """Return a batch to the reader. Finish the operation where it ends the answer."""
+        self._money.pause()
         if isinstance(batch[-1], AnswerEvent):
             record_answer(self._operation, batch[-1].response)
             self._operation.finish()
         return batch
 
 
-async def _read(connect: Callable[[], httpx.AsyncClient], attempt: StreamAttempt) -> AsyncBatches:
+async def _read_batches(
+    connect: Callable[[], httpx.AsyncClient], attempt: StreamAttempt
+) -> AsyncBatches:
     arguments = attempt.call.arguments
     with attempt:
         try:
@@ -248,7 +258,7 @@ async def _read(connect: Callable[[], httpx.AsyncClient], attempt: StreamAttempt
         attempt.raise_failure()
 
 
-def _read_sync(connect: Callable[[], httpx.Client], attempt: StreamAttempt) -> Batches:
+def _read_batches_sync(connect: Callable[[], httpx.Client], attempt: StreamAttempt) -> Batches:
     arguments = attempt.call.arguments
     with attempt:
         try:

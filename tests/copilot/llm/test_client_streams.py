@@ -504,6 +504,135 @@ def test_a_call_in_the_loop_over_a_stream_does_not_wait_for_the_stream(serve):
     assert client.cost.breakdown.reserved_usd == 0
 
 
+async def first_in_a_task(client, streams):
+    """The first event, read in a task of its own."""
+    await asyncio.create_task(anext(streams[0]))
+    await client.complete(PROMPT)
+
+
+async def first_of_two_in_tasks(client, streams):
+    """The first events of two streams, read at the same time."""
+    await asyncio.gather(*map(anext, streams))
+    await client.complete(PROMPT)
+
+
+async def first_within_a_timeout(client, streams):
+    """``wait_for`` starts a task in Python 3.11."""
+    await asyncio.wait_for(anext(streams[0]), 5)
+    await client.complete(PROMPT)
+
+
+async def through_a_bounded_queue(client, streams):
+    """The reader waits for a free place while the consumer calls."""
+    queue = asyncio.Queue(1)
+
+    async def pump():
+        async for event in streams[0]:
+            await queue.put(event)
+
+    pumping = asyncio.create_task(pump())
+    try:
+        while await queue.get():
+            await client.complete(PROMPT)
+    finally:
+        pumping.cancel()
+
+
+async def on_a_thread_of_the_pool(client, streams):
+    """It has none of the reader's context."""
+    async for _ in streams[0]:
+        await asyncio.get_running_loop().run_in_executor(None, client.complete_sync, PROMPT)
+
+
+async def on_a_joined_thread(client, streams):
+    """The reader of a blocking stream waits for the thread."""
+    errors = []
+
+    def ask():
+        try:
+            client.complete_sync(PROMPT)
+        except CostLimitExceeded as error:
+            errors.append(error)
+
+    with client.stream_sync(PROMPT) as stream:
+        for _ in stream:
+            thread = threading.Thread(target=ask, daemon=True)
+            thread.start()
+            thread.join(5)
+            assert not thread.is_alive()
+            raise errors[0]
+
+
+async def in_the_loop_itself(client, streams):
+    """The plain case."""
+    async for _ in streams[0]:
+        await client.complete(PROMPT)
+
+
+AT_ONCE = [first_in_a_task, first_of_two_in_tasks, first_within_a_timeout, in_the_loop_itself]
+LATER = [through_a_bounded_queue, on_a_thread_of_the_pool, on_a_joined_thread]
+
+
+@pytest.mark.parametrize("ask", [*AT_ONCE, *LATER], ids=lambda ask: ask.__name__)
+def test_no_call_waits_forever_for_a_stream_that_nobody_reads(ask, serve):
+    """Where it isn't clear that the reader is the caller, it takes the client's timeout."""
+    client = serve(LONG, LONG, timeout=0.6, limit="2.60" if ask is first_of_two_in_tasks else "2")
+
+    async def run():
+        async with asyncio.timeout(8), client:
+            streams = [client.stream(PROMPT), client.stream(PROMPT)]
+            started = time.monotonic()
+            with pytest.raises(CostLimitExceeded) as caught:
+                await ask(client, streams)
+            for stream in streams:
+                await stream.aclose()
+            return caught.value, time.monotonic() - started
+
+    error, seconds = asyncio.run(run())
+    assert "Other open calls hold $" in error.hint
+    assert (seconds > 0.6) == (ask in LATER)
+    assert client.cost.breakdown.reserved_usd == 0
+
+
+def test_streams_created_together_and_read_in_parallel_wait_for_each_other(serve):
+    """Each has a reader of its own, so it goes on by itself."""
+    client = serve(*[[tokens(10, 1), text("a"), 0.1, text("b"), tokens(10, 7), END]] * 4, limit=2)
+
+    async def read(stream):
+        events = []
+        async for event in stream:
+            events.append(event)
+            await asyncio.sleep(0.02)
+        return events
+
+    async def read_all():
+        async with asyncio.timeout(8), client:
+            streams = [client.stream(PROMPT) for _ in range(4)]
+            return await asyncio.gather(*map(read, streams))
+
+    assert [len(events) for events in asyncio.run(read_all())] == [5] * 4
+
+
+def test_a_call_waits_for_a_stream_whose_reader_is_slow(serve):
+    """Longer than its patience, as long as the reader comes back in time."""
+    script = [step for word in "abcdefgh" for step in (text(word), 0.1)]
+    answer = [json.dumps({"text": "Four.", "tokens": [3, 2]}).encode()]
+    client = serve([tokens(10, 1), *script, END], answer, timeout=0.5, limit=2)
+
+    async def read():
+        async for _ in client.stream(PROMPT):
+            await asyncio.sleep(0.2)
+
+    async def ask():
+        async with asyncio.timeout(8), client:
+            reading = asyncio.create_task(read())
+            await asyncio.sleep(0.1)
+            await client.complete(PROMPT)
+            await reading
+
+    asyncio.run(ask())
+
+
 def test_a_stream_is_an_operation_until_its_last_event(serve, read):
     """With its usage, or with its error."""
     heard = []
