@@ -126,10 +126,10 @@ def looks_secret(value: str, name: str = "") -> bool:
     )
 
 
-def secrets_of_environment(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+def secrets_of_environment(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return the values of all variables with a secret's name, and passwords in addresses."""
     secrets: dict[str, None] = {}
-    for name, value in environ.items():
+    for name, value in (os.environ if environ is None else environ).items():
         is_secret = is_secret_name(name) and name not in _NOT_SECRETS
         if is_secret and value.lower() not in _PLAIN_VALUES:
             secrets[value] = None

@@ -26,11 +26,9 @@ def stopped_threads() -> frozenset[int]:
 
 def run_blocking(awaitable: Awaitable[T]) -> T:
     """Wait for ``awaitable``: without a running loop here, inside one on a thread of its own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(_await(awaitable))
-    return _run_on_thread(lambda: asyncio.run(_await(awaitable)))
+    if _is_loop_running():
+        return _run_on_thread(lambda: asyncio.run(_await(awaitable)))
+    return asyncio.run(_await(awaitable))
 
 
 async def call_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -66,6 +64,14 @@ async def call_in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kw
         ended.exception()
         raise cancelled
     return ended.result()
+
+
+def _is_loop_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _settle_on_loop(

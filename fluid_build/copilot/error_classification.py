@@ -7,18 +7,15 @@ phrases with which providers say that a prompt doesn't fit. Source: the Typed Er
 
 from __future__ import annotations
 
-import json
-import math
 import ssl
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from fluid_build.copilot.error_documents import Refusal, read_document, read_refusal
 from fluid_build.copilot.errors import (
     AgentExecutionError,
     ContextOverflowError,
@@ -30,15 +27,14 @@ from fluid_build.copilot.errors import (
     SchemaValidationError,
 )
 from fluid_build.copilot.overflow_words import says_prompt_is_too_long
+from fluid_build.copilot.retry_after import MAX_RETRY_AFTER_SECONDS as MAX_RETRY_AFTER_SECONDS
+from fluid_build.copilot.retry_after import parse_retry_after as parse_retry_after
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
 from fluid_build.text import clip, counted
 
 if TYPE_CHECKING:
     import httpx
-
-MAX_RETRY_AFTER_SECONDS = 300.0
-"""The longest wait that a provider can ask for: five minutes, as documented."""
 
 _MAX_DETAIL_CHARS = 300
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
@@ -102,17 +98,6 @@ Anthropic's and Google's are in their lists of errors, OpenAI's in the types of 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """The facts of a provider's error body, whatever its wire format."""
-
-    message: str = ""
-    codes: tuple[str, ...] = ()
-    retry_after: float | None = None
-    per_day: bool = False
-    status: int | None = None
-
-
 def classify_provider_error(
     error: BaseException,
     provider: str | None = None,
@@ -157,7 +142,7 @@ def classify_response(
 
     The provider's own message is quoted, shortened and without secrets.
     """
-    refusal = _read_refusal(_body(response))
+    refusal = read_refusal(_body(response))
     status = response.status_code
     header_wait = parse_retry_after(response.headers, now=now)
     message = f"{_name(provider)} answered {status}{_detail(refusal.message, response)}"
@@ -178,14 +163,14 @@ def classify_error_document(
         source = document.get("response")
     elif kind != "error" and not document.get("error"):
         return None
-    refusal = _read_document(source)
+    refusal = read_document(source)
     code = f" ({refusal.codes[0]})" if refusal.codes else ""
     detail = _shorten(refusal.message, secrets)
     message = f"{_name(provider)} failed during its answer{code}{detail}"
     return _classify_refusal(refusal, message, _status_of(refusal), provider, None)
 
 
-def _status_of(refusal: _Refusal) -> int:
+def _status_of(refusal: Refusal) -> int:
     if refusal.status is not None:
         return refusal.status
     for code in refusal.codes:
@@ -196,7 +181,7 @@ def _status_of(refusal: _Refusal) -> int:
 
 
 def _classify_refusal(
-    refusal: _Refusal,
+    refusal: Refusal,
     message: str,
     status: int,
     provider: str | None,
@@ -239,43 +224,6 @@ def _classify_refusal(
     return error_class(message, provider=provider, status_code=status, error_code=code)
 
 
-def parse_retry_after(
-    headers: Mapping[str, str], *, now: Callable[[], datetime] | None = None
-) -> float | None:
-    """Return the seconds that the headers ask to wait, from 0 to 300; None where they don't ask.
-
-    ``retry-after-ms`` and ``x-ms-retry-after-ms`` (milliseconds) come before ``Retry-After``
-    (seconds, or a date as in RFC 9110). ``headers`` must ignore case, or be in lower case.
-    """
-    for name in ("retry-after-ms", "x-ms-retry-after-ms"):
-        milliseconds = _seconds(headers.get(name))
-        if milliseconds is not None:
-            return _clamp(milliseconds / 1000)
-    value = headers.get("retry-after")
-    seconds = _seconds(value)
-    if seconds is not None or value is None:
-        return None if seconds is None else _clamp(seconds)
-    try:
-        at = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    current = now() if now is not None else datetime.now(UTC)
-    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-    return _clamp((at - current).total_seconds())
-
-
-def _clamp(seconds: float) -> float:
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
-
-
-def _seconds(text: str | None) -> float | None:
-    try:
-        value = float(text) if text is not None else None
-    except ValueError:
-        return None
-    return value if value is not None and math.isfinite(value) else None
-
-
 def _name(provider: str | None) -> str:
     return provider or "the provider"
 
@@ -298,11 +246,29 @@ def _from_lost_connection(error: BaseException, provider: str | None) -> Provide
             provider=provider,
             hint="Check base_url and the certificates that this machine trusts.",
         )
+    if (address := _unreachable_address(error)) is not None:
+        return ProviderServerError(
+            f"{_name(provider)} can't be reached at {address}.",
+            provider=provider,
+            hint="Check that it runs, the network, and base_url.",
+        )
     return ProviderServerError(
         f"The connection to {_name(provider)} was lost ({type(error).__name__}).",
         provider=provider,
         hint="Check the network and base_url, then try again.",
     )
+
+
+def _unreachable_address(error: BaseException) -> str | None:
+    """Return the address that no connection could be made to, None where there was one."""
+    httpx = sys.modules.get("httpx")
+    if httpx is None or not isinstance(error, httpx.ConnectError):
+        return None
+    try:
+        url = error.request.url
+    except RuntimeError:  # an error made by hand has no request
+        return None
+    return f"{url.scheme}://{url.netloc.decode()}"  # without credentials, path and query
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -347,64 +313,3 @@ def _secrets_of(response: httpx.Response) -> list[str]:
         return []
     values = [sent[name] for name in _SECRET_HEADERS if name in sent]
     return values + [value.rpartition(" ")[2] for value in values]
-
-
-def _read_refusal(body: str) -> _Refusal:
-    """Read ``{"error": {...}}``, ``{"error": "..."}``, ``[{"error": ...}]`` and flat bodies."""
-    try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
-        return _Refusal(message=body)
-    if isinstance(document, list) and document:
-        document = document[0]
-    return _read_document(document) if isinstance(document, dict) else _Refusal(message=body)
-
-
-def _read_document(document: JsonValue) -> _Refusal:
-    if not isinstance(document, Mapping):
-        return _Refusal()
-    error = document.get("error") or document
-    if isinstance(error, str):  # Ollama's, with the status next to it inside an answer
-        return _Refusal(message=error, status=_http_status(document.get("status")))
-    if not isinstance(error, Mapping):
-        return _Refusal(message=json.dumps(document, default=str))
-    details = _objects(error.get("details"))
-    codes = [error.get("code"), error.get("type"), error.get("status")]
-    codes += [detail.get("reason", detail.get("error_code")) for detail in details]
-    message, status = error.get("message"), error.get("code")
-    return _Refusal(
-        message=message if isinstance(message, str) else "",
-        codes=tuple(code for code in codes if isinstance(code, str) and code != "error"),
-        retry_after=_retry_delay(details),
-        per_day=_spent_per_day(details),
-        status=_http_status(status),
-    )
-
-
-def _http_status(value: JsonValue) -> int | None:
-    return value if isinstance(value, int) and 400 <= value < 600 else None
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    """Return the objects of a list as Google sends it, or the one object that Anthropic sends."""
-    items = value if isinstance(value, list) else [value]
-    return [item for item in items if isinstance(item, Mapping)]
-
-
-def _retry_delay(details: list[JsonObject]) -> float | None:
-    """Return Google's ``RetryInfo`` in seconds: a duration such as ``34s`` in the body."""
-    for detail in details:
-        delay = detail.get("retryDelay")
-        if isinstance(delay, str) and delay.endswith("s"):
-            seconds = _seconds(delay[:-1])
-            return None if seconds is None else _clamp(seconds)
-    return None
-
-
-def _spent_per_day(details: list[JsonObject]) -> bool:
-    """Return whether Google's ``QuotaFailure`` is about a quota by the day, which won't pass."""
-    return any(
-        "PerDay" in str(violation.get("quotaId", ""))
-        for detail in details
-        for violation in _objects(detail.get("violations"))
-    )

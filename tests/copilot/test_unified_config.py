@@ -414,3 +414,12 @@ def test_importing_the_runtime_reads_no_file_and_no_yaml_parser(home: Path) -> N
         "sys.exit('yaml' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_the_flags_in_effect_are_shown(tmp_path):
+    """What is listed and loaded is what the runtime uses; other flags replace them."""
+    with use_flags({"llm.model": "flag-model"}):
+        assert load_unified_config(home=tmp_path).llm.model == "flag-model"
+        model = next(item for item in list_settings(home=tmp_path) if item.key == "llm.model")
+        assert (model.value, model.origin.place) == ("flag-model", "flag")
+        assert load_unified_config(home=tmp_path, flags={}, environ={}).llm.model is None

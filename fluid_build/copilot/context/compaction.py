@@ -42,12 +42,12 @@ class CompactionStrategy(Enum):
     HYBRID = "hybrid"
 
 
-def compact_after(environ: Mapping[str, str] = os.environ) -> int:
+def compact_after(environ: Mapping[str, str] | None = None) -> int:
     """Return the iterations before the loop compacts: ``FLUID_AGENT_COMPACT_AFTER``, or 6.
 
     Raises ``UsageError`` unless it is a whole number, at least 1.
     """
-    text = environ.get(COMPACT_AFTER_VARIABLE, "").strip()
+    text = _variables(environ).get(COMPACT_AFTER_VARIABLE, "").strip()
     if not text:
         return DEFAULT_COMPACT_AFTER
     if not (text.isascii() and text.isdigit()) or int(text) < 1:
@@ -58,9 +58,9 @@ def compact_after(environ: Mapping[str, str] = os.environ) -> int:
     return int(text)
 
 
-def compaction_strategy(environ: Mapping[str, str] = os.environ) -> CompactionStrategy:
+def compaction_strategy(environ: Mapping[str, str] | None = None) -> CompactionStrategy:
     """Return ``FLUID_COMPACTION_STRATEGY``, or ``truncate``. Raises ``UsageError``."""
-    text = environ.get(COMPACTION_STRATEGY_VARIABLE, "").strip().lower()
+    text = _variables(environ).get(COMPACTION_STRATEGY_VARIABLE, "").strip().lower()
     try:
         return CompactionStrategy(text or "truncate")
     except ValueError:
@@ -180,3 +180,7 @@ def _first_user(messages: Sequence[Message]) -> int | None:
         ),
         None,
     )
+
+
+def _variables(environ: Mapping[str, str] | None) -> Mapping[str, str]:
+    return os.environ if environ is None else environ

@@ -37,12 +37,13 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 T = TypeVar("T")
 
 
-def timeout_seconds(environ: Mapping[str, str] = os.environ) -> float:
+def timeout_seconds(environ: Mapping[str, str] | None = None) -> float:
     """Return the seconds that an attempt may take: ``FLUID_LLM_TIMEOUT_SECONDS``, or 120.
 
     Raises ``UsageError`` unless it is a number over 0.
     """
-    text = environ.get(TIMEOUT_VARIABLE, "").strip()
+    variables = os.environ if environ is None else environ
+    text = variables.get(TIMEOUT_VARIABLE, "").strip()
     if not text:
         return DEFAULT_TIMEOUT_SECONDS
     try:

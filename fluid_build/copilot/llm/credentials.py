@@ -70,7 +70,7 @@ def find_api_key(
     provider: str,
     variables: Sequence[str],
     *,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] | None = None,
     key_file: Path | None = None,
 ) -> ApiKey:
     """Return the key of ``provider``, from the first of the three places that has it.
@@ -78,8 +78,9 @@ def find_api_key(
     Raises ``ProviderAuthError`` where none has it, ``UsageError`` where others may read the file,
     or it isn't valid.
     """
+    environment = os.environ if environ is None else environ
     for variable in variables:
-        value = environ.get(variable, "").strip()
+        value = environment.get(variable, "").strip()
         if value:
             return ApiKey(value)
     key = _from_keyring(provider) or _from_file(provider, key_file or default_key_file())

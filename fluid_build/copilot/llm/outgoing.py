@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterable, Mapping
 
@@ -20,7 +19,7 @@ In so much random text the format of a key occurs by chance, and the API refuses
 
 
 def outgoing_secrets(
-    api_key: str | None, environ: Mapping[str, str] = os.environ
+    api_key: str | None, environ: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
     """Return the key, and the environment's secrets that aren't plain words.
 

@@ -43,9 +43,10 @@ _FORMATS = frozenset(
 """The formats of text that strict mode takes: OpenAI's guide "Structured Outputs"."""
 
 
-def strict_schema_enabled(environ: Mapping[str, str] = os.environ) -> bool:
+def strict_schema_enabled(environ: Mapping[str, str] | None = None) -> bool:
     """Return whether ``FLUID_OPENAI_STRICT_SCHEMA`` is ``1``; off by default."""
-    return environ.get(STRICT_SCHEMA_VARIABLE, "").strip() == "1"
+    variables = os.environ if environ is None else environ
+    return variables.get(STRICT_SCHEMA_VARIABLE, "").strip() == "1"
 
 
 def harden(schema: Schema) -> _Node:

@@ -5,7 +5,8 @@ jitter, or of exactly what the provider asked for (at most 300 s). A schedule wi
 continues with 4 and then 8 seconds, the cap. Only errors whose ``retryable`` is true are retried.
 Source: the Typed Errors page, whose runs abort "after 3 attempts", and whose "1s → 2s → 4s, capped
 at 8s" is the progression: three attempts end before its third wait. Built on stamina, whose
-switches (``set_active``, ``set_testing``) work here too.
+switches (``set_active``, ``set_testing``) work here too. Its line in the log about each retry is
+replaced by one with the provider and the reason, because its own switch is for the whole process.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -29,6 +31,16 @@ from fluid_build.copilot.errors import AgentExecutionError, ProviderError
 LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+_HAS_FAILED: ContextVar[bool] = ContextVar("fluid_attempt_has_failed", default=False)
+"""Whether this context is between an attempt and the next, where stamina logs its line."""
+
+
+def _is_not_about_our_retry(_record: logging.LogRecord) -> bool:
+    return not _HAS_FAILED.get()
+
+
+logging.getLogger("stamina").addFilter(_is_not_about_our_retry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,7 @@ async def retry_call(
     async for attempt in stamina.retry_context(
         on=decisions.decide, attempts=decisions.policy.attempts, timeout=None
     ):
+        _HAS_FAILED.set(False)
         if decisions.pending:
             await sleep(decisions.pending)
         with attempt:
@@ -86,6 +99,7 @@ def retry_call_sync(
     for attempt in stamina.retry_context(
         on=decisions.decide, attempts=decisions.policy.attempts, timeout=None
     ):
+        _HAS_FAILED.set(False)
         if decisions.pending:
             sleep(decisions.pending)
         with attempt:
@@ -111,11 +125,14 @@ class _Decisions:
         wait = self.policy.wait(typed, self._failed, self._draw())
         self.pending = 0.0 if stamina.is_testing() else wait
         if self._failed < self.policy.attempts:
+            _HAS_FAILED.set(True)
+            provider = typed.provider if isinstance(typed, ProviderError) else None
             LOG.info(
-                "attempt %d of %d failed (%s), retrying in %.1f s",
-                self._failed,
-                self.policy.attempts,
+                "%s: %s, next attempt in %.1f s (%d of %d)",
+                provider or "call",
                 type(typed).__name__,
                 self.pending,
+                self._failed + 1,
+                self.policy.attempts,
             )
         return 0.0

@@ -60,12 +60,13 @@ class Layer:
         return next((self.lines[part] for part in enclosing if part in self.lines), None)
 
 
-def fluid_home(environ: Mapping[str, str] = os.environ) -> Path:
+def fluid_home(environ: Mapping[str, str] | None = None) -> Path:
     """Return the folder of the user's own files: ``FLUID_HOME``, or ``~/.fluid``.
 
     Raises ``ConfigError`` where the user has no home folder.
     """
-    folder = environ.get(HOME_VARIABLE, "").strip()
+    variables = os.environ if environ is None else environ
+    folder = variables.get(HOME_VARIABLE, "").strip()
     try:
         return Path(folder).expanduser() if folder else Path.home() / ".fluid"
     except RuntimeError:

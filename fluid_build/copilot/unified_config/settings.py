@@ -67,9 +67,10 @@ def load_unified_config(
     *,
     home: str | Path | None = None,
     flags: Mapping[str, JsonValue] | None = None,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] | None = None,
 ) -> UnifiedConfig:
-    """Return the settings. ``flags`` are by dotted key (``llm.provider``); None is unset.
+    """Return the settings. ``flags`` are by dotted key (``llm.provider``); None is unset. By
+    default they are those of ``use_flags``.
 
     ``home`` defaults to ``FLUID_HOME``, or ``~/.fluid``. Raises ``ConfigError``, with the key and
     the line, for anything that isn't a setting.
@@ -81,7 +82,7 @@ def list_settings(
     *,
     home: str | Path | None = None,
     flags: Mapping[str, JsonValue] | None = None,
-    environ: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] | None = None,
 ) -> tuple[Setting, ...]:
     """Return every setting with its value and origin, to be shown: secrets are masked.
 
@@ -141,13 +142,15 @@ def use_flags(flags: Mapping[str, JsonValue]) -> Generator[None]:
 
 
 def _layers(
-    home: str | Path | None, flags: Mapping[str, JsonValue] | None, environ: Mapping[str, str]
+    home: str | Path | None,
+    flags: Mapping[str, JsonValue] | None,
+    environ: Mapping[str, str] | None,
 ) -> list[Layer]:
     """Return the layers, those that win first."""
     folder = fluid_home(environ) if home is None else Path(home).expanduser()
     return [
-        flag_layer(flags or {}),
-        environment_layer(environ),
+        flag_layer((_FLAGS.get() if flags is None else flags) or {}),
+        environment_layer(os.environ if environ is None else environ),
         file_layer(folder / CONFIG_NAME),
         *legacy_layers(folder, []),
     ]

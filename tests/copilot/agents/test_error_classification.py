@@ -300,3 +300,11 @@ def test_a_body_nested_too_deeply_to_be_read_is_a_message():
     """The status decides."""
     error = classify_response(httpx.Response(500, text="[" * 200_000), "openai")
     assert type(error) is ProviderServerError
+
+
+def test_where_nothing_answers_the_address_is_named():
+    """Without the credentials, path and query of the request."""
+    request = httpx.Request("POST", "http://u:s3cret@127.0.0.1:9/v1/chat?key=s3cret")
+    error = classify_provider_error(httpx.ConnectError("refused", request=request), "ollama")
+    assert str(error) == "ollama can't be reached at http://127.0.0.1:9."
+    assert error.retryable

@@ -1,6 +1,7 @@
 """The retry envelope: attempts, waits, what the provider asks for, and what is never retried."""
 
 import asyncio
+import logging
 
 import httpx
 import pytest
@@ -167,3 +168,16 @@ def test_every_wait_is_within_the_documented_bounds(failed, draw, retry_after):
     """Backoff is within [1, 8] s, an asked-for wait within [0, 300] s, for any input."""
     wait = RetrySchedule().wait(RateLimitError(retry_after=retry_after), failed, draw)
     assert 1.0 <= wait <= 8.0 if retry_after is None else 0.0 <= wait <= 300.0
+
+
+@both
+def test_a_retry_is_logged_once_with_its_provider_and_reason(run, caplog):
+    """Stamina's own line about it isn't written; those about other retries are."""
+    caplog.set_level(logging.INFO)
+    run(Failing(RateLimitError(provider="anthropic", retry_after=3.0)))
+    assert [record.getMessage() for record in caplog.records] == [
+        "anthropic: RateLimitError, next attempt in 3.0 s (2 of 3)"
+    ]
+    others = Failing(OSError(), OSError())
+    stamina.retry(on=OSError, attempts=3, wait_initial=0, wait_max=0)(others)()
+    assert [record.name for record in caplog.records[1:]] == ["stamina", "stamina"]
