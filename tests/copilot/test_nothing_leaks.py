@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from fluid_build.copilot import Agent
 from fluid_build.copilot.agents.composite import (
     Composite,
     CompositeAgent,
@@ -27,8 +29,9 @@ from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.base import LlmPrompt
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.testing import LoopbackServer, Reply
+from fluid_build.copilot.llm.testing import LoopbackServer, Reply, ScriptedProvider
 from fluid_build.copilot.messages import ToolCall, ToolResult
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.tools.confinement import read_confined
 from fluid_build.copilot.tools.dispatch import dispatch_tool_call_async, tool_result_text
 from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY, forge_tool
@@ -162,3 +165,29 @@ def test_no_secret_reaches_a_provider(
     assert "Tool 'broken' failed" in sent
     assert "## Branch 0" in sent
     assert CANARY not in sent
+
+
+def test_no_secret_that_a_tool_returns_is_in_a_checkpoint(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whether the message is saved with the head or in a chunk, and the run resumes."""
+    monkeypatch.setenv("SHOP_DB_PASSWORD", "hunter2-canary")
+    key = "sk-ant-canary-0123456789"
+
+    def look(place: int) -> dict[str, str]:
+        """Look up how to connect."""
+        if place == 5 and not answers:
+            answers.append("interrupted")
+            raise KeyboardInterrupt
+        return {"connect_with": "hunter2-canary", "header": f"x {key}"}
+
+    answers: list[str] = []
+    calls = [ToolCall(str(place), "look", {"place": place}) for place in range(6)]
+    agent = Agent(ScriptedProvider([calls, "Connected."]), tools=[look])
+    with closing(SqliteBackend(tmp_path / "runs.db")) as store:
+        with pytest.raises(KeyboardInterrupt):
+            agent.run_sync(f"Use {key}.", store=store, run_id="r")
+        assert agent.resume_sync("r", store=store).output == "Connected."
+        saved = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert saved.count(b"[redacted]") >= 6
+    assert b"canary" not in saved

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +17,7 @@ from hypothesis import strategies as st
 
 from fluid_build.copilot.store.backends.file import FileBackend
 from fluid_build.copilot.store.backends.null import NullBackend
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.store.base import Store, StoredRecord, StoreError, unpack_embedding
 from tests.copilot.store.opening import OpenStore
 
@@ -344,3 +349,34 @@ def test_an_unusable_path_is_a_store_error(tmp_path: Any) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="can't be used"):
         FileBackend(root=tmp_path / "file").put("n", "k", 1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such modes")
+@pytest.mark.parametrize("mask", [0o022, 0o000])
+def test_nobody_else_may_read_a_store_that_was_made(tmp_path: Path, mask: int) -> None:
+    previous = os.umask(mask)
+    try:
+        stores: list[Store] = [
+            FileBackend(tmp_path / "new" / "store"),
+            SqliteBackend(tmp_path / "new" / "runs" / "store.db"),
+        ]
+        for made in stores:
+            made.put("memory/semantic", "k", {"password": "x"})
+        paths = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
+        shared = [path for path in paths if stat.S_IMODE(path.stat().st_mode) & 0o077]
+        assert len(paths) > 8
+        assert shared == []
+    finally:
+        os.umask(previous)
+        for made in stores:
+            made.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such modes")
+def test_a_store_in_a_folder_that_exists_leaves_its_mode_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o755)
+    with closing(SqliteBackend(folder / "store.db")) as made:
+        made.put("n", "k", 1)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755

@@ -23,10 +23,11 @@ from fluid_build.copilot.errors import (
     RunOwnedError,
     StaleCheckpointError,
 )
+from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store, StoreError, to_json_text
 from fluid_build.json_types import JsonValue
-from fluid_build.secrets import redact
+from fluid_build.secrets import redact, redact_keys
 
 _LEASE_SECONDS = 900.0
 """A quarter of an hour: longer than a step with retries should take."""
@@ -70,6 +71,9 @@ class _Head(TypedDict):
 class Checkpoint:
     """The saved state of the run ``run_id`` in ``store``, under ``namespace``.
 
+    The conversation, the request and errors are saved as a model gets them: without the secrets of
+    the environment and without keys. Whatever else an agent's code puts into the state is saved as
+    it is.
     ``lease_seconds`` is how long an owner on another machine counts as alive after its last save.
     A checkpoint is for one run.
     """
@@ -92,6 +96,7 @@ class Checkpoint:
         self._clock = clock
         self._prefix = ""
         self._messages = _MessageLog()
+        self._secrets: tuple[str, ...] = ()
 
     @contextmanager
     def begin(self, agent: CompositeBehaviour, state: Composite) -> Generator[None]:
@@ -136,18 +141,18 @@ class Checkpoint:
         """Write the changes. Raises ``StoreError`` for values that JSON can't hold."""
         queue, written = self._queue.changes(state.steps)
         tail, chunk = self._messages.changes(state.messages)
-        written |= chunk
+        written |= without_secrets(chunk, self._secrets)
         head: _Head = {
             "generation": self._messages.generation,
             "chunks": self._messages.chunks,
-            "tail": tail,
+            "tail": [without_secrets(message, self._secrets) for message in tail],
             "at": self._clock(),
             "code": self._fingerprint,
             "queue": queue,
             "internal": self._agent.dump_internal(state.internal),
-            "request": state.request,
+            "request": redact_keys(state.request, self._secrets),
             "response": state.response,
-            "error": _error_for_people(state.error),
+            "error": _error_for_people(state.error, self._secrets),
             "model": state.model if _is_json(state.model) else None,
             "retries": retries,
         }
@@ -158,6 +163,7 @@ class Checkpoint:
 
     def _attach(self, agent: CompositeBehaviour, fresh: Composite) -> None:
         self._agent = agent
+        self._secrets = outgoing_secrets(None)
         self._fingerprint = agent.fingerprint()
         self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
 
@@ -272,7 +278,7 @@ class _MessageLog:
         self.generation = 0
         self.chunks = 0
 
-    def changes(self, messages: Sequence[Message]) -> tuple[list[Message], dict[str, object]]:
+    def changes(self, messages: Sequence[Message]) -> tuple[list[Message], dict[str, JsonValue]]:
         """Return the tail, and the chunk to write so that all of ``messages`` are saved."""
         if messages[: len(self._saved)] != self._saved:
             self.generation += 1
@@ -331,8 +337,11 @@ def _is_json(value: object) -> bool:
     return True
 
 
-def _error_for_people(error: object) -> JsonValue:
+def _error_for_people(error: object, secrets: tuple[str, ...]) -> JsonValue:
     """Return an error for people who look at a halted run: resuming doesn't need it."""
-    if error is None or isinstance(error, str):
-        return error
-    return {"type": type(error).__name__, "message": redact(str(error))[:_MAX_ERROR_CHARS]}
+    if error is None:
+        return None
+    message = redact(str(error), secrets)
+    if isinstance(error, str):
+        return message
+    return {"type": type(error).__name__, "message": message[:_MAX_ERROR_CHARS]}

@@ -28,6 +28,7 @@ from fluid_build.copilot.store.base import (
     to_json_text,
 )
 from fluid_build.copilot.store.locking import locked
+from fluid_build.copilot.store.private_files import create_private_file, make_private_folder
 from fluid_build.copilot.store.word_ranking import rank, words_of
 
 _SUFFIX = ".json"
@@ -49,6 +50,7 @@ class _FileRecord(TypedDict):
 class FileBackend:
     """Records in folders below ``root``, one per namespace, which are created on first use.
 
+    Files and folders that it makes are for their owner alone.
     A relative ``root`` is below ``workspace_root``. ``clock`` returns the time by which records
     expire, in seconds since the epoch.
     """
@@ -200,7 +202,7 @@ class FileBackend:
         """Yield the namespace's folder, with the sole right to write in it."""
         folder = self._folder(namespace)
         with _store_errors(self._root):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder)
             with locked(folder / _LOCK):
                 yield folder
 
@@ -266,7 +268,7 @@ def _write(path: Path, content: str) -> None:
     """Write a file whole or not at all, even if the power fails."""
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with temporary.open("w", encoding="ascii") as file:
+        with create_private_file(temporary) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,11 @@ from fluid_build.copilot.store.base import (
     pack_embedding,
     to_json_text,
 )
+from fluid_build.copilot.store.private_files import create_private_file, make_private_folder
 from fluid_build.copilot.store.word_ranking import words_of
 
 _BUSY_SECONDS = 30.0
+_CREATION = threading.Lock()
 
 _MATCHES_TO_RANK = 1_000
 """BM25 is computed for each match: rare words first, until there are this many."""
@@ -79,6 +81,7 @@ WHERE namespace = ? AND {_ALIVE} ORDER BY score, items.key LIMIT ?
 class SqliteBackend:
     """Records in the file ``path``, which is created with its folder on first use.
 
+    A file and folders that it makes are for their owner alone, and SQLite makes its log likewise.
     ``clock`` returns the time by which records expire, in seconds since the epoch.
     """
 
@@ -290,10 +293,21 @@ class SqliteBackend:
     def _open(self) -> sqlite3.Connection:
         """Return the connection; a child process opens its own and leaves its parent's alone."""
         if self._connection is None or self._opened_by != os.getpid():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._path.parent)
+            _create(self._path)
             self._connection = _connect(self._path)
             self._opened_by = os.getpid()
         return self._connection
+
+
+def _create(path: Path) -> None:
+    """Create the file, if it's missing.
+
+    Closing a file ends all locks of this process on it, so no other thread may have it open yet.
+    """
+    with _CREATION, suppress(FileExistsError):
+        if str(path) != ":memory:":
+            create_private_file(path).close()
 
 
 def _connect(path: Path) -> sqlite3.Connection:
