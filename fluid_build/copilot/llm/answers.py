@@ -44,6 +44,7 @@ class LlmResponse:
     thinking: str = ""
     provider_blocks: tuple[ProviderBlock, ...] = ()
     format_name: str = ""
+    provider: str = ""
 
     def as_message(self) -> dict[str, JsonValue]:
         """Return the message for the conversation."""
@@ -60,9 +61,13 @@ class LlmResponse:
     def require_whole(self) -> None:
         """Raise ``AnswerRefusedError`` or ``AnswerCutOffError`` unless the answer is complete."""
         if self.stop_reason == "refused":
-            raise AnswerRefusedError(model=self.model, text=self.text)
+            raise AnswerRefusedError(
+                provider=self.provider or None, model=self.model, text=self.text
+            )
         if self.stop_reason == "length":
-            raise AnswerCutOffError(model=self.model, text=self.text)
+            raise AnswerCutOffError(
+                provider=self.provider or None, model=self.model, text=self.text
+            )
 
     def as_json(self, schema_name: str = "answer") -> Any:
         """Return the text as JSON.

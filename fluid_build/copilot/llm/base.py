@@ -250,6 +250,13 @@ def merge_extra(body: JsonObject, extra: JsonObject, path: str = "extra") -> dic
     return merged
 
 
+def costs_more(name: str, hint: str) -> UsageError:
+    """Return the error for an option of ``extra`` that changes what tokens cost."""
+    return UsageError(
+        f"extra.{name} costs more than the listed price, which calls are charged at.", hint=hint
+    )
+
+
 def whole_number(value: JsonValue) -> int:
     """Return a token count as providers send it; missing, null and nonsense are 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0

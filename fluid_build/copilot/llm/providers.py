@@ -20,7 +20,7 @@ class _AzureServer(OpenAIServer):
     default_base_url = ""
     key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
     fast_model = None  # models are called as they were deployed
-    is_azure = True  # also behind a gateway of one's own
+    is_azure = True  # also behind your own gateway
 
 
 class AzureChatProvider(_AzureServer, OpenAIChatProvider):
@@ -44,7 +44,7 @@ class OpenRouterProvider(OpenAIChatProvider):
     name = "openrouter"
     default_base_url = "https://openrouter.ai/api/v1"
     key_variables: ClassVar[tuple[str, ...]] = ("OPENROUTER_API_KEY",)
-    fast_model = "openai/gpt-4.1-nano"
+    fast_model = "openai/gpt-6-luna"
 
 
 class VllmProvider(OpenAIChatProvider):
@@ -105,6 +105,6 @@ def make_provider(name: str, base_url: str | None = None) -> LlmProvider:
     if not (base_url or provider.default_base_url):
         raise UsageError(
             f"The provider {provider.name} needs a base_url.",
-            hint=f"See {provider.__name__} for its form.",
+            hint="Write it like https://NAME.openai.azure.com/openai/v1.",
         )
     return provider(base_url)

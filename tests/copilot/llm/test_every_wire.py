@@ -406,6 +406,46 @@ def test_extra_cannot_change_what_an_answer_costs_or_how_it_is_read(ask, what, w
     assert not server.requests
 
 
+PROVIDER_NAMES = {wire: wire.partition("-")[0] for wire in EXTRA}
+DEARER = [
+    ("anthropic", {"speed": "fast"}),
+    ("anthropic", {"inference_geo": "us"}),
+    ("anthropic", {"fallbacks": [{"model": "claude-opus-5"}]}),
+    ("anthropic", {"cache_control": {"type": "ephemeral", "ttl": "1h"}}),
+    ("anthropic", {"tools": [{"name": "t", "cache_control": {"ttl": "1h"}}]}),
+    ("openai", {"service_tier": "priority"}),
+    ("openai", {"web_search_options": {"search_context_size": "high"}}),
+    ("openai", {"models": ["dearer"]}),
+    ("openai-responses", {"service_tier": "fast"}),
+    ("openai-responses", {"prompt_cache_options": {"ttl": "12h"}}),
+    ("gemini", {"serviceTier": "priority"}),
+    ("gemini", {"service_tier": "PRIORITY"}),
+]
+
+
+@pytest.mark.parametrize(("wire", "extra"), DEARER)
+def test_extra_cannot_change_what_tokens_cost(wire, extra):
+    """Calls are reserved and charged at the listed price."""
+    with LoopbackServer() as server, pytest.raises(UsageError, match="listed price"):
+        ask_sync(server, wire, extra=extra)
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    ("wire", "extra"),
+    [
+        ("anthropic", {"speed": "standard", "cache_control": {"type": "ephemeral", "ttl": "5m"}}),
+        ("openai", {"service_tier": "flex"}),
+        ("gemini", {"serviceTier": "flex"}),
+    ],
+)
+def test_extra_may_choose_the_listed_price_or_less(wire, extra):
+    """Such options are sent."""
+    with LoopbackServer() as server:
+        ask_sync(server, wire, extra=extra, cache_prompt=False)
+        assert contains(server.requests[0].body, extra)
+
+
 @every_wire
 @ways
 @pytest.mark.parametrize("schema", [None, SCHEMA])
@@ -414,8 +454,9 @@ def test_an_answer_that_is_cut_off_says_so(ask, schema, wire):
     with LoopbackServer([Reply('{"key": "i', stop_reason="length")]) as server:
         answer = ask(server, wire, response_schema=schema)
     assert answer.stop_reason == "length"
-    with pytest.raises(AnswerCutOffError):
+    with pytest.raises(AnswerCutOffError) as caught:
         answer.as_json()
+    assert (caught.value.provider, caught.value.model) == (PROVIDER_NAMES[wire], "test-model")
 
 
 @pytest.mark.parametrize("wire", [wire for wire in WIRES if wire != "ollama"])
@@ -426,8 +467,9 @@ def test_an_answer_that_was_refused_says_so(ask, schema, wire):
     with LoopbackServer([Reply("I can't do that.", stop_reason="refused")]) as server:
         answer = ask(server, wire, response_schema=schema)
     assert (answer.stop_reason, answer.text) == ("refused", "I can't do that.")
-    with pytest.raises(AnswerRefusedError):
+    with pytest.raises(AnswerRefusedError) as caught:
         answer.as_json()
+    assert (caught.value.provider, caught.value.model) == (PROVIDER_NAMES[wire], "test-model")
 
 
 PERMANENT = [

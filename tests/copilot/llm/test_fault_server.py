@@ -101,3 +101,9 @@ def test_an_invalid_request_is_refused_in_words(wire):
         status, body = receive(server, wire, is_stream=False)
     assert status == 400
     assert "no such field: x" in str(body)
+
+
+def test_a_reply_with_an_unknown_stop_reason_is_refused():
+    """A typing error would pass for an ordinary end."""
+    with pytest.raises(ValueError, match="no such stop_reason: refusal"):
+        Reply(stop_reason="refusal")

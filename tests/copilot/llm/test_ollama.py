@@ -219,3 +219,9 @@ def test_a_streamed_request_differs_only_in_the_stream():
     plain, streamed = provider.build_request(asked).body, provider.stream_request(asked).body
     assert (plain.pop("stream"), streamed.pop("stream")) == (False, True)
     assert plain == streamed
+
+
+def test_an_option_outside_of_options_is_refused():
+    """The server ignores fields that it doesn't know."""
+    with pytest.raises(UsageError, match="no field 'temperature'"):
+        OllamaProvider().build_request(LlmPrompt("m", [], extra={"temperature": 1}))

@@ -26,7 +26,7 @@ def test_a_compaction_is_one_call_to_the_fast_tier(bench):
     with bench.client("openai") as client:
         compacted = compact(client)
     assert len(server.requests) == 1
-    assert server.requests[0].body["model"] == "gpt-4.1-nano"
+    assert server.requests[0].body["model"] == "gpt-6-luna"
     assert "step 0" in server.requests[0].raw.decode()
     assert compacted[1]["content"] == f"{SUMMARY_HEADING}\nThey looked for the key."
 

@@ -142,9 +142,9 @@ def test_each_service_has_a_key_of_its_own():
 
 
 def test_the_fast_tiers_are_the_documented_ones():
-    """Haiku, gpt-4.1-nano, gemini-2.5-flash."""
+    """Haiku, gemini-2.5-flash, and what replaced gpt-4.1-nano after its shutdown."""
     assert "haiku" in PROVIDERS["anthropic"].fast_model
-    assert PROVIDERS["openai"].fast_model == "gpt-4.1-nano"
+    assert PROVIDERS["openai"].fast_model == "gpt-6-luna"
     assert PROVIDERS["gemini"].fast_model == "gemini-2.5-flash"
 
 
@@ -183,10 +183,10 @@ def test_ollama_gets_the_context_length_that_the_prompt_needs():
 @every_wire
 def test_what_the_caller_adds_goes_into_the_body(wire):
     """Extra parameters are merged, nested ones too."""
-    extra = {"top_k": 3, "options": {"seed": 7}, "generationConfig": {"seed": 7}}
-    body = build(wire, extra=extra).body
-    assert body["top_k"] == 3
-    assert body["options"]["seed"] == body["generationConfig"]["seed"] == 7
+    own = {"keep_alive": 3} if wire == "ollama" else {"top_k": 3}
+    body = build(wire, extra={**own, "options": {"seed": 7}}).body
+    assert {name: body[name] for name in own} == own
+    assert body["options"]["seed"] == 7
 
 
 @pytest.mark.parametrize("extra", [{"model": "dearer"}, {"messages": []}, {"max_tokens": 10**6}])

@@ -39,6 +39,7 @@ from fluid_build.copilot.llm.base import (
     LlmResponse,
     StopReason,
     ToolSpec,
+    costs_more,
     merge_extra,
 )
 from fluid_build.copilot.llm.closed_schema import close_schema
@@ -55,6 +56,16 @@ _SAMPLING = ("temperature", "top_p", "top_k")
 """The current version refuses them for every model."""
 _BETA_OF_BOUND_THINKING = "thinking-binding-controls-2026-08-01"
 _LEAST_THINKING = 1024
+_LISTED: dict[str, tuple[str, ...]] = {
+    "speed": ("standard",),
+    "inference_geo": ("global",),
+    "fallbacks": (),
+}
+"""The values of options that are charged at the listed price.
+
+Fast mode costs a multiple, inference in the US 1.1 times as much, a cache for an hour 2 times the
+input instead of 1.25 (platform.claude.com, "Pricing"); a fallback is another model.
+"""
 _STOP_REASONS: dict[str, StopReason] = {
     "end_turn": "end",
     "stop_sequence": "end",
@@ -118,6 +129,7 @@ class AnthropicProvider(LlmProvider):
             str(body.get("model", "")),
             content.thinking,
             tuple(content.blocks),
+            self.name,
             self.name,
         )
 
@@ -204,6 +216,11 @@ def _check_extra(prompt: LlmPrompt) -> None:
     """Refuse what the API would refuse, and what changes how the answer is sent."""
     if "stream" in prompt.extra:
         raise UsageError("extra.stream can't be set.", hint="Call stream instead of complete.")
+    for name, listed in _LISTED.items():
+        if prompt.extra.get(name) not in (None, *listed):
+            raise costs_more(name, "Leave it out.")
+    if _caches_for_an_hour(prompt.extra):
+        raise costs_more("cache_control.ttl", "Leave it out: a cache lives for 5 minutes.")
     sampling = [name for name in _SAMPLING if name in prompt.extra]
     if sampling and not takes_sampling(prompt.model):
         raise UsageError(
@@ -212,6 +229,15 @@ def _check_extra(prompt: LlmPrompt) -> None:
         )
     if _thinking_type(prompt.extra) == "enabled":
         _check_budget(prompt)
+
+
+def _caches_for_an_hour(node: JsonValue) -> bool:
+    """Return whether a cache breakpoint anywhere in the node lives longer than by default."""
+    if isinstance(node, Mapping):
+        mark = node.get("cache_control")
+        ttl = mark.get("ttl") if isinstance(mark, Mapping) else None
+        return ttl not in (None, "5m") or any(map(_caches_for_an_hour, node.values()))
+    return isinstance(node, list | tuple) and any(map(_caches_for_an_hour, node))
 
 
 def _check_budget(prompt: LlmPrompt) -> None:

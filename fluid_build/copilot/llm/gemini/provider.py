@@ -30,6 +30,7 @@ from fluid_build.copilot.llm.base import (
     LlmResponse,
     StopReason,
     Usage,
+    costs_more,
     merge_extra,
     whole_number,
 )
@@ -73,6 +74,9 @@ _FIRST_WITHOUT_PREFILL = (3, 2)
 model turn are not supported", pipecat-ai/pipecat#5821); older ones complete that answer."""
 _ACCESS_TOKEN_START = "ya29."
 
+_CHEAP_TIERS = ("standard", "flex", "unspecified")
+"""Service tiers that cost no more than the listed price: of the SDK's ``ServiceTier``."""
+
 _OWN_NAMES: dict[str, frozenset[str]] = {
     "": frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig"}),
     "generationConfig": frozenset(
@@ -93,6 +97,8 @@ class GeminiProvider(LlmProvider):
     default_base_url = "https://generativelanguage.googleapis.com"
     key_variables: ClassVar[tuple[str, ...]] = ("GEMINI_API_KEY",)
     fast_model = "gemini-2.5-flash"
+    """From 2026-12-01 on, Google answers with gemini-3.5-flash-lite, at the same price
+    (ai.google.dev/gemini-api/docs/deprecations)."""
 
     def auth_headers(self, key: str) -> dict[str, str]:
         """Return ``x-goog-api-key``, or a bearer token where the key is an access token.
@@ -152,7 +158,14 @@ class GeminiProvider(LlmProvider):
             feedback = body.get("promptFeedback")
             if isinstance(feedback, Mapping) and feedback.get("blockReason"):
                 text = str(feedback.get("blockReasonMessage") or "")
-                return LlmResponse(text, (), usage, "refused", model, format_name=self.name)
+                return LlmResponse(
+                    text,
+                    usage=usage,
+                    stop_reason="refused",
+                    model=model,
+                    format_name=self.name,
+                    provider=self.name,
+                )
             raise self.unreadable("no candidates")
         reason = str(candidate.get("finishReason"))
         self._check_finish(reason, candidate)
@@ -172,6 +185,7 @@ class GeminiProvider(LlmProvider):
             model,
             parts.thinking,
             tuple(parts.blocks),
+            self.name,
             self.name,
         )
 
@@ -252,6 +266,9 @@ def _check_extra(extra: JsonObject) -> None:
     for name in ("model", "stream"):
         if name in extra:
             raise _replaces(name)
+    for name in ("serviceTier", "service_tier"):
+        if str(extra.get(name, _CHEAP_TIERS[0])).lower() not in _CHEAP_TIERS:
+            raise costs_more(name, f"Use one of {', '.join(_CHEAP_TIERS)}.")
     config = extra.get("generationConfig")
     for prefix, values in (("", extra), ("generationConfig", config)):
         if not isinstance(values, Mapping):

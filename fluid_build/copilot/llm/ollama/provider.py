@@ -46,6 +46,13 @@ _SMALLEST_CONTEXT = 4096
 _ASK_FOR_JSON = "When you need no more tools, answer with JSON alone that follows this schema: "
 """The instruction where there are tools: ``format`` constrains the answer from its first token, so
 that models without thinking can't call tools, and others are refused (ollama/ollama#17957)."""
+_FIELDS = frozenset(
+    {
+        "format", "keep_alive", "logprobs", "messages", "model", "options", "shift", "stream",
+        "think", "tools", "top_logprobs", "truncate",
+    }
+)  # fmt: skip
+"""Of the official client's ``ChatRequest``, and the server's (``api/types.go``)."""
 _STOP_REASONS: dict[str, StopReason] = {"stop": "end", "length": "length"}
 
 
@@ -91,6 +98,7 @@ class OllamaProvider(LlmProvider):
             thinking,
             (ProviderBlock({"thinking": thinking}),) if thinking else (),
             self.name,
+            self.name,
         )
 
 
@@ -109,6 +117,12 @@ def _body(prompt: LlmPrompt, *, is_stream: bool) -> dict[str, JsonValue]:
         body["tools"] = [tool.as_function() for tool in prompt.tool_specs]
     if prompt.response_schema is not None and not prompt.tools:
         body["format"] = dict(prompt.response_schema)
+    unknown = [name for name in prompt.extra if name not in _FIELDS]
+    if unknown:
+        raise UsageError(
+            f"Ollama has no field {unknown[0]!r} in its requests, and would ignore it.",
+            hint="Put a model's parameters into extra.options.",
+        )
     body = merge_extra(body, prompt.extra)
     merged = body["options"]
     if isinstance(merged, Mapping):

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import ProviderError
-from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, Usage, whole_number
+from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, Usage, costs_more, whole_number
 from fluid_build.copilot.llm.openai.models import is_reasoning_model
 from fluid_build.copilot.llm.strict_schema import restore, strict_schema_enabled
 from fluid_build.copilot.messages import Attachment
@@ -26,6 +26,9 @@ _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 _CHEAP_TIERS = ("auto", "default", "flex")
 """Service tiers that cost no more than the listed price, which all calls are reserved at."""
 
+_LISTED_CACHE_LIFETIME = "30m"
+"""The default. What it costs to write for longer isn't in the prices that calls are charged at."""
+
 
 class OpenAIServer(LlmProvider):
     """A server of OpenAI's, of Azure's, or one that uses the same format."""
@@ -33,7 +36,9 @@ class OpenAIServer(LlmProvider):
     name = "openai"
     default_base_url = "https://api.openai.com/v1"
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
-    fast_model: ClassVar[str | None] = "gpt-4.1-nano"
+    fast_model: ClassVar[str | None] = "gpt-6-luna"
+    """gpt-4.1-nano was shut down on 2026-10-23 (developers.openai.com/api/docs/deprecations, and
+    the SDK's ``ChatModel``). This model costs the same for input: $0.10 a million tokens."""
 
     def __init__(self, base_url: str | None = None, *, strict_schema: bool | None = None) -> None:
         super().__init__(base_url)
@@ -92,9 +97,12 @@ def check_extra(extra: JsonObject, fixed: Iterable[str]) -> None:
             hint="Leave it out, and make several calls.",
         )
     if extra.get("service_tier") not in (None, *_CHEAP_TIERS):
+        raise costs_more("service_tier", f"Use one of {', '.join(_CHEAP_TIERS)}.")
+    cache = extra.get("prompt_cache_options")
+    if isinstance(cache, Mapping) and cache.get("ttl") not in (None, _LISTED_CACHE_LIFETIME):
         raise UsageError(
-            "extra.service_tier costs more than the listed price, which calls are charged at.",
-            hint=f"Use one of {', '.join(_CHEAP_TIERS)}.",
+            "extra.prompt_cache_options.ttl has no listed price.",
+            hint=f"Leave it out, or use {_LISTED_CACHE_LIFETIME}.",
         )
 
 

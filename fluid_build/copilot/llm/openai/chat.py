@@ -15,6 +15,7 @@ from fluid_build.copilot.llm.base import (
     LlmResponse,
     StopReason,
     call_id,
+    costs_more,
     merge_extra,
 )
 from fluid_build.copilot.llm.openai.api import (
@@ -56,6 +57,8 @@ _STOP_REASONS: dict[str, StopReason] = {
     "content_filter": "refused",
 }
 _FIXED = ("model", "messages", "stream", "best_of", "functions", "function_call", "modalities")
+_CHARGED_EXTRA = ("models", "plugins", "web_search_options")
+"""OpenRouter's list of other models that may answer, and searches, which cost extra each."""
 
 
 class OpenAIChatProvider(OpenAIServer):
@@ -71,6 +74,9 @@ class OpenAIChatProvider(OpenAIServer):
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
         """Return the Chat Completions request. The provider caches without being asked."""
         check_extra(prompt.extra, _FIXED)
+        for name in _CHARGED_EXTRA:
+            if prompt.extra.get(name):
+                raise costs_more(name, "Leave it out.")
         body: dict[str, JsonValue] = {
             "model": prompt.model,
             "messages": self._messages(prompt),
@@ -145,6 +151,7 @@ class OpenAIChatProvider(OpenAIServer):
             _read_thinking(message),
             tuple(self._blocks(message)),
             FORMAT_NAME,
+            self.name,
         )
 
     def _blocks(self, message: JsonObject) -> list[ProviderBlock]:

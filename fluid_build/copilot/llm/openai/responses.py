@@ -94,6 +94,7 @@ class OpenAIResponsesProvider(OpenAIServer):
         if not isinstance(output, list):
             raise self.unreadable("no output")
         answer = read_answer(body, output, is_structured=prompt.response_schema is not None)
+        answer = replace(answer, provider=self.name)
         if prompt.response_schema is None or not self.strict_schema:
             return answer
         if answer.stop_reason == "refused":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from fluid_build.copilot.llm.base import StopReason, Usage
 from fluid_build.copilot.llm.testing.faults import Fault
@@ -40,6 +40,12 @@ class Reply:
     stop_reason: StopReason = "end"
     model: str = "test-model"
     thinking: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a reason to stop that doesn't exist: it would be sent as the ordinary end."""
+        if self.stop_reason not in get_args(StopReason):
+            known = ", ".join(get_args(StopReason))
+            raise ValueError(f"no such stop_reason: {self.stop_reason}. Use one of {known}.")
 
 
 @dataclass(frozen=True, slots=True)

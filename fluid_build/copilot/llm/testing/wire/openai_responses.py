@@ -243,6 +243,10 @@ def _refuse_calls(items: list[_Item]) -> str | None:
 
 
 def _refuse_reasoning(items: list[_Item]) -> str | None:
+    """Refuse reasoning that lost its content, or its call, and a call that lost its reasoning.
+
+    The last is known by the item's id, which the official client sends and ours doesn't.
+    """
     reasoning_ids: set[str] = set()
     for item, following in zip(items, [*items[1:], {}], strict=True):
         item_id = str(item.get("id"))
