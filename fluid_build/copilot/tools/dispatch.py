@@ -106,5 +106,5 @@ async def dispatch_tool_call_async(
 
 
 def tool_result_text(value: object) -> str:
-    """Return a tool's value as the JSON text of a message to the model."""
-    return to_json(value).decode()
+    """Return a tool's value as the JSON text of a message to the model; NaN is null in JSON."""
+    return to_json(value, inf_nan_mode="null").decode()

@@ -168,11 +168,17 @@ def _failed(
     error_type = _record_failure(collector, execution, error)
     secrets = secrets_of_environment()
     name = redact(execution.tool_name, secrets)
-    detail = redact("".join(traceback.format_exception(error)), secrets)
-    LOG.warning("Tool %r failed: %s", name, detail)
+    LOG.warning("Tool %r failed: %s", name, redact(_detail(error), secrets))
     message = f"Tool '{name}' failed — see server logs"
     reason = error.reason if isinstance(error, ToolValidationError) else None
     return ForgeToolResult(False, None, error_type, message, reason)
+
+
+def _detail(error: BaseException) -> str:
+    """Return the traceback, or one line for a call that was refused: no code of the tool ran."""
+    if isinstance(error, ToolValidationError | UnknownTool):
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    return "".join(traceback.format_exception(error))
 
 
 def _record_failure(

@@ -74,9 +74,12 @@ _APPROVAL = "ApprovalRequiredError"
 """The class of error by which a run stops until a person has decided."""
 
 _MAX_OPEN_SPANS = 10_000
-"""Operations whose end is awaited. One that never ends, such as a dropped stream, is given up."""
+"""Operations whose end is awaited. The oldest is ended: a dropped stream never ends by itself."""
+_MAX_CLIENT_CALLERS = 10_000
+"""Callers of clients that are remembered, the latest ones: far more than run at a time."""
 
 Payload: TypeAlias = Mapping[str, Any]
+Caller: TypeAlias = tuple[str, ...]
 Attributes: TypeAlias = dict[str, AttributeValue]
 
 
@@ -117,7 +120,7 @@ class _SpanObserver:
         self._tracer = tracer
         self._open: dict[str, _OpenSpan] = {}
         self._lock = threading.Lock()
-        self._clients_calls: set[tuple[str, ...]] = set()
+        self._client_callers: dict[Caller, None] = {}
         self._tokens = meter.create_histogram(
             TOKEN_USAGE,
             unit="{token}",
@@ -141,7 +144,7 @@ class _SpanObserver:
                 name = f"execute_step {payload['step_name']}"
                 self._start(name, payload, _step_attributes(payload))
             case "llm.call_started":
-                self._clients_calls.add(_caller(payload))
+                self._note_client_caller(_caller(payload))
                 name = f"chat {payload['model']}"
                 attributes = _call_attributes(payload)
                 self._start(name, payload, attributes, SpanKind.CLIENT)
@@ -159,7 +162,7 @@ class _SpanObserver:
             case "tool.call_completed":
                 self._record_tool_call(payload)
             case "llm.call_completed":
-                if _caller(payload) not in self._clients_calls:
+                if _caller(payload) not in self._client_callers:
                     self._record_foreign_call(payload)
 
     def _start(
@@ -184,7 +187,14 @@ class _SpanObserver:
         with self._lock:
             self._open[operation_id] = opened
             if len(self._open) > _MAX_OPEN_SPANS:
-                del self._open[next(iter(self._open))]
+                self._open.pop(next(iter(self._open))).span.end()
+
+    def _note_client_caller(self, caller: Caller) -> None:
+        with self._lock:
+            self._client_callers.pop(caller, None)
+            self._client_callers[caller] = None
+            if len(self._client_callers) > _MAX_CLIENT_CALLERS:
+                del self._client_callers[next(iter(self._client_callers))]
 
     def _end(self, payload: Payload, attributes: Attributes) -> Attributes:
         """End the span; return all of its attributes."""
@@ -293,7 +303,7 @@ class _SpanObserver:
                 self._tokens.record(count, shared | {TOKEN_TYPE: token_type})
 
 
-def _caller(payload: Payload) -> tuple[str, ...]:
+def _caller(payload: Payload) -> Caller:
     """Return who asked which model: the ledger names a client's calls so, but not one by one."""
     return tuple(payload[name] for name in ("provider", "model", "stage", "agent_class"))
 

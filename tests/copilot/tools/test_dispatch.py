@@ -389,6 +389,17 @@ def test_validators_and_names_tell_nothing(
     ]
 
 
+def test_a_refused_call_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """No code of the tool ran, so a traceback would say nothing."""
+    forge_tool(name="strict", description="d", args_schema=Strict)(lambda args: None)
+    dispatch_tool_call("strict", {"a\nb": 1})
+    dispatch_tool_call("loose", {})
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[0].startswith("Tool 'strict' failed: ToolValidationError: The arguments of tool")
+    assert lines[1] == "Tool 'loose' failed: UnknownTool: No tool has that name."
+    assert "\n" not in "".join(lines)
+
+
 def test_detail_is_logged_without_secrets(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -477,3 +488,9 @@ def test_a_timeout_has_its_own_status() -> None:
     dispatch_forge_tool("t", {}, collector=collector)
     (trace,) = collector.traces.values()
     assert trace.status is ToolExecutionStatus.TIMEOUT
+
+
+def test_a_value_that_json_lacks_is_null_to_the_model() -> None:
+    assert tool_result_text({"mean": float("nan"), "most": [float("inf")]}) == (
+        '{"mean":null,"most":[null]}'
+    )

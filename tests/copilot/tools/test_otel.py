@@ -472,7 +472,7 @@ def test_a_run_that_waits_for_a_person_has_not_failed() -> None:
     assert {span.status.status_code for span in recorded.spans} == {StatusCode.UNSET}
 
 
-def test_operations_that_never_end_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_of_too_many_open_operations_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fluid_build.copilot.tools.otel._MAX_OPEN_SPANS", 2)
 
     def drop_streams() -> None:
@@ -484,6 +484,23 @@ def test_operations_that_never_end_are_given_up(monkeypatch: pytest.MonkeyPatch)
             operation.finish()
 
     assert [span.name for span in Recorded(drop_streams).spans] == [
+        "invoke_agent a0",
         "invoke_agent a1",
         "invoke_agent a2",
     ]
+
+
+def test_the_memory_of_callers_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stages may have any number of names, and a client's call still has one span."""
+    monkeypatch.setattr("fluid_build.copilot.tools.otel._MAX_CLIENT_CALLERS", 2)
+
+    def ask_for_stages(client: LlmClient) -> None:
+        for stage in ("a", "b", "c", "a", "d"):
+            client.complete_sync(PROMPT, stage=stage)
+
+    with LoopbackServer([Reply("Yes.")] * 5) as server:
+        provider = make_provider("openai", server.base_url("openai"))
+        with LlmClient(provider, api_key=server.key) as client:
+            recorded = Recorded(lambda: ask_for_stages(client))
+    stages = [attributes_of(span)["fluid.stage"] for span in recorded.spans]
+    assert stages == ["a", "b", "c", "a", "d"]
