@@ -115,6 +115,9 @@ class StageSession:
         Raises ``TypeError`` for parts that JSON can't hold: their text may differ each time.
         """
         parts = [self.active_provider, model, prompt, parameters, self.capability_matrix]
+        base_url = None if self.llm_config is None else self.llm_config.base_url
+        if base_url is not None:  # two servers may run different models under the same name
+            parts.append(base_url)
         canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=_as_plain)
         return hashlib.sha256(canonical.encode()).hexdigest()
 

@@ -76,6 +76,7 @@ class Tool(ABC):
         read_only: bool = False,
         requires_approval: bool = False,
     ) -> None:
+        self.implementation = function
         self.name = name
         self.description = description
         self.tags = tuple(tags)
@@ -274,7 +275,6 @@ class SchemaTool(Tool):
             read_only=read_only,
             requires_approval=requires_approval,
         )
-        self._function = function
         self._input_schema = close_silent_objects(input_schema)
 
     @property
@@ -293,20 +293,19 @@ class SchemaTool(Tool):
         workspace_root: Path | str | None,  # noqa: ARG002 - nothing is injected
         deps: object,  # noqa: ARG002
     ) -> object:
-        return self._function(_checked_object(self.name, self._input_schema, arguments))
+        return self.implementation(_checked_object(self.name, self._input_schema, arguments))
 
 
 class LegacyTool(Tool):
     """A hand-written entry, checked against its own schema and called by keywords."""
 
     def __init__(self, entry: ToolEntry) -> None:
-        self._impl = entry["impl"]
         self._input_schema = close_schema(entry["input_schema"])
         super().__init__(
-            self._impl,
+            entry["impl"],
             name=entry["name"],
             description=entry["description"],
-            deps_parameter=self._find_deps_parameter(),
+            deps_parameter=self._find_deps_parameter(entry["impl"]),
         )
 
     @property
@@ -329,17 +328,17 @@ class LegacyTool(Tool):
             checked[WORKSPACE_ROOT] = _resolved(workspace_root)
         if self.deps_parameter and not (deps is None and self.deps_parameter.has_default):
             checked[DEPS] = deps
-        return self._impl(**checked)
+        return self.implementation(**checked)
 
-    def _find_deps_parameter(self) -> DepsParameter | None:
+    def _find_deps_parameter(self, function: Callable[..., object]) -> DepsParameter | None:
         # Entries written before there were dependencies may have an argument of that name.
         properties = self._input_schema.get("properties")
         if isinstance(properties, Mapping) and DEPS in properties:
             return None
-        return find_deps_parameter(self._impl)
+        return find_deps_parameter(function)
 
     def _takes_root(self) -> bool:
-        parameters = inspect.signature(self._impl).parameters
+        parameters = inspect.signature(self.implementation).parameters
         return WORKSPACE_ROOT in parameters or any(
             parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
         )

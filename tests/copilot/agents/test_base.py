@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -249,3 +250,14 @@ def test_a_name_that_chooses_an_api_is_its_providers() -> None:
     session = StageSession(NullBackend(), LlmConfig("openai-responses", "m"))
     session.assert_provider("openai")
     session.assert_provider(make_provider("openai-responses").name)
+
+
+def test_two_servers_share_no_answers():
+    """The same name may be another model elsewhere; without an address the key stays as it was."""
+    keys = {
+        StageSession(NullBackend(), replace(CONFIG, base_url=url)).cache_key(
+            model="m", prompt="p", parameters={}
+        )
+        for url in (None, "http://one.test/v1", "http://two.test/v1")
+    }
+    assert len(keys) == 3

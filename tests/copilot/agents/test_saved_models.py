@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr
 
 from fluid_build.copilot.agents.composite import (
     Checkpoint,
@@ -25,6 +26,7 @@ from fluid_build.copilot.agents.composite import (
     resume_sync,
     run_sync,
 )
+from fluid_build.copilot.agents.composite.import_paths import import_member
 from fluid_build.copilot.agents.composite.saved_models import dump_models, load_models
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.store.base import StoreError
@@ -46,6 +48,10 @@ class Report(BaseModel):
 
 class Login(BaseModel):
     password: SecretStr
+
+
+class Counter(BaseModel):
+    _count: int = PrivateAttr(default=0)
 
 
 HERE = __name__
@@ -88,12 +94,58 @@ def test_notes_without_models_are_saved_as_they_are() -> None:
         (f"{HERE}:Gone", {"title": "t"}),
         ("os:system", "true"),
         ("pathlib:Path", {}),
+        ("antigravity:x", {}),
+        ("", {}),
+        (".relative:Model", {}),
+        ("os:path.", {}),
     ],
 )
 def test_what_no_longer_fits_is_a_stale_checkpoint(path: str, fields: object) -> None:
-    """Nothing but a model class is loaded, and no saved field is dropped in silence."""
+    """Nothing but a model class is loaded, and no saved field is dropped unnoticed."""
     with pytest.raises(StaleCheckpointError):
         load_models({"$model": path, "fields": fields})
+
+
+def test_a_module_of_a_package_that_nobody_imported_is_not_run() -> None:
+    """What a store says isn't enough to import it."""
+    with pytest.raises(StaleCheckpointError, match="hasn't imported"):
+        load_models({"$model": "this:x", "fields": {}})
+    assert "this" not in sys.modules
+
+
+def test_an_error_in_an_imported_module_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_delegate.py").write_text("1 / 0")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(StaleCheckpointError, match="can't be imported: ZeroDivisionError"):
+        import_member("broken_delegate:Agent")
+
+
+def test_a_model_whose_private_state_would_be_lost_is_refused() -> None:
+    counter = Counter()
+    assert saved_and_loaded(counter) == counter
+    counter._count = 5
+    with pytest.raises(StoreError, match="values change"):
+        dump_models(counter)
+
+
+def test_a_checkpoint_of_the_first_format_is_read_without_models(tmp_path: Path) -> None:
+    """Its notes may have a key that means a model today."""
+    store = SqliteBackend(tmp_path / "s.db")
+    notes = {"mine": {"$model": "x", "fields": 1}}
+
+    class Noting(CompositeAgent):
+        def init(self, args: Mapping[str, Any]) -> Composite:
+            return Composite(internal=notes)
+
+    run_sync(Noting, {}, checkpoint=Checkpoint(store, "r"))
+    (key,) = [key for key in store.keys("runs", "r/") if key.endswith("/head")]
+    head = store.get("runs", key)
+    del head["format"]
+    store.put("runs", key, {**head, "internal": notes})
+    resumed = resume_sync(Noting, {}, checkpoint=Checkpoint(store, "r"))
+    assert resumed.state.internal == notes
 
 
 def test_a_new_field_with_a_default_still_fits() -> None:

@@ -388,7 +388,7 @@ class Agent(Generic[DepsT, OutputT]):
         parts = [self.instructions, self.toolbox.definitions, self._output.schema]
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
         for tool in self.toolbox.values():
-            digest.update(function_fingerprint(getattr(tool, "function", None)).encode())
+            digest.update(function_fingerprint(tool.implementation).encode())
         return digest.hexdigest()
 
 

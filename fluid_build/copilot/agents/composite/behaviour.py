@@ -107,7 +107,7 @@ class CompositeBehaviour(ABC):
         return []
 
     def fingerprint(self) -> str:
-        """Return a digest of the agent's code: a run isn't resumed in silence if it has changed."""
+        """Return a digest of the agent's code: a run isn't resumed unnoticed if it has changed."""
         return code_fingerprint(self)
 
     def dump_internal(self, internal: Mapping[str, Any]) -> JsonValue:

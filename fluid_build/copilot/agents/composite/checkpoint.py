@@ -11,10 +11,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
 from fluid_build.copilot.agents.composite.ownership import RunOwner
+from fluid_build.copilot.agents.composite.saved_models import dump_models
 from fluid_build.copilot.agents.composite.saved_steps import SavedItem, StepCatalogue
 from fluid_build.copilot.agents.composite.state import Composite, Item, StepQueue, evolve
 from fluid_build.copilot.errors import (
@@ -40,6 +41,10 @@ _LONGEST_FRONT = 16
 """Up to so many steps that were pushed to a queue's front are saved with each head."""
 
 
+_FORMAT = 2
+"""The number of this format. In the first, which had no number, notes had no models."""
+
+
 class _SavedQueue(TypedDict):
     """A queue: the number of a saved base, how many of its last items are left, and its front."""
 
@@ -54,6 +59,7 @@ class _Head(TypedDict):
     The messages are ``chunks`` of the latest ``generation``, and ``tail``.
     """
 
+    format: NotRequired[int]
     generation: int
     chunks: int
     tail: list[Message]
@@ -75,7 +81,8 @@ class Checkpoint:
     the environment and without keys. Whatever else an agent's code puts into the state is saved as
     it is.
     ``lease_seconds`` is how long an owner on another machine counts as alive after its last save.
-    A checkpoint is for one run.
+    A checkpoint is for one run. It has all that the run's tools returned. Whoever can write to the
+    store decides what a resumed run does, down to the functions that it imports.
     """
 
     def __init__(
@@ -143,6 +150,7 @@ class Checkpoint:
         tail, chunk = self._messages.changes(state.messages)
         written |= without_secrets(chunk, self._secrets)
         head: _Head = {
+            "format": _FORMAT,
             "generation": self._messages.generation,
             "chunks": self._messages.chunks,
             "tail": [without_secrets(message, self._secrets) for message in tail],
@@ -236,7 +244,7 @@ class Checkpoint:
         return evolve(
             fresh,
             steps=self._catalogue.load(queue),
-            internal=agent.load_internal(head["internal"]),
+            internal=agent.load_internal(_readable_notes(agent, head)),
             messages=[
                 message
                 for number in range(head["chunks"])
@@ -325,6 +333,15 @@ def _chunk_name(generation: int, number: int) -> str:
 
 def _queue_name(generation: int) -> str:
     return f"queue/{generation:06d}"
+
+
+def _readable_notes(agent: CompositeBehaviour, head: _Head) -> JsonValue:
+    """Return saved notes in the current format, in which ``$model`` names a model's class."""
+    notes = head["internal"]
+    if "format" in head or type(agent).load_internal is not CompositeBehaviour.load_internal:
+        return notes
+    escaped: JsonValue = dump_models(notes)
+    return escaped
 
 
 def _is_json(value: object) -> bool:

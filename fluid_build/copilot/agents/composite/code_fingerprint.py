@@ -1,4 +1,4 @@
-"""A digest of an agent's code, so that a saved run isn't resumed by other code in silence."""
+"""A digest of an agent's code, so that a saved run isn't resumed by other code unnoticed."""
 
 from __future__ import annotations
 

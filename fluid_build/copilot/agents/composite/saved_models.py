@@ -1,7 +1,7 @@
 """Pydantic models among an agent's notes, as JSON that says which class to load.
 
 A model is saved as the import path of its class and its fields. Nothing but a subclass of
-``BaseModel`` is loaded, and its fields are validated.
+``BaseModel`` is loaded, from packages that the program has imported, and its fields are validated.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from fluid_build.copilot.agents.composite.import_paths import import_member, import_path
+from fluid_build.copilot.agents.composite.import_paths import (
+    import_member,
+    import_path,
+    refuse_foreign_module,
+)
 from fluid_build.copilot.errors import StaleCheckpointError, StoreError
 
 _CLASS = "$model"
@@ -60,7 +64,7 @@ def _dump_model(model: BaseModel) -> dict[str, Any]:
         )
     try:
         fields = model.model_dump(mode="json", by_alias=False, round_trip=True)
-        is_same = _load_model(type(model), fields).__dict__ == model.__dict__
+        is_same = _load_model(type(model), fields) == model
     except (PydanticSerializationError, StaleCheckpointError):
         is_same = False
     if not is_same:
@@ -71,6 +75,7 @@ def _dump_model(model: BaseModel) -> dict[str, Any]:
 
 
 def _model_class(path: str) -> type[BaseModel]:
+    refuse_foreign_module(path)
     member = import_member(path)
     if isinstance(member, type) and issubclass(member, BaseModel):
         return member

@@ -32,6 +32,7 @@ from fluid_build.copilot.errors import ProviderServerError
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
 from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.copilot.tools.definition import LegacyTool
 from fluid_build.copilot.tools.registry import forge_tool
 from fluid_build.errors import UsageError
 from tests.copilot.agents.agent.models import call, calling
@@ -227,6 +228,22 @@ def test_a_changed_agent_is_refused(store: SqliteBackend) -> None:
 
 
 # Approval
+
+
+def test_a_changed_function_of_a_legacy_tool_is_refused(store: SqliteBackend) -> None:
+    """Its code counts, as that of any other tool."""
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    entry: Any = {"name": "look", "description": "Look.", "input_schema": {"type": "object"}}
+    model = ScriptedProvider([calling(call("look")), "done"])
+    with pytest.raises(KeyboardInterrupt):
+        legacy: Any = LegacyTool({**entry, "impl": stop})
+        Agent(model, tools=[legacy]).run_sync("Go.", store=store, run_id="r")
+    changed: Any = LegacyTool({**entry, "impl": lambda: "seen"})
+    with pytest.raises(StaleCheckpointError):
+        Agent(model, tools=[changed]).resume_sync("r", store=store)
 
 
 class Files:
