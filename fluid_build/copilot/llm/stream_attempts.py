@@ -124,7 +124,8 @@ class StreamAttempt(Attempt):
     def _charge(self) -> None:
         """Pay for a whole answer as reported, and for the beginning of one at least its length.
 
-        If the answer was lost, the provider may have gone on writing until its limit.
+        If the answer was lost, the provider may have gone on writing until its limit. If it thought
+        without showing it, nobody knows for how long.
         """
         usage = self._reader.usage
         if self._answer is not None:
@@ -133,7 +134,7 @@ class StreamAttempt(Attempt):
             self._pay(usage)
         else:  # the output tokens reported so far are behind what has arrived
             output = self.call.largest.max_output_tokens
-            if not self._is_lost:
+            if not (self._is_lost or self._reader.hides_output):
                 received = estimate_tokens("".join(self._generated))
                 output = min(math.ceil(received * SAFETY_FACTOR), output)
             unreported = max(output - usage.output_tokens, 0)

@@ -68,6 +68,8 @@ class StreamReader(ABC):
     """The tokens reported so far."""
     is_complete: bool = False
     """Whether the answer has its end. A stream that ends before is cut off."""
+    hides_output: bool = False
+    """Whether output may be billed that neither ``usage`` nor the documents show so far."""
 
     @abstractmethod
     def read(self, document: JsonObject) -> list[StreamEvent]:

@@ -17,6 +17,7 @@ _WITH_PREFILL = (
     *_BEFORE_4_5, "claude-haiku-4", "claude-opus-4-1", "claude-opus-4-5", "claude-sonnet-4-5",
 )  # fmt: skip
 _WITH_SAMPLING = (*_WITH_PREFILL, "claude-opus-4-6", "claude-sonnet-4-6")
+_THINKING_IF_ASKED = (*_WITH_SAMPLING, "claude-opus-4-7", "claude-opus-4-8")
 _WITH_BOUND_THINKING = (
     "claude-fable-5-1", "claude-fable-5-2", "claude-haiku-5-5", "claude-mythos-5-1",
     "claude-mythos-5-2", "claude-opus-5-5", "claude-sonnet-5-5",
@@ -44,6 +45,16 @@ def allows_prefill(model: str) -> bool:
     """
     name = _claude_name(model)
     return not name or name.startswith(_WITH_PREFILL)
+
+
+def thinks_by_default(model: str) -> bool:
+    """Return whether the model may think in requests without ``thinking``.
+
+    Claude Mythos Preview was the first to; Mythos 5, Fable 5 and Opus 5 always think. Source:
+    "Adaptive thinking" in Amazon Bedrock's user guide.
+    """
+    name = _claude_name(model)
+    return bool(name) and not name.startswith(_THINKING_IF_ASKED)
 
 
 def binds_thinking(model: str) -> bool:

@@ -30,6 +30,7 @@ from fluid_build.copilot.llm.anthropic.models import (
     answers_in_schema,
     binds_thinking,
     takes_sampling,
+    thinks_by_default,
 )
 from fluid_build.copilot.llm.anthropic.stream import AnthropicStreamReader
 from fluid_build.copilot.llm.base import (
@@ -107,7 +108,11 @@ class AnthropicProvider(LlmProvider):
     def stream_reader(self, prompt: LlmPrompt) -> AnthropicStreamReader:
         """Return a reader for one streamed answer."""
         answer_tool = prompt.answer_name if prompt.response_schema is not None else None
-        return AnthropicStreamReader(lambda body: self.parse_response(body, prompt), answer_tool)
+        thinking = _thinking_type(prompt.extra)
+        may_think = thinks_by_default(prompt.model) if thinking is None else thinking != "disabled"
+        return AnthropicStreamReader(
+            lambda body: self.parse_response(body, prompt), answer_tool, may_think=may_think
+        )
 
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
         """Return text, calls, usage and the provider's own blocks of a Messages answer."""

@@ -34,14 +34,26 @@ _TEXTS = {
 """The field of each delta that is text."""
 
 
+_SHOWN_BLOCKS = frozenset({"text", "tool_use"})
+"""The types of blocks that show all that is billed for them. Thinking may be omitted or summarized
+(the SDK's ``OutputTokensDetails`` and ``ThinkingConfigAdaptiveParam.display``), and tools that run
+on the server add input."""
+
+
 class AnthropicStreamReader(StreamReader):
-    """A reader of one answer. ``answer_tool`` is the tool whose input is a structured answer."""
+    """A reader of one answer. ``answer_tool`` is the tool whose input is a structured answer.
+
+    ``may_think`` says whether the model may think before its first block.
+    """
 
     def __init__(
         self,
         parse: Callable[[JsonObject], LlmResponse],
         answer_tool: str | None,
+        *,
+        may_think: bool = False,
     ) -> None:
+        self.hides_output = may_think
         self._parse, self._answer_tool = parse, answer_tool
         self._message: _Block = {}
         self._blocks: dict[int, _Block] = {}
@@ -55,6 +67,7 @@ class AnthropicStreamReader(StreamReader):
             return self._report(self._message.get("usage"))
         if kind == "message_delta":
             self._message |= _mapping(document.get("delta"))
+            self.hides_output &= not self._message.get("stop_reason")  # the usage is final
             return self._report(document.get("usage"))
         if kind == "message_stop":
             self.is_complete = True
@@ -63,6 +76,7 @@ class AnthropicStreamReader(StreamReader):
         elif isinstance(index, int):
             if kind == "content_block_start":
                 self._blocks[index] = _mapping(document.get("content_block"))
+                self.hides_output |= self._blocks[index].get("type") not in _SHOWN_BLOCKS
             elif index not in self._blocks:
                 raise _broken("a block has no start")
             elif kind == "content_block_delta":

@@ -32,6 +32,7 @@ class GeminiStream(StreamReader):
         self._parse, self._read_usage, self._answer_name = parse, read_usage, answer_name
         self._body: dict[str, JsonValue] = {}
         self._candidate: dict[str, JsonValue] = {}
+        self._are_thoughts_counted = False
         self._parts: list[tuple[JsonObject, list[str]]] = []
         """The parts, each with the pieces of its text, if it is one that came in pieces."""
 
@@ -52,6 +53,8 @@ class GeminiStream(StreamReader):
             for part in parts if isinstance(parts, list) else []:
                 if isinstance(part, Mapping):
                     events += _text_events(part)
+                    is_thought = bool(part.get("thought") or part.get("thoughtSignature"))
+                    self.hides_output |= is_thought and not self._are_thoughts_counted
                     self._add(part)
         if not self.is_complete and self._has_end():
             self.is_complete = True
@@ -77,6 +80,9 @@ class GeminiStream(StreamReader):
 
     def _usage_events(self, reported: JsonValue) -> list[StreamEvent]:
         usage = self._read_usage(reported)
+        if isinstance(reported, Mapping) and "thoughtsTokenCount" in reported:
+            self._are_thoughts_counted = True
+            self.hides_output = False
         if usage is None or usage == self.usage:
             return []
         self.usage = usage

@@ -96,6 +96,7 @@ class ChatStreamReader(StreamReader):
         events += [TextEvent(text) for name in _TEXT_FIELDS if (text := self._extend(delta, name))]
         for detail in _objects(delta.get("reasoning_details")):
             self._add_detail(detail)
+            self.hides_output = True  # it may be encrypted, or a summary
         for entry in _objects(delta.get("tool_calls")):
             self._add_call(entry)
         return events
