@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 from urllib.parse import urlsplit, urlunsplit
@@ -21,7 +21,7 @@ from fluid_build.copilot.llm.answers import LlmResponse as LlmResponse
 from fluid_build.copilot.llm.answers import StopReason as StopReason
 from fluid_build.copilot.llm.answers import Usage as Usage
 from fluid_build.copilot.llm.streaming import ServerSentEvents, StreamFrames, StreamReader
-from fluid_build.copilot.messages import Message
+from fluid_build.copilot.messages import Attachment, Message
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
@@ -255,6 +255,15 @@ def costs_more(name: str, hint: str) -> UsageError:
     return UsageError(
         f"extra.{name} costs more than the listed price, which calls are charged at.", hint=hint
     )
+
+
+def check_image_type(image: Attachment, provider: str, types: Collection[str]) -> None:
+    """Raise ``UsageError`` for an image of a type that the provider doesn't take."""
+    if image.kind == "image" and image.media_type and image.media_type.lower() not in types:
+        raise UsageError(
+            f"{provider} takes no image of type {image.media_type}.",
+            hint=f"Send one of {', '.join(sorted(types))}.",
+        )
 
 
 def whole_number(value: JsonValue) -> int:

@@ -36,6 +36,7 @@ class LiteLlmProvider(OpenAIChatProvider):
     key_variables: ClassVar[tuple[str, ...]] = ()
     needs_key = False
     fast_model = None
+    image_types = ()
 
 
 class LiteLlmTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):

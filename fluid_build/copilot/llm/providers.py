@@ -55,6 +55,7 @@ class VllmProvider(OpenAIChatProvider):
     key_variables: ClassVar[tuple[str, ...]] = ("VLLM_API_KEY",)
     needs_key = False
     fast_model = None
+    image_types = ()
     # docs.vllm.ai, "Interleaved Thinking": messages have the answer's field
     thinking_to_return: ClassVar[tuple[str, ...]] = ("reasoning", "reasoning_content")
 
@@ -67,6 +68,7 @@ class LmStudioProvider(OpenAIChatProvider):
     key_variables: ClassVar[tuple[str, ...]] = ("LMSTUDIO_API_KEY",)
     needs_key = False
     fast_model = None
+    image_types = ()
 
 
 PROVIDERS: dict[str, type[LlmProvider]] = {

@@ -27,6 +27,7 @@ from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.ollama import OllamaProvider
 from fluid_build.copilot.llm.openai import OpenAIProvider
 from fluid_build.copilot.llm.openai.responses import OpenAIResponsesProvider
+from fluid_build.copilot.llm.providers import VllmProvider
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
     TextEvent,
@@ -349,6 +350,25 @@ def test_an_image_in_a_tools_result_is_sent_or_refused(wire):
             sent = json.dumps(server.requests[0].body)
             assert "a plot" in sent
             assert "aGk=" in sent
+
+
+@every_wire
+def test_an_image_of_a_type_that_is_not_taken_is_refused(wire):
+    """With the types that are, before anything is sent."""
+    image = {"type": "image", "media_type": "image/bmp", "data": "aGk="}
+    talk = [{"role": "user", "content": [image]}]
+    with LoopbackServer() as server, pytest.raises(UsageError, match="image/bmp") as caught:
+        ask_sync(server, wire, talk)
+    assert "image/png" in caught.value.hint
+    assert not server.requests
+
+
+def test_a_users_own_server_decides_about_images():
+    """VLLM, for example, takes what its image library reads."""
+    image = {"type": "image", "media_type": "image/bmp", "data": "aGk="}
+    prompt = LlmPrompt("m", [{"role": "user", "content": [image]}])
+    body = VllmProvider().build_request(prompt).body
+    assert "data:image/bmp;base64,aGk=" in json.dumps(body)
 
 
 @every_wire

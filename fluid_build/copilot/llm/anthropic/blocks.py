@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from fluid_build.copilot.llm.alternating_turns import Turn, TurnPart
-from fluid_build.copilot.llm.base import Usage, whole_number
+from fluid_build.copilot.llm.base import Usage, check_image_type, whole_number
 from fluid_build.copilot.messages import Attachment, ProviderBlock, ToolCall, ToolResult
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
@@ -19,6 +19,7 @@ from fluid_build.json_types import JsonObject, JsonValue
 _CACHED = {"type": "ephemeral"}
 _THINKING = ("thinking", "redacted_thinking")
 _IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+"""Of the SDK's ``Base64ImageSourceParam``."""
 
 
 def write_messages(
@@ -102,13 +103,9 @@ def _block(part: TurnPart) -> JsonObject:
 
 
 def _image(image: Attachment) -> JsonObject:
+    check_image_type(image, "Anthropic", _IMAGE_TYPES)
     if image.url:
         return {"type": "image", "source": {"type": "url", "url": image.url}}
-    if image.media_type not in _IMAGE_TYPES:
-        raise UsageError(
-            f"Anthropic takes no image of type {image.media_type}.",
-            hint=f"Send one of {', '.join(_IMAGE_TYPES)}.",
-        )
     source = {"type": "base64", "media_type": image.media_type, "data": image.data}
     return {"type": "image", "source": source}
 

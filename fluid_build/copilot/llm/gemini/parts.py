@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from fluid_build.copilot.llm.alternating_turns import TurnPart
-from fluid_build.copilot.llm.base import call_id
+from fluid_build.copilot.llm.base import call_id, check_image_type
 from fluid_build.copilot.messages import Attachment, ProviderBlock, ToolCall, ToolResult
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
@@ -25,6 +25,9 @@ from fluid_build.json_types import JsonObject, JsonValue
 _NO_SIGNATURE = "skip_thought_signature_validator"
 """The documented signature for calls that Gemini didn't write itself; without one, Gemini 3
 refuses the first call of a step."""
+
+_IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
+"""Source: "Image understanding" on ai.google.dev and docs.cloud.google.com."""
 
 
 @dataclass(slots=True)
@@ -143,6 +146,7 @@ def _render_part(part: str | ToolCall | Attachment) -> dict[str, JsonValue]:
 
 def _render_attachment(attachment: Attachment) -> dict[str, JsonValue]:
     """Return the data, or the address, which may be of any public file since 2026."""
+    check_image_type(attachment, "Gemini", _IMAGE_TYPES)
     if attachment.data:
         return {"inlineData": {"mimeType": attachment.media_type, "data": attachment.data}}
     address = urlsplit(attachment.url)

@@ -21,6 +21,7 @@ from fluid_build.copilot.llm.base import (
     StopReason,
     Usage,
     call_id,
+    check_image_type,
     merge_extra,
     whole_number,
 )
@@ -53,6 +54,8 @@ _FIELDS = frozenset(
     }
 )  # fmt: skip
 """Of the official client's ``ChatRequest``, and the server's (``api/types.go``)."""
+_IMAGE_TYPES = ("image/jpeg", "image/png", "image/webp")
+"""The types that Ollama supports and tests (ollama/ollama#17755); others depend on the model."""
 _STOP_REASONS: dict[str, StopReason] = {"stop": "end", "length": "length"}
 
 
@@ -189,6 +192,7 @@ def _image(attachment: Attachment) -> str:
         raise UsageError(
             "Ollama takes no documents, only images.", hint="Put the document's text in a message."
         )
+    check_image_type(attachment, "Ollama", _IMAGE_TYPES)
     if not attachment.data:
         raise UsageError(
             "Ollama doesn't fetch images from an address.", hint="Give the image as base64 data."

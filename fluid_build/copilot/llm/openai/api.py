@@ -13,10 +13,17 @@ from urllib.parse import urlsplit
 
 from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import ProviderError
-from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, Usage, costs_more, whole_number
+from fluid_build.copilot.llm.base import (
+    LlmPrompt,
+    LlmProvider,
+    Usage,
+    check_image_type,
+    costs_more,
+    whole_number,
+)
 from fluid_build.copilot.llm.openai.models import is_reasoning_model
 from fluid_build.copilot.llm.strict_schema import restore, strict_schema_enabled
-from fluid_build.copilot.messages import Attachment
+from fluid_build.copilot.messages import Attachment, Message, content_parts, tool_results
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
@@ -36,6 +43,11 @@ class OpenAIServer(LlmProvider):
     name = "openai"
     default_base_url = "https://api.openai.com/v1"
     key_variables: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
+    image_types: ClassVar[tuple[str, ...]] = ("image/png", "image/jpeg", "image/webp", "image/gif")
+    """The types of images that are taken; none says that the server decides.
+
+    Source: OpenAI's guide "Images and vision".
+    """
     fast_model: ClassVar[str | None] = "gpt-6-luna"
     """gpt-4.1-nano was shut down on 2026-10-23 (developers.openai.com/api/docs/deprecations, and
     the SDK's ``ChatModel``). This model costs the same for input: $0.10 a million tokens."""
@@ -73,6 +85,15 @@ class OpenAIServer(LlmProvider):
         """
         is_v1 = "/openai/v1" in self._path
         return is_v1 if self.is_azure else self.is_openais_own
+
+    def check_images(self, message: Message) -> None:
+        """Raise ``UsageError`` for an image in ``message`` of a type that the server refuses."""
+        if not self.image_types or isinstance(message.get("content"), str):
+            return
+        results = [part for result in tool_results(message) for part in result.attachments]
+        for part in (*content_parts(message), *results):
+            if isinstance(part, Attachment):
+                check_image_type(part, "OpenAI", self.image_types)
 
     def failure(self, document: JsonObject) -> ProviderError:
         """Return the typed error for a document that reports a failure within an answer."""

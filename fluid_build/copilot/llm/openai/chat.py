@@ -114,6 +114,7 @@ class OpenAIChatProvider(OpenAIServer):
         if prompt.system.strip():
             rendered.append({"role": "system", "content": prompt.system})
         for message in prompt.messages:
+            self.check_images(message)
             rendered += _render_message(message, returned)
         return rendered
 

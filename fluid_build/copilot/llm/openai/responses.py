@@ -47,6 +47,8 @@ class OpenAIResponsesProvider(OpenAIServer):
     def build_request(self, prompt: LlmPrompt) -> LlmRequest:
         """Return the request for an answer that the server doesn't store."""
         check_extra(prompt.extra, _FIXED)
+        for message in prompt.messages:
+            self.check_images(message)
         body: dict[str, JsonValue] = {
             "model": prompt.model,
             "input": _render_messages(prompt),
