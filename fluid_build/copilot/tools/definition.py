@@ -175,25 +175,35 @@ class ForgeTool(Tool, Generic[P, R_co]):
 
     @functools.cached_property
     def checked_call(self) -> CheckedCall:
-        """Return the function that ``run`` calls: a closure if the tool takes arguments only."""
-        injects = self.workspace_root_aware or self.deps_parameter is not None
-        if injects or self._is_partly_open:
-            return self._call
+        """Return the function that ``run`` calls: a closure over what each call needs."""
         name, unpacks = self.name, self._unpacks
         function: Callable[..., object] = self.function
+        injects = self.workspace_root_aware or self.deps_parameter is not None
+        inject = self._inject if injects else None
+        refuse_extra = self._refuse_extra if self._is_partly_open else None
+        extra: Literal["forbid"] | None = None if self._is_partly_open else "forbid"
         # Pydantic's own validator saves the overhead of ``model_validate``.
         validate_python = self.args_schema.__pydantic_validator__.validate_python
         validate_json = self.args_schema.__pydantic_validator__.validate_json
 
-        def checked_call(arguments: Arguments, *_injected: object) -> object:
+        def checked_call(
+            arguments: Arguments, workspace_root: Path | str | None, deps: object
+        ) -> object:
+            if refuse_extra is not None:
+                refuse_extra(arguments)
             try:
                 if isinstance(arguments, TEXT):
-                    checked = validate_json(arguments, extra="forbid")
+                    checked = validate_json(arguments, extra=extra)
                 else:
-                    checked = validate_python(arguments, extra="forbid")
+                    checked = validate_python(arguments, extra=extra)
             except ValidationError as error:
                 raise refusal(name, arguments, pydantic_faults(error)) from None
-            return function(**checked.__dict__) if unpacks else function(checked)
+            if inject is None:
+                return function(**checked.__dict__) if unpacks else function(checked)
+            injected = inject(workspace_root, deps)
+            if unpacks:
+                return function(**checked.__dict__, **injected)
+            return function(checked, **injected)
 
         return checked_call
 
@@ -206,36 +216,14 @@ class ForgeTool(Tool, Generic[P, R_co]):
         self.args_schema.model_rebuild()
         return has_open_model(self.args_schema.model_json_schema())
 
-    def _call(
-        self, arguments: Arguments, workspace_root: Path | str | None, deps: object
-    ) -> object:
-        """Call the function with its parameters, or the model, and with what is injected."""
-        checked = self._check(arguments)
-        function: Callable[..., object] = self.function
+    def _inject(self, workspace_root: Path | str | None, deps: object) -> dict[str, object]:
+        """Return the keywords that no model can set."""
         injected: dict[str, object] = {}
         if self.workspace_root_aware:
             injected[WORKSPACE_ROOT] = _resolved(workspace_root)
         if self.deps_parameter and not (deps is None and self.deps_parameter.has_default):
             injected[DEPS] = deps
-        if self._unpacks:
-            return function(**checked.__dict__, **injected)
-        return function(checked, **injected)
-
-    def _check(self, arguments: Arguments) -> BaseModel:
-        extra: Literal["forbid"] | None = None if self._is_partly_open else "forbid"
-        if self._is_partly_open:
-            self._refuse_extra(arguments)
-        # Pydantic's own validator saves the overhead of ``model_validate``.
-        validator = self.args_schema.__pydantic_validator__
-        checked: BaseModel
-        try:
-            if isinstance(arguments, TEXT):
-                checked = validator.validate_json(arguments, extra=extra)
-            else:
-                checked = validator.validate_python(arguments, extra=extra)
-        except ValidationError as error:
-            raise refusal(self.name, arguments, pydantic_faults(error)) from None
-        return checked
+        return injected
 
     def _refuse_extra(self, arguments: Arguments) -> None:
         if isinstance(arguments, TEXT):

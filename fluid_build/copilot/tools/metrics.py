@@ -17,20 +17,26 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from time import perf_counter_ns, time_ns
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
+from fluid_build.copilot.tools.durations import FOLD_AT, Durations
+from fluid_build.copilot.tools.json_snapshots import (
+    Snapshot,
+    clip_snapshot,
+    load_snapshot,
+    snapshot,
+    snapshot_arguments,
+)
 from fluid_build.json_types import JsonObject, JsonValue
-from fluid_build.secrets import REDACTED, redact, redact_json, secrets_of_environment
+from fluid_build.secrets import redact, redact_json, secrets_of_environment
 
 _OTHER_TOOLS = "(other)"
 MAX_NAME_CHARS = 128
 """Kept of a tool's name, which a model may make up."""
 
 _MAX_ERROR_CHARS = 2000
-_FOLD_AT = 256
-"""Durations that wait to be added up, so that the lock is taken once for all of them."""
 
 
 class ToolExecutionStatus(Enum):
@@ -69,16 +75,6 @@ class ToolExecutionTrace:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _ClippedJson:
-    """The beginning of a JSON text that was too long to keep, and its whole length."""
-
-    beginning: bytes
-    total_chars: int
-
-
-_Snapshot: TypeAlias = bytes | _ClippedJson
-
 Identity: TypeAlias = tuple[str | None, str | None, str | None]
 """The agent, workflow and session that an execution belongs to."""
 
@@ -109,12 +105,12 @@ class Execution:
     id_number: int
     tool_name: str
     identity: Identity
-    inputs: _Snapshot
+    inputs: Snapshot
     epoch_ns: int
     started_ns: int
     status: ToolExecutionStatus
     duration_ms: float
-    output: _Snapshot | None
+    output: Snapshot | None
     error: str | None
     extras: _Extras
 
@@ -181,7 +177,7 @@ class ToolObservabilityCollector:
         # here, and a lock would cost a tenth of the budget.
         self._executions: deque[Execution] = deque(maxlen=max_traces)
         self._begun: dict[str, Execution] = {}
-        self._durations: dict[str, _Durations] = {}
+        self._durations: dict[str, Durations] = {}
 
     @property
     def traces(self) -> Mapping[str, ToolExecutionTrace]:
@@ -229,7 +225,7 @@ class ToolObservabilityCollector:
         execution = self._begun.pop(execution_id, None)
         if execution is None:
             return
-        output = None if output_result is None else _snapshot(output_result)
+        output = None if output_result is None else snapshot(output_result)
         extras = (dict(token_usage or {}), dict(metadata or {}))
         self.finish(execution, status, output, error, extras)
 
@@ -241,16 +237,16 @@ class ToolObservabilityCollector:
             elif type(input_params) is str:
                 inputs = input_params.encode()
             else:
-                inputs = _snapshot_inputs(input_params)
+                inputs = snapshot_arguments(input_params)
         except (ValueError, RecursionError):
-            inputs = _snapshot_inputs(input_params)
+            inputs = snapshot_arguments(input_params)
         execution = _new_execution(Execution)
         execution.id_prefix = _IDS.prefix
         execution.id_number = _next_id_number()
         execution.tool_name = tool_name
         execution.identity = identity
         limit = self._max_value_bytes
-        execution.inputs = inputs if len(inputs) <= limit else _clip(inputs, limit)
+        execution.inputs = inputs if len(inputs) <= limit else clip_snapshot(inputs, limit)
         execution.status = _RUNNING
         execution.started_ns = started_ns = perf_counter_ns()
         execution.epoch_ns = _CLOCK.epoch_ns if started_ns < _CLOCK.renewal_ns else _CLOCK.renew()
@@ -269,7 +265,7 @@ class ToolObservabilityCollector:
         execution.duration_ms = duration_ms = (perf_counter_ns() - execution.started_ns) / 1e6
         limit = self._max_value_bytes
         execution.output = (
-            output if output is None or len(output) <= limit else _clip(output, limit)
+            output if output is None or len(output) <= limit else clip_snapshot(output, limit)
         )
         if error is not None:
             execution.error = error[:_MAX_ERROR_CHARS]
@@ -280,7 +276,7 @@ class ToolObservabilityCollector:
         durations = self._durations.get(name) or self._first_durations_of(name)
         pending = durations.pending
         pending.append(duration_ms)
-        if len(pending) >= _FOLD_AT:
+        if len(pending) >= FOLD_AT:
             with self._lock:
                 durations.fold()
         try:
@@ -319,40 +315,12 @@ class ToolObservabilityCollector:
             if len(self._begun) > self._max_traces:
                 self._begun.pop(next(iter(self._begun)), None)
 
-    def _first_durations_of(self, tool_name: str) -> _Durations:
+    def _first_durations_of(self, tool_name: str) -> Durations:
         # A model may invent names without end, so only so many are counted apart.
         with self._lock:
             if len(self._durations) >= self._max_tools:
                 tool_name = _OTHER_TOOLS
-            return self._durations.setdefault(tool_name, _Durations(self._max_samples))
-
-
-class _Durations:
-    """The latest durations of a tool, in milliseconds, and exact sums over all of them.
-
-    New values wait in ``pending``, where appending needs no lock, and are folded in by the hundred.
-    """
-
-    def __init__(self, size: int) -> None:
-        self.pending: list[float] = []
-        self.latest: deque[float] = deque(maxlen=size)
-        self.count = 0
-        self.total = 0.0
-        self.shortest = float("inf")
-        self.longest = 0.0
-
-    def fold(self) -> int:
-        """Add up the pending values; return how many values there were in all."""
-        waiting = len(self.pending)
-        arrived = self.pending[:waiting]
-        del self.pending[:waiting]  # Not replaced: another thread may be appending to it.
-        if arrived:
-            self.count += len(arrived)
-            self.total += sum(arrived)
-            self.shortest = min(self.shortest, *arrived)
-            self.longest = max(self.longest, *arrived)
-            self.latest.extend(arrived)
-        return self.count
+            return self._durations.setdefault(tool_name, Durations(self._max_samples))
 
 
 class _Traces(Mapping[str, ToolExecutionTrace]):
@@ -369,7 +337,7 @@ class _Traces(Mapping[str, ToolExecutionTrace]):
             execution_id=execution_id,
             status=execution.status,
             started_at=datetime.fromtimestamp(execution.started_at, UTC),
-            input_params=_as_dict(_load(execution.inputs)),
+            input_params=_as_dict(load_snapshot(execution.inputs)),
             agent_id=agent_id,
             workflow_id=workflow_id,
             session_id=session_id,
@@ -391,7 +359,7 @@ def _add_outcome(trace: ToolExecutionTrace, execution: Execution) -> None:
     ended_at = execution.started_at + execution.duration_ms / 1e3
     trace.ended_at = datetime.fromtimestamp(ended_at, UTC)
     trace.duration_ms = execution.duration_ms
-    trace.output_result = None if output is None else _load(output)
+    trace.output_result = None if output is None else load_snapshot(output)
     trace.error = None if error is None else redact(error, secrets_of_environment())
     trace.token_usage = dict(token_usage)
     trace.metadata = _as_dict(redact_json(metadata))
@@ -412,51 +380,6 @@ _IDS = _Ids()
 _next_id_number = _IDS.next_number
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_IDS.renew_prefix)
-
-
-def _snapshot(value: object) -> bytes:
-    """Return the value as JSON, so that no later change of it changes the trace."""
-    try:
-        return to_json(value, serialize_unknown=True)
-    except (ValueError, RecursionError):
-        return to_json(f"<{type(value).__name__} that JSON can't hold>")
-
-
-def _snapshot_inputs(inputs: object) -> bytes:
-    """Return arguments as JSON; text, which a model sent for JSON, as it is."""
-    if isinstance(inputs, bytes):
-        return inputs
-    if isinstance(inputs, str):
-        return inputs.encode(errors="backslashreplace")
-    return _snapshot(inputs)
-
-
-def _clip(json: bytes, limit: int) -> _Snapshot:
-    """Return a JSON text as it is, or its beginning if it is over the limit."""
-    if len(json) <= limit:
-        return json
-    beginning = json[:limit].decode("utf-8", errors="ignore")
-    return _ClippedJson(beginning.encode(), len(json.decode(errors="replace")))
-
-
-def _load(snapshot: _Snapshot) -> JsonValue:
-    """Return the value without secrets.
-
-    A clipped one is parsed as far as it goes: a secret field is one even if its end is missing.
-    """
-    if isinstance(snapshot, bytes):
-        return _parse(snapshot, allow_partial=False)
-    value = _parse(snapshot.beginning, allow_partial="trailing-strings")
-    preview = to_json(value).decode()
-    return {"_truncated": True, "_preview": preview, "_total_chars": snapshot.total_chars}
-
-
-def _parse(json: bytes, *, allow_partial: Literal[False, "trailing-strings"]) -> JsonValue:
-    """Return a value without secrets; what a model sent may not be JSON, and is text then."""
-    try:
-        return redact_json(from_json(json, allow_partial=allow_partial))
-    except ValueError:
-        return redact(json.decode(errors="replace"), secrets_of_environment(), REDACTED)
 
 
 def _as_dict(value: JsonValue) -> dict[str, Any]:
