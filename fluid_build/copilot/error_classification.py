@@ -127,6 +127,10 @@ def classify_provider_error(
         )
     if httpx is not None and isinstance(error, (httpx.NetworkError, httpx.RemoteProtocolError)):
         return _from_lost_connection(error, provider)
+    if httpx is not None and isinstance(error, httpx.DecodingError):
+        return ProviderServerError(
+            f"{_name(provider)} sent an answer that can't be decompressed.", provider=provider
+        )
     return ProviderError(
         f"The call to {_name(provider)} failed: {type(error).__name__}.", provider=provider
     )

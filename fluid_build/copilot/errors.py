@@ -288,15 +288,20 @@ class CostLimitExceeded(FluidError):  # noqa: N818 - the documented name
     """A run that has passed its cost limit, or whose next call could. Both are US dollars.
 
     ``result`` is what an ``Agent`` had reached: an ``AgentResult`` that can be resumed.
+    ``response`` is the answer (``LlmResponse``) of the call that passed the limit: it's paid for.
     ``blocking_usd`` is money that other open calls hold, where that's the reason.
     """
 
     result: object = None
+    response: object = None
 
     def __init__(
         self, total_usd: Decimal, limit_usd: Decimal, *, blocking_usd: Decimal = Decimal(0)
     ) -> None:
-        hint = f"Raise {COST_LIMIT_VARIABLE} or behavior.cost_limit_usd_per_run."
+        hint = (
+            f"Raise {COST_LIMIT_VARIABLE}, behavior.cost_limit_usd_per_run, or the limit_usd of "
+            "the run's tracker."
+        )
         if blocking_usd:
             hint = (
                 f"Other open calls hold {_dollars(blocking_usd, Decimal(0))} of it, and can't end "

@@ -8,14 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self, TypedDict, TypeVar, Unpack
 
 from pydantic import BaseModel, ValidationError
 
+from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, SchemaValidationError
 from fluid_build.copilot.errors import ProviderMismatchError as ProviderMismatchError
-from fluid_build.copilot.errors import SchemaValidationError
 from fluid_build.copilot.operations import Operation
 from fluid_build.copilot.scratchpad import Scratchpad
 from fluid_build.copilot.store.base import Store
@@ -185,9 +186,10 @@ class BaseStageAgent:
             operation.outcome["is_cached"] = cached is not None
             if cached is not None:
                 return cached
-            response = self._ready_client().complete_sync(
-                prompt, stage=self.stage, agent_class=type(self).__name__
-            )
+            with self._keeping_paid_answer(output, key):
+                response = self._ready_client().complete_sync(
+                    prompt, stage=self.stage, agent_class=type(self).__name__
+                )
             return self._accepted(output, response, key)
 
     def _operation(self) -> Operation:
@@ -203,10 +205,24 @@ class BaseStageAgent:
         )
 
     async def _call_once(self, output: type[M], prompt: LlmPrompt, key: str) -> M:
-        response = await self._ready_client().complete(
-            prompt, stage=self.stage, agent_class=type(self).__name__
-        )
+        with self._keeping_paid_answer(output, key):
+            response = await self._ready_client().complete(
+                prompt, stage=self.stage, agent_class=type(self).__name__
+            )
         return self._accepted(output, response, key)
+
+    @contextmanager
+    def _keeping_paid_answer(self, output: type[BaseModel], key: str) -> Generator[None]:
+        """Cache the answer of a call that passed the cost limit, which is raised again."""
+        from fluid_build.copilot.llm.answers import LlmResponse
+
+        try:
+            yield
+        except CostLimitExceeded as refusal:
+            if isinstance(refusal.response, LlmResponse):
+                with suppress(AgentExecutionError):  # it isn't a whole answer
+                    self._accepted(output, refusal.response, key)
+            raise
 
     def _prompt(
         self, output: type[BaseModel], system: str, user: str, parameters: PromptParameters

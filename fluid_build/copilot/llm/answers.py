@@ -79,6 +79,13 @@ class LlmResponse:
         try:
             return json.loads(self.text)
         except (ValueError, RecursionError):
+            if self.stop_reason == "other":
+                raise AnswerCutOffError(
+                    "The model stopped for another reason before its answer was whole.",
+                    model=self.model,
+                    text=self.text,
+                    hint="Ask again.",
+                ) from None
             raise SchemaValidationError(
                 "The answer isn't JSON.",
                 schema_name=schema_name,

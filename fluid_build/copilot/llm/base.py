@@ -174,6 +174,10 @@ class LlmProvider(ABC):
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
         """Return the answer in ``body``. Raises ``ProviderServerError`` for another format."""
 
+    def reported_usage(self, body: JsonObject) -> Usage | None:  # noqa: ARG002 - for subclasses
+        """Return the tokens that a failed answer has used, if ``body`` or its event says so."""
+        return None
+
     def stream_request(self, prompt: LlmPrompt) -> LlmRequest:  # noqa: ARG002 - for subclasses
         """Return the request for ``prompt`` whose answer is streamed, without the key.
 

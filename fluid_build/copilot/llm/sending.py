@@ -32,9 +32,14 @@ from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.message_checks import check_messages
 from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.secrets import redact
+from fluid_build.text import clip
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """Far more than any model writes: it only stops a server that floods."""
+
+_MAX_ERROR_CHARS = 500
+"""Of an error about an answer, which may quote it."""
 
 SAFETY_FACTOR = 1.5
 """Of an estimate of tokens: what it may fall short by on text that it wasn't measured on."""
@@ -162,6 +167,8 @@ class Attempt:
         self._is_sent = False
         self._is_free = False
         self._failure: AgentExecutionError | None = None
+        self._answer: LlmResponse | None = None
+        self._failed_usage: Usage | None = None
         self._response: httpx.Response | None = None
         self._content = bytearray()
         self._received_bytes = 0
@@ -187,17 +194,24 @@ class Attempt:
         self._is_free = isinstance(error, _NEVER_SENT)
 
     def settle(self) -> None:
-        """Replace the reservation by what the attempt costs, once. Raises ``CostLimitExceeded``."""
+        """Replace the reservation by what the attempt costs, once.
+
+        Raises ``CostLimitExceeded`` with the answer, which is paid for.
+        """
         if self._is_free or not self._is_sent:
             self._reservation.release()
-        else:
+            return
+        try:
             self._charge()
+        except CostLimitExceeded as refusal:
+            refusal.response = self._answer
+            raise
 
     def _charge(self) -> None:
         self._reservation.settle_without_usage()
 
     def _pay(self, usage: Usage | None, estimated_output_tokens: int = 0) -> None:
-        if usage is None:
+        if usage is None or not usage.input_tokens:  # no prompt has 0 tokens
             self._reservation.settle_without_usage()
         else:
             self._reservation.settle(
@@ -235,8 +249,19 @@ class Attempt:
         failure = classify_error_document(body, self.call.provider.name, self.call.secrets)
         if failure is not None:  # some gateways put a failure into a success
             self._is_free = not reports_usage(body)
+            self._failed_usage = self.call.provider.reported_usage(body)
             raise failure
-        return self.call.provider.parse_response(body, self.call.prompt)
+        try:
+            return self.call.provider.parse_response(body, self.call.prompt)
+        except AgentExecutionError as error:
+            self._failed_usage = self.call.provider.reported_usage(body)
+            raise self._without_secrets(error) from None
+
+    def _without_secrets(self, error: AgentExecutionError) -> AgentExecutionError:
+        """Remove the key from an error about an answer, which may quote it."""
+        error.message = clip(redact(error.message, self.call.secrets), _MAX_ERROR_CHARS)
+        error.args = (error.message,)
+        return error
 
     def __enter__(self) -> Self:
         return self
@@ -263,7 +288,6 @@ class WholeAttempt(Attempt):
         super().__init__(call, reservation)
         self._timeout = timeout
         self._started = time.monotonic()
-        self._usage: Usage | None = None
 
     def receive(self, chunk: bytes) -> None:
         """Add a chunk, within bounds: a server that trickles or floods is cut off."""
@@ -277,12 +301,11 @@ class WholeAttempt(Attempt):
         failure = self._refusal() or self._failure
         if failure is not None:
             raise failure
-        response = self._read_whole()
-        self._usage = response.usage
-        return response
+        self._answer = self._read_whole()
+        return self._answer
 
     def _charge(self) -> None:
-        self._pay(self._usage)
+        self._pay(self._failed_usage if self._answer is None else self._answer.usage)
 
 
 def reports_usage(failure: JsonObject) -> bool:
@@ -297,8 +320,8 @@ def _prompt_tokens(prompt: LlmPrompt) -> int:
         {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
         for tool in prompt.tool_specs
     ]
-    others = [dict(part) for part in (prompt.response_schema, prompt.extra) if part]
-    return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *others])
+    schemas = [dict(part) for part in (prompt.response_schema, prompt.extra) if part]
+    return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *schemas])
 
 
 def _json_object(content: bytes) -> dict[str, JsonValue] | None:

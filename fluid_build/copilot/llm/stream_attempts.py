@@ -13,7 +13,6 @@ from fluid_build.copilot.cost import Reservation, StreamHold
 from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
-from fluid_build.copilot.llm.base import LlmResponse
 from fluid_build.copilot.llm.call_operations import model_call, record_answer
 from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.sending import (
@@ -23,7 +22,13 @@ from fluid_build.copilot.llm.sending import (
     Call,
     reports_usage,
 )
-from fluid_build.copilot.llm.streaming import AnswerEvent, FrameError, StreamEvent, StreamReader
+from fluid_build.copilot.llm.streaming import (
+    AnswerEvent,
+    FrameError,
+    StreamEvent,
+    StreamReader,
+    UsageEvent,
+)
 from fluid_build.json_types import JsonObject, JsonValue
 
 Batches: TypeAlias = Generator[list[StreamEvent], None, None]
@@ -50,7 +55,8 @@ class StreamAttempt(Attempt):
         self._has_events = False
         self._is_lost = False
         self._generated: list[str] = []
-        self._answer: LlmResponse | None = None
+        self._held_events: list[StreamEvent] = []
+        self._has_content = False
 
     def receive(self, chunk: bytes) -> list[StreamEvent]:
         """Return the events that ``chunk`` completes."""
@@ -59,7 +65,16 @@ class StreamAttempt(Attempt):
             self._content += chunk
         if self._response is None or not self._response.is_success:
             return []
-        return self._read(lambda: self._frames.feed(chunk))
+        return self._hold_usage(self._read(lambda: self._frames.feed(chunk)))
+
+    def _hold_usage(self, events: list[StreamEvent]) -> list[StreamEvent]:
+        """Return the events from the first content on: until then, a failure can be retried."""
+        self._held_events += events
+        self._has_content |= any(not isinstance(event, UsageEvent) for event in events)
+        if not self._has_content:
+            return []
+        released, self._held_events = self._held_events, []
+        return released
 
     def fail(self, error: Exception) -> None:
         """Record the transport's error: the answer is lost, unless it is complete."""
@@ -71,7 +86,8 @@ class StreamAttempt(Attempt):
         self._failure = self._refusal() or self._failure
         if self._failure is not None and not self._reader.is_complete:
             return []
-        events = self._read(self._frames.end)
+        events = self._held_events + self._read(self._frames.end)
+        self._held_events = []
         try:
             if not self._has_documents and self._failure is None:
                 self._answer = self._read_whole()
@@ -99,7 +115,7 @@ class StreamAttempt(Attempt):
                 self._check(document)
                 self._has_documents = True
                 self._generated += _generated_texts(document)
-                events += self._reader.read(document)
+                events += self._read_events(document)
                 self._has_events |= bool(events)
         except FrameError as error:
             self._failure, self._is_lost = self.call.provider.unreadable(str(error)), True
@@ -109,10 +125,18 @@ class StreamAttempt(Attempt):
             self._failure = None
         return events
 
+    def _read_events(self, document: JsonObject) -> list[StreamEvent]:
+        try:
+            return self._reader.read(document)
+        except AgentExecutionError as error:
+            self._failed_usage = self.call.provider.reported_usage(document)
+            raise self._without_secrets(error) from None
+
     def _check(self, document: JsonObject) -> None:
         failure = classify_error_document(document, self.call.provider.name, self.call.secrets)
         if failure is not None:
             self._is_free = not self._has_events and not reports_usage(document)
+            self._failed_usage = self.call.provider.reported_usage(document)
             raise failure
 
     def _cut_off(self) -> ProviderServerError:
@@ -130,6 +154,8 @@ class StreamAttempt(Attempt):
         usage = self._reader.usage
         if self._answer is not None:
             self._pay(self._answer.usage)
+        elif self._failed_usage is not None:
+            self._pay(self._failed_usage)
         elif usage is None or self._reader.is_complete:
             self._pay(usage)
         else:  # the output tokens reported so far are behind what has arrived

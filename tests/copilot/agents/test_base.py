@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from fluid_build.copilot.agents.base import (
     StageSession,
 )
 from fluid_build.copilot.agents.errors import SchemaValidationError
+from fluid_build.copilot.errors import CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmResponse
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.providers import make_provider
@@ -261,3 +263,23 @@ def test_two_servers_share_no_answers():
         for url in (None, "http://one.test/v1", "http://two.test/v1")
     }
     assert len(keys) == 3
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_an_answer_that_passed_the_cost_limit_is_kept(
+    session: StageSession, is_async: bool
+) -> None:
+    """It was paid for, so the next run has it for nothing."""
+
+    class DearClient(Client):
+        def complete_sync(
+            self, prompt: LlmPrompt, *, stage: str = "", agent_class: str = ""
+        ) -> LlmResponse:
+            response = super().complete_sync(prompt, stage=stage, agent_class=agent_class)
+            refusal = CostLimitExceeded(Decimal(2), Decimal(1))
+            refusal.response = response
+            raise refusal
+
+    with pytest.raises(CostLimitExceeded):
+        ask(Namer(session, DearClient('{"names": ["a"]}')), is_async)
+    assert ask(Namer(session, Client()), is_async) == Answer(names=["a"])

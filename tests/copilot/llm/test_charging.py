@@ -41,6 +41,7 @@ from fluid_build.errors import FluidError
 
 HELLO = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
 ADDRESS = "http://127.0.0.1:9"
+PLAIN_KEY = "zq7plainwords"
 RESERVED = Decimal("1.00")
 REPORTED = Decimal("0.21")
 
@@ -166,14 +167,61 @@ def test_a_failure_inside_a_success_costs_nothing(bench, ask):
 
 
 def test_a_failed_answer_with_usage_is_charged(bench, ask):
-    """The model ran, and failed on its way."""
+    """The model ran, and failed on its way: it costs what the provider says."""
     cost = tracker()
     error = {"code": "invalid_prompt", "message": "m"}
     body = {"status": "failed", "error": error, "usage": {"input_tokens": 9, "output_tokens": 1}}
     client = answering(bench, lambda request: httpx.Response(200, json=body), cost)
     with pytest.raises(ProviderError):
         ask(client, HELLO)
-    assert cost.total_usd == RESERVED
+    assert (cost.total_usd, cost.breakdown.missing_usage_calls) == (Decimal("0.01"), 0)
+
+
+@pytest.mark.parametrize("usage", [{}, {"prompt_tokens": None, "completion_tokens": None}])
+def test_a_usage_of_nothing_is_missing(bench, ask, usage):
+    """No prompt has 0 tokens, so the call costs its reservation."""
+    cost = tracker()
+    choice = {"message": {"content": "x" * 4000}, "finish_reason": "stop"}
+    body = {"choices": [choice], "usage": usage}
+    ask(answering(bench, lambda request: httpx.Response(200, json=body), cost), HELLO)
+    assert (cost.total_usd, cost.breakdown.missing_usage_calls) == (RESERVED, 1)
+
+
+def test_the_answer_that_passes_the_limit_is_in_the_error(bench, ask):
+    """It's paid for."""
+    cost = RunCostTracker(
+        "0.5", price=lambda p, m, i, o, *_, **__: Decimal(o) / 100, bus=EventBus()
+    )
+    prompt = LlmPrompt("test-model", HELLO.messages, max_output_tokens=40)
+    choice = {"message": {"content": "dear"}, "finish_reason": "stop"}
+    body = {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 60}}
+    with pytest.raises(CostLimitExceeded) as caught:
+        ask(answering(bench, lambda request: httpx.Response(200, json=body), cost), prompt)
+    assert caught.value.response.text == "dear"
+
+
+def test_an_answer_that_cannot_be_decompressed_is_asked_for_again(bench, ask):
+    """As any other unreadable answer."""
+    bodies = [httpx.Response(200, content=b"x", headers={"content-encoding": "gzip"})]
+    client = answering(bench, lambda request: bodies.pop() if bodies else whole(request), tracker())
+    assert ask(client, HELLO).text == "x"
+
+
+def test_an_error_about_an_answer_does_not_quote_the_key(bench, ask):
+    """Gemini explains a malformed call in its own words."""
+    candidate = {"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": f"bad {PLAIN_KEY}."}
+    body = {
+        "candidates": [candidate],
+        "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 1},
+    }
+    cost = tracker()
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+    options = {"transport": transport, "async_transport": transport, "api_key": PLAIN_KEY}
+    client = bench.client("gemini", ADDRESS, tracker=cost, **options)
+    with pytest.raises(ProviderServerError, match="MALFORMED_FUNCTION_CALL") as caught:
+        ask(client, HELLO)
+    assert PLAIN_KEY not in str(caught.value) + caught.value.message
+    assert cost.total_usd == Decimal("0.03")
 
 
 def test_an_error_whose_body_is_cut_is_still_a_refusal(bench, ask):

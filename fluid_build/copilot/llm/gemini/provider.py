@@ -145,6 +145,10 @@ class GeminiProvider(LlmProvider):
         _check_extra(prompt.extra)
         return merge_extra(body, prompt.extra)
 
+    def reported_usage(self, body: JsonObject) -> Usage | None:
+        """Return the usage of a malformed answer."""
+        return _usage(body.get("usageMetadata"))
+
     def parse_response(self, body: JsonObject, prompt: LlmPrompt) -> LlmResponse:
         """Return text, calls and usage of the first candidate; a blocked prompt is a refusal.
 

@@ -30,6 +30,7 @@ from fluid_build.json_types import JsonObject, JsonValue
 LOG = logging.getLogger(__name__)
 
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_RESPONSES_TOKENS = ("input_tokens", "output_tokens")
 _CHEAP_TIERS = ("auto", "default", "flex")
 """Service tiers that cost no more than the listed price, which all calls are reserved at."""
 
@@ -94,6 +95,14 @@ class OpenAIServer(LlmProvider):
         for part in (*content_parts(message), *results):
             if isinstance(part, Attachment):
                 check_image_type(part, "OpenAI", self.image_types)
+
+    def reported_usage(self, body: JsonObject) -> Usage | None:
+        """Return the usage of a failed answer, or of the event that reports the failure."""
+        response = body.get("response")
+        usage = (response if isinstance(response, Mapping) else body).get("usage")
+        is_chat = isinstance(usage, Mapping) and "prompt_tokens" in usage
+        names = ("prompt_tokens", "completion_tokens") if is_chat else _RESPONSES_TOKENS
+        return read_usage(usage, *names)
 
     def failure(self, document: JsonObject) -> ProviderError:
         """Return the typed error for a document that reports a failure within an answer."""
