@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid_build.copilot.tools.durations import Durations
 from fluid_build.copilot.tools.metrics import (
     ToolExecutionStatus,
     ToolExecutionTrace,
     ToolObservabilityCollector,
-    _Durations,
 )
 
 # Later Pythons warn of a fork beside threads; the children here need nothing that a thread holds.
@@ -131,7 +131,7 @@ def test_clipped_values_say_so() -> None:
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=600))
 def test_sums_are_exact_and_the_latest_durations_are_kept(durations: list[float]) -> None:
-    recorded = _Durations(100)
+    recorded = Durations(100)
     for duration in durations:
         recorded.pending.append(duration)
         if len(recorded.pending) > 7:
