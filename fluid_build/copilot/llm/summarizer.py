@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt, LlmResponse
 from fluid_build.errors import UsageError
 
 SUMMARY_INSTRUCTIONS = (
@@ -18,11 +18,17 @@ _MAX_SUMMARY_TOKENS = 4096
 counts too (Claude Haiku 5.5, Gemini 2.5 Flash)."""
 
 
-def make_summarizer(client: CompletionClient, fast_model: str | None) -> Callable[[str], str]:
+def make_summarizer(
+    client: CompletionClient,
+    fast_model: str | None,
+    *,
+    on_answer: Callable[[LlmResponse], object] | None = None,
+) -> Callable[[str], str]:
     """Return a blocking function from a transcript to a summary, which may raise as a call does.
 
     ``fast_model`` is the provider's ``LlmProvider.fast_model``. In an event loop, call it on a
     thread. Raises ``UsageError`` for a provider without one: then name a model yourself.
+    ``on_answer`` gets each answer, for its usage.
     """
     if fast_model is None:
         raise UsageError(
@@ -38,6 +44,8 @@ def make_summarizer(client: CompletionClient, fast_model: str | None) -> Callabl
             cache_prompt=False,
         )
         response = client.complete_sync(prompt, stage="compaction")
+        if on_answer is not None:
+            on_answer(response)
         response.require_whole()
         return response.text
 

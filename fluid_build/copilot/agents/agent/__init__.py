@@ -3,6 +3,7 @@
 from fluid_build.copilot.agents.agent.agent import DEFAULT_MAX_CORRECTIONS, DEFAULT_MAX_TURNS, Agent
 from fluid_build.copilot.agents.agent.events import (
     AgentEvent,
+    CorrectionEvent,
     ResultEvent,
     ToolFinishedEvent,
     ToolStartedEvent,
@@ -17,6 +18,7 @@ __all__ = [
     "AgentEvent",
     "AgentResult",
     "ApprovalRequiredError",
+    "CorrectionEvent",
     "Denied",
     "ResultEvent",
     "ToolFinishedEvent",

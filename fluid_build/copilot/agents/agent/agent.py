@@ -346,7 +346,8 @@ class Agent(Generic[DepsT, OutputT]):
             self._model,
             client,
             self._prompt,
-            (self.name, type(self).__name__),
+            stage=self.name,
+            agent_class=type(self).__name__,
             summarizer=self._summarizer,
             emit=emit,
         )
@@ -368,6 +369,7 @@ class Agent(Generic[DepsT, OutputT]):
             self._limits,
             job.start,
             lambda: self._fingerprint,
+            emit,
         )
 
     def _result(self, end: CompositeResult, checkpoint: Checkpoint | None) -> AgentResult[OutputT]:
@@ -415,8 +417,8 @@ def _result_of(
     return AgentResult(
         status,
         end.state.messages,
-        progress.usage,
-        progress.cost_usd,
+        progress.spending.usage,
+        progress.spending.cost_usd,
         progress.turns,
         end.error.pending if isinstance(end.error, ApprovalRequiredError) else (),
         None if checkpoint is None else checkpoint.run_id,

@@ -28,13 +28,25 @@ class ToolFinishedEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class CorrectionEvent:
+    """An answer that doesn't fit ``output``: the texts since the turn began aren't the answer.
+
+    ``text`` is what the model is asked to correct.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ResultEvent(Generic[OutputT_co]):
     """The end of the run: always the last event of a run that wasn't stopped by an error."""
 
     result: AgentResult[OutputT_co]
 
 
-LoopEvent: TypeAlias = TextEvent | ThinkingEvent | UsageEvent | ToolStartedEvent | ToolFinishedEvent
+LoopEvent: TypeAlias = (
+    TextEvent | ThinkingEvent | UsageEvent | ToolStartedEvent | ToolFinishedEvent | CorrectionEvent
+)
 """An event before the end of a run."""
 
 AgentEvent: TypeAlias = LoopEvent | ResultEvent[OutputT_co]

@@ -12,8 +12,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
+from fluid_build.copilot.agents.agent.events import CorrectionEvent, LoopEvent
 from fluid_build.copilot.agents.agent.feedback import correction
-from fluid_build.copilot.agents.agent.model_turns import NO_USAGE, ModelTurns, TurnAnswer
+from fluid_build.copilot.agents.agent.model_turns import (
+    NO_SPENDING,
+    ModelTurns,
+    Spending,
+    TurnAnswer,
+)
 from fluid_build.copilot.agents.agent.output_format import OutputFormat
 from fluid_build.copilot.agents.agent.tool_turns import (
     CallTurn,
@@ -25,13 +31,20 @@ from fluid_build.copilot.agents.composite import (
     Composite,
     CompositeAgent,
     FunctionStep,
+    Halt,
     StepResult,
     function_step,
 )
+from fluid_build.copilot.agents.composite.behaviour import Decision
 from fluid_build.copilot.agents.composite.state import Item, Step, evolve
-from fluid_build.copilot.errors import SchemaValidationError, TurnLimitError
+from fluid_build.copilot.errors import (
+    AnswerCutOffError,
+    AnswerRefusedError,
+    SchemaValidationError,
+    TurnLimitError,
+)
 from fluid_build.copilot.llm.answers import Usage
-from fluid_build.copilot.messages import Message
+from fluid_build.copilot.messages import Message, text_of
 from fluid_build.json_types import JsonValue
 
 OutputT = TypeVar("OutputT")
@@ -39,12 +52,11 @@ OutputT = TypeVar("OutputT")
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """What a run has used so far: turns, corrections, tokens, and US dollars (None: unknown)."""
+    """What a run has used so far: turns, corrections, and tokens with their price."""
 
     turns: int = 0
     corrections: int = 0
-    usage: Usage = NO_USAGE
-    cost_usd: Decimal | None = Decimal(0)
+    spending: Spending = NO_SPENDING
 
     @classmethod
     def of(cls, state: Composite) -> RunProgress:
@@ -56,13 +68,12 @@ class RunProgress:
         return cls(
             notes["turns"],
             notes["corrections"],
-            Usage(*notes["usage"]),
-            None if cost is None else Decimal(cost),
+            Spending(Usage(*notes["usage"]), None if cost is None else Decimal(cost)),
         )
 
     def note(self, state: Composite) -> Composite:
         """Return the state with this progress as its notes, which JSON can hold."""
-        usage = self.usage
+        usage, cost = self.spending.usage, self.spending.cost_usd
         tokens = [
             usage.input_tokens,
             usage.output_tokens,
@@ -73,17 +84,13 @@ class RunProgress:
             "turns": self.turns,
             "corrections": self.corrections,
             "usage": tokens,
-            "cost_usd": None if self.cost_usd is None else str(self.cost_usd),
+            "cost_usd": None if cost is None else str(cost),
         }
         return evolve(state, internal=notes)
 
-    def after(self, answer: TurnAnswer) -> RunProgress:
-        """Return the progress after a turn."""
-        is_known = self.cost_usd is not None and answer.cost_usd is not None
-        cost = (self.cost_usd or Decimal(0)) + (answer.cost_usd or Decimal(0)) if is_known else None
-        return replace(
-            self, turns=self.turns + 1, usage=_add_usage(self.usage, answer.usage), cost_usd=cost
-        )
+    def after_turn(self, spending: Spending) -> RunProgress:
+        """Return the progress after a turn of the model."""
+        return replace(self, turns=self.turns + 1, spending=self.spending.plus(spending))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,9 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         limits: RunLimits,
         start: Composite,
         fingerprint: Callable[[], str],
+        emit: Callable[[LoopEvent], object] | None = None,
     ) -> None:
+        self._emit = emit
         self.name = name
         self._model_turns = model_turns
         self._tools = tools
@@ -149,9 +158,19 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
             return state if turn.open_calls else _with_messages(state, guidance_after(turn))
         answer: TurnAnswer = state.response
         self._turn = CallTurn(answer.calls, ())
-        progress = RunProgress.of(state).after(answer)
+        progress = RunProgress.of(state).after_turn(answer.spending)
         state = progress.note(evolve(state, response=answer.text))
         return state if answer.calls else self._check_answer(state, progress)
+
+    def on_error(self, step: Step, error: object, state: Composite) -> Decision:  # noqa: ARG002
+        """Halt, and count what was paid for without an answer that can be used."""
+        progress, spending = RunProgress.of(state), self._model_turns.take_spending()
+        if isinstance(error, AnswerRefusedError | AnswerCutOffError):
+            return Halt(progress.after_turn(spending).note(state))
+        if spending != NO_SPENDING:
+            progress = replace(progress, spending=progress.spending.plus(spending))
+            return Halt(progress.note(state))
+        return Halt(state)
 
     def get_next_steps(self, step: Step, state: Composite) -> Sequence[Item]:  # noqa: ARG002
         """Return the next step, or none after an accepted answer."""
@@ -187,20 +206,12 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         except SchemaValidationError as error:
             corrected = replace(progress, corrections=progress.corrections + 1).note(state)
             is_last = progress.corrections >= self._limits.max_corrections
-            return evolve(
-                _with_messages(corrected, [correction(error)]), error=error if is_last else None
-            )
+            message = correction(error)
+            if self._emit is not None and not is_last:
+                self._emit(CorrectionEvent(text_of(message)))
+            return evolve(_with_messages(corrected, [message]), error=error if is_last else None)
         return state
 
 
 def _with_messages(state: Composite, messages: Sequence[Message]) -> Composite:
     return evolve(state, messages=[*state.messages, *messages]) if messages else state
-
-
-def _add_usage(total: Usage, added: Usage) -> Usage:
-    return Usage(
-        total.input_tokens + added.input_tokens,
-        total.output_tokens + added.output_tokens,
-        total.cached_tokens + added.cached_tokens,
-        total.cache_write_tokens + added.cache_write_tokens,
-    )

@@ -23,17 +23,16 @@ from fluid_build.copilot.context.compaction import (
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
-from fluid_build.copilot.cost import get_cost_tracker
+from fluid_build.copilot.cost import RunCostTracker, get_cost_tracker
 from fluid_build.copilot.errors import ContextOverflowError, ProviderServerError
+from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
     StreamEvent,
     TextEvent,
-    ThinkingEvent,
     ToolCallEvent,
-    UsageEvent,
 )
 from fluid_build.copilot.llm.summarizer import make_summarizer
 from fluid_build.copilot.messages import Message, ToolCall, text_of, tool_calls
@@ -46,13 +45,35 @@ _COMPACTED_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """Tokens, and their price in US dollars (None: unknown)."""
+
+    usage: Usage = NO_USAGE
+    cost_usd: Decimal | None = Decimal(0)
+
+    def plus(self, added: Spending) -> Spending:
+        """Return the sum of both."""
+        usage = Usage(
+            self.usage.input_tokens + added.usage.input_tokens,
+            self.usage.output_tokens + added.usage.output_tokens,
+            self.usage.cached_tokens + added.usage.cached_tokens,
+            self.usage.cache_write_tokens + added.usage.cache_write_tokens,
+        )
+        if self.cost_usd is None or added.cost_usd is None:
+            return Spending(usage, None)
+        return Spending(usage, self.cost_usd + added.cost_usd)
+
+
+NO_SPENDING = Spending()
+
+
+@dataclass(frozen=True, slots=True)
 class TurnAnswer:
     """The model's answer to a turn, and what it cost: nothing if it was in the cache."""
 
     message: Message
     calls: Sequence[ToolCall] = ()
-    usage: Usage = NO_USAGE
-    cost_usd: Decimal | None = Decimal(0)
+    spending: Spending = NO_SPENDING
 
     @property
     def text(self) -> str:
@@ -71,18 +92,21 @@ class ModelTurns:
         model: AgentModel,
         client: CompletionClient,
         prompt: LlmPrompt,
-        caller: tuple[str, str],
         *,
+        stage: str,
+        agent_class: str,
         summarizer: Summarizer | None = None,
         emit: Callable[[LoopEvent], object] | None = None,
     ) -> None:
         self._model = model
         self._client = client
         self._prompt = prompt
-        self._caller = caller
+        self._stage = stage
+        self._agent_class = agent_class
         self._session = model.session
         self._summarizer = summarizer
         self._emit = emit
+        self._unrecorded = NO_SPENDING
         self._digest = ConversationDigest()
         self._tokens = ConversationTokens()
         self._fixed_digest = _digest_of_fixed_parts(prompt)
@@ -124,17 +148,23 @@ class ModelTurns:
         if cached is not None:
             return cached
         response = await self._complete(replace(self._prompt, messages=messages))
+        self._record(self._prompt.model, response.usage)
         response.require_whole()
-        answer = TurnAnswer(
-            response.as_message(),
-            response.tool_calls,
-            response.usage or NO_USAGE,
-            self._price(response.usage),
-        )
-        self._tokens.correct(answer.usage.input_tokens - self._fixed_tokens)
+        answer = TurnAnswer(response.as_message(), response.tool_calls, self.take_spending())
+        if response.usage is not None:
+            self._tokens.correct(response.usage.input_tokens - self._fixed_tokens)
         if self._session is not None and key is not None:
             self._session.store.put(LLM_CACHE, key, answer.message)
         return answer
+
+    def take_spending(self) -> Spending:
+        """Return what was spent since the last call of this, on answers and on summaries."""
+        spending, self._unrecorded = self._unrecorded, NO_SPENDING
+        return spending
+
+    def _record(self, model: str, usage: Usage | None) -> None:
+        cost = self._price(model, usage)
+        self._unrecorded = self._unrecorded.plus(Spending(usage or NO_USAGE, cost))
 
     def _window(self) -> int | None:
         config, matrix = self._model.config, self._capability_matrix()
@@ -167,7 +197,11 @@ class ModelTurns:
     def _fast_summarizer(self) -> Summarizer:
         provider = getattr(self._client, "provider", None)
         fast_model = getattr(provider, "fast_model", None) or self._model.config.model
-        return make_summarizer(self._client, fast_model)
+        return make_summarizer(
+            self._client,
+            fast_model,
+            on_answer=lambda answer: self._record(fast_model, answer.usage),
+        )
 
     def _cache_key(self, messages: Sequence[Message]) -> str | None:
         if self._session is None or self._session.no_cache:
@@ -187,19 +221,22 @@ class ModelTurns:
         message = self._session.store.get(LLM_CACHE, key)
         if not isinstance(message, dict) or message.get("role") != "assistant":
             return None
-        answer = TurnAnswer(message, tool_calls(message))
+        answer = TurnAnswer(message, tool_calls(message), self.take_spending())
         if self._emit is not None and answer.text:
             self._emit(TextEvent(answer.text))
         return answer
 
     async def _complete(self, prompt: LlmPrompt) -> LlmResponse:
-        stage, agent_class = self._caller
         stream = None if self._emit is None else self._open_stream(prompt)
         if self._emit is not None and stream is not None:
             return await _read_stream(stream, self._emit)
-        response = await self._client.complete(prompt, stage=stage, agent_class=agent_class)
+        response = await self._client.complete(
+            prompt, stage=self._stage, agent_class=self._agent_class
+        )
         if self._emit is not None:
-            _emit_whole(response, self._emit)
+            for event in events_of(response):
+                if not isinstance(event, ToolCallEvent | AnswerEvent):
+                    self._emit(event)
         return response
 
     def _open_stream(self, prompt: LlmPrompt) -> AsyncIterator[StreamEvent] | None:
@@ -207,21 +244,21 @@ class ModelTurns:
         open_stream = getattr(self._client, "stream", None)
         if open_stream is None:
             return None
-        stage, agent_class = self._caller
         try:
             stream: AsyncIterator[StreamEvent] = open_stream(
-                prompt, stage=stage, agent_class=agent_class
+                prompt, stage=self._stage, agent_class=self._agent_class
             )
         except UsageError:  # any other mistake in the prompt is refused by ``complete`` too
             return None
         return stream
 
-    def _price(self, usage: Usage | None) -> Decimal | None:
+    def _price(self, model: str, usage: Usage | None) -> Decimal | None:
         if usage is None or provider_of(self._client) is None:  # a double charges nothing
             return None
-        return get_cost_tracker().price(
+        tracker: RunCostTracker = getattr(self._client, "tracker", None) or get_cost_tracker()
+        return tracker.price(
             self._model.config.provider,
-            self._prompt.model,
+            model,
             usage.input_tokens,
             usage.output_tokens,
             usage.cached_tokens,
@@ -247,15 +284,6 @@ async def _read_stream(
     if response is None:
         raise ProviderServerError("The stream ended without an answer.")
     return response
-
-
-def _emit_whole(response: LlmResponse, emit: Callable[[LoopEvent], object]) -> None:
-    if response.thinking:
-        emit(ThinkingEvent(response.thinking))
-    if response.text:
-        emit(TextEvent(response.text))
-    if response.usage is not None:
-        emit(UsageEvent(response.usage))
 
 
 def _digest_of_fixed_parts(prompt: LlmPrompt) -> str:

@@ -49,8 +49,10 @@ def check_approvals(approvals: object) -> None:
 class AgentResult(Generic[OutputT_co]):
     """The end of a run: its answer, or the calls that wait for a person.
 
-    ``usage`` counts the tokens of this run's calls, those before a resume included, and
-    ``cost_usd`` their price (None where it isn't known); answers from the cache cost nothing.
+    ``usage`` counts the tokens of the answers that this run got, those before a resume and those
+    that were refused or cut off included, and of the summaries that its own model made.
+    ``cost_usd`` is their price (None where it isn't known); answers from the cache cost nothing.
+    What attempts without an answer may have cost is only in the ``RunCostTracker``.
     """
 
     status: RunStatus

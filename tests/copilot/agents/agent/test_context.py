@@ -90,7 +90,7 @@ def test_summaries_come_from_the_agents_summarizer(monkeypatch: pytest.MonkeyPat
 
 
 def test_without_a_summarizer_the_model_summarizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A provider's fast model does, where the client has one."""
+    """A provider's fast model does, where the client has one, and its tokens are the run's."""
     monkeypatch.setenv("FLUID_COMPACTION_STRATEGY", "summarize")
     pages = reading(12)
     model = ScriptedProvider(
@@ -98,9 +98,14 @@ def test_without_a_summarizer_the_model_summarizes(monkeypatch: pytest.MonkeyPat
             "It was long." if prompt.system == SUMMARY_INSTRUCTIONS else pages._function(prompt)
         )
     )
-    reader(model, 3000).run_sync("Read the book.")
+    result = reader(model, 3000).run_sync("Read the book.")
     texts = [str(message["content"]) for message in model.prompts[-1].messages]
     assert any(text.endswith("It was long.") for text in texts)
+    summaries = [prompt for prompt in model.prompts if prompt.system == SUMMARY_INSTRUCTIONS]
+    without = reader(reading(12), 3000, summarizer=lambda text: "It was long.")
+    assert result.usage.output_tokens == len(summaries) + (
+        without.run_sync("Read the book.").usage.output_tokens
+    )
 
 
 def test_a_compacted_run_resumes_compacted(tmp_path: Path) -> None:

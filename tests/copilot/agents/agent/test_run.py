@@ -286,6 +286,20 @@ def test_an_answer_that_is_not_whole_is_an_error_of_its_own(
         Agent(model, output=Report).run_sync("Write.")
 
 
+@pytest.mark.parametrize("reason", ["refused", "length"])
+def test_an_answer_that_was_paid_for_is_counted_even_if_it_is_not_whole(reason: Any) -> None:
+    answer = LlmResponse("no", usage=Usage(1000, 50), stop_reason=reason)
+    model = ScriptedProvider([calling(call("add", a=1, b=2)), answer, "3"])
+    agent = Agent(model, tools=[add])
+    with pytest.raises((AnswerRefusedError, AnswerCutOffError)) as raised:
+        agent.run_sync("Add.")
+    reached = raised.value.result
+    assert isinstance(reached, AgentResult)
+    assert (reached.turns, reached.usage) == (2, Usage(1010, 55))
+    result = agent.resume_sync(reached)
+    assert (result.turns, result.usage, result.output) == (3, Usage(1011, 56), "3")
+
+
 def test_dependencies_reach_the_tools_and_no_schema() -> None:
     def visits(day: str, *, deps: dict[str, int]) -> int:
         """Count the visits of a day."""

@@ -11,6 +11,7 @@ import pytest
 from fluid_build.copilot.agents.agent import (
     Agent,
     AgentEvent,
+    CorrectionEvent,
     ResultEvent,
     ToolFinishedEvent,
     ToolStartedEvent,
@@ -99,6 +100,16 @@ def test_a_stream_without_its_end_is_an_error() -> None:
     events: list[AgentEvent[str]] = []
     with pytest.raises(ProviderServerError, match="without an answer"):
         events += Agent(model).stream_sync("Go.")
+
+
+def test_an_answer_that_is_corrected_is_an_event() -> None:
+    """A reader knows that the text before it isn't the answer."""
+    model = ScriptedProvider([{}, {"result": 3}])
+    events = list(Agent(model, output=int).stream_sync("Go."))
+    text_types = [kind for kind in kinds(events) if kind is not UsageEvent]
+    assert text_types == [TextEvent, CorrectionEvent, TextEvent, ResultEvent]
+    correction = next(event for event in events if isinstance(event, CorrectionEvent))
+    assert "/result: missing" in correction.text
 
 
 def test_an_error_ends_the_stream() -> None:

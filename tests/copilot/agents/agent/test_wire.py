@@ -88,6 +88,34 @@ def test_the_cost_of_a_run_is_that_of_its_calls() -> None:
     assert (row.stage, row.agent_class, row.cost_usd) == ("adder", "Agent", Decimal("0.008"))
 
 
+def test_the_cost_of_a_run_is_counted_by_the_clients_own_tracker() -> None:
+    """Its prices are the run's, and not those of the current context."""
+    tracker = RunCostTracker(prices={"m": (2, 10)})
+    with LoopbackServer(SCRIPT) as server:
+        provider = make_provider("anthropic", server.base_url("anthropic"))
+        with LlmClient(provider, api_key=server.key, tracker=tracker) as client:
+            agent = Agent("anthropic:m", client=client, tools=[add], output=Sum)
+            assert agent.run_sync("Add.").cost_usd == Decimal("0.008") == tracker.total_usd
+
+
+def test_a_run_starts_again_where_its_limit_was_raised() -> None:
+    """Neither the turn that was paid for nor its tool is repeated."""
+    with LoopbackServer(SCRIPT) as server:
+        provider = make_provider("anthropic", server.base_url("anthropic"))
+        tracker = RunCostTracker("0.0045", prices={"m": (2, 10)})
+        with LlmClient(provider, api_key=server.key, tracker=tracker) as client:
+            agent = Agent(
+                "anthropic:m", client=client, tools=[add], output=Sum, max_output_tokens=200
+            )
+            with pytest.raises(CostLimitExceeded) as stopped:
+                agent.run_sync("Add.")
+            tracker.limit_usd = "0.1"
+            result = agent.resume_sync(stopped.value.result)
+    assert result.output == Sum(total=10)
+    assert result.cost_usd == Decimal("0.008") == tracker.total_usd
+    assert len(server.requests) == 2
+
+
 def test_a_given_client_serves_several_runs() -> None:
     """Each waiting run has an event loop of its own, and leaves no connection open in it."""
     with LoopbackServer(SCRIPT * 2) as server:
