@@ -93,8 +93,9 @@ def price_usd(
     """Return the US dollars that a call costs; None where the price is unknown, which isn't free.
 
     ``input_tokens`` is the whole prompt, with the ``cached_tokens`` read from and the
-    ``cache_write_tokens`` written to the provider's cache. Without a price of their own, those cost
-    the same as other input.
+    ``cache_write_tokens`` written to the provider's cache. By the user's own prices, cached tokens
+    without a price of their own cost the same as other input, and written ones as many times more
+    as by the listed prices.
     """
     provider, model = _split_provider(provider, model)
     if min(input_tokens, output_tokens, cached_tokens, cache_write_tokens) < 0:
@@ -104,13 +105,23 @@ def price_usd(
     configured = _override(provider, model, overrides or {})
     if configured is not None:
         prices = (*configured, configured[0]) if len(configured) == 2 else configured
-        spent = (input_tokens - cached_tokens) * prices[0] + output_tokens * prices[1]
-        return (spent + cached_tokens * prices[2]) / _PER_MILLION
+        surcharge = _write_ratio(provider, model) - 1 if cache_write_tokens else Decimal(0)
+        plain = input_tokens - cached_tokens + cache_write_tokens * surcharge
+        spent = plain * prices[0] + cached_tokens * prices[2] + output_tokens * prices[1]
+        return spent / _PER_MILLION
     if provider in LOCAL_PROVIDERS:
         return Decimal(0)
     return _listed_price(
         provider, model, input_tokens, output_tokens, cached_tokens, cache_write_tokens
     )
+
+
+@lru_cache(maxsize=256)
+def _write_ratio(provider: str, model: str) -> Decimal:
+    """Return the listed price of writing to the cache over that of other input; 1 if unknown."""
+    plain = _listed_price(provider, model, 1000, 0, 0, 0)
+    written = _listed_price(provider, model, 1000, 0, 0, 1000)
+    return max(written / plain, Decimal(1)) if plain and written else Decimal(1)
 
 
 def _listed_price(

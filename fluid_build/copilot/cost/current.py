@@ -1,4 +1,8 @@
-"""The tracker of the run that this code is part of."""
+"""The tracker of the run that this code is part of: by default, the process is one run.
+
+Source: Agentic Primitives, "RunCostTracker", a "module-level singleton" so that any thread can
+write to it.
+"""
 
 from __future__ import annotations
 

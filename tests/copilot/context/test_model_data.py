@@ -106,3 +106,11 @@ def test_genai_prices_is_imported_on_use_only():
         "m.context_window('gpt-4.1', 'openai'); assert 'genai_prices' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_own_prices_keep_the_listed_surcharge_for_cache_writes():
+    """Anthropic writes at 1.25 times the input price; a model without a listed price at 1."""
+    prices = {"claude-sonnet-4-6": ("2.40", 12), "mine": (2, 10)}
+    written = {"cache_write_tokens": 100_000, "overrides": prices}
+    assert price_usd("anthropic", "claude-sonnet-4-6", 100_000, 0, **written) == Decimal("0.3")
+    assert price_usd("vllm", "mine", 100_000, 0, **written) == Decimal("0.2")
