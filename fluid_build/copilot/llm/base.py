@@ -47,6 +47,10 @@ class ToolSpec:
     description: str
     input_schema: JsonObject
 
+    def __post_init__(self) -> None:
+        """Give the schema a type at its root."""
+        object.__setattr__(self, "input_schema", _inline_root(self.input_schema))
+
     @classmethod
     def read(cls, definition: JsonObject | ToolSpec) -> ToolSpec:
         """Read ``{name, description, input_schema}``, or OpenAI's ``{"function": {...}}``."""
@@ -89,6 +93,11 @@ class LlmPrompt:
     cache_prompt: bool = True
     context_window: int | None = None
     extra: JsonObject = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Give the schema a type at its root."""
+        if self.response_schema is not None:
+            object.__setattr__(self, "response_schema", _inline_root(self.response_schema))
 
     @property
     def tool_specs(self) -> list[ToolSpec]:
@@ -209,6 +218,25 @@ class LlmProvider(ABC):
             status_code=200,
             hint="Check base_url: does the server use this format?",
         )
+
+
+def _inline_root(schema: JsonObject) -> JsonObject:
+    """Return the schema with the definition that its root refers to put there.
+
+    Pydantic writes a recursive model as ``{"$defs": ..., "$ref": "#/$defs/Node"}``, and providers
+    refuse a schema without a type: the SDKs' ``InputSchemaTyped``, jcrist/msgspec#640.
+    """
+    followed: set[str] = set()
+    while isinstance(reference := schema.get("$ref"), str) and reference not in followed:
+        followed.add(reference)
+        group, _, name = reference.removeprefix("#/").partition("/")
+        definitions = schema.get(group)
+        target = definitions.get(name) if isinstance(definitions, Mapping) else None
+        if not isinstance(target, Mapping):
+            break
+        own = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = {**target, **own}
+    return schema
 
 
 def _checked_url(url: str) -> str:

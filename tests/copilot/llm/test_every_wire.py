@@ -8,6 +8,7 @@ import asyncio
 import json
 
 import pytest
+from pydantic import BaseModel
 
 from fluid_build.copilot.cost import RunCostTracker
 from fluid_build.copilot.errors import (
@@ -424,6 +425,24 @@ def test_extra_cannot_change_what_an_answer_costs_or_how_it_is_read(ask, what, w
     with LoopbackServer() as server, pytest.raises(UsageError, match=r"extra\."):
         ask(server, wire, extra=extra)
     assert not server.requests
+
+
+class Folder(BaseModel):
+    """A recursive model, so its schema's root is a reference."""
+
+    name: str
+    inner: list["Folder"] = []
+
+
+@every_wire
+def test_a_recursive_schema_has_a_type_at_its_root(wire):
+    """As an answer's schema and as a tool's; providers refuse others."""
+    schema = Folder.model_json_schema()
+    assert "type" not in schema
+    with LoopbackServer([Reply('{"name": "a", "inner": []}')]) as server:
+        answer = ask_sync(server, wire, response_schema=schema)
+        assert answer.as_json() == {"name": "a", "inner": []}
+        ask_sync(server, wire, tools=[{**TOOL, "input_schema": schema}])
 
 
 PROVIDER_NAMES = {wire: wire.partition("-")[0] for wire in EXTRA}

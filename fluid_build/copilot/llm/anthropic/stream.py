@@ -76,7 +76,8 @@ class AnthropicStreamReader(StreamReader):
         elif isinstance(index, int):
             if kind == "content_block_start":
                 self._blocks[index] = _mapping(document.get("content_block"))
-                self.hides_output |= self._blocks[index].get("type") not in _SHOWN_BLOCKS
+                block_type = str(self._blocks[index].get("type"))
+                self.hides_output |= block_type not in _SHOWN_BLOCKS
             elif index not in self._blocks:
                 raise _broken("a block has no start")
             elif kind == "content_block_delta":

@@ -136,6 +136,9 @@ def _check_options(body: RequestBody) -> Iterator[str]:
 
 
 def _check_schema(body: RequestBody) -> Iterator[str]:
+    for number, tool in enumerate(body.get("tools", [])):
+        if tool.get("input_schema", {"type": "object"}).get("type") != "object":
+            yield f"tools.{number}.custom.input_schema.type: Field required"
     schema = (body.get("output_config", {}).get("format") or {}).get("schema")
     if schema is not None:
         yield from (f"output_config.format.schema: {words}" for words in _check_node(schema))

@@ -18,6 +18,7 @@ from fluid_build.copilot.llm.testing.wire.openai_errors import (
     fault_body,
     reasons,
     refuse_strict_schema,
+    refuse_untyped_schema,
     request_key,
 )
 from fluid_build.json_types import JsonValue
@@ -159,10 +160,17 @@ def _refuse_parameters(body: RequestBody) -> str | None:
 
 
 def _refuse_schema(body: RequestBody) -> str | None:
+    for tool in body.get("tools") or ():
+        function = tool.get("function") or {}
+        refusal = "parameters" in function and refuse_untyped_schema(
+            function.get("name", ""), function["parameters"]
+        )
+        if refusal:
+            return refusal
     output = (body.get("response_format") or {}).get("json_schema") or {}
-    if not output.get("strict"):
-        return None
-    return refuse_strict_schema(output.get("name", ""), output.get("schema"))
+    name, schema = output.get("name", ""), output.get("schema")
+    refusal = refuse_untyped_schema(name, schema) if schema is not None else None
+    return refusal or (refuse_strict_schema(name, schema) if output.get("strict") else None)
 
 
 def _refuse_messages(messages: list[_Message]) -> str | None:

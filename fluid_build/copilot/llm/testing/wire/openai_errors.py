@@ -55,6 +55,17 @@ def reasons(model: object, effort: object) -> bool:
     return bool(_REASONING_MODEL.match(str(model))) and effort != "none"
 
 
+def refuse_untyped_schema(name: str, schema: Any) -> str | None:
+    """Return what is said about a schema that isn't an object's, if anything."""
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if kind == "object":
+        return None
+    return (
+        f"Invalid schema for '{name}': schema must be a JSON Schema of 'type: \"object\"', "
+        f"got 'type: \"{kind}\"'."
+    )
+
+
 def refuse_strict_schema(name: str, node: Any, place: tuple[str, ...] = ()) -> str | None:
     """Return what is said about a schema that strict mode can't follow, if anything."""
     if isinstance(node, list):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from fluid_build.copilot.llm.testing.faults import Fault
@@ -18,6 +18,7 @@ from fluid_build.copilot.llm.testing.wire.openai_errors import (
     fault_body,
     reasons,
     refuse_strict_schema,
+    refuse_untyped_schema,
     request_key,
 )
 from fluid_build.json_types import JsonValue
@@ -219,9 +220,22 @@ def _refuse(_headers: Mapping[str, str], body: RequestBody) -> str | None:
     ):
         return "Encrypted content is not supported with this model."
     output = (body.get("text") or {}).get("format") or {}
-    refusal = output.get("strict") and refuse_strict_schema(output["name"], output["schema"])
+    refusal = _refuse_tools(body.get("tools") or ())
+    if not refusal and "schema" in output:
+        refusal = refuse_untyped_schema(output["name"], output["schema"])
+    if not refusal and output.get("strict"):
+        refusal = refuse_strict_schema(output["name"], output["schema"])
     items = body.get("input")
     return refusal or (_refuse_items(items) if isinstance(items, list) else None)
+
+
+def _refuse_tools(tools: Iterable[_Item]) -> str | None:
+    refusals = (
+        refuse_untyped_schema(tool["name"], tool["parameters"])
+        for tool in tools
+        if tool.get("type") == "function" and tool.get("parameters") is not None
+    )
+    return next((refusal for refusal in refusals if refusal), None)
 
 
 def _refuse_items(items: list[_Item]) -> str | None:
