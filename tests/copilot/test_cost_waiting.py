@@ -466,3 +466,18 @@ def test_the_garbage_collector_may_run_in_the_middle_of_a_decision(
     assert run.breakdown.reserved_usd == 3
     reservation.release()
     assert run.breakdown.reserved_usd == 1
+
+
+def test_a_refusal_names_the_limit_that_refused() -> None:
+    """It may have been lowered during the wait."""
+    run = tracker(10)
+    outstanding = reserve(run, 9)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(run.wait_to_reserve_sync, call(5))
+        while not run._ledger._waiters:
+            time.sleep(0.001)
+        run.limit_usd = 3
+        with pytest.raises(CostLimitExceeded) as caught:
+            waiting.result(5)
+    assert caught.value.limit_usd == 3
+    outstanding.release()

@@ -105,7 +105,7 @@ class ReservationQueue:
         except BaseException:
             self._leave(waiter)
             raise
-        _register_or_refuse(hold, waiter.refused_total, limit, waiter.blocking_usd)
+        _register_or_refuse(hold, waiter.refused_total, waiter.limit, waiter.blocking_usd)
 
     def wait_sync(self, hold: Hold, limit: Decimal | None, patience: float) -> None:
         """Reserve as ``wait`` does, and block this thread until then."""
@@ -117,7 +117,7 @@ class ReservationQueue:
         except BaseException:
             self._leave(waiter)
             raise
-        _register_or_refuse(hold, waiter.refused_total, limit, waiter.blocking_usd)
+        _register_or_refuse(hold, waiter.refused_total, waiter.limit, waiter.blocking_usd)
 
     def serve(self) -> None:
         """Wake the calls whose waiting has ended. Called after any change of the ledger."""

@@ -86,10 +86,11 @@ def find_api_key(
     key = _from_keyring(provider) or _from_file(provider, key_file or default_key_file())
     if key:
         return ApiKey(key)
+    names = " or ".join(variables)
     raise ProviderAuthError(
-        f"No API key was found for {provider}.",
+        f"No API key was found for {provider}{f' in {names}' if names else ''}.",
         provider=provider,
-        hint=f"Set {' or '.join(variables)}." if variables else "Pass one to the client.",
+        hint=f"Set {names}." if names else "Pass one to the client.",
     )
 
 

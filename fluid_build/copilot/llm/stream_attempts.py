@@ -156,7 +156,7 @@ class StreamAttempt(Attempt):
             self._pay(self._answer.usage)
         elif self._failed_usage is not None:
             self._pay(self._failed_usage)
-        elif usage is None or self._reader.is_complete:
+        elif usage is None or self._reader.is_complete or self._reader.is_usage_final:
             self._pay(usage)
         else:  # the output tokens reported so far are behind what has arrived
             output = self.call.largest.max_output_tokens

@@ -66,6 +66,8 @@ class StreamReader(ABC):
 
     usage: Usage | None = None
     """The tokens reported so far."""
+    is_usage_final: bool = False
+    """Whether no later report can change the usage."""
     is_complete: bool = False
     """Whether the answer has its end. A stream that ends before is cut off."""
     hides_output: bool = False

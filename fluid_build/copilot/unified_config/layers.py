@@ -97,7 +97,7 @@ def legacy_layers(folder: Path, warnings: list[str]) -> list[Layer]:
     ai_config_name, sources_name, prices_name = LEGACY_NAMES
     ai_config = _read_json(folder / ai_config_name)
     llm = {key: ai_config[key] for key in _LEGACY_LLM if key in ai_config}
-    _warn_of(ai_config_name, ai_config.keys() - llm.keys(), warnings)
+    _warn_about(ai_config_name, ai_config.keys() - llm.keys(), warnings)
     sources, lines = _read_yaml(folder / sources_name)
     sections = [
         (ai_config_name, "llm", llm, {}),
@@ -151,12 +151,12 @@ def _wrapped(
     """Return a legacy file's settings under ``name``, where it may have them already."""
     inner = settings.get(name)
     if isinstance(inner, Mapping):
-        _warn_of(file, settings.keys() - {name}, warnings)
+        _warn_about(file, settings.keys() - {name}, warnings)
         return {name: inner}, lines
     return ({name: settings} if settings else {}), {(name, *p): n for p, n in lines.items()}
 
 
-def _warn_of(file: str, keys: Iterable[str], warnings: list[str]) -> None:
+def _warn_about(file: str, keys: Iterable[str], warnings: list[str]) -> None:
     for key in sorted(keys):
         reason = (
             "a key belongs in the environment or the keyring, not in a configuration file"

@@ -207,6 +207,27 @@ def test_an_answer_that_cannot_be_decompressed_is_asked_for_again(bench, ask):
     assert ask(client, HELLO).text == "x"
 
 
+def test_a_stream_that_lacks_only_its_end_costs_what_was_reported(bench):
+    """Anthropic's ``message_delta`` has the whole usage; only ``message_stop`` is missing."""
+    documents = [
+        {"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 7},
+        },
+    ]
+    content = "".join(f"data: {json.dumps(document)}\n\n" for document in documents)
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, text=content))
+    cost = tracker()
+    client = bench.client("anthropic", ADDRESS, tracker=cost, transport=transport)
+    with pytest.raises(ProviderServerError, match="ended before"):
+        list(client.stream_sync(HELLO))
+    assert (cost.total_usd, cost.breakdown.unconfirmed_usd) == (Decimal("0.07"), 0)
+
+
 def test_an_error_about_an_answer_does_not_quote_the_key(bench, ask):
     """Gemini explains a malformed call in its own words."""
     candidate = {"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": f"bad {PLAIN_KEY}."}

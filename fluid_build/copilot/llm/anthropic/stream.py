@@ -67,7 +67,8 @@ class AnthropicStreamReader(StreamReader):
             return self._report(self._message.get("usage"))
         if kind == "message_delta":
             self._message |= _mapping(document.get("delta"))
-            self.hides_output &= not self._message.get("stop_reason")  # the usage is final
+            self.is_usage_final = bool(self._message.get("stop_reason") and document.get("usage"))
+            self.hides_output &= not self.is_usage_final
             return self._report(document.get("usage"))
         if kind == "message_stop":
             self.is_complete = True
