@@ -14,7 +14,7 @@ Content blocks may also be images and documents:
     {"type": "document", "url": "https://...", "name": "terms.pdf"}
 
 A bare text among the blocks is a block of type ``text``, and bytes as ``data`` are written in
-base64. Which media types it takes is each provider's affair: they change, and it says so itself.
+base64. Each wire format refuses the media types that its provider doesn't take.
 
 An answer may have parts that only its own provider understands and wants back unchanged, such as
 thinking. They are in the message's ``provider_blocks``.

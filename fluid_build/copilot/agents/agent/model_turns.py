@@ -24,7 +24,7 @@ from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
 from fluid_build.copilot.cost import RunCostTracker, get_cost_tracker
-from fluid_build.copilot.errors import ContextOverflowError, ProviderServerError
+from fluid_build.copilot.errors import ContextOverflowError, CostLimitExceeded, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
@@ -147,7 +147,12 @@ class ModelTurns:
         cached = self._cached(key)
         if cached is not None:
             return cached
-        response = await self._complete(replace(self._prompt, messages=messages))
+        try:
+            response = await self._complete(replace(self._prompt, messages=messages))
+        except CostLimitExceeded as error:
+            if isinstance(error.response, LlmResponse):  # it's paid for
+                self._record(self._prompt.model, error.response.usage)
+            raise
         self._record(self._prompt.model, response.usage)
         response.require_whole()
         answer = TurnAnswer(response.as_message(), response.tool_calls, self.take_spending())

@@ -7,6 +7,7 @@ import inspect
 import json
 import threading
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +22,7 @@ from fluid_build.copilot.agents.agent import (
 )
 from fluid_build.copilot.agents.base import ProviderMismatchError, StageSession
 from fluid_build.copilot.agents.errors import SchemaValidationError
-from fluid_build.copilot.errors import AnswerCutOffError, AnswerRefusedError
+from fluid_build.copilot.errors import AnswerCutOffError, AnswerRefusedError, CostLimitExceeded
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.copilot.llm.client import LlmClient
@@ -298,6 +299,17 @@ def test_an_answer_that_was_paid_for_is_counted_even_if_it_is_not_whole(reason: 
     assert (reached.turns, reached.usage) == (2, Usage(1010, 55))
     result = agent.resume_sync(reached)
     assert (result.turns, result.usage, result.output) == (3, Usage(1011, 56), "3")
+
+
+def test_the_answer_that_passed_the_limit_is_counted() -> None:
+    """It was paid for, although the run stops there."""
+    limit = CostLimitExceeded(Decimal(2), Decimal(1))
+    limit.response = LlmResponse("3", usage=Usage(1000, 50))
+    with pytest.raises(CostLimitExceeded) as raised:
+        Agent(ScriptedProvider([limit])).run_sync("Add.")
+    reached = raised.value.result
+    assert isinstance(reached, AgentResult)
+    assert reached.usage == Usage(1000, 50)
 
 
 def test_dependencies_reach_the_tools_and_no_schema() -> None:
