@@ -6,8 +6,8 @@ The estimate doesn't know the provider, so it takes the largest of their figures
 - OpenAI ("Images and vision"): up to 1.2 tokens for each patch of 32 by 32 pixels. Current models
   don't scale a photo of 12 megapixels down by default, which makes 14,364.
 - Google ("Understand and count tokens"): about 1,100 for an image of any size.
-- Anthropic ("PDF support"): 1,500 to 3,000 for a page, and at most 100 pages where the window has
-  200,000 tokens.
+- Anthropic ("PDF support"): 1,500 to 3,000 for a page, and at most 600 pages, or 100 where the
+  window has 200,000 tokens.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-import re
 import struct
 
+from fluid_build.copilot.context.pdf_pages import count_pages
 from fluid_build.copilot.context.token_estimate import estimate_tokens
 from fluid_build.json_types import JsonObject
 
@@ -28,14 +28,14 @@ MOST_IMAGE_TOKENS = 15_000
 TOKENS_PER_PAGE = 3_000
 UNKNOWN_PAGES = 10
 """For a document behind a URL: a contract or an article has about as many."""
-MOST_PAGES = 100
+MOST_PAGES = 600
+MOST_GUESSED_PAGES = 100
 
 _PATCH = 28
 _BYTES_PER_PAGE = 25_000
-"""Of a PDF whose page objects are compressed, so that they can't be counted."""
+"""Of a document whose pages can't be counted."""
 _HEADER_CHARACTERS = 4 * 32_768
 """Of base64: a JPEG may have a preview before its size."""
-_PAGE_OBJECT = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 """The markers of the segments that have the size; the three others are tables."""
 
@@ -45,13 +45,23 @@ def attachment_tokens(block: JsonObject) -> int:
     data, media_type = str(block.get("data") or ""), str(block.get("media_type") or "")
     if block.get("type") == "image":
         return _image_tokens(_decoded(data[:_HEADER_CHARACTERS]))
-    if not data:
-        return UNKNOWN_PAGES * TOKENS_PER_PAGE
     content = _decoded(data)
     if media_type.startswith("text/"):
         return estimate_tokens(content.decode("utf-8", "replace"))
-    pages = len(_PAGE_OBJECT.findall(content)) or math.ceil(len(content) / _BYTES_PER_PAGE)
-    return min(pages, MOST_PAGES) * TOKENS_PER_PAGE
+    pages = count_pages(content)
+    if pages is not None:
+        return min(pages, MOST_PAGES) * TOKENS_PER_PAGE
+    guess = math.ceil(len(content) / _BYTES_PER_PAGE) if data else UNKNOWN_PAGES
+    return min(guess, MOST_GUESSED_PAGES) * TOKENS_PER_PAGE
+
+
+def is_guess(block: JsonObject) -> bool:
+    """Return whether ``attachment_tokens`` is far from certain: a document of unknown length."""
+    if block.get("type") == "image":
+        return False
+    is_text = str(block.get("media_type") or "").startswith("text/")
+    data = str(block.get("data") or "")
+    return not data or not (is_text or count_pages(_decoded(data)) is not None)
 
 
 def _image_tokens(header: bytes) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fluid_build.copilot.context.attachment_tokens import attachment_tokens
+from fluid_build.copilot.context.attachment_tokens import attachment_tokens, is_guess
 from fluid_build.copilot.context.token_estimate import CHARS_PER_TOKEN, estimate_tokens
 from fluid_build.copilot.messages import Message, result_ids, tool_results
 from fluid_build.json_types import JsonObject, JsonValue
@@ -43,6 +43,12 @@ def split_countable(message: Message) -> tuple[Message, int]:
     if attached:
         plain["content"] = _plain_content(message)
     return plain, _opaque_tokens(blocks) + sum(map(attachment_tokens, attached))
+
+
+def guessed_tokens(messages: Iterable[Message]) -> int:
+    """Return the part of the messages' tokens that is for documents of unknown length."""
+    blocks = (block for message in messages for block in attachments(message))
+    return sum(attachment_tokens(block) for block in blocks if is_guess(block))
 
 
 def turn_start(messages: Sequence[Message]) -> int:

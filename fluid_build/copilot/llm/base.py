@@ -169,6 +169,8 @@ class LlmProvider(ABC):
     fast_model: ClassVar[str | None] = None
     """The model of the cheap tier, for summaries. None: whoever needs one has to name it."""
     needs_key: ClassVar[bool] = True
+    tool_prompt_tokens: ClassVar[int] = 0
+    """What the provider adds to the input of a request with tools."""
     stream_frames: ClassVar[type[StreamFrames]] = ServerSentEvents
     """The framing of a streamed answer."""
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Literal, Self, TypedDict
 
-from fluid_build.copilot.context.message_parts import attachments
+from fluid_build.copilot.context.attachment_tokens import MOST_PAGES, TOKENS_PER_PAGE
+from fluid_build.copilot.context.message_parts import attachments, guessed_tokens
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
 from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
@@ -125,20 +126,25 @@ def prepare_call(
     secret = key.reveal() if key else None
     request = build_request(prompt)
     body = without_secrets(request.body, outgoing_secrets(secret))
+    tool_tokens = provider.tool_prompt_tokens if body.get("tools") else 0
     tokens = _prompt_tokens(prompt) if prompt_tokens is None else prompt_tokens
+    guessed = guessed_tokens(prompt.messages) if prompt_tokens is None else 0
     check_prompt_fits(
-        tokens,
+        tokens + tool_tokens - guessed,  # the provider says whether a document is too long
         model=prompt.model,
         provider=provider.name,
         capability_matrix=capability_matrix,
         output_reservation=prompt.max_output_tokens,
     )
     content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    if guessed:
+        tokens = max(tokens, MOST_PAGES * TOKENS_PER_PAGE)
     bounds = [math.ceil(tokens * SAFETY_FACTOR)]
     if not any(any(attachments(message)) for message in prompt.messages):
         bounds.append(len(content))  # a token of text is at least one byte
+    largest_input = min(bounds) + tool_tokens
     if window is not None:
-        bounds.append(window)  # no prompt over the window is accepted
+        largest_input = min(largest_input, window)  # no prompt over the window is accepted
     caller = Caller(provider.name, prompt.model, stage, agent_class)
     headers = {
         "content-type": "application/json",
@@ -150,7 +156,7 @@ def prepare_call(
         provider,
         prompt,
         tracker,
-        LargestCall(caller, min(bounds), prompt.max_output_tokens),
+        LargestCall(caller, largest_input, prompt.max_output_tokens),
         {"method": "POST", "url": request.url, "headers": headers},
         content,
         (secret,) if secret else (),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import struct
+import time
+import zlib
 from typing import Any
 
 import pytest
@@ -15,9 +17,12 @@ from fluid_build.copilot.context.attachment_tokens import (
     MOST_IMAGE_TOKENS,
     UNKNOWN_IMAGE_TOKENS,
     attachment_tokens,
+    is_guess,
 )
 from fluid_build.copilot.context.compaction import CompactionStrategy, compact_messages
 from fluid_build.copilot.context.message_clipping import clip_message
+from fluid_build.copilot.context.message_parts import guessed_tokens
+from fluid_build.copilot.context.pdf_pages import count_pages
 from fluid_build.copilot.context.summary import transcript
 from fluid_build.copilot.context.token_budget import estimate_message_tokens
 from fluid_build.copilot.context.window_manager import (
@@ -87,11 +92,72 @@ def test_any_image_has_a_bounded_count(content: bytes, start: bytes) -> None:
 def test_a_document_counts_by_its_pages_or_its_text() -> None:
     pages = b"<< /Type /Pages >>" + b"<< /Type /Page >> endobj" * 3
     assert attachment_tokens(block("document", pages, "application/pdf")) == 9_000
-    compressed = block("document", b"x" * 60_000, "application/pdf")
-    assert attachment_tokens(compressed) == 9_000
-    assert attachment_tokens(block("document", b"y" * 10**8, "application/pdf")) == 300_000
     assert attachment_tokens(block("document", b"word " * 70, "text/plain")) == 100
-    assert attachment_tokens({"type": "document", "url": "https://example.com/a.pdf"}) == 30_000
+    known = [pages, object_stream(PAGE * 5)]
+    assert not any(is_guess(block("document", content, "application/pdf")) for content in known)
+
+
+def test_a_document_of_unknown_length_counts_by_its_size() -> None:
+    scan = block("document", b"x" * 60_000, "application/pdf")
+    large = block("document", b"y" * 10**7, "application/pdf")
+    address = {"type": "document", "url": "https://example.com/a.pdf"}
+    assert [attachment_tokens(b) for b in (scan, large, address)] == [9_000, 300_000, 30_000]
+    assert all(map(is_guess, (scan, large, address)))
+    message = {"role": "user", "content": [{"type": "text", "text": "Read."}, scan, photo()]}
+    assert guessed_tokens([message]) == 9_000
+
+
+PAGE = b"<< /Type /Page /Parent 2 0 R >> "
+
+
+def object_stream(objects: bytes, *, damage: int = 0) -> bytes:
+    data = zlib.compress(objects)[damage:]
+    dictionary = b"<< /Type /ObjStm /N 9 /Filter /FlateDecode >>"
+    return b"%PDF-1.7\n1 0 obj " + dictionary + b" stream\n" + data + b"\nendstream endobj\n"
+
+
+TREE = b"<< /Type /Pages /Kids [3 0 R 9 0 R] /Count 60 >>"
+PDFS = {
+    "plain": (PAGE * 7, 7),
+    "compressed": (object_stream(PAGE * 60) + object_stream(PAGE * 4), 64),
+    "the tree's count": (TREE + object_stream(PAGE, damage=3), 60),
+    "the tree is compressed too": (object_stream(TREE) + object_stream(PAGE, damage=3), 60),
+    "count before the type": (b"<< /Count 8 /Kids [] /Type /Pages >>", 8),
+    "an outline's count": (b"<< /Type /Outlines /Count 90 >>" + PAGE * 2, 2),
+    "linearized": (b"%PDF-1.5 <</Linearized 1/L 99/N 33>>" + object_stream(PAGE, damage=3), 33),
+    "encrypted": (PAGE + object_stream(PAGE * 9, damage=3), None),
+    "cut off": (object_stream(PAGE * 900)[:-40], None),
+    "no PDF": (b"PK\x03\x04", None),
+}
+
+
+@pytest.mark.parametrize(("content", "pages"), PDFS.values(), ids=PDFS)
+def test_a_pdfs_pages_are_counted_where_they_can_be(content: bytes, pages: int | None) -> None:
+    assert count_pages(content) == pages
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        object_stream(bytes(10**8)),
+        object_stream(bytes(10**7)) * 30,
+        b"/Type /ObjStm >> stream\n" * 200_000,
+        b"<< /Type /Pages " * 500_000,
+        b"<< /Type /Pages /Count " * 300_000,
+        b"/Linearized " * 500_000,
+    ],
+    ids=["a bomb", "many bombs", "no streams", "no tree", "no counts", "not linearized"],
+)
+def test_counting_pages_takes_bounded_work(content: bytes) -> None:
+    started = time.process_time()
+    count_pages(content)
+    assert time.process_time() - started < 3
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_have_a_count_or_none(content: bytes) -> None:
+    for wrapped in (content, object_stream(content), TREE + content):
+        assert (count_pages(wrapped) or 1) >= 1
 
 
 def test_a_message_counts_its_image_and_not_the_base64() -> None:

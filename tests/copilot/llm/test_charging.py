@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 
 import httpx
@@ -364,6 +365,45 @@ def test_a_picture_reserves_its_own_tokens(bench):
     prompt = LlmPrompt("m", [{"role": "user", "content": [picture]}])
     answering(bench, whole, cost).complete_sync(prompt, prompt_tokens=50_000)
     assert reserved[0] == 75_000
+
+
+def reserved_input(bench, provider, prompt):
+    """The input tokens that a call reserves."""
+    reserved = []
+
+    def price(provider, model, input_tokens, output_tokens, *_, **__):
+        reserved.append(input_tokens)
+        return Decimal(0)
+
+    transport = httpx.MockTransport(lambda request: httpx.Response(401))
+    cost = RunCostTracker(price=price, bus=EventBus())
+    client = bench.client(provider, ADDRESS, tracker=cost, transport=transport)
+    with client, pytest.raises(ProviderError):
+        client.complete_sync(prompt)
+    return reserved[0]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"type": "document", "url": "https://example.org/a.pdf"},
+        {"type": "document", "media_type": "application/pdf", "data": "A" * 4_000_000},
+    ],
+    ids=["address", "unreadable"],
+)
+def test_a_document_of_unknown_length_reserves_the_window_and_is_sent(document, bench):
+    """A guess isn't a reason to refuse it."""
+    prompt = LlmPrompt("claude-haiku-4-5", [{"role": "user", "content": [document]}])
+    assert reserved_input(bench, "anthropic", prompt) == 200_000
+
+
+def test_anthropics_own_prompt_for_tools_is_reserved(bench):
+    """It isn't in the request."""
+    tool = {"name": "t", "description": "d", "input_schema": {"type": "object"}}
+    prompt = LlmPrompt("claude-haiku-4-5", HELLO.messages)
+    plain = reserved_input(bench, "anthropic", prompt)
+    with_tool = reserved_input(bench, "anthropic", replace(prompt, tools=[tool]))
+    assert 530 < with_tool - plain < 630
 
 
 outcomes = st.sampled_from(["answer", "drop", "refuse", "garbage", "unreachable"])

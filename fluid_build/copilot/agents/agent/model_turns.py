@@ -20,6 +20,7 @@ from fluid_build.copilot.context.compaction import (
     compact_messages,
     compaction_strategy,
 )
+from fluid_build.copilot.context.message_parts import guessed_tokens
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
@@ -129,8 +130,11 @@ class ModelTurns:
         if is_compacted:
             messages = await self._compact(messages, budget - self._fixed_tokens)
         config = self._model.config
+        tokens = self._prompt_tokens(messages)
+        if tokens > budget:  # no guess refuses a prompt: the provider says whether it's too long
+            tokens -= guessed_tokens(messages)
         check_prompt_fits(
-            self._prompt_tokens(messages),
+            tokens,
             model=config.model,
             provider=config.provider,
             capability_matrix=self._capability_matrix(),

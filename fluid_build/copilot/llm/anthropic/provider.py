@@ -86,6 +86,7 @@ class AnthropicProvider(LlmProvider):
     key_variables = ("ANTHROPIC_API_KEY",)
     token_variables = ("ANTHROPIC_AUTH_TOKEN",)
     fast_model = "claude-haiku-5-5"
+    tool_prompt_tokens = 530  # the most in its page "Tool use pricing and tokens"
 
     def auth_headers(self, key: str) -> dict[str, str]:
         """Return ``x-api-key``, or ``authorization`` for a token (OAuth, or a gateway's)."""
