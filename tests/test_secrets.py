@@ -1,6 +1,8 @@
 """Secrets: known ones, formats of keys, named values, addresses, and what must stay readable."""
 
+import ast
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -198,6 +200,26 @@ def test_figures_stay_and_numeric_secrets_do_not():
         "password": REDACTED,
         "use_token": True,
     }
+
+
+def test_no_signature_shows_the_environment():
+    """The default values of a function are in its ``help()``, and so would be all keys."""
+    sources = Path(secrets_of_environment.__code__.co_filename).parent.rglob("*.py")
+    trees = [ast.parse(source.read_text(encoding="utf-8")) for source in sources]
+    functions = [
+        node
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    defaults = [
+        ast.unparse(default)
+        for function in functions
+        for default in (*function.args.defaults, *function.args.kw_defaults)
+        if default is not None
+    ]
+    assert len(defaults) > 100
+    assert not [default for default in defaults if "environ" in default]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from fluid_build.copilot.context_overflow_phrases import says_prompt_is_too_long
 from fluid_build.copilot.error_documents import Refusal, read_document, read_refusal
 from fluid_build.copilot.errors import (
     AgentExecutionError,
@@ -26,7 +27,6 @@ from fluid_build.copilot.errors import (
     RateLimitError,
     SchemaValidationError,
 )
-from fluid_build.copilot.overflow_words import says_prompt_is_too_long
 from fluid_build.copilot.retry_after import MAX_RETRY_AFTER_SECONDS as MAX_RETRY_AFTER_SECONDS
 from fluid_build.copilot.retry_after import parse_retry_after as parse_retry_after
 from fluid_build.json_types import JsonObject, JsonValue

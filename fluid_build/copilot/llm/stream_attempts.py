@@ -65,7 +65,7 @@ class StreamAttempt(Attempt):
             self._content += chunk
         if self._response is None or not self._response.is_success:
             return []
-        return self._hold_usage(self._read(lambda: self._frames.feed(chunk)))
+        return self._hold_usage(self._read_documents(lambda: self._frames.feed(chunk)))
 
     def _hold_usage(self, events: list[StreamEvent]) -> list[StreamEvent]:
         """Return the events from the first content on: until then, a failure can be retried."""
@@ -86,7 +86,7 @@ class StreamAttempt(Attempt):
         self._failure = self._refusal() or self._failure
         if self._failure is not None and not self._reader.is_complete:
             return []
-        events = self._held_events + self._read(self._frames.end)
+        events = self._held_events + self._read_documents(self._frames.end)
         self._held_events = []
         try:
             if not self._has_documents and self._failure is None:
@@ -108,7 +108,7 @@ class StreamAttempt(Attempt):
         if self._failure is not None:
             raise self._failure
 
-    def _read(self, decode: Callable[[], list[JsonObject]]) -> list[StreamEvent]:
+    def _read_documents(self, decode: Callable[[], list[JsonObject]]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
         try:
             for document in decode():

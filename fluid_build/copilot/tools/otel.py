@@ -119,7 +119,8 @@ class _SpanObserver:
     def __init__(self, tracer: Tracer, meter: Meter) -> None:
         self._tracer = tracer
         self._open: dict[str, _OpenSpan] = {}
-        self._lock = threading.Lock()
+        # reentrant: the garbage collector may end a stream, whose events come here, at any point
+        self._lock = threading.RLock()
         self._client_callers: dict[Caller, None] = {}
         self._tokens = meter.create_histogram(
             TOKEN_USAGE,

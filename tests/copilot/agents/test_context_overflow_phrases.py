@@ -4,9 +4,9 @@ import httpx
 import pytest
 
 from fluid_build.copilot.agents.error_classification import classify_response
+from fluid_build.copilot.context_overflow_phrases import says_prompt_is_too_long
 from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import ContextOverflowError, ProviderError, RateLimitError
-from fluid_build.copilot.overflow_words import says_prompt_is_too_long
 
 TOO_LONG = {
     "anthropic": "prompt is too long: 250000 tokens > 200000 maximum",

@@ -1,4 +1,4 @@
-"""The words with which providers and servers say that a prompt doesn't fit the model's window.
+"""The phrases with which providers and servers say that a prompt doesn't fit the model's window.
 
 Most answer a plain 400 without a code of their own, so their message is all that there is. Each
 phrase is what the server writes itself, around numbers and names. Where it was seen:
