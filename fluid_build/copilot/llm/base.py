@@ -166,7 +166,7 @@ class LlmProvider(ABC):
     key_variables: ClassVar[tuple[str, ...]]
     token_variables: ClassVar[tuple[str, ...]] = ()
     """Variables with a token instead, for where no key is set."""
-    fast_model: ClassVar[str | None] = None
+    fast_model: str | None = None
     """The model of the cheap tier, for summaries. None: whoever needs one has to name it."""
     needs_key: ClassVar[bool] = True
     tool_prompt_tokens: ClassVar[int] = 0
@@ -190,7 +190,7 @@ class LlmProvider(ABC):
         return None
 
     def stream_request(self, prompt: LlmPrompt) -> LlmRequest:  # noqa: ARG002 - for subclasses
-        """Return the request for ``prompt`` whose answer is streamed, without the key.
+        """Return the request for a streamed answer, without the key.
 
         Raises ``UsageError`` where the provider can't stream.
         """

@@ -19,7 +19,7 @@ class _AzureServer(OpenAIServer):
     name = "azure"
     default_base_url = ""
     key_variables: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
-    fast_model = None  # models are called as they were deployed
+    fast_model = None
     is_azure = True  # also behind your own gateway
 
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import logging
+import re
 
 import pytest
 from anthropic.types.beta.message_create_params import (
@@ -141,15 +142,18 @@ def test_a_paused_answer_goes_back_as_it_is():
 
 def test_ids_from_elsewhere_are_made_safe_on_both_sides():
     """A call and its result keep the same id."""
-    call = {"id": "call:1/x", "name": "t", "arguments": {}}
+    names = ["call:1/x", "call.1/x", ""]
+    calls = [{"id": name, "name": "t", "arguments": {}} for name in names]
     talk = [
         *ASK,
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "call:1/x", "content": "r"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        *({"role": "tool", "tool_call_id": name, "content": "r"} for name in names),
     ]
     messages = build(messages=talk).body["messages"]
-    ids = (messages[1]["content"][0]["id"], messages[2]["content"][0]["tool_use_id"])
-    assert ids == ("call_1_x", "call_1_x")
+    ids = [block["id"] for block in messages[1]["content"]]
+    assert ids == [block["tool_use_id"] for block in messages[2]["content"]]
+    assert len(set(ids)) == 3
+    assert all(re.fullmatch(r"[\w-]+", name) for name in ids)
 
 
 def test_a_structured_answer_is_asked_for_by_a_closed_schema():

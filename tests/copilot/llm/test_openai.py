@@ -207,6 +207,12 @@ def test_only_hosted_servers_have_a_fast_model():
     assert without >= {"azure", "vllm", "lmstudio"}
 
 
+def test_azure_has_no_fast_model_under_the_name_of_openai_either():
+    """Its models are called as they were deployed."""
+    assert make_provider("openai", "https://x.openai.azure.com/openai/v1").fast_model is None
+    assert make_provider("openai").fast_model == "gpt-6-luna"
+
+
 @pytest.mark.parametrize("name", ["openai", "openrouter", "vllm", "lmstudio"])
 def test_reasoning_models_get_the_new_limit_and_no_temperature_on_every_server(name):
     """They refuse max_tokens and sampling parameters."""
@@ -518,6 +524,16 @@ def test_reasoning_that_led_to_nothing_is_left_out():
     """An answer cut off while the model reasoned; the API refuses reasoning with nothing after."""
     body = {"status": "incomplete", "output": [REASONING]}
     assert next_items(read("openai-responses", body)) == []
+
+
+def test_reasoning_is_not_sent_to_a_model_that_never_reasons():
+    """Which would refuse it; a deployment's name says nothing, and gets it."""
+    message = read("openai-responses", ANSWER).as_message()
+    results = [{"role": "tool", "tool_call_id": name, "content": "1"} for name in ("c1", "c2")]
+    for model, has_reasoning in (("gpt-4.1", False), ("our-deployment", True)):
+        prompt = LlmPrompt(model, [USER, message, *results])
+        items = make_provider("openai-responses").build_request(prompt).body["input"]
+        assert ("reasoning" in [item["type"] for item in items]) is has_reasoning
 
 
 def test_reasoning_without_its_content_is_left_out():

@@ -6,6 +6,7 @@ Source: the SDK's ``MessageContentParam``, ``ContentBlock`` and ``Usage``.
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -115,8 +116,8 @@ def _document(document: Attachment) -> JsonObject:
     if document.url:
         block["source"] = {"type": "url", "url": document.url}
     elif document.media_type == "application/pdf":
-        kind = {"type": "base64", "media_type": document.media_type}
-        block["source"] = {**kind, "data": document.data}
+        source = {"type": "base64", "media_type": document.media_type}
+        block["source"] = {**source, "data": document.data}
     elif document.media_type == "text/plain":
         block["source"] = {"type": "text", "media_type": "text/plain", "data": _text(document)}
     else:
@@ -140,8 +141,11 @@ def _text(document: Attachment) -> str:
 
 
 def _safe_id(call_id: str) -> str:
-    """Return an id without the characters that this API refuses."""
-    return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id) or "_"
+    """Return an id without the characters that this API refuses; different ids stay different."""
+    safe = re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
+    if safe == call_id and safe:
+        return safe
+    return f"{safe}_{hashlib.sha256(call_id.encode()).hexdigest()[:8]}"
 
 
 def end_cached(blocks: list[JsonObject]) -> list[JsonObject]:

@@ -208,12 +208,12 @@ def _tool(spec: ToolSpec) -> JsonObject:
 
 def _sends_temperature(model: str) -> bool:
     if not takes_sampling(model):
-        _warn_of_temperature(model)
+        _warn_about_temperature(model)
     return takes_sampling(model)
 
 
 @cache
-def _warn_of_temperature(model: str) -> None:
+def _warn_about_temperature(model: str) -> None:
     """Warn once for a model."""
     LOG.warning("%s takes no temperature: the one that is set isn't sent.", model)
 
@@ -273,7 +273,7 @@ def _betas(prompt: LlmPrompt) -> list[str]:
 
 
 def _allow_dropped_thinking(body: JsonObject, betas: list[str]) -> JsonObject:
-    """Return the keys that let the API drop thinking whose conversation has changed since.
+    """Return the options that let the API drop thinking that no longer matches its conversation.
 
     It would refuse the request otherwise, and the runtime does change conversations: it shortens
     them, and takes the prompts of steps out. Source: "Prefix checks on thinking blocks".

@@ -49,7 +49,7 @@ class OpenAIServer(LlmProvider):
 
     Source: OpenAI's guide "Images and vision".
     """
-    fast_model: ClassVar[str | None] = "gpt-6-luna"
+    fast_model: str | None = "gpt-6-luna"
     """gpt-4.1-nano was shut down on 2026-10-23 (developers.openai.com/api/docs/deprecations, and
     the SDK's ``ChatModel``). This model costs the same for input: $0.10 a million tokens."""
 
@@ -60,6 +60,8 @@ class OpenAIServer(LlmProvider):
         )
         parts = urlsplit(self.base_url)
         self._host, self._path = parts.hostname or "", parts.path
+        if self.is_azure:
+            self.fast_model = None  # models are called as they were deployed
 
     def auth_headers(self, key: str) -> dict[str, str]:
         """Return a bearer token; ``api-key`` for Azure."""

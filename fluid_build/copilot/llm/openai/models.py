@@ -15,6 +15,8 @@ _REASONING_FAMILIES = (
 """Reasoning models without a version of GPT in their names: ``ChatModel`` and ``ResponsesModel``
 of the official SDK (3.54)."""
 
+_WITHOUT_REASONING = ("gpt-3", "gpt-4", "chatgpt-")
+
 
 def is_reasoning_model(model: str) -> bool:
     """Return whether ``model`` reasons before it answers, as all GPTs do since 5.
@@ -26,6 +28,11 @@ def is_reasoning_model(model: str) -> bool:
     return _gpt_version(name) >= _FIRST_REASONING_GPT or any(
         name == family or name.startswith(f"{family}-") for family in _REASONING_FAMILIES
     )
+
+
+def never_reasons(model: str) -> bool:
+    """Return whether ``model`` is one of OpenAI's from before it had reasoning models."""
+    return _plain_name(model).startswith(_WITHOUT_REASONING)
 
 
 def has_cache_options(model: str) -> bool:

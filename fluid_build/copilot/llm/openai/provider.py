@@ -1,4 +1,4 @@
-"""OpenAI, whose two APIs are chosen by model and server.
+"""OpenAI: two APIs, chosen by model and server.
 
 Reasoning models use the Responses API where the server surely has it: at OpenAI and in Azure's v1
 API. All other models, and all other servers (vLLM, OpenRouter, LM Studio, any ``base_url``), use
@@ -39,7 +39,7 @@ class OpenAIProvider(OpenAIServer):
         return self.api_for(prompt).build_request(prompt)
 
     def stream_request(self, prompt: LlmPrompt) -> LlmRequest:
-        """Return the request for ``prompt`` whose answer is streamed, without the key."""
+        """Return the request for a streamed answer, without the key."""
         return self.api_for(prompt).stream_request(prompt)
 
     def stream_reader(self, prompt: LlmPrompt) -> StreamReader:

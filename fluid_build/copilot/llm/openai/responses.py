@@ -20,7 +20,11 @@ from fluid_build.copilot.llm.openai.api import (
     restore_answer,
     sampling_parameters,
 )
-from fluid_build.copilot.llm.openai.models import has_cache_options, is_reasoning_model
+from fluid_build.copilot.llm.openai.models import (
+    has_cache_options,
+    is_reasoning_model,
+    never_reasons,
+)
 from fluid_build.copilot.llm.openai.responses_answer import FORMAT_NAME, PHASE_MARK, read_answer
 from fluid_build.copilot.llm.openai.responses_stream import ResponsesStreamReader
 from fluid_build.copilot.llm.streaming import StreamReader
@@ -136,6 +140,9 @@ def _render_messages(prompt: LlmPrompt) -> list[dict[str, JsonValue]]:
     for message in prompt.messages:
         items += [_render_result(result) for result in results_of(message)]
         items += _render_message(message)
+    if never_reasons(prompt.model):
+        # such a model refuses the reasoning that another one wrote earlier in the conversation
+        items = [item for item in items if item.get("type") != "reasoning"]
     return items
 
 
