@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,6 +13,14 @@ from typing import Any, Generic, Unpack, cast, overload
 from typing_extensions import TypeVar
 
 from fluid_build.copilot.agents.agent.events import AgentEvent, LoopEvent
+from fluid_build.copilot.agents.agent.jobs import (
+    Job,
+    find_checkpoint,
+    new_job,
+    refuse_second_store,
+    resumed_job,
+    stored_checkpoint,
+)
 from fluid_build.copilot.agents.agent.loop import AgentLoop, RunLimits, RunProgress
 from fluid_build.copilot.agents.agent.model import ModelSource, find_model
 from fluid_build.copilot.agents.agent.model_turns import ModelTurns
@@ -22,22 +29,20 @@ from fluid_build.copilot.agents.agent.results import (
     AgentResult,
     Approvals,
     RunStatus,
-    check_approvals,
 )
-from fluid_build.copilot.agents.agent.settings import AgentSettings, Job, Prompt, Tools
+from fluid_build.copilot.agents.agent.settings import AgentSettings, Prompt, Tools
 from fluid_build.copilot.agents.agent.streams import (
     read_blocking,
     refuse_running_loop,
     stream_events,
 )
 from fluid_build.copilot.agents.agent.tool_turns import ToolRunner
-from fluid_build.copilot.agents.composite import Checkpoint, Composite, CompositeResult, resume, run
+from fluid_build.copilot.agents.composite import Checkpoint, CompositeResult, resume, run
 from fluid_build.copilot.agents.composite.code_fingerprint import function_fingerprint
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError, CostLimitExceeded
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
-from fluid_build.copilot.message_checks import check_messages, user_message
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.tools.definition import ForgeTool
@@ -156,8 +161,8 @@ class Agent(Generic[DepsT, OutputT]):
         ``AnswerCutOffError``, ``CostLimitExceeded``, or the ``ProviderError`` of the failure: the
         ``result`` of each is what was reached, and can be resumed.
         """
-        saved = self._find_checkpoint(checkpoint, store, run_id)
-        return await self._run(_new_job(prompt, message_history, saved, deps, True))
+        saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
+        return await self._run(new_job(prompt, message_history, saved, deps, True))
 
     def run_sync(
         self,
@@ -170,8 +175,8 @@ class Agent(Generic[DepsT, OutputT]):
         run_id: str | None = None,
     ) -> AgentResult[OutputT]:
         """Run the agent, as ``run``, and wait for it."""
-        saved = self._find_checkpoint(checkpoint, store, run_id)
-        return run_blocking(self._run(_new_job(prompt, message_history, saved, deps, False)))
+        saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
+        return run_blocking(self._run(new_job(prompt, message_history, saved, deps, False)))
 
     def stream(
         self,
@@ -188,8 +193,8 @@ class Agent(Generic[DepsT, OutputT]):
         A reader that leaves early stops the run; close the generator (``contextlib.aclosing``) to
         wait for that. The run doesn't wait for its reader: it goes on while events aren't read.
         """
-        saved = self._find_checkpoint(checkpoint, store, run_id)
-        job = _new_job(prompt, message_history, saved, deps, True)
+        saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
+        job = new_job(prompt, message_history, saved, deps, True)
         return stream_events(partial(self._run, job))
 
     def stream_sync(
@@ -207,8 +212,8 @@ class Agent(Generic[DepsT, OutputT]):
         Raises ``UsageError`` inside an event loop, which it would block: use ``stream`` there.
         """
         refuse_running_loop()
-        saved = self._find_checkpoint(checkpoint, store, run_id)
-        job = _new_job(prompt, message_history, saved, deps, False)
+        saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
+        job = new_job(prompt, message_history, saved, deps, False)
         return read_blocking(stream_events(partial(self._run, job)))
 
     async def resume(
@@ -229,7 +234,7 @@ class Agent(Generic[DepsT, OutputT]):
         ``StaleCheckpointError`` if instructions, tools or output have changed and that wasn't
         accepted.
         """
-        job = self._resumed_job(run, approvals, deps, store, accept_changed_code, True)
+        job = resumed_job(self._find_run(run, store), approvals, deps, accept_changed_code, True)
         return await self._run(job)
 
     def resume_sync(
@@ -242,7 +247,7 @@ class Agent(Generic[DepsT, OutputT]):
         accept_changed_code: bool = False,
     ) -> AgentResult[OutputT]:
         """Go on with a run, as ``resume``, and wait for it."""
-        job = self._resumed_job(run, approvals, deps, store, accept_changed_code, False)
+        job = resumed_job(self._find_run(run, store), approvals, deps, accept_changed_code, False)
         return run_blocking(self._run(job))
 
     async def get_response(self, args: Mapping[str, Any]) -> OutputT:
@@ -272,50 +277,17 @@ class Agent(Generic[DepsT, OutputT]):
             description=description or self.instructions.partition("\n")[0],
         )
 
-    def _resumed_job(
-        self,
-        run: str | Checkpoint | AgentResult[OutputT],
-        approvals: Approvals | None,
-        deps: DepsT | None,
-        store: Store | None,
-        accept_changed_code: bool,
-        is_loop_shared: bool,
-    ) -> Job[DepsT]:
-        check_approvals({} if approvals is None else approvals)
-        start, saved = self._find_stopped_run(run, store)
-        is_saved = saved is not None
-        return Job(start, saved, deps, is_loop_shared, approvals, is_saved, accept_changed_code)
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}: {self._prompt.model}>"
 
-    def _find_stopped_run(
+    def _find_run(
         self, run: str | Checkpoint | AgentResult[OutputT], store: Store | None
-    ) -> tuple[Composite, Checkpoint | None]:
-        """Return the state of a run that was stopped, or the checkpoint that has it."""
-        if isinstance(run, AgentResult):
-            return run._state, run._checkpoint
+    ) -> Checkpoint | AgentResult[OutputT]:
+        if isinstance(run, str):
+            return stored_checkpoint(self._model.session, store, run)
         if isinstance(run, Checkpoint):
-            return Composite(), self._find_checkpoint(run, store, None)
-        return Composite(), self._find_checkpoint(None, store, run)
-
-    def _find_checkpoint(
-        self, checkpoint: Checkpoint | None, store: Store | None, run_id: str | None
-    ) -> Checkpoint | None:
-        if checkpoint is not None:
-            if store is not None or run_id is not None:
-                raise UsageError(
-                    "A checkpoint has its own store and run id.",
-                    hint="Pass either a checkpoint, or store and run_id.",
-                )
-            return checkpoint
-        if store is None and run_id is None:
-            return None
-        if store is None and self._model.session is not None:
-            store = self._model.session.store
-        if store is None:
-            raise UsageError(
-                f"There is no store for the run {run_id!r}.",
-                hint="Pass a store, or a StageSession as model.",
-            )
-        return Checkpoint(store, run_id or uuid.uuid4().hex)
+            refuse_second_store(store, None)
+        return run
 
     async def _run(
         self, job: Job[DepsT], emit: Callable[[LoopEvent], object] | None = None
@@ -392,18 +364,6 @@ class Agent(Generic[DepsT, OutputT]):
         for tool in self.toolbox.values():
             digest.update(function_fingerprint(tool.implementation).encode())
         return digest.hexdigest()
-
-
-def _new_job(
-    prompt: Prompt,
-    message_history: Sequence[Message],
-    checkpoint: Checkpoint | None,
-    deps: DepsT | None,
-    is_loop_shared: bool,
-) -> Job[DepsT]:
-    messages = [*check_messages(message_history), user_message(prompt)]
-    request = prompt if isinstance(prompt, str) else ""
-    return Job(Composite(messages=messages, request=request), checkpoint, deps, is_loop_shared)
 
 
 def _result_of(

@@ -75,11 +75,13 @@ def error_class(value: object) -> str | None:
 
 def tool_guidance(result: ToolResult) -> Message | None:
     """Return the message that follows a failed call, or None if the call didn't fail."""
-    failure = error_class(_decoded(result.content)) if result.is_error else None
+    failure = error_class(_decode_json(result.content)) if result.is_error else None
     if failure is None:
         return None
     guidance = _GUIDANCE.get(failure, _OTHER_FAILURE)
-    return _from_user(f"Tool ``{result.name}`` failed with error class ``{failure}``. {guidance}")
+    return _user_message(
+        f"Tool ``{result.name}`` failed with error class ``{failure}``. {guidance}"
+    )
 
 
 def correction(error: SchemaValidationError) -> Message:
@@ -88,7 +90,7 @@ def correction(error: SchemaValidationError) -> Message:
     hidden = len(faults) - _MAX_FAULTS
     more = [f"and {hidden} more"] if hidden > 0 else []
     specific = "; ".join([*faults[:_MAX_FAULTS], *more])
-    return _from_user(
+    return _user_message(
         f"your previous output failed validation with these specific errors: {specific}, please "
         "correct your approach"
     )
@@ -103,7 +105,7 @@ def _describe_fault(fault: object) -> str:
     return f"/{path}: {kind}{detail}"
 
 
-def _decoded(text: str) -> JsonValue:
+def _decode_json(text: str) -> JsonValue:
     try:
         value: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
@@ -111,5 +113,5 @@ def _decoded(text: str) -> JsonValue:
     return value
 
 
-def _from_user(text: str) -> Message:
+def _user_message(text: str) -> Message:
     return {"role": "user", "content": text}
