@@ -61,7 +61,7 @@ class RetrievalResult:
 
 
 class RawSlots(dict[str, Any]):
-    """A copy of the free-form slots, which refuses to be written to: nobody would see it.
+    """A copy of the free-form slots, which refuses to be written to: the write would be lost.
 
     ``dict(slots)`` and ``slots | {...}`` return a plain dict.
     """

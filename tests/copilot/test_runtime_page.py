@@ -47,7 +47,7 @@ def _clean_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 @pytest.mark.usefixtures("_clean_place")
 @pytest.mark.parametrize(("line", "code"), BLOCKS, ids=[f"line {line}" for line, _ in BLOCKS])
-def test_every_block_runs_as_it_stands(line: int, code: str) -> None:
+def test_every_code_block_runs(line: int, code: str) -> None:
     """Each block is a program of its own; what it asserts holds."""
     exec(compile("\n" * (line - 1) + code, "docs/runtime.md", "exec"), {"__name__": "sample"})
 

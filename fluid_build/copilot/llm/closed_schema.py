@@ -33,7 +33,7 @@ _FORMATS = frozenset(
 )  # fmt: skip
 
 
-def close_schema(schema: Schema) -> _Node | None:
+def compile_closed_schema(schema: Schema) -> _Node | None:
     """Return a closed copy of ``schema``, of an object.
 
     None if Anthropic can't compile one: it is recursive, has too many unions, or allows anything.

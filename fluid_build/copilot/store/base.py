@@ -1,4 +1,4 @@
-"""The protocol of stores: JSON values by namespace and key, kept for ever or for some time.
+"""The protocol of stores: JSON values by namespace and key, kept forever or for some time.
 
 Namespaces are paths such as ``memory/semantic``. A value may have a text to search by and an
 embedding to compare. Times are seconds since the epoch, lifetimes are seconds. An expired record

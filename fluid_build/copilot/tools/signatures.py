@@ -194,7 +194,7 @@ def _local_names(function: Callable[..., object]) -> Mapping[str, Any]:
 
 
 def _checkable_classes(annotation: object) -> tuple[type, ...] | None:
-    """Return the classes of which ``deps`` must be an instance, None if there is no telling."""
+    """Return the classes of which ``deps`` must be an instance, None if it can't be known."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, types.UnionType):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from fluid_build.copilot.llm.closed_schema import close_schema
+from fluid_build.copilot.llm.closed_schema import compile_closed_schema
 from fluid_build.copilot.llm.strict_schema import restore
 from fluid_build.copilot.llm.testing.wire.anthropic_rules import refuse
 
@@ -41,7 +41,7 @@ def refusal(schema):
 
 def test_every_object_is_closed_and_every_property_required():
     """In definitions too; the server accepts the schema."""
-    schema = close_schema(Table.model_json_schema())
+    schema = compile_closed_schema(Table.model_json_schema())
     column = schema["$defs"]["Column"]
     for node in (schema, column):
         assert node["additionalProperties"] is False
@@ -52,7 +52,7 @@ def test_every_object_is_closed_and_every_property_required():
 
 def test_constraints_move_into_the_description():
     """The model may follow them; validation checks them afterwards."""
-    schema = close_schema(Table.model_json_schema())
+    schema = compile_closed_schema(Table.model_json_schema())
     column = schema["$defs"]["Column"]["properties"]
     assert column["rows"]["description"] == "The count. (minimum: 0)"
     assert column["name"]["description"] == "(pattern: ^[a-z]+$)"
@@ -64,7 +64,7 @@ def test_constraints_move_into_the_description():
 
 def test_a_property_with_a_default_needs_no_union():
     """Only 16 unions are compiled."""
-    schema = close_schema(Column.model_json_schema())
+    schema = compile_closed_schema(Column.model_json_schema())
     assert "anyOf" not in schema["properties"]["kind"]
     assert schema["properties"]["kind"]["type"] == "string"
 
@@ -89,19 +89,19 @@ def many(count):
 @pytest.mark.parametrize("schema", [RECURSIVE, many(17), {"type": "object"}])
 def test_what_cannot_be_compiled_has_no_closed_schema(schema):
     """Recursion, too many unions, an object of anything."""
-    assert close_schema(schema) is None
+    assert compile_closed_schema(schema) is None
 
 
 def test_sixteen_unions_and_a_shared_definition_can_be_compiled():
     """The limit itself, and references without a circle."""
-    assert close_schema(many(16)) is not None
+    assert compile_closed_schema(many(16)) is not None
     shared = {
         "type": "object",
         "properties": {"a": {"$ref": "#/$defs/x"}, "b": {"$ref": "#/$defs/x"}},
         "required": ["a", "b"],
         "$defs": {"x": {"type": "string"}},
     }
-    assert close_schema(shared) is not None
+    assert compile_closed_schema(shared) is not None
 
 
 tables = st.builds(
@@ -129,5 +129,5 @@ def test_an_answer_in_the_closed_schema_is_restored(table):
     columns = [{**column, "notes": json.dumps(column["notes"])} for column in value["columns"]]
     written = {**value, "columns": columns}
     schema = Table.model_json_schema()
-    jsonschema.validate(written, close_schema(schema))
+    jsonschema.validate(written, compile_closed_schema(schema))
     assert restore(written, schema) == value

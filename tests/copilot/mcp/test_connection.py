@@ -70,7 +70,9 @@ def test_a_tool_that_no_provider_would_take_is_left_out_with_a_reason(
     }
 
 
-def test_what_a_tool_may_do_is_said_here_and_not_by_the_server(connection: McpConnection) -> None:
+def test_what_a_tool_may_do_is_for_the_connection_to_say_and_not_for_the_server(
+    connection: McpConnection,
+) -> None:
     assert [name for name, tool in connection.tools.items() if tool.read_only] == ["f_files_read"]
     assert [name for name, tool in connection.tools.items() if tool.requires_approval] == ["f_huge"]
 

@@ -229,9 +229,9 @@ def test_nothing_but_the_protocol_is_on_stdout(workspace: Path) -> None:
         process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
     process.stdin.flush()
     answers = [json.loads(process.stdout.readline()) for _ in range(2)]
-    rest, errors = process.communicate(timeout=20)
+    lines, errors = process.communicate(timeout=20)
     assert [answer["id"] for answer in answers] == [1, 2]
-    assert rest == ""
+    assert lines == ""
     assert "noise of a tool" in errors
     assert process.returncode == 0
 

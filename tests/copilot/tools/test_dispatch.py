@@ -368,7 +368,7 @@ def test_legacy_impl_does_not_leak_exception_text_to_llm() -> None:
     assert CANARY not in tool_result_text(dispatch_tool_call("old", {}))
 
 
-def test_validators_and_names_tell_nothing(
+def test_validators_and_names_reveal_nothing(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A validator's words and a secret in a made-up tool's name go nowhere, not even to the log."""

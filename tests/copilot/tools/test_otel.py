@@ -407,8 +407,8 @@ def test_an_agents_run_has_its_turns_its_tools_and_what_they_ask_other_agents(
         ToolCall("call-1", "judge", {"prompt": "canary"}),
         ToolCall("call-2", "look_up", {"topic": "canary"}),
     )
-    judged, done = LoopbackServer([Reply("canary")]), [Reply("", calls), Reply("canary")]
-    with judged, LoopbackServer(done) as asked:
+    judged, replies = LoopbackServer([Reply("canary")]), [Reply("", calls), Reply("canary")]
+    with judged, LoopbackServer(replies) as asked:
         judge = agent(judged.base_url("openai"), judged.key, name="judge")
         tools = [judge.as_tool(), look_up]
         boss = agent(asked.base_url("openai"), asked.key, name="boss", tools=tools)

@@ -43,7 +43,7 @@ from fluid_build.copilot.llm.base import (
     costs_more,
     merge_extra,
 )
-from fluid_build.copilot.llm.closed_schema import close_schema
+from fluid_build.copilot.llm.closed_schema import compile_closed_schema
 from fluid_build.copilot.llm.strict_schema import restore
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.errors import UsageError
@@ -185,7 +185,7 @@ def _structure(prompt: LlmPrompt) -> _Structure:
     if prompt.response_schema is None:
         return _Structure()
     takes_schema = answers_in_schema(prompt.model)
-    schema = close_schema(prompt.response_schema) if takes_schema else None
+    schema = compile_closed_schema(prompt.response_schema) if takes_schema else None
     if schema is not None:
         return _Structure(
             options={"output_config": {"format": {"type": "json_schema", "schema": schema}}}
