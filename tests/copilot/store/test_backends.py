@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from fluid_build.copilot.store.backends.file import FileBackend
 from fluid_build.copilot.store.backends.null import NullBackend
+from fluid_build.copilot.store.backends.postgres import PostgresBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.copilot.store.base import Store, StoredRecord, StoreError, unpack_embedding
 from tests.copilot.store.opening import OpenStore
@@ -380,3 +381,12 @@ def test_a_store_in_a_folder_that_exists_leaves_its_mode_alone(tmp_path: Path) -
     with closing(SqliteBackend(folder / "store.db")) as made:
         made.put("n", "k", 1)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+def test_an_unusable_connection_string_is_not_quoted_with_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SHOP_DB_PASSWORD", "canary-1")
+    with pytest.raises(StoreError, match=r"missing .* after .\*\*\*") as caught:
+        PostgresBackend("canary-1 host=127.0.0.1").get("n", "k")
+    assert "canary" not in str(caught.value)

@@ -23,7 +23,7 @@ from fluid_build.copilot.store.base import (
     to_json_text,
 )
 from fluid_build.copilot.store.word_ranking import words_of
-from fluid_build.secrets import redact
+from fluid_build.secrets import redact, secrets_of_environment
 
 _SCHEMA_LOCK = 0x464C5549
 """The advisory lock under which a process creates the tables: two at once would fail."""
@@ -275,8 +275,9 @@ class PostgresBackend:
                 with connection.transaction(), connection.cursor() as cursor:
                     yield cursor
             except psycopg.Error as error:
+                reason = redact(str(error), secrets_of_environment()).strip()
                 raise StoreError(
-                    f"The store's database can't be used: {redact(str(error)).strip()}",
+                    f"The store's database can't be used: {reason}",
                     hint="Check that the server runs and that the connection string is right.",
                 ) from None
 
