@@ -7,7 +7,7 @@ from typing import cast
 
 from fluid_build.copilot.messages import Attachment, Message, content_parts, read_attachment
 from fluid_build.errors import UsageError
-from fluid_build.json_types import JsonValue
+from fluid_build.json_types import JsonObject, JsonValue
 
 _FIELDS = (
     "role",
@@ -18,6 +18,13 @@ _FIELDS = (
     "is_error",
     "provider_blocks",
 )
+
+_BLOCK_FIELDS = {
+    "text": ("type", "text"),
+    "image": ("type", "media_type", "data", "url", "name"),
+    "document": ("type", "media_type", "data", "url", "name"),
+}
+"""Those of the blocks that users write; blocks of tool use are the provider's own."""
 
 
 def user_message(prompt: object) -> Message:
@@ -51,19 +58,28 @@ def check_message(message: Message) -> Message:
     content = message.get("content")
     if message.get("role") == "tool" or isinstance(content, str) or content is None:
         return message
+    for block in cast("Sequence[JsonValue]", content):
+        if isinstance(block, Mapping) and block.get("type") in _BLOCK_FIELDS:
+            kind = str(block["type"])
+            _refuse_others(f"A content block of type {kind!r}", block, _BLOCK_FIELDS[kind])
     blocks = [_plain_block(block) for block in cast("Sequence[JsonValue]", content)]
     return message if blocks == content else {**message, "content": blocks}
 
 
 def _refuse_unknown_fields(message: Message) -> None:
-    unknown = [name for name, value in message.items() if name not in _FIELDS and value]
-    if unknown:
-        raise UsageError(
-            f"A message has the field {unknown[0]!r}, which can't be sent.",
-            hint=f"The fields are {', '.join(_FIELDS)}; other content goes into content blocks.",
-        )
+    _refuse_others("A message", message, _FIELDS)
     if "content" not in message and not message.get("tool_calls"):
         raise UsageError("A message has no content.", hint="Give it a text or content blocks.")
+
+
+def _refuse_others(label: str, mapping: JsonObject, fields: Sequence[str]) -> None:
+    """Raise ``UsageError`` for a field that isn't one of these, unless it's empty."""
+    unknown = [name for name, value in mapping.items() if name not in fields and value]
+    if unknown:
+        raise UsageError(
+            f"{label} has the field {unknown[0]!r}, which can't be sent.",
+            hint=f"Its fields are {', '.join(fields)}.",
+        )
 
 
 def _plain_block(block: JsonValue) -> JsonValue:

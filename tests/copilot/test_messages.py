@@ -166,6 +166,7 @@ def test_data_that_is_not_base64_is_refused(data):
         {"role": "user"},
         {"role": "user", "content": "hi", "images": ["aGk="]},
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]},
+        {"role": "user", "content": [{**IMAGE, "detail": "high"}]},
         "hi",
     ],
 )
