@@ -70,7 +70,6 @@ class StreamAttempt(Attempt):
     def _hold_usage(self, events: list[StreamEvent]) -> list[StreamEvent]:
         """Return the events from the first content on: until then, a failure can be retried."""
         self._held_events += events
-        self._has_content |= any(not isinstance(event, UsageEvent) for event in events)
         if not self._has_content:
             return []
         released, self._held_events = self._held_events, []
@@ -115,7 +114,9 @@ class StreamAttempt(Attempt):
                 self._check(document)
                 self._has_documents = True
                 self._generated += _generated_texts(document)
-                events += self._read_events(document)
+                read_events = self._read_events(document)
+                self._has_content |= _has_content(document, read_events)
+                events += read_events
                 self._has_events |= bool(events)
         except FrameError as error:
             self._failure, self._is_lost = self.call.provider.unreadable(str(error)), True
@@ -300,6 +301,12 @@ def _read_batches_sync(connect: Callable[[], httpx.Client], attempt: StreamAttem
         if events := attempt.end():
             yield events
         attempt.raise_failure()
+
+
+def _has_content(document: JsonObject, events: list[StreamEvent]) -> bool:
+    """Return whether the answer has begun, if only with thinking that isn't shown."""
+    is_only_usage = bool(events) and all(isinstance(event, UsageEvent) for event in events)
+    return not is_only_usage and document.get("type") != "ping"  # Anthropic's sign of life
 
 
 def _generated_texts(value: JsonValue) -> Iterator[str]:
