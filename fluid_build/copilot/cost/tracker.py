@@ -314,6 +314,8 @@ class RunCostTracker:
     def _settle(
         self, reservation: Reservation, tokens: Tokens, estimated_output_tokens: int
     ) -> None:
+        if not reservation.hold.is_open:
+            return
         cost = self._cost(reservation.caller, tokens)
         reported = tokens._replace(output=tokens.output - estimated_output_tokens)
         confirmed = self._cost(reservation.caller, reported) if estimated_output_tokens else cost
@@ -323,6 +325,8 @@ class RunCostTracker:
             self._check_limit()
 
     def _settle_without_usage(self, reservation: Reservation) -> None:
+        if not reservation.hold.is_open:
+            return
         nothing = Tokens(0, 0, 0, 0)
         is_priced = self._cost(reservation.caller, nothing) is not None
         cost = reservation.reserved_usd if is_priced else None

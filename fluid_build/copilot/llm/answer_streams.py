@@ -6,6 +6,7 @@ nothing before its first batch is asked for.
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import suppress
@@ -46,7 +47,7 @@ class _EventBuffer:
         self._response: LlmResponse | None = None
         self._events: deque[StreamEvent] = deque()
         self._leave = leave
-        self._forget = forget
+        weakref.finalize(self, forget)  # also at exit, while there's still something to settle with
 
     @property
     def response(self) -> LlmResponse:
@@ -72,9 +73,6 @@ class _EventBuffer:
         """Settle for what was received, at once: the generator may be closed later."""
         with suppress(CostLimitExceeded):  # the next call raises it
             self._leave()
-
-    def __del__(self) -> None:
-        self._forget()
 
 
 class AnswerStream(_EventBuffer):

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator, Mapping
-from contextlib import aclosing, closing, contextmanager, suppress
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+)
+from contextlib import AsyncExitStack, aclosing, closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -34,7 +42,7 @@ from fluid_build.json_types import JsonObject, JsonValue
 Batches: TypeAlias = Generator[list[StreamEvent], None, None]
 AsyncBatches: TypeAlias = AsyncGenerator[list[StreamEvent], None]
 _Start: TypeAlias = tuple[list[StreamEvent], Batches]
-_AsyncStart: TypeAlias = tuple[list[StreamEvent], AsyncBatches]
+_AsyncStart: TypeAlias = "tuple[list[StreamEvent] | None, _AsyncReading]"
 
 _NOT_GENERATED = frozenset({"id", "model", "modelVersion", "object", "responseId", "role", "type"})
 """Fields of streamed documents that no output token was spent on; all other text counts."""
@@ -207,17 +215,16 @@ class StreamedCall:
         """Yield batches of events; ``retry`` is the envelope around all that comes before them."""
 
         async def start() -> _AsyncStart:
-            batches = _read_batches(connect, self._begin(await self._call.reserve()))
-            return await anext(batches), batches
+            reading = _AsyncReading(connect, self._begin(await self._call.reserve()))
+            return await reading.next_batch(), reading
 
         with self._timed():
-            first, batches = await retry(start)
-            async with aclosing(batches):
-                yield self._hand_over(first)
-                self._money.resume()
-                async for batch in batches:
+            batch, reading = await retry(start)
+            async with aclosing(reading):
+                while batch is not None:
                     yield self._hand_over(batch)
                     self._money.resume()
+                    batch = await reading.next_batch()
 
     def batches_sync(
         self,
@@ -267,23 +274,59 @@ class StreamedCall:
         return batch
 
 
-async def _read_batches(
-    connect: Callable[[], httpx.AsyncClient], attempt: StreamAttempt
-) -> AsyncBatches:
-    arguments = attempt.call.arguments
-    with attempt:
+class _AsyncReading:
+    """The reading of one attempt's answer.
+
+    It isn't a generator: asyncio closes all of them at the same time when a loop ends, which fails
+    for those that close each other.
+    """
+
+    def __init__(self, connect: Callable[[], httpx.AsyncClient], attempt: StreamAttempt) -> None:
+        self._connect, self._attempt = connect, attempt
+        self._resources = AsyncExitStack()
+        self._resources.enter_context(attempt)
+        self._chunks: AsyncIterator[bytes] | None = None
+        self._is_ended = False
+
+    async def next_batch(self) -> list[StreamEvent] | None:
+        """Return the next events; None at the end. An error and the end settle the attempt."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_exit(self._resources.__aexit__)
+            batch = await self._read()
+            if batch is not None:
+                stack.pop_all()  # there's more to come
+        return batch
+
+    async def aclose(self) -> None:
+        """Settle for what was received, and close the connection."""
+        await self._resources.aclose()
+
+    async def _read(self) -> list[StreamEvent] | None:
+        attempt = self._attempt
+        attempt.raise_failure()
+        if self._is_ended:
+            return None
         try:
-            async with connect().stream(content=attempt.body_async(), **arguments) as response:
-                attempt.begin(response)
-                async for chunk in response.aiter_bytes():
-                    if events := attempt.receive(chunk):
-                        yield events
-                    attempt.raise_failure()
+            async for chunk in self._chunks or await self._send():
+                if events := attempt.receive(chunk):
+                    return events
+                attempt.raise_failure()
         except TRANSPORT_ERRORS as error:
             attempt.fail(error)
-        if events := attempt.end():
-            yield events
-        attempt.raise_failure()
+        self._is_ended = True
+        events = attempt.end()
+        if not events:
+            attempt.raise_failure()
+        return events or None
+
+    async def _send(self) -> AsyncIterator[bytes]:
+        client, attempt = self._connect(), self._attempt
+        request = client.build_request(content=attempt.body_async(), **attempt.call.arguments)
+        response = await client.send(request, stream=True)
+        self._resources.push_async_callback(response.aclose)
+        attempt.begin(response)
+        self._chunks = response.aiter_bytes()
+        return self._chunks
 
 
 def _read_batches_sync(connect: Callable[[], httpx.Client], attempt: StreamAttempt) -> Batches:

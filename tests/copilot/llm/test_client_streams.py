@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import subprocess
+import sys
 import threading
 import time
 from decimal import Decimal
@@ -649,6 +651,62 @@ def test_a_stream_is_an_operation_until_its_last_event(serve, read):
     finished = [event.payload for event in heard if event.event_type == "llm.call_finished"]
     assert [payload["error_type"] for payload in finished] == [None, "ProviderServerError", None]
     assert finished[0]["output_tokens"] == 7
+
+
+LEFT_AT_EXIT = """
+import asyncio, sys
+from fluid_build.copilot import LlmClient, LlmPrompt, LoopbackServer, make_provider
+from fluid_build.copilot.cost import RunCostTracker
+from fluid_build.copilot.events import EventBus
+from fluid_build.copilot.llm.testing import Reply
+
+bus = EventBus()
+bus.subscribe(lambda event: print(event.event_type))
+prompt = LlmPrompt("claude-opus-4-5", [{"role": "user", "content": "hello"}])
+server = LoopbackServer([Reply("word " * 200)] * 2)
+server.__enter__()
+provider = make_provider("anthropic", server.base_url("anthropic"))
+client = LlmClient(provider, api_key=server.key, tracker=RunCostTracker(bus=bus))
+
+
+def blocking():
+    global stream
+    stream = client.stream_sync(prompt)
+    next(stream)
+
+
+async def start():
+    global stream
+    stream = client.stream(prompt)
+    await anext(stream)
+
+
+async def read():
+    global stream
+    stream = client.stream(prompt)
+    async for _ in stream:
+        pass
+
+
+async def fail():
+    async for _ in client.stream(prompt):
+        raise KeyError
+
+
+try:
+    way = globals()[sys.argv[1]]
+    blocking() if way is blocking else asyncio.run(way())
+except KeyError:
+    pass
+"""
+
+
+@pytest.mark.parametrize("way", ["blocking", "start", "read", "fail"])
+def test_a_stream_left_until_the_program_ends_is_settled_without_noise(way):
+    """Nothing is printed, whether it was read to its end, left open or left by an error."""
+    program = [sys.executable, "-c", LEFT_AT_EXIT, way]
+    ended = subprocess.run(program, capture_output=True, text=True, timeout=60, check=True)
+    assert (ended.stdout, ended.stderr) == ("llm.call_completed\n", "")
 
 
 pieces = st.lists(st.text(min_size=1, max_size=20), min_size=1, max_size=8)
