@@ -25,7 +25,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
@@ -33,6 +33,9 @@ from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 Message: TypeAlias = JsonObject
+
+_DEEPEST_NESTING = 100
+"""Of a stranger's JSON: more than any schema has, and less than Python's recursion limit allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +246,37 @@ def read_arguments(value: JsonValue) -> dict[str, JsonValue]:
     """Return a call's arguments: JSON text is read, and what isn't an object goes to ``_raw``."""
     if isinstance(value, str):
         try:
-            value = json.loads(value) if value.strip() else {}
-        except (ValueError, RecursionError):
+            value = read_json(value) if value.strip() else {}
+        except ValueError:
             return {"_raw": value}
     if value is None:
         return {}
     return dict(value) if isinstance(value, Mapping) else {"_raw": value}
+
+
+def read_json(text: str | bytes) -> JsonValue:
+    """Return what a stranger's JSON says. Raises ``ValueError``, also for nesting without end.
+
+    What is nested nearly as deep as can be read couldn't be written or redacted later.
+    """
+    try:
+        value: JsonValue = json.loads(text)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+    content = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    may_be_deep = content.count(b"[") + content.count(b"{") > _DEEPEST_NESTING
+    level = [value] if may_be_deep else []
+    for _ in range(_DEEPEST_NESTING):
+        level = [inner for node in level for inner in _children(node)]
+    if level:
+        raise ValueError("the JSON is nested too deeply")
+    return value
+
+
+def _children(node: JsonValue) -> Iterable[JsonValue]:
+    if isinstance(node, Mapping):
+        return node.values()
+    return node if isinstance(node, list) else ()
 
 
 def _call_of_entry(entry: JsonObject) -> ToolCall:

@@ -32,6 +32,7 @@ from fluid_build.copilot.llm.credentials import ApiKey
 from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.message_checks import check_messages
+from fluid_build.copilot.messages import read_json
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
 from fluid_build.text import clip
@@ -332,7 +333,7 @@ def _prompt_tokens(prompt: LlmPrompt) -> int:
 
 def _json_object(content: bytes) -> dict[str, JsonValue] | None:
     try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
+        body = read_json(content)
+    except ValueError:
         return None
     return body if isinstance(body, dict) else None

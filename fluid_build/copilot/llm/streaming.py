@@ -7,14 +7,13 @@ provider would have sent in one piece.
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
-from fluid_build.copilot.messages import ToolCall
+from fluid_build.copilot.messages import ToolCall, read_json
 from fluid_build.json_types import JsonObject
 
 _BOM = b"\xef\xbb\xbf"
@@ -169,8 +168,8 @@ class ServerSentEvents(StreamFrames):
 
 def _document(text: bytes) -> JsonObject:
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = read_json(text)
+    except ValueError:
         raise FrameError("a document isn't JSON") from None
     if not isinstance(document, dict):
         raise FrameError("a document isn't a JSON object")

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.llm.base import LlmPrompt
+from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import TextEvent
+from fluid_build.copilot.llm.testing import LoopbackServer, Reply
+from fluid_build.copilot.messages import ToolCall
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
 TOOL = {"name": "t", "description": "", "input_schema": {"type": "object"}}
@@ -186,6 +189,33 @@ def test_documents_in_any_order_are_read_or_refused(name, order):
     """Also those that come twice, or never."""
     documents = STREAMS[name]
     read(name, [copy.deepcopy(documents[number % len(documents)]) for number in order])
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "openai", "openai-responses", "gemini", "ollama"])
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_arguments_nested_without_end_are_refused_or_sent_back(wire, is_stream):
+    """They can't break the request after them, which is redacted and written."""
+    model = MODELS.get(wire, "gpt-4.1")
+    call = ToolCall("c1", "t", {"a": json.loads("[" * 700 + "]" * 700)})
+    question = {"role": "user", "content": "Go."}
+    script = [Reply("", [call])] * 3 + [Reply("Done.")]
+    with LoopbackServer(script) as server:
+        provider = make_provider(wire, server.base_url(wire))
+        with LlmClient(provider, api_key=server.key, sleep_sync=lambda _: None) as client:
+            try:
+                if is_stream:
+                    with client.stream_sync(LlmPrompt(model, [question])) as stream:
+                        list(stream)
+                    answer = stream.response
+                else:
+                    answer = client.complete_sync(LlmPrompt(model, [question]))
+            except AgentExecutionError:
+                return
+            [refused] = answer.tool_calls
+            assert refused.arguments.keys() == {"_raw"}
+            result = {"role": "tool", "tool_call_id": refused.id, "content": "wrong"}
+            talk = [question, answer.as_message(), result]
+            client.complete_sync(LlmPrompt(model, talk))
 
 
 def test_gemini_s_null_text_is_no_text():
