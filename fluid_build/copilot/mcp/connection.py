@@ -189,7 +189,8 @@ class McpConnection:
             self.close()
             raise
         for name, reason in self._adopted.refused.items():
-            LOG.warning("Tool %r of MCP server %s is left out: %s.", name, self._label, reason)
+            safe_name = redact(name, (*secrets_of_environment(), *self._secrets))
+            LOG.warning("Tool %r of MCP server %s is left out: %s.", safe_name, self._label, reason)
         return self
 
     def __exit__(self, *_: object) -> None:
