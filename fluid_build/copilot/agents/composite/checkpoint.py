@@ -9,6 +9,7 @@ resumed on request.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, NotRequired, TypedDict
@@ -81,8 +82,8 @@ class Checkpoint:
     the environment and without keys. Whatever else an agent's code puts into the state is saved as
     it is.
     ``lease_seconds`` is how long an owner on another machine counts as alive after its last save.
-    A checkpoint is for one run. It has all that the run's tools returned. Whoever can write to the
-    store decides what a resumed run does, down to the functions that it imports.
+    A checkpoint is for one run. Whoever can write to the store decides what a resumed run does,
+    down to the functions that it imports.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Checkpoint:
         self._prefix = ""
         self._messages = _MessageLog()
         self._secrets: tuple[str, ...] = ()
+        self._latest_cleaned: deque[tuple[Message, Message]] = deque(maxlen=_LONGEST_TAIL + 1)
 
     @contextmanager
     def begin(self, agent: CompositeBehaviour, state: Composite) -> Generator[None]:
@@ -148,12 +150,13 @@ class Checkpoint:
         """Write the changes. Raises ``StoreError`` for values that JSON can't hold."""
         queue, written = self._queue.changes(state.steps)
         tail, chunk = self._messages.changes(state.messages)
-        written |= without_secrets(chunk, self._secrets)
+        for name, messages in chunk.items():
+            written[name] = [self._cleaned(message) for message in messages]
         head: _Head = {
             "format": _FORMAT,
             "generation": self._messages.generation,
             "chunks": self._messages.chunks,
-            "tail": [without_secrets(message, self._secrets) for message in tail],
+            "tail": [self._cleaned(message) for message in tail],
             "at": self._clock(),
             "code": self._fingerprint,
             "queue": queue,
@@ -169,9 +172,19 @@ class Checkpoint:
             self._namespace, {f"{self._prefix}{name}": value for name, value in written.items()}
         )
 
+    def _cleaned(self, message: Message) -> Message:
+        """Return a message without secrets: each is saved several times, and searched once."""
+        for original, cleaned in self._latest_cleaned:
+            if original is message:
+                return cleaned
+        cleaned = without_secrets(message, self._secrets)
+        self._latest_cleaned.append((message, cleaned))
+        return cleaned
+
     def _attach(self, agent: CompositeBehaviour, fresh: Composite) -> None:
         self._agent = agent
         self._secrets = outgoing_secrets(None)
+        self._latest_cleaned.clear()
         self._fingerprint = agent.fingerprint()
         self._catalogue = StepCatalogue(fresh.steps, agent.known_steps())
 
@@ -286,7 +299,9 @@ class _MessageLog:
         self.generation = 0
         self.chunks = 0
 
-    def changes(self, messages: Sequence[Message]) -> tuple[list[Message], dict[str, JsonValue]]:
+    def changes(
+        self, messages: Sequence[Message]
+    ) -> tuple[list[Message], dict[str, list[Message]]]:
         """Return the tail, and the chunk to write so that all of ``messages`` are saved."""
         if messages[: len(self._saved)] != self._saved:
             self.generation += 1
