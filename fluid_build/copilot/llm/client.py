@@ -21,12 +21,13 @@ from typing import TypedDict, TypeVar, Unpack
 
 from fluid_build.copilot.cost import RunCostTracker, get_cost_tracker
 from fluid_build.copilot.llm.answer_streams import AnswerStream, AnswerStreamSync
+from fluid_build.copilot.llm.attempts import TRANSPORT_ERRORS, WholeAttempt
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt, LlmProvider, LlmRequest, LlmResponse
 from fluid_build.copilot.llm.call_operations import model_call, record_answer
 from fluid_build.copilot.llm.credentials import ApiKey, find_api_key
 from fluid_build.copilot.llm.http import httpx
+from fluid_build.copilot.llm.prepared_calls import PreparedCall, prepare_call
 from fluid_build.copilot.llm.providers import make_provider
-from fluid_build.copilot.llm.sending import TRANSPORT_ERRORS, Call, WholeAttempt, prepare_call
 from fluid_build.copilot.llm.stream_attempts import StreamedCall
 from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call, retry_call_sync
 from fluid_build.errors import UsageError
@@ -197,7 +198,7 @@ class LlmClient:
         stage: str,
         agent_class: str,
         prompt_tokens: int | None,
-    ) -> Call:
+    ) -> PreparedCall:
         return prepare_call(
             build_request,
             prompt,
@@ -217,7 +218,7 @@ class LlmClient:
     def _retry_sync(self, call: Callable[[], T]) -> T:
         return retry_call_sync(call, policy=self.policy, sleep=self._sleep_sync, draw=self._draw)
 
-    async def _attempt(self, call: Call) -> LlmResponse:
+    async def _attempt(self, call: PreparedCall) -> LlmResponse:
         with WholeAttempt(call, await call.reserve(), self.timeout) as attempt:
             try:
                 async with (
@@ -233,7 +234,7 @@ class LlmClient:
                 attempt.fail(error)
             return attempt.answer()
 
-    def _attempt_sync(self, call: Call) -> LlmResponse:
+    def _attempt_sync(self, call: PreparedCall) -> LlmResponse:
         with WholeAttempt(call, call.reserve_sync(), self.timeout) as attempt:
             try:
                 with self._client().stream(content=attempt.body(), **call.arguments) as response:

@@ -21,15 +21,10 @@ from fluid_build.copilot.cost import Reservation, StreamHold
 from fluid_build.copilot.error_classification import classify_error_document
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
+from fluid_build.copilot.llm.attempts import TRANSPORT_ERRORS, Attempt, reports_usage
 from fluid_build.copilot.llm.call_operations import model_call, record_answer
 from fluid_build.copilot.llm.http import httpx
-from fluid_build.copilot.llm.sending import (
-    SAFETY_FACTOR,
-    TRANSPORT_ERRORS,
-    Attempt,
-    Call,
-    reports_usage,
-)
+from fluid_build.copilot.llm.prepared_calls import SAFETY_FACTOR, PreparedCall
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
     FrameError,
@@ -55,7 +50,7 @@ class StreamAttempt(Attempt):
     ``raise_failure`` raises it.
     """
 
-    def __init__(self, call: Call, reservation: Reservation, reader: StreamReader) -> None:
+    def __init__(self, call: PreparedCall, reservation: Reservation, reader: StreamReader) -> None:
         super().__init__(call, reservation)
         self._frames = call.provider.stream_frames()
         self._reader = reader
@@ -76,8 +71,9 @@ class StreamAttempt(Attempt):
         return self._hold_usage(self._read_documents(lambda: self._frames.feed(chunk)))
 
     def _hold_usage(self, events: list[StreamEvent]) -> list[StreamEvent]:
-        """Return the events from the first content on: until then, a failure can be retried."""
+        """Return the events from the first content on: until then, a failure is retried."""
         self._held_events += events
+        self._has_content |= any(not isinstance(event, UsageEvent) for event in events)
         if not self._has_content:
             return []
         released, self._held_events = self._held_events, []
@@ -122,9 +118,7 @@ class StreamAttempt(Attempt):
                 self._check(document)
                 self._has_documents = True
                 self._generated += _generated_texts(document)
-                read_events = self._read_events(document)
-                self._has_content |= _has_content(document, read_events)
-                events += read_events
+                events += self._read_events(document)
                 self._has_events |= bool(events)
         except FrameError as error:
             self._failure, self._is_lost = self.call.provider.unreadable(str(error)), True
@@ -180,7 +174,7 @@ class StreamAttempt(Attempt):
 class StreamedCall:
     """A call whose answer is streamed, with its latest attempt."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: PreparedCall) -> None:
         self._call = call
         self._attempt: StreamAttempt | None = None
         self._money = StreamHold()
@@ -344,12 +338,6 @@ def _read_batches_sync(connect: Callable[[], httpx.Client], attempt: StreamAttem
         if events := attempt.end():
             yield events
         attempt.raise_failure()
-
-
-def _has_content(document: JsonObject, events: list[StreamEvent]) -> bool:
-    """Return whether the answer has begun, if only with thinking that isn't shown."""
-    is_only_usage = bool(events) and all(isinstance(event, UsageEvent) for event in events)
-    return not is_only_usage and document.get("type") != "ping"  # Anthropic's sign of life
 
 
 def _generated_texts(value: JsonValue) -> Iterator[str]:

@@ -200,7 +200,7 @@ def test_a_redirect_is_not_followed(bench, ask):
 
 def test_a_flood_is_cut_off(bench, ask, monkeypatch):
     """An answer beyond the bound is not read to its end."""
-    monkeypatch.setattr("fluid_build.copilot.llm.sending.MAX_ANSWER_BYTES", 1000)
+    monkeypatch.setattr("fluid_build.copilot.llm.attempts.MAX_ANSWER_BYTES", 1000)
     bench.serve(*[Reply("x" * 5000)] * 3)
     with pytest.raises(ProviderServerError):
         ask(bench.client("openai"), HELLO)

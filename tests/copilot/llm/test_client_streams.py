@@ -442,7 +442,7 @@ def test_a_failure_after_the_end_of_the_answer_loses_nothing(last, serve, read):
 
 def test_a_flood_is_cut_off(serve, read, monkeypatch):
     """The stream as a whole is bounded."""
-    monkeypatch.setattr("fluid_build.copilot.llm.sending.MAX_ANSWER_BYTES", 10_000)
+    monkeypatch.setattr("fluid_build.copilot.llm.attempts.MAX_ANSWER_BYTES", 10_000)
     client = serve([text("x" * 100)] * 1000)
     with pytest.raises(ProviderServerError):
         read(client)

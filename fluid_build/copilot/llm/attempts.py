@@ -1,4 +1,4 @@
-"""What a call sends, and how each attempt is settled: the protocol without the network.
+"""How each attempt at a call is settled: the protocol without the network.
 
 An attempt is settled once, whatever becomes of it. It costs nothing where the request wasn't sent
 or the provider refused it. It costs what the provider reported. Where nobody knows (a timeout, a
@@ -7,31 +7,22 @@ lost connection, an unreadable answer, a cancelled call), it costs its whole res
 
 from __future__ import annotations
 
-import json
-import math
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Literal, Self, TypedDict
+from typing import Self
 
-from fluid_build.copilot.context.attachment_tokens import MOST_PAGES, TOKENS_PER_PAGE
-from fluid_build.copilot.context.message_parts import attachments, guessed_tokens
-from fluid_build.copilot.context.model_data import context_window
-from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
-from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
+from fluid_build.copilot.cost import Reservation
 from fluid_build.copilot.error_classification import (
     classify_error_document,
     classify_provider_error,
     classify_response,
 )
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
-from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest, LlmResponse, Usage
-from fluid_build.copilot.llm.credentials import ApiKey
+from fluid_build.copilot.llm.base import LlmResponse, Usage
 from fluid_build.copilot.llm.http import httpx
-from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
-from fluid_build.copilot.message_checks import check_messages
+from fluid_build.copilot.llm.prepared_calls import PreparedCall
 from fluid_build.copilot.messages import read_json
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
@@ -43,9 +34,6 @@ MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _MAX_ERROR_CHARS = 500
 """Of an error about an answer, which may quote it."""
 
-SAFETY_FACTOR = 1.5
-"""Of an estimate of tokens: what it may fall short by on text that it wasn't measured on."""
-
 TRANSPORT_ERRORS = (httpx.HTTPError, httpx.InvalidURL, TimeoutError)
 _NEVER_SENT = (
     httpx.ConnectError,
@@ -56,119 +44,10 @@ _NEVER_SENT = (
 )
 
 
-class Post(TypedDict):
-    """The arguments of httpx's ``stream``, but for the content."""
-
-    method: Literal["POST"]
-    url: str
-    headers: Mapping[str, str]
-
-
-@dataclass(slots=True)
-class Call:
-    """A call that passed the checks: what each attempt sends and reserves."""
-
-    provider: LlmProvider
-    prompt: LlmPrompt
-    tracker: RunCostTracker
-    largest: LargestCall
-    arguments: Post = field(repr=False)
-    content: bytes = field(repr=False)
-    secrets: tuple[str, ...] = field(repr=False)
-    patience: float
-    """The seconds that the readers of other streams may take while this call needs their money."""
-    failure: AgentExecutionError | None = None
-    """The failure of the latest attempt."""
-
-    async def reserve(self) -> Reservation:
-        """Reserve money for an attempt.
-
-        Raises ``CostLimitExceeded``, for a retry with the failure before it as its cause.
-        """
-        try:
-            return await self.tracker.wait_to_reserve(self.largest, patience=self.patience)
-        except CostLimitExceeded as refusal:
-            raise refusal from self.failure
-
-    def reserve_sync(self) -> Reservation:
-        """Reserve money for an attempt, as ``reserve``, and block until there is enough."""
-        try:
-            return self.tracker.wait_to_reserve_sync(self.largest, patience=self.patience)
-        except CostLimitExceeded as refusal:
-            raise refusal from self.failure
-
-
-def prepare_call(
-    build_request: Callable[[LlmPrompt], LlmRequest],
-    prompt: LlmPrompt,
-    *,
-    provider: LlmProvider,
-    key: ApiKey | None,
-    tracker: RunCostTracker,
-    capability_matrix: Mapping[str, object],
-    stage: str,
-    agent_class: str,
-    prompt_tokens: int | None,
-    patience: float,
-) -> Call:
-    """Return the call for ``prompt``: without secrets, and checked against the model's window.
-
-    ``prompt_tokens`` replaces the estimate. Raises ``ContextOverflowError``, and ``UsageError`` for
-    messages that can't be sent whole.
-    """
-    prompt = replace(prompt, messages=check_messages(prompt.messages))
-    window = context_window(prompt.model, provider.name, capability_matrix=capability_matrix)
-    if window is not None:
-        prompt = replace(
-            prompt,
-            context_window=prompt.context_window or window,
-            max_output_tokens=min(prompt.max_output_tokens, window // 2),
-        )
-    secret = key.reveal() if key else None
-    request = build_request(prompt)
-    body = without_secrets(request.body, outgoing_secrets(secret))
-    tool_tokens = provider.tool_prompt_tokens if body.get("tools") else 0
-    tokens = _prompt_tokens(prompt) if prompt_tokens is None else prompt_tokens
-    guessed = guessed_tokens(prompt.messages) if prompt_tokens is None else 0
-    check_prompt_fits(
-        tokens + tool_tokens - guessed,  # the provider says whether a document is too long
-        model=prompt.model,
-        provider=provider.name,
-        capability_matrix=capability_matrix,
-        output_reservation=prompt.max_output_tokens,
-    )
-    content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-    if guessed:
-        tokens = max(tokens, MOST_PAGES * TOKENS_PER_PAGE)
-    bounds = [math.ceil(tokens * SAFETY_FACTOR)]
-    if not any(any(attachments(message)) for message in prompt.messages):
-        bounds.append(len(content))  # a token of text is at least one byte
-    largest_input = min(bounds) + tool_tokens
-    if window is not None:
-        largest_input = min(largest_input, window)  # no prompt over the window is accepted
-    caller = Caller(provider.name, prompt.model, stage, agent_class)
-    headers = {
-        "content-type": "application/json",
-        "content-length": str(len(content)),
-        **request.headers,
-        **(provider.auth_headers(secret) if secret else {}),
-    }
-    return Call(
-        provider,
-        prompt,
-        tracker,
-        LargestCall(caller, largest_input, prompt.max_output_tokens),
-        {"method": "POST", "url": request.url, "headers": headers},
-        content,
-        (secret,) if secret else (),
-        patience,
-    )
-
-
 class Attempt:
     """An attempt at a call: a ``with`` block that settles for it."""
 
-    def __init__(self, call: Call, reservation: Reservation) -> None:
+    def __init__(self, call: PreparedCall, reservation: Reservation) -> None:
         self.call = call
         self._reservation = reservation
         self._is_sent = False
@@ -291,7 +170,7 @@ class Attempt:
 class WholeAttempt(Attempt):
     """An attempt whose answer comes in one piece, within ``timeout`` seconds."""
 
-    def __init__(self, call: Call, reservation: Reservation, timeout: float) -> None:
+    def __init__(self, call: PreparedCall, reservation: Reservation, timeout: float) -> None:
         super().__init__(call, reservation)
         self._timeout = timeout
         self._started = time.monotonic()
@@ -320,15 +199,6 @@ def reports_usage(failure: JsonObject) -> bool:
     response = failure.get("response")
     holder = response if isinstance(response, Mapping) else failure
     return isinstance(holder.get("usage"), Mapping)
-
-
-def _prompt_tokens(prompt: LlmPrompt) -> int:
-    tools = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-        for tool in prompt.tool_specs
-    ]
-    schemas = [dict(part) for part in (prompt.response_schema, prompt.extra) if part]
-    return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *schemas])
 
 
 def _json_object(content: bytes) -> dict[str, JsonValue] | None:

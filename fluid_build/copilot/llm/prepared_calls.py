@@ -1,0 +1,147 @@
+"""What a call sends and reserves: without secrets, and checked against the model's window."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypedDict
+
+from fluid_build.copilot.context.attachment_tokens import MOST_PAGES, TOKENS_PER_PAGE
+from fluid_build.copilot.context.message_parts import attachments, guessed_tokens
+from fluid_build.copilot.context.model_data import context_window
+from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
+from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
+from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
+from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest
+from fluid_build.copilot.llm.credentials import ApiKey
+from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
+from fluid_build.copilot.message_checks import check_messages
+
+SAFETY_FACTOR = 1.5
+"""Of an estimate of tokens: what it may fall short by on text that it wasn't measured on."""
+
+
+class Post(TypedDict):
+    """The arguments of httpx's ``stream``, but for the content."""
+
+    method: Literal["POST"]
+    url: str
+    headers: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class PreparedCall:
+    """A call that passed the checks: what each attempt sends and reserves."""
+
+    provider: LlmProvider
+    prompt: LlmPrompt
+    tracker: RunCostTracker
+    largest: LargestCall
+    arguments: Post = field(repr=False)
+    content: bytes = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+    patience: float
+    """The seconds that the readers of other streams may take while this call needs their money."""
+    failure: AgentExecutionError | None = None
+    """The failure of the latest attempt."""
+
+    async def reserve(self) -> Reservation:
+        """Reserve money for an attempt.
+
+        Raises ``CostLimitExceeded``, for a retry with the failure before it as its cause.
+        """
+        try:
+            return await self.tracker.wait_to_reserve(self.largest, patience=self.patience)
+        except CostLimitExceeded as refusal:
+            raise refusal from self.failure
+
+    def reserve_sync(self) -> Reservation:
+        """Reserve money for an attempt, as ``reserve``, and block until there is enough."""
+        try:
+            return self.tracker.wait_to_reserve_sync(self.largest, patience=self.patience)
+        except CostLimitExceeded as refusal:
+            raise refusal from self.failure
+
+
+def prepare_call(
+    build_request: Callable[[LlmPrompt], LlmRequest],
+    prompt: LlmPrompt,
+    *,
+    provider: LlmProvider,
+    key: ApiKey | None,
+    tracker: RunCostTracker,
+    capability_matrix: Mapping[str, object],
+    stage: str,
+    agent_class: str,
+    prompt_tokens: int | None,
+    patience: float,
+) -> PreparedCall:
+    """Return the call for ``prompt``: without secrets, and checked against the model's window.
+
+    ``prompt_tokens`` replaces the estimate. Raises ``ContextOverflowError``, and ``UsageError`` for
+    messages that can't be sent whole.
+    """
+    prompt = replace(prompt, messages=check_messages(prompt.messages))
+    window = context_window(prompt.model, provider.name, capability_matrix=capability_matrix)
+    if window is not None:
+        prompt = replace(
+            prompt,
+            context_window=prompt.context_window or window,
+            max_output_tokens=min(prompt.max_output_tokens, window // 2),
+        )
+    secret = key.reveal() if key else None
+    request = build_request(prompt)
+    body = without_secrets(request.body, outgoing_secrets(secret))
+    tool_tokens = provider.tool_prompt_tokens if body.get("tools") else 0
+    tokens = _prompt_tokens(prompt) if prompt_tokens is None else prompt_tokens
+    guessed = guessed_tokens(prompt.messages) if prompt_tokens is None else 0
+    check_prompt_fits(
+        tokens + tool_tokens - guessed,  # the provider says whether a document is too long
+        model=prompt.model,
+        provider=provider.name,
+        capability_matrix=capability_matrix,
+        output_reservation=prompt.max_output_tokens,
+    )
+    content = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    if guessed:
+        tokens = max(tokens, MOST_PAGES * TOKENS_PER_PAGE)
+    largest_input = _largest_input(prompt, tokens, tool_tokens, len(content), window)
+    caller = Caller(provider.name, prompt.model, stage, agent_class)
+    headers = {
+        "content-type": "application/json",
+        "content-length": str(len(content)),
+        **request.headers,
+        **(provider.auth_headers(secret) if secret else {}),
+    }
+    return PreparedCall(
+        provider,
+        prompt,
+        tracker,
+        LargestCall(caller, largest_input, prompt.max_output_tokens),
+        {"method": "POST", "url": request.url, "headers": headers},
+        content,
+        (secret,) if secret else (),
+        patience,
+    )
+
+
+def _largest_input(
+    prompt: LlmPrompt, tokens: int, tool_tokens: int, content_bytes: int, window: int | None
+) -> int:
+    """Return the most input tokens that may be billed, from an estimate of ``tokens``."""
+    most = math.ceil(tokens * SAFETY_FACTOR)
+    if not any(any(attachments(message)) for message in prompt.messages):
+        most = min(most, content_bytes)  # a token of text is at least one byte
+    most += tool_tokens
+    return most if window is None else min(most, window)  # no prompt over the window is accepted
+
+
+def _prompt_tokens(prompt: LlmPrompt) -> int:
+    tools = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in prompt.tool_specs
+    ]
+    schemas = [dict(part) for part in (prompt.response_schema, prompt.extra) if part]
+    return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *schemas])
