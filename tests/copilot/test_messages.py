@@ -192,3 +192,10 @@ def test_a_message_that_is_fine_stays_the_same_object():
         {"role": "assistant", "content": "a", "refusal": None},
     ):
         assert check_message(message) is message
+
+
+def test_an_answer_that_stopped_for_another_reason_is_cut_off_unless_it_is_whole():
+    """Such as Anthropic's ``pause_turn`` in the middle of a structured answer."""
+    assert LlmResponse("{}", stop_reason="other").as_json() == {}
+    with pytest.raises(AnswerCutOffError, match="another reason"):
+        LlmResponse('{"a"', stop_reason="other").as_json()
