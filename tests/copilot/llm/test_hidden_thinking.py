@@ -46,7 +46,7 @@ TEXT = [
 
 
 def cost_of(bench, wire, model, documents, **options):
-    """The cost where the reader leaves at the first text; a token costs a cent."""
+    """The cost of an attempt where the reader leaves at the first text; a token costs a cent."""
 
     def answer(request):
         frames = "".join(f"data: {json.dumps(document)}\n\n" for document in documents)
@@ -65,7 +65,7 @@ def cost_of(bench, wire, model, documents, **options):
             if isinstance(event, TextEvent):
                 break
     assert cost.breakdown.reserved_usd == 0
-    return cost.total_usd
+    return cost.total_usd / cost.breakdown.rows[0].calls
 
 
 @pytest.mark.parametrize("thought", [HIDDEN, REDACTED, SEARCH], ids=["hidden", "redacted", "tool"])
