@@ -284,11 +284,13 @@ class _AsyncReading:
 
     async def next_batch(self) -> list[StreamEvent] | None:
         """Return the next events; None at the end. An error and the end settle the attempt."""
-        async with AsyncExitStack() as stack:
-            stack.push_async_exit(self._resources.__aexit__)
+        try:
             batch = await self._read()
-            if batch is not None:
-                stack.pop_all()  # there's more to come
+        except BaseException as error:
+            await self._resources.__aexit__(type(error), error, error.__traceback__)
+            raise
+        if batch is None:
+            await self.aclose()
         return batch
 
     async def aclose(self) -> None:
