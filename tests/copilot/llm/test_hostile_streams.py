@@ -15,7 +15,7 @@ from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import TextEvent
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply
-from fluid_build.copilot.messages import ToolCall
+from fluid_build.copilot.messages import ToolCall, read_json
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
 TOOL = {"name": "t", "description": "", "input_schema": {"type": "object"}}
@@ -125,11 +125,11 @@ STREAMS = {
 
 
 def deepest():
-    """Return a list in a list in a list, about as deep as the decoder of documents allows."""
+    """Return a list in a list in a list, as deep as the decoder of documents allows."""
     value: list = []
-    with contextlib.suppress(RecursionError):
-        for depth in range(10, 1000, 10):
-            value = json.loads("[" * depth + "]" * depth)
+    with contextlib.suppress(ValueError):
+        for depth in range(10, 1000):
+            value = read_json("[" * depth + "]" * depth)
     return value
 
 

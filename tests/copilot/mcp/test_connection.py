@@ -9,7 +9,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -269,6 +269,13 @@ def test_no_error_repeats_what_was_sent_in_the_headers_or_the_query() -> None:
     assert "canary" not in str(caught.value)
 
 
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_no_error_or_log_repeats_the_programs_variables(caplog: pytest.LogCaptureFixture) -> None:
     program = "import os, sys; print('seen', os.environ['SHOP'], file=sys.stderr)"
     connection = McpConnection.to_command(
@@ -279,7 +286,7 @@ def test_no_error_or_log_repeats_the_programs_variables(caplog: pytest.LogCaptur
         pytest.raises(McpConnectionError),
     ):
         connection.__enter__()
-    assert "seen ***" in caplog.text
+        _wait_until(lambda: "seen ***" in caplog.text)  # the log is written by a thread
     assert "canary" not in caplog.text
 
 
