@@ -264,13 +264,18 @@ def read_json(text: str | bytes) -> JsonValue:
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
     content = text.encode("utf-8", "replace") if isinstance(text, str) else text
-    may_be_deep = content.count(b"[") + content.count(b"{") > _DEEPEST_NESTING
-    level = [value] if may_be_deep else []
+    if content.count(b"[") + content.count(b"{") > _DEEPEST_NESTING:  # else it can't be deep
+        _refuse_deep_nesting(value)
+    return value
+
+
+def _refuse_deep_nesting(value: JsonValue) -> None:
+    level: list[JsonValue] = [value]
     for _ in range(_DEEPEST_NESTING):
         level = [inner for node in level for inner in _children(node)]
-    if level:
-        raise ValueError("the JSON is nested too deeply")
-    return value
+        if not level:
+            return
+    raise ValueError("the JSON is nested too deeply")
 
 
 def _children(node: JsonValue) -> Iterable[JsonValue]:
