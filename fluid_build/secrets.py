@@ -97,6 +97,13 @@ def redact_keys(text: str, known: Iterable[str] = (), mark: str = REDACTED) -> s
     return _KEY.sub(mark, text)
 
 
+def has_keys(text: str, known: Iterable[str] = ()) -> bool:
+    """Return whether ``redact_keys`` would take anything out of the text."""
+    return _KEY.search(text) is not None or any(
+        secret in text for secret in known if len(secret) >= SHORTEST_SECRET
+    )
+
+
 def redact_json(value: JsonValue, known: Iterable[str] | None = None) -> JsonValue:
     """Return a JSON value of the same shape without secrets in its strings and secret fields.
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from fluid_build.json_types import JsonObject, JsonValue
-from fluid_build.secrets import redact_keys, secrets_of_environment
+from fluid_build.secrets import has_keys, redact_keys, secrets_of_environment
 
 _SHORTEST = 8
 """Characters of a secret of the environment; shorter ones occur in ordinary text."""
@@ -39,10 +39,37 @@ def without_secrets(body: JsonObject, secrets: Iterable[str]) -> dict[str, JsonV
     What JSON can't carry is replaced too: halves of characters by ``?``, NaN by null.
     """
     known = tuple(secrets)
+    texts: list[str] = []
+    if _collect_texts(body, texts) and _is_clean("\0".join(texts), known):
+        return dict(body)
     return {
         redact_keys(str(name), known): _without_secrets(value, known)
         for name, value in body.items()
     }
+
+
+def _collect_texts(value: JsonValue, texts: list[str]) -> bool:
+    """Add all texts of a value, names included; return whether JSON can hold all other values."""
+    if isinstance(value, str):
+        texts.append(value)
+        return True
+    if isinstance(value, dict):
+        texts += map(str, value)
+        return all(_collect_texts(inner, texts) for inner in value.values())
+    if isinstance(value, list):
+        return all(_collect_texts(inner, texts) for inner in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, int)
+
+
+def _is_clean(text: str, known: tuple[str, ...]) -> bool:
+    """Return whether nothing in the texts has to change: one search instead of one for each."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return not has_keys(text, known)
 
 
 def _without_secrets(value: JsonValue, known: tuple[str, ...]) -> JsonValue:
