@@ -25,17 +25,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
+from fluid_build.copilot.untrusted_json import read_json
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 
 Message: TypeAlias = JsonObject
-
-_DEEPEST_NESTING = 100
-"""Of a stranger's JSON: more than any schema has, and less than Python's recursion limit allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,36 +250,6 @@ def read_arguments(value: JsonValue) -> dict[str, JsonValue]:
     if value is None:
         return {}
     return dict(value) if isinstance(value, Mapping) else {"_raw": value}
-
-
-def read_json(text: str | bytes) -> JsonValue:
-    """Return what a stranger's JSON says. Raises ``ValueError``, also for nesting without end.
-
-    What is nested nearly as deep as can be read couldn't be written or redacted later.
-    """
-    try:
-        value: JsonValue = json.loads(text)
-    except RecursionError:
-        raise ValueError("the JSON is nested too deeply") from None
-    content = text.encode("utf-8", "replace") if isinstance(text, str) else text
-    if content.count(b"[") + content.count(b"{") > _DEEPEST_NESTING:  # else it can't be deep
-        _refuse_deep_nesting(value)
-    return value
-
-
-def _refuse_deep_nesting(value: JsonValue) -> None:
-    level: list[JsonValue] = [value]
-    for _ in range(_DEEPEST_NESTING):
-        level = [inner for node in level for inner in _children(node)]
-        if not level:
-            return
-    raise ValueError("the JSON is nested too deeply")
-
-
-def _children(node: JsonValue) -> Iterable[JsonValue]:
-    if isinstance(node, Mapping):
-        return node.values()
-    return node if isinstance(node, list) else ()
 
 
 def _call_of_entry(entry: JsonObject) -> ToolCall:

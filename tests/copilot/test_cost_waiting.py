@@ -301,7 +301,7 @@ def test_what_no_provider_reported_is_shown_apart() -> None:
 
 
 operations = st.lists(
-    st.tuples(st.sampled_from(["open", "wait", "nest", "drop", "leave"]), st.integers(0, 12)),
+    st.tuples(st.sampled_from(["open", "wait", "nest", "release", "leave"]), st.integers(0, 12)),
     max_size=60,
 )
 
@@ -310,7 +310,7 @@ operations = st.lists(
 def test_no_order_of_events_exceeds_the_limit_or_leaves_a_call_waiting(
     limit: int, steps: list[tuple[str, int]]
 ) -> None:
-    """Whoever waits is served or refused once all that was reserved has been given back."""
+    """Whoever waits is served or refused once all that was reserved has been released."""
     ledger = Ledger()
     holds: list[Hold] = []
     waiters: list[Waiter] = []
@@ -337,15 +337,15 @@ def test_no_order_of_events_exceeds_the_limit_or_leaves_a_call_waiting(
             stopped = frozenset({number % 3} if number % 2 else ())
             waiters.append(Waiter(hold, money, lambda: None, outer, stopped))
             ledger.wait(waiters[-1])
-        elif step == "drop" and holds:
+        elif step == "release" and holds:
             dropped = holds.pop(number % len(holds))
-            assert ledger.drop(dropped)
+            assert ledger.release(dropped)
             ledger.spent += dropped.amount * number / 12
         elif step == "leave" and waiters:
             ledger.leave(waiters.pop(number % len(waiters)))
         decide()
     while holds:
-        ledger.drop(holds.pop())
+        ledger.release(holds.pop())
         decide()
     assert not waiters
     assert ledger.reserved == 0

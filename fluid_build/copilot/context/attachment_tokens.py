@@ -44,8 +44,8 @@ def attachment_tokens(block: JsonObject) -> int:
     """Return the tokens of a content block of type ``image`` or ``document``."""
     data, media_type = str(block.get("data") or ""), str(block.get("media_type") or "")
     if block.get("type") == "image":
-        return _image_tokens(_decoded(data[:_HEADER_CHARACTERS]))
-    content = _decoded(data)
+        return _image_tokens(_decode_base64(data[:_HEADER_CHARACTERS]))
+    content = _decode_base64(data)
     if media_type.startswith("text/"):
         return estimate_tokens(content.decode("utf-8", "replace"))
     pages = count_pages(content)
@@ -61,7 +61,7 @@ def is_guess(block: JsonObject) -> bool:
         return False
     is_text = str(block.get("media_type") or "").startswith("text/")
     data = str(block.get("data") or "")
-    return not data or not (is_text or count_pages(_decoded(data)) is not None)
+    return not data or not (is_text or count_pages(_decode_base64(data)) is not None)
 
 
 def _image_tokens(header: bytes) -> int:
@@ -98,7 +98,7 @@ def _jpeg_size(header: bytes) -> tuple[int, int] | None:
     return None
 
 
-def _decoded(data: str) -> bytes:
+def _decode_base64(data: str) -> bytes:
     try:
         return base64.b64decode(data[: len(data) // 4 * 4])
     except (binascii.Error, ValueError):  # the provider will say

@@ -1,7 +1,7 @@
-"""The choice of the messages that stay of a conversation that doesn't fit.
+"""The selection of the messages to keep when a conversation doesn't fit.
 
 System messages and the latest exchange always stay; of the other messages, the groups that rank
-highest. The room that whole groups leave is filled with the next one, clipped, unless only a short
+highest. The gap that whole groups leave is filled with the next group, clipped, unless only a short
 fragment of it would fit. If the messages that must stay don't fit either, they are clipped too,
 system messages last.
 """
@@ -75,6 +75,40 @@ def select(
     """
     # By their last message, since a group is as recent as that.
     groups = sorted(group_messages(messages, count), key=lambda group: group.positions[-1])
+    pinned, optional = _separate_pinned(groups, messages, also_keep)
+    if sum(group.tokens for group in pinned) <= limit:
+        return _select_whole(
+            pinned,
+            optional,
+            messages,
+            limit=limit,
+            target=target,
+            ranking=ranking,
+            count=count,
+            whole_suffix=whole_suffix,
+            reserved=reserved,
+        )
+    selection = _clip_current(pinned, messages, limit, count)
+    if selection is None and also_keep:
+        return select(
+            messages,
+            limit=limit,
+            target=target,
+            ranking=ranking,
+            count=count,
+            whole_suffix=whole_suffix,
+            reserved=reserved,
+        )
+    if selection is None:
+        selection = _clip_everything(pinned, messages, limit, count)
+    selection.lost = _positions_in(optional)
+    return selection
+
+
+def _separate_pinned(
+    groups: Sequence[MessageGroup], messages: Sequence[Message], also_keep: frozenset[int]
+) -> tuple[list[MessageGroup], list[MessageGroup]]:
+    """Return the groups that must stay, and those that may go."""
     pinned = [
         group
         for group in groups
@@ -82,22 +116,22 @@ def select(
         or _is_current(group, groups, messages)
         or not also_keep.isdisjoint(group.positions)
     ]
-    optional = [group for group in groups if group not in pinned]
-    if sum(group.tokens for group in pinned) > limit:
-        clipped = _clip_current(pinned, messages, limit, count)
-        if clipped is None and also_keep:
-            return select(
-                messages,
-                limit=limit,
-                target=target,
-                ranking=ranking,
-                count=count,
-                whole_suffix=whole_suffix,
-                reserved=reserved,
-            )
-        selection = clipped or _clip_everything(pinned, messages, limit, count)
-        selection.lost = sorted(p for group in optional for p in group.positions)
-        return selection
+    return pinned, [group for group in groups if group not in pinned]
+
+
+def _select_whole(
+    pinned: Sequence[MessageGroup],
+    optional: Sequence[MessageGroup],
+    messages: Sequence[Message],
+    *,
+    limit: int,
+    target: int,
+    ranking: Ranking,
+    count: Callable[[Message], int],
+    whole_suffix: bool,
+    reserved: int,
+) -> Selection:
+    """Keep the pinned groups and the best others whole, and fill the gap with clipped ones."""
     selection = Selection()
     for group in pinned:
         _keep(selection, group, messages)
@@ -108,8 +142,12 @@ def select(
     if selection.tokens + reserved < limit * (1 - _LARGEST_GAP):
         # Several calls with their results are long even when each is clipped to a line.
         fill(target=limit - reserved, shortest_in_exchange=_SHORTEST_USEFUL_TEXT)
-    selection.lost = sorted(position for group in dropped for position in group.positions)
+    selection.lost = _positions_in(dropped)
     return selection
+
+
+def _positions_in(groups: Sequence[MessageGroup]) -> list[int]:
+    return sorted(position for group in groups for position in group.positions)
 
 
 def _is_current(

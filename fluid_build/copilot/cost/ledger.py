@@ -16,7 +16,7 @@ class Hold:
     amount: Decimal
     thread: int = field(default_factory=threading.get_ident)
     is_open: bool = False
-    """Whether the money is reserved: not before it is granted, and not after it is dropped."""
+    """Whether the money is reserved: not before it is granted, and not after it is released."""
     is_abandoned: bool = False
     """Whether nobody can release the money any more, because the reservation was forgotten."""
     is_paused: bool = False
@@ -73,7 +73,7 @@ class Ledger:
         hold.changed_at = time.monotonic()
         return None
 
-    def drop(self, hold: Hold) -> bool:
+    def release(self, hold: Hold) -> bool:
         """Release reserved money; return False if it wasn't reserved any more."""
         if not hold.is_open:
             return False
@@ -99,7 +99,7 @@ class Ledger:
         """Take a call that doesn't want to wait any more out of the queue, or its money back."""
         if waiter in self._waiters:
             self._waiters.remove(waiter)
-        self.drop(waiter.hold)
+        self.release(waiter.hold)
 
     def idle_since(self) -> float | None:
         """Return since when all reserved money waits for readers of streams; None if it doesn't."""

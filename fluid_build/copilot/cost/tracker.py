@@ -340,7 +340,7 @@ class RunCostTracker:
         """Replace a reserve by the actual cost; return False if it was settled already."""
         # One lock for both: between releasing and spending, another call could reserve.
         with self._lock:
-            if not self._ledger.drop(reservation.hold):
+            if not self._ledger.release(reservation.hold):
                 return False
             self._add(reservation.caller, tokens, cost)
             self._unconfirmed += unconfirmed
@@ -364,7 +364,7 @@ class RunCostTracker:
 
     def _release(self, reservation: Reservation) -> None:
         with self._lock:
-            self._ledger.drop(reservation.hold)
+            self._ledger.release(reservation.hold)
         self._queue.serve()
 
     def _add(self, caller: Caller, tokens: Tokens, cost: Decimal | None) -> None:

@@ -23,7 +23,7 @@ from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmResponse, Usage
 from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.prepared_calls import PreparedCall
-from fluid_build.copilot.messages import read_json
+from fluid_build.copilot.untrusted_json import read_json
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.secrets import redact
 from fluid_build.text import clip

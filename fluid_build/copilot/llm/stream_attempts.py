@@ -285,7 +285,7 @@ class _AsyncReading:
     async def next_batch(self) -> list[StreamEvent] | None:
         """Return the next events; None at the end. An error and the end settle the attempt."""
         try:
-            batch = await self._read()
+            batch = await self._read_batch()
         except BaseException as error:
             await self._resources.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -297,7 +297,7 @@ class _AsyncReading:
         """Settle for what was received, and close the connection."""
         await self._resources.aclose()
 
-    async def _read(self) -> list[StreamEvent] | None:
+    async def _read_batch(self) -> list[StreamEvent] | None:
         attempt = self._attempt
         attempt.raise_failure()
         if self._is_ended:

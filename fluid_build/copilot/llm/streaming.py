@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
-from fluid_build.copilot.messages import ToolCall, read_json
+from fluid_build.copilot.messages import ToolCall
+from fluid_build.copilot.untrusted_json import read_json
 from fluid_build.json_types import JsonObject
 
 _BOM = b"\xef\xbb\xbf"

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import secrets
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -33,7 +33,7 @@ from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.tools.calls import ForgeToolResult
 from fluid_build.copilot.tools.definition import Tool
 from fluid_build.copilot.tools.registry import registered_tools
-from fluid_build.copilot.tools.toolbox import Toolbox
+from fluid_build.copilot.tools.toolbox import Toolbox, Tools
 from fluid_build.errors import UsageError
 from fluid_build.text import did_you_mean
 
@@ -41,8 +41,6 @@ DEFAULT_PORT = 8000
 _MAX_PARALLEL_CALLS = 16
 """Calls at a time: a blocking tool takes a thread each, whatever a client sends."""
 _LOCAL_HOSTS = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
-
-Tools = Iterable[Tool | Callable[..., object] | str]
 
 
 class ServerOptions(TypedDict, total=False):
@@ -167,7 +165,7 @@ async def serve_http(
     """Serve ``tools`` at ``http://host:port/mcp`` until cancelled or interrupted.
 
     The options are ``make_http_app``'s. Raises ``UsageError`` for a host that other machines reach,
-    unless ``allowed_hosts`` and ``token`` say who may come.
+    unless there are ``allowed_hosts`` and a ``token``.
     """
     import uvicorn
 

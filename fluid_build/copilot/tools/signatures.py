@@ -80,7 +80,7 @@ def make_arguments_model(function: Callable[..., object], name: str) -> type[Bas
     of a form that JSON can't fill.
     """
     parameters = {
-        parameter.name: _checked(parameter, name)
+        parameter.name: _check_parameter(parameter, name)
         for parameter in inspect.signature(function).parameters.values()
         if not (parameter.name in _INJECTED and parameter.kind is parameter.KEYWORD_ONLY)
     }
@@ -109,7 +109,7 @@ def make_arguments_model(function: Callable[..., object], name: str) -> type[Bas
             raise TypeError(f"Tool {name!r}: {error}") from error
 
 
-def _checked(parameter: inspect.Parameter, tool_name: str) -> inspect.Parameter:
+def _check_parameter(parameter: inspect.Parameter, tool_name: str) -> inspect.Parameter:
     """Return the parameter if a model's argument can fill it."""
     problem = None
     if parameter.name in _INJECTED:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.definition import Tool, ToolDefinition
 from fluid_build.copilot.tools.execution import refuse_unknown
 from fluid_build.copilot.tools.metrics import ToolObservabilityCollector, get_tool_collector
 from fluid_build.copilot.tools.registry import as_tool, find_tool, registered_tools
+
+Tools: TypeAlias = Iterable[Tool | Callable[..., object] | str]
+"""Tools, plain functions and names of registered tools, which a toolbox is too."""
 
 
 class Toolbox(Mapping[str, Tool]):
@@ -23,7 +27,7 @@ class Toolbox(Mapping[str, Tool]):
 
     def __init__(
         self,
-        tools: Iterable[Tool | Callable[..., object] | str] = (),
+        tools: Tools = (),
         *,
         tags: Iterable[str] = (),
     ) -> None:

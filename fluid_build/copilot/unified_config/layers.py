@@ -77,19 +77,19 @@ def fluid_home(environ: Mapping[str, str] | None = None) -> Path:
 
 def flag_layer(flags: Mapping[str, JsonValue]) -> Layer:
     """Return settings by dotted key; those that are None aren't set."""
-    return _checked(Layer("flag", "the command line", _nested(flags)))
+    return _check_layer(Layer("flag", "the command line", _nested(flags)))
 
 
 def environment_layer(environ: Mapping[str, str]) -> Layer:
     """Return the settings of the environment's variables; an empty one isn't set."""
     values = {key: environ.get(name, "").strip() or None for key, name in ENVIRONMENT.items()}
-    return _checked(Layer("environment", "the environment", _nested(values)))
+    return _check_layer(Layer("environment", "the environment", _nested(values)))
 
 
 def file_layer(path: Path) -> Layer:
     """Return the settings of ``config.yaml``, none if there is no file."""
     settings, lines = _read_yaml(path)
-    return _checked(Layer("config", str(path), settings, lines))
+    return _check_layer(Layer("config", str(path), settings, lines))
 
 
 def legacy_layers(folder: Path, warnings: list[str]) -> list[Layer]:
@@ -109,7 +109,7 @@ def legacy_layers(folder: Path, warnings: list[str]) -> list[Layer]:
         ),
     ]
     return [
-        _checked(
+        _check_layer(
             Layer(
                 "legacy",
                 str(folder / name),
@@ -260,7 +260,7 @@ def _without_nulls(settings: JsonObject, depth: int = 2) -> JsonObject:
     }
 
 
-def _checked(layer: Layer) -> Layer:
+def _check_layer(layer: Layer) -> Layer:
     """Return the layer. Raises ``ConfigError`` for its first fault, in that layer's own terms."""
     try:
         UnifiedConfig.model_validate(layer.settings)

@@ -15,7 +15,8 @@ from fluid_build.copilot.llm.gemini import GeminiProvider
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import TextEvent
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply
-from fluid_build.copilot.messages import ToolCall, read_json
+from fluid_build.copilot.messages import ToolCall
+from fluid_build.copilot.untrusted_json import read_json
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}
 TOOL = {"name": "t", "description": "", "input_schema": {"type": "object"}}

@@ -30,7 +30,7 @@ from fluid_build.copilot.agents.agent.results import (
     Approvals,
     RunStatus,
 )
-from fluid_build.copilot.agents.agent.settings import AgentSettings, Prompt, Tools
+from fluid_build.copilot.agents.agent.settings import AgentSettings, Prompt
 from fluid_build.copilot.agents.agent.streams import (
     read_blocking,
     refuse_running_loop,
@@ -46,7 +46,7 @@ from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.tools.definition import ForgeTool
-from fluid_build.copilot.tools.toolbox import Toolbox
+from fluid_build.copilot.tools.toolbox import Toolbox, Tools
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonObject, JsonValue
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias, TypedDict
 
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.llm.base import CompletionClient
-from fluid_build.copilot.tools.definition import Tool
-from fluid_build.copilot.tools.toolbox import Toolbox
+from fluid_build.copilot.tools.toolbox import Tools
 from fluid_build.json_types import JsonObject, JsonValue
 
 ContentBlock: TypeAlias = Mapping[str, JsonValue | bytes]
@@ -17,9 +16,6 @@ ContentBlock: TypeAlias = Mapping[str, JsonValue | bytes]
 
 Prompt: TypeAlias = str | Sequence[str | ContentBlock]
 """A text, or texts and content blocks in order."""
-
-Tools: TypeAlias = Toolbox | Iterable[Tool | Callable[..., object] | str]
-"""A toolbox, or tools, plain functions and names of registered tools."""
 
 
 class AgentSettings(TypedDict, total=False):

@@ -321,21 +321,21 @@ class _QueueLog:
     def __init__(self, dump: Callable[[StepQueue], list[SavedItem]]) -> None:
         self._dump = dump
         self._base: list[Item] = []
-        self._left = 0
+        self._remaining = 0
         self._generation = 0
 
     def changes(self, queue: StepQueue) -> tuple[_SavedQueue, dict[str, object]]:
         """Return the queue's entry in the head, and the base to write first, if it is new."""
         steps = queue if isinstance(queue, list) else list(queue)
-        left = min(self._left, len(steps))
+        remaining = min(self._remaining, len(steps))
         written: dict[str, object] = {}
-        if left < len(steps) - _LONGEST_FRONT or not _ends_alike(steps, self._base, left):
+        if remaining < len(steps) - _LONGEST_FRONT or not _ends_alike(steps, self._base, remaining):
             self._generation += 1
-            self._base, left = steps, len(steps)
+            self._base, remaining = steps, len(steps)
             written = {_queue_name(self._generation): self._dump(steps)}
-        self._left = left
-        front = self._dump(steps[: len(steps) - left])
-        return {"base": self._generation, "left": left, "front": front}, written
+        self._remaining = remaining
+        front = self._dump(steps[: len(steps) - remaining])
+        return {"base": self._generation, "left": remaining, "front": front}, written
 
 
 def _ends_alike(queue: list[Item], base: list[Item], length: int) -> bool:

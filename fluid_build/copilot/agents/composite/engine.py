@@ -131,7 +131,7 @@ async def _start(
     first = agent.init(args)
     if isinstance(first, Halt):
         return CompositeResult(False, None, first.state.error, first.state)
-    state = _checked(first, agent, "init")
+    state = _require_composite(first, agent, "init")
     if options.checkpoint is None:
         return await _drive(agent, state, 0, options)
     with options.checkpoint.begin(agent, state):
@@ -149,7 +149,7 @@ async def _resume(
     if isinstance(first, Halt):
         return CompositeResult(False, None, first.state.error, first.state)
     assert options.checkpoint is not None
-    fresh = _checked(first, agent, "init")
+    fresh = _require_composite(first, agent, "init")
     with options.checkpoint.take_over(agent, fresh, accept_changed_code) as (state, retries):
         return await _drive(agent, state, retries, options)
 
@@ -213,7 +213,7 @@ def _decide(agent: CompositeBehaviour, state: Composite, failure: _Failure) -> D
 async def _execute_step(
     agent: CompositeBehaviour, state: Composite, step: Step, options: _Options
 ) -> tuple[Composite, _Failure | None]:
-    state = _checked(agent.on_step_start(step, state), agent, "on_step_start")
+    state = _require_composite(agent.on_step_start(step, state), agent, "on_step_start")
     outcome = await execute(step, state, threads=options.threads)
     if isinstance(outcome, Failed):
         return state, _Failure(step, outcome.error, step)
@@ -234,7 +234,7 @@ async def _execute_group(
         if not isinstance(step, Step):
             raise TypeError(f"a group must hold steps, not {type(step).__name__}")
     for step in steps:
-        state = _checked(agent.on_step_start(step, state), agent, "on_step_start")
+        state = _require_composite(agent.on_step_start(step, state), agent, "on_step_start")
     outcomes = await _execute_in_parallel(steps, state, options.width)
     failures: list[tuple[Step, object]] = []
     following: list[Item] = []
@@ -295,11 +295,11 @@ def _own_messages(outcome: StepResult) -> Sequence[Message]:
 def _completed(
     agent: CompositeBehaviour, step: Step, state: Composite
 ) -> tuple[Composite, Sequence[Item]]:
-    state = _checked(agent.on_step_complete(step, state), agent, "on_step_complete")
+    state = _require_composite(agent.on_step_complete(step, state), agent, "on_step_complete")
     return state, [] if state.error is not None else agent.get_next_steps(step, state)
 
 
-def _checked(state: object, agent: CompositeBehaviour, callback: str) -> Composite:
+def _require_composite(state: object, agent: CompositeBehaviour, callback: str) -> Composite:
     if isinstance(state, Composite):
         return state
     raise TypeError(
