@@ -270,7 +270,7 @@ def _unreachable_address(error: BaseException) -> str | None:
         return None
     try:
         url = error.request.url
-    except RuntimeError:  # an error made by hand has no request
+    except RuntimeError:  # an error that httpx didn't raise has no request
         return None
     return f"{url.scheme}://{url.netloc.decode()}"  # without credentials, path and query
 

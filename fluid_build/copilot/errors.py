@@ -49,7 +49,7 @@ from fluid_build.text import clip
 COST_LIMIT_VARIABLE = "FLUID_COST_LIMIT_USD"
 
 _MAX_ANSWER_CHARS = 2000
-"""Of an answer in an error: enough to see what it is, and bounded."""
+"""Characters of an answer in an error: enough to recognize it, and bounded."""
 
 
 class FluidGenerationError(FluidError):

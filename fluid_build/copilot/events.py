@@ -35,7 +35,7 @@ class Event:
 
 
 class LazyEvent(Event):
-    """An event whose payload is built when an observer reads it: most look at the type alone."""
+    """An event that builds its payload when an observer reads it: most look at the type alone."""
 
     __slots__ = ("_build", "_facts", "_payload")
 

@@ -22,7 +22,7 @@ from fluid_build.copilot.context.token_estimate import estimate_tokens
 from fluid_build.json_types import JsonObject
 
 UNKNOWN_IMAGE_TOKENS = 4_784
-"""For an image whose size isn't known, such as one behind a URL."""
+"""For an image of unknown size, such as at a URL."""
 LEAST_IMAGE_TOKENS = 1_120
 MOST_IMAGE_TOKENS = 15_000
 TOKENS_PER_PAGE = 3_000
@@ -33,7 +33,7 @@ MOST_GUESSED_PAGES = 100
 
 _PATCH = 28
 _BYTES_PER_PAGE = 25_000
-"""Of a document whose pages can't be counted."""
+"""For a document with pages that can't be counted."""
 _HEADER_CHARACTERS = 4 * 32_768
 """Of base64: a JPEG may have a preview before its size."""
 _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})

@@ -63,7 +63,7 @@ class Caller(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LargestCall:
-    """A call at its largest: what it can use at most, and who makes it."""
+    """A call at its largest: the most it can use, and who makes it."""
 
     caller: Caller
     input_tokens: int

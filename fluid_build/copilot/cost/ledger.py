@@ -18,7 +18,7 @@ class Hold:
     is_open: bool = False
     """Whether the money is reserved: not before it is granted, and not after it is released."""
     is_abandoned: bool = False
-    """Whether nobody can release the money any more, because the reservation was forgotten."""
+    """Whether nobody can release the money, because the reservation was garbage-collected."""
     is_paused: bool = False
     """Whether its stream waits for its reader, who may never come back."""
     changed_at: float = 0.0
@@ -74,7 +74,7 @@ class Ledger:
         return None
 
     def release(self, hold: Hold) -> bool:
-        """Release reserved money; return False if it wasn't reserved any more."""
+        """Release reserved money; return False if that was done before."""
         if not hold.is_open:
             return False
         hold.is_open = False
@@ -91,18 +91,18 @@ class Ledger:
         self.spent = self.reserved = Decimal(0)
 
     def wait(self, waiter: Waiter) -> None:
-        """Put a call at the end of the queue. ``decide`` says how it goes on."""
+        """Put a call at the end of the queue, until ``decide`` returns it."""
         self._waiters.append(waiter)
         self._checked_for = None
 
     def leave(self, waiter: Waiter) -> None:
-        """Take a call that doesn't want to wait any more out of the queue, or its money back."""
+        """Take a call that stops waiting out of the queue, or release its money."""
         if waiter in self._waiters:
             self._waiters.remove(waiter)
         self.release(waiter.hold)
 
     def idle_since(self) -> float | None:
-        """Return since when all reserved money waits for readers of streams; None if it doesn't."""
+        """Return since when all reserved money waits for readers of streams, or None."""
         if not all(hold.is_paused for hold in self._independent_holds(self._blocking_waiters())):
             return None
         return max((self._changed_at, *(hold.changed_at for hold in self._holds)))
@@ -146,7 +146,7 @@ class Ledger:
         return self._refuse(candidates[0]) if is_stuck else None
 
     def _blocking_waiters(self) -> list[Waiter]:
-        """Return the calls during whose wait some reserved money can't be released."""
+        """Return the waiting calls that keep some reserved money from being released."""
         threads = {hold.thread for hold in self._holds}
         return [
             waiter
@@ -156,7 +156,7 @@ class Ledger:
         ]
 
     def _independent_holds(self, blocking: list[Waiter]) -> list[Hold]:
-        """Return the money that neither waits for those who wait for it nor was forgotten."""
+        """Return the money that can be released before these calls go on, and was not abandoned."""
         outer_holds = frozenset[Hold]().union(*(waiter.outer_holds for waiter in blocking))
         threads = frozenset[int]().union(*(waiter.stopped_threads for waiter in blocking))
         return [

@@ -22,7 +22,7 @@ DEFAULT_PATIENCE_SECONDS = 120.0
 """The default timeout of a client."""
 
 _CHECK_SECONDS = 0.5
-"""Between two looks at whether the readers of streams have gone: nobody reports that."""
+"""Between two checks whether the readers of streams have left: nothing reports that."""
 
 _HOLDS: ContextVar[tuple[Hold, ...]] = ContextVar("fluid_cost_holds", default=())
 """What this context has reserved: it isn't released while a call made in this context waits."""

@@ -70,7 +70,7 @@ class Reservation:
     def settle_without_usage(self) -> None:
         """Count the whole reserve as spent, because the provider reported no usage.
 
-        That is so too where nobody knows whether the provider did the work: after a timeout, or a
+        The same holds where nobody knows whether the provider did the work: after a timeout, or a
         lost connection. The breakdown counts a call without tokens, and both ``llm.call_completed``
         and ``llm.usage_missing`` are published.
         """
@@ -358,7 +358,7 @@ class RunCostTracker:
         )
 
     def _abandon(self, hold: Hold) -> None:
-        """Let nobody wait for a reservation that was forgotten. It stays reserved."""
+        """Record that nobody will settle a reservation: it stays, but no call waits for it."""
         hold.is_abandoned = True
         self._queue.serve()
 

@@ -39,7 +39,7 @@ def events_of(response: LlmResponse) -> list[StreamEvent]:
 
 
 class _EventBuffer:
-    """Events that have arrived and weren't read yet, and what the read ones said."""
+    """Events that have arrived and weren't read yet, and the usage and answer read so far."""
 
     def __init__(self, leave: Callable[[], None], forget: Callable[[], None]) -> None:
         self.usage: Usage | None = None
@@ -70,7 +70,7 @@ class _EventBuffer:
         return event
 
     def _settle(self) -> None:
-        """Settle for what was received, at once: the generator may be closed later."""
+        """Settle for what was received now: the generator may be closed later."""
         with suppress(CostLimitExceeded):  # the next call raises it
             self._leave()
 

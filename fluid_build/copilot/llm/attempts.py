@@ -168,7 +168,7 @@ class Attempt:
 
 
 class WholeAttempt(Attempt):
-    """An attempt whose answer comes in one piece, within ``timeout`` seconds."""
+    """An attempt to get an answer in one piece, within ``timeout`` seconds."""
 
     def __init__(self, call: PreparedCall, reservation: Reservation, timeout: float) -> None:
         super().__init__(call, reservation)

@@ -20,7 +20,7 @@ from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
 from fluid_build.copilot.message_checks import check_messages
 
 SAFETY_FACTOR = 1.5
-"""Of an estimate of tokens: what it may fall short by on text that it wasn't measured on."""
+"""For an estimate of tokens, which may be too low for text that it wasn't measured on."""
 
 
 class Post(TypedDict):
@@ -86,11 +86,7 @@ def prepare_call(
     prompt = replace(prompt, messages=check_messages(prompt.messages))
     window = context_window(prompt.model, provider.name, capability_matrix=capability_matrix)
     if window is not None:
-        prompt = replace(
-            prompt,
-            context_window=prompt.context_window or window,
-            max_output_tokens=min(prompt.max_output_tokens, window // 2),
-        )
+        prompt = _limit_to_window(prompt, window)
     secret = key.reveal() if key else None
     request = build_request(prompt)
     body = without_secrets(request.body, outgoing_secrets(secret))
@@ -109,22 +105,36 @@ def prepare_call(
         tokens = max(tokens, MOST_PAGES * TOKENS_PER_PAGE)
     largest_input = _largest_input(prompt, tokens, tool_tokens, len(content), window)
     caller = Caller(provider.name, prompt.model, stage, agent_class)
-    headers = {
-        "content-type": "application/json",
-        "content-length": str(len(content)),
-        **request.headers,
-        **(provider.auth_headers(secret) if secret else {}),
-    }
+    auth_headers = provider.auth_headers(secret) if secret else {}
     return PreparedCall(
         provider,
         prompt,
         tracker,
         LargestCall(caller, largest_input, prompt.max_output_tokens),
-        {"method": "POST", "url": request.url, "headers": headers},
+        _post(request, len(content), auth_headers),
         content,
         (secret,) if secret else (),
         patience,
     )
+
+
+def _limit_to_window(prompt: LlmPrompt, window: int) -> LlmPrompt:
+    """Return the prompt with its window, and at most half of that for the answer."""
+    return replace(
+        prompt,
+        context_window=prompt.context_window or window,
+        max_output_tokens=min(prompt.max_output_tokens, window // 2),
+    )
+
+
+def _post(request: LlmRequest, content_length: int, auth_headers: Mapping[str, str]) -> Post:
+    headers = {
+        "content-type": "application/json",
+        "content-length": str(content_length),
+        **request.headers,
+        **auth_headers,
+    }
+    return {"method": "POST", "url": request.url, "headers": headers}
 
 
 def _largest_input(

@@ -28,7 +28,7 @@ class AzureChatProvider(_AzureServer, OpenAIChatProvider):
 
 
 class AzureResponsesProvider(_AzureServer, OpenAIResponsesProvider):
-    """Azure OpenAI's Responses API, for deployments whose names don't say their models."""
+    """Azure OpenAI's Responses API, for deployments with names that don't say their models."""
 
 
 class AzureProvider(_AzureServer, OpenAIProvider):

@@ -1,4 +1,4 @@
-"""Attempts whose answer is streamed: the protocol, and its two ways of reading bytes."""
+"""Streamed attempts: the protocol, and its two ways of reading bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NOT_GENERATED = frozenset({"id", "model", "modelVersion", "object", "responseId
 
 
 class StreamAttempt(Attempt):
-    """An attempt whose answer is streamed.
+    """A streamed attempt.
 
     ``receive`` and ``end`` return the events that arrived before a failure; then
     ``raise_failure`` raises it.
@@ -172,7 +172,7 @@ class StreamAttempt(Attempt):
 
 
 class StreamedCall:
-    """A call whose answer is streamed, with its latest attempt."""
+    """A streamed call, with its latest attempt."""
 
     def __init__(self, call: PreparedCall) -> None:
         self._call = call

@@ -332,7 +332,7 @@ async def _open_url(url: str, headers: dict[str, str]) -> AsyncGenerator[Client]
 
 
 async def _bound_body(response: httpx2.Response) -> None:
-    """Cut a body off that floods. The SDK bounds the events of a stream, and nothing else."""
+    """Cut off a body that is too long. The SDK bounds only the events of a stream."""
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     if not is_stream and isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _BoundedBody(response.stream)
@@ -358,7 +358,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
 @contextlib.contextmanager
 def _logged_stderr(label: str, known_secrets: tuple[str, ...]) -> Generator[TextIO]:
-    """Yield a file for a program's stderr, whose lines are logged at DEBUG without secrets."""
+    """Yield a file for a program's stderr. Its lines are logged at DEBUG without secrets."""
     read_end, write_end = os.pipe()
     secrets = (*secrets_of_environment(), *known_secrets)
 

@@ -8,7 +8,7 @@ class McpError(AgentExecutionError):
 
 
 class McpConnectionError(McpError):
-    """A server that couldn't be started or reached, or whose connection has ended."""
+    """A server can't be started or reached, or its connection has ended."""
 
 
 class McpToolError(McpError):

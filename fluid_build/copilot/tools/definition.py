@@ -62,7 +62,7 @@ class Tool(ABC):
 
     ``read_only``: it changes nothing, so that it may run in parallel with other read-only tools.
     ``requires_approval``: a person must approve each call. Both are declarations for the agent
-    that calls the tool: providers don't see them, and the dispatcher asks nobody.
+    that calls the tool: providers don't see them, and the dispatcher ignores them.
     """
 
     def __init__(

@@ -326,7 +326,7 @@ def _agent_attributes(payload: Payload) -> Attributes:
 
 
 def _step_attributes(payload: Payload) -> Attributes:
-    # The conventions have no operation for a step, and allow names of one's own.
+    # The conventions have no operation for a step, and allow custom names.
     return {
         OPERATION: "execute_step",
         STEP_NAME: payload["step_name"],

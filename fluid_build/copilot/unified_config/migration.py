@@ -36,7 +36,7 @@ class Migration:
 
 
 def migrate_legacy_to_unified(home: str | Path | None = None) -> Migration:
-    """Add the legacy files' settings to ``config.yaml``, whose own settings win.
+    """Add the legacy files' settings to ``config.yaml``. Its own settings win.
 
     ``home`` defaults to ``FLUID_HOME``, or ``~/.fluid``. The legacy files stay as they are;
     ``config.yaml`` is backed up before it changes. Running it twice does nothing the second time.

@@ -159,7 +159,7 @@ class Agent(Generic[DepsT, OutputT]):
         session's), the state is saved after each step and the run can be resumed. Raises
         ``TurnLimitError``, ``SchemaValidationError``, ``AnswerRefusedError``,
         ``AnswerCutOffError``, ``CostLimitExceeded``, or the ``ProviderError`` of the failure: the
-        ``result`` of each is what was reached, and can be resumed.
+        ``result`` of each has what was reached, and can be resumed.
         """
         saved = find_checkpoint(self._model.session, checkpoint, store, run_id)
         return await self._run(new_job(prompt, message_history, saved, deps, True))

@@ -22,7 +22,7 @@ _ERROR_CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,63}")
 _MAX_FAULTS = 8
 """Faults named in a correction, as in a tool's refusal: enough to correct, and bounded."""
 _TYPES_WITH_RAW_TEXT = ("value_error", "assertion_error")
-"""Pydantic's types whose message is the text of an exception in the user's validator."""
+"""Pydantic's types with the text of an exception in the user's validator as their message."""
 
 _OUTSIDE = (
     "The path leads out of the workspace. Use a path inside the workspace, relative to its root."

@@ -1,4 +1,4 @@
-"""Runs of an agent as jobs: what they start from, and the checkpoints that they are saved in."""
+"""Runs of an agent as jobs: their first state, and the checkpoints that they are saved in."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         return state if answer.calls else self._check_answer(state, progress)
 
     def on_error(self, step: Step, error: object, state: Composite) -> Decision:  # noqa: ARG002
-        """Halt, and count what was paid for without an answer that can be used."""
+        """Halt, and count the money that was spent without a usable answer."""
         progress, spending = RunProgress.of(state), self._model_turns.take_spending()
         if isinstance(error, AnswerRefusedError | AnswerCutOffError):
             return Halt(progress.after_turn(spending).note(state))

@@ -167,7 +167,7 @@ class ModelTurns:
         return answer
 
     def take_spending(self) -> Spending:
-        """Return what was spent since the last call of this, on answers and on summaries."""
+        """Return the costs since this was last called, of answers and of summaries."""
         spending, self._unrecorded = self._unrecorded, NO_SPENDING
         return spending
 

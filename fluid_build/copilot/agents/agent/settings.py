@@ -1,4 +1,4 @@
-"""The settings of an agent, and the types of what it is given."""
+"""The settings of an agent, and the types of its arguments."""
 
 from __future__ import annotations
 

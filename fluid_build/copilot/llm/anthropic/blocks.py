@@ -49,7 +49,8 @@ def has_thinking(turns: list[Turn]) -> bool:
 def has_open_server_call(turn: Turn) -> bool:
     """Return whether the turn has a call of Anthropic's own tools without its result.
 
-    So ends an answer whose ``stop_reason`` was ``pause_turn``; sent back as it is, it goes on.
+    An answer with the ``stop_reason`` ``pause_turn`` ends like this, and the model continues it if
+    it's sent back unchanged.
     """
     blocks = [part.block for part in turn.parts if isinstance(part, ProviderBlock)]
     answered = [block.get("tool_use_id") for block in blocks]
@@ -60,7 +61,7 @@ def has_open_server_call(turn: Turn) -> bool:
 
 
 def _without_final_blanks(blocks: list[JsonObject]) -> list[JsonObject]:
-    """Return the blocks of a last answer, whose text the API refuses with blanks at its end."""
+    """Return the blocks of a last answer, without the blanks at its end, which the API refuses."""
     last = blocks[-1]
     if last["type"] != "text":
         return blocks

@@ -95,7 +95,7 @@ class AnthropicStreamReader(StreamReader):
         return self._parse({**self._message, "content": blocks})
 
     def _report(self, usage: JsonValue) -> list[StreamEvent]:
-        """Merge a report of the usage, whose missing and null fields mean no change."""
+        """Merge a report of the usage. Its missing and null fields mean no change."""
         reported = {name: n for name, n in _mapping(usage).items() if n is not None}
         if not reported:
             return []

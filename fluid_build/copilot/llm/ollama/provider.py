@@ -60,7 +60,7 @@ _STOP_REASONS: dict[str, StopReason] = {"stop": "end", "length": "length"}
 
 
 class OllamaProvider(LlmProvider):
-    """Models that Ollama serves on the user's machine. No model is there until it was pulled."""
+    """Models that Ollama serves on the user's machine, once they have been pulled."""
 
     name = "ollama"
     default_base_url = "http://localhost:11434"

@@ -42,7 +42,7 @@ class _CallParts:
 
 
 class ChatStreamReader(StreamReader):
-    """A reader of chunks (the SDK's ``ChatCompletionChunk``), whose deltas add up to a message.
+    """A reader of chunks (the SDK's ``ChatCompletionChunk``): their deltas add up to a message.
 
     ``parse`` reads the whole answer, as if it had come in one piece.
     """

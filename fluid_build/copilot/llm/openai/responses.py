@@ -121,7 +121,7 @@ def _render_tool(tool: ToolSpec) -> dict[str, JsonValue]:
 
 
 def _with_extra(body: dict[str, JsonValue], prompt: LlmPrompt) -> dict[str, JsonValue]:
-    """Return the body with ``extra``, whose ``include`` is added to ours."""
+    """Return the body with ``extra``, and its ``include`` added to ours."""
     merged = merge_extra(body, prompt.extra)
     if is_reasoning_model(prompt.model):  # other models refuse to include what they don't have
         included = prompt.extra.get("include")

@@ -69,7 +69,7 @@ def read_call(item: JsonObject) -> ToolCall:
 
 
 def is_commentary(item: JsonObject) -> bool:
-    """Return whether the item is a message that only says what the model is doing."""
+    """Return whether the item is a message that only describes what the model is doing."""
     return item.get("type") == "message" and item.get("phase") == "commentary"
 
 

@@ -1,4 +1,4 @@
-"""The reader of a streamed answer of the Responses API, whose events have types."""
+"""The reader of a streamed answer of the Responses API."""
 
 from __future__ import annotations
 
