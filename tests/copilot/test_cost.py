@@ -140,7 +140,7 @@ def test_missing_usage_counts_the_whole_reserve() -> None:
     assert (run.total_usd, run.breakdown.missing_usage_calls) == (Decimal("0.6"), 1)
 
 
-def test_a_call_without_usage_is_a_call_all_the_same() -> None:
+def test_a_call_without_usage_still_counts() -> None:
     """It is in the rows, which add up to the total, and both events tell of it, once."""
     bus, heard = EventBus(), []
     bus.subscribe(heard.append)

@@ -321,7 +321,7 @@ class ChangedPrompt(Pipeline):
         return replace(state, steps=[*state.steps[:-1], completion("end", self.prompt)])
 
 
-def test_changed_code_is_not_resumed_in_silence(store: Store) -> None:
+def test_changed_code_is_not_resumed_unnoticed(store: Store) -> None:
     """If the agent's code or a step's words have changed, resuming needs a word of consent."""
     with pytest.raises(Stopped):
         run_sync(ChangedPrompt, {"agent": Talker("end")}, checkpoint=Checkpoint(store, "r"))

@@ -695,8 +695,8 @@ def test_the_queue_is_a_plain_queue(
             for item in items
         ]
 
-    left = dict(failing)
-    done: list[int] = []
+    failures_left = dict(failing)
+    finished: list[int] = []
 
     class Model(CompositeAgent):
         def __init__(self) -> None:
@@ -707,13 +707,13 @@ def test_the_queue_is_a_plain_queue(
 
         async def get_completion(self, *, messages: Any, **_: Any) -> Any:
             name = int(messages[-1]["content"])
-            if left.get(name, 0) > 0:
-                left[name] -= 1
+            if failures_left.get(name, 0) > 0:
+                failures_left[name] -= 1
                 raise OSError(name)
             return SimpleNamespace(response=str(name), messages=messages)
 
         def on_step_complete(self, step: Any, state: Composite) -> Composite:
-            done.append(int(step.name))
+            finished.append(int(step.name))
             return state
 
         def get_next_steps(self, step: Any, state: Composite) -> list[Any]:
@@ -724,7 +724,7 @@ def test_the_queue_is_a_plain_queue(
 
     result = run_sync(Model(), {})
     assert result.ok
-    assert done == expected_order(queue, dict(follow), dict(failing), skips)
+    assert finished == expected_order(queue, dict(follow), dict(failing), skips)
     assert result.state.steps == []
 
 
@@ -733,7 +733,7 @@ def expected_order(
 ) -> list[int]:
     """The model: a list, popped from the front."""
     queue = list(queue)
-    done: list[int] = []
+    finished: list[int] = []
     while queue:
         item = queue.pop(0)
         steps = item if isinstance(item, list) else [item]
@@ -748,9 +748,9 @@ def expected_order(
             if is_failing:
                 failed.append(step)
             else:
-                done.append(step)
+                finished.append(step)
                 following += follow.pop(step, [])
         queue = following + queue
         if failed and not skips:
             queue.insert(0, failed if isinstance(item, list) else item)
-    return done
+    return finished

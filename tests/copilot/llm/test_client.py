@@ -143,7 +143,7 @@ def test_a_slow_answer_is_a_timeout(bench, ask):
     assert len(server.requests) == 2
 
 
-def test_slow_for_ever_raises_a_timeout_error(bench, ask):
+def test_an_answer_that_is_always_late_raises_a_timeout_error(bench, ask):
     """After three attempts the typed error surfaces, with the variable to raise."""
     bench.serve(*[slow(5)] * 3)
     with pytest.raises(ProviderTimeoutError) as caught:

@@ -448,7 +448,7 @@ def test_a_flood_is_cut_off(serve, read, monkeypatch):
         read(client)
 
 
-def test_a_server_that_ignores_the_wish_for_a_stream_is_read_all_the_same(serve, read):
+def test_a_server_that_ignores_the_wish_for_a_stream_is_still_read(serve, read):
     """Some gateways answer in one piece."""
     client = serve([json.dumps({"text": "Four.", "tokens": [3, 2]}).encode()])
     events, _ = read(client)
@@ -500,7 +500,7 @@ def test_streams_wait_for_each_other(serve):
 
 
 def test_a_call_in_the_loop_over_a_stream_does_not_wait_for_the_stream(serve):
-    """It would wait for ever."""
+    """It would wait forever."""
     client = serve(LONG, WHOLE, limit="2.00")
     with client.stream_sync(PROMPT) as stream, pytest.raises(CostLimitExceeded):
         for _ in stream:

@@ -254,8 +254,8 @@ def test_thinking_goes_back_as_it_came(ask, wire):
         other = next(name for name in WIRES if WIRES[name][0].name != WIRES[wire][0].name)
         ask(server, other, talk, tools=[TOOL])
         sent, sent_elsewhere = (request.body for request in server.requests[1:])
-    found = [node for node in nodes_of(sent) if any(is_part(block, node) for block in blocks)]
-    assert len(found) >= len(blocks)
+    echoed = [node for node in nodes_of(sent) if any(is_part(block, node) for block in blocks)]
+    assert len(echoed) >= len(blocks)
     assert "It may be the id." not in json.dumps(sent_elsewhere)
 
 

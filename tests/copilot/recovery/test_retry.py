@@ -178,6 +178,6 @@ def test_a_retry_is_logged_once_with_its_provider_and_reason(run, caplog):
     assert [record.getMessage() for record in caplog.records] == [
         "anthropic: RateLimitError, next attempt in 3.0 s (2 of 3)"
     ]
-    others = Failing(OSError(), OSError())
-    stamina.retry(on=OSError, attempts=3, wait_initial=0, wait_max=0)(others)()
+    unrelated = Failing(OSError(), OSError())
+    stamina.retry(on=OSError, attempts=3, wait_initial=0, wait_max=0)(unrelated)()
     assert [record.name for record in caplog.records[1:]] == ["stamina", "stamina"]

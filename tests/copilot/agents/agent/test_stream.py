@@ -131,7 +131,7 @@ def test_a_reader_that_leaves_stops_the_run() -> None:
     stopped: list[str] = []
 
     async def wait() -> None:
-        """Wait for ever."""
+        """Wait forever."""
         try:
             await asyncio.sleep(60)
         finally:
