@@ -237,7 +237,29 @@ class ForgeTool(Tool, Generic[P, R_co]):
                 raise refusal(self.name, arguments, faults)
 
 
-class SchemaTool(Tool):
+class _SchemaCheckedTool(Tool):
+    """A tool whose arguments are checked against a JSON schema alone."""
+
+    _input_schema: JsonObject
+
+    @property
+    def input_schema(self) -> JsonObject:
+        """Return the arguments as a JSON schema."""
+        return self._input_schema
+
+    @property
+    def checked_call(self) -> CheckedCall:
+        """Return the function that ``run`` calls."""
+        return self._call
+
+    @abstractmethod
+    def _call(
+        self, arguments: Arguments, workspace_root: Path | str | None, deps: object
+    ) -> object:
+        """Check the arguments and call the function."""
+
+
+class SchemaTool(_SchemaCheckedTool):
     """A tool with a JSON schema of its own, called with the arguments as one dictionary.
 
     Tools of other programs, such as an MCP server's, are of this class. Objects whose properties
@@ -265,16 +287,6 @@ class SchemaTool(Tool):
         )
         self._input_schema = close_silent_objects(input_schema)
 
-    @property
-    def input_schema(self) -> JsonObject:
-        """Return the arguments as a JSON schema."""
-        return self._input_schema
-
-    @property
-    def checked_call(self) -> CheckedCall:
-        """Return the function that ``run`` calls; it injects nothing."""
-        return self._call
-
     def _call(
         self,
         arguments: Arguments,
@@ -284,7 +296,7 @@ class SchemaTool(Tool):
         return self.implementation(_checked_object(self.name, self._input_schema, arguments))
 
 
-class LegacyTool(Tool):
+class LegacyTool(_SchemaCheckedTool):
     """A hand-written entry, checked against its own schema and called by keywords."""
 
     def __init__(self, entry: ToolEntry) -> None:
@@ -295,16 +307,6 @@ class LegacyTool(Tool):
             description=entry["description"],
             deps_parameter=self._find_deps_parameter(entry["impl"]),
         )
-
-    @property
-    def input_schema(self) -> JsonObject:
-        """Return the arguments as a JSON schema that takes no others."""
-        return self._input_schema
-
-    @property
-    def checked_call(self) -> CheckedCall:
-        """Return the function that ``run`` calls."""
-        return self._call
 
     def _call(
         self, arguments: Arguments, workspace_root: Path | str | None, deps: object

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
-from fluid_build.copilot.tools.execution import refuse_unknown
+from fluid_build.copilot.tools.execution import MissingTool
 from fluid_build.copilot.tools.metrics import ToolObservabilityCollector, get_tool_collector
 from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY, find_tool
 
@@ -36,9 +36,7 @@ def dispatch_forge_tool(
     them. Raises ``TypeError`` for ``deps`` that the tool can't use: they're the caller's.
     """
     identity = (agent_id, workflow_id, session_id)
-    tool = FORGE_TOOL_REGISTRY.get(name)
-    if tool is None:
-        return refuse_unknown(name, args, identity, collector or _COLLECTOR)
+    tool = FORGE_TOOL_REGISTRY.get(name) or MissingTool(name)
     return tool.execute(args, workspace_root, deps, identity, collector or _COLLECTOR)
 
 
@@ -55,9 +53,7 @@ async def dispatch_forge_tool_async(
 ) -> ForgeToolResult:
     """Call a tool without blocking, as ``dispatch_forge_tool``; a blocking tool gets a thread."""
     identity = (agent_id, workflow_id, session_id)
-    tool = FORGE_TOOL_REGISTRY.get(name)
-    if tool is None:
-        return refuse_unknown(name, args, identity, collector or _COLLECTOR)
+    tool = FORGE_TOOL_REGISTRY.get(name) or MissingTool(name)
     return await tool.execute_async(args, workspace_root, deps, identity, collector or _COLLECTOR)
 
 
@@ -74,12 +70,8 @@ def dispatch_tool_call(
 ) -> Any:
     """Call the tool of that name in any registry; return what the model gets."""
     identity = (agent_id, workflow_id, session_id)
-    collector = collector or _COLLECTOR
-    tool = find_tool(name)
-    if tool is None:
-        result = refuse_unknown(name, args, identity, collector)
-    else:
-        result = tool.execute(args, workspace_root, deps, identity, collector)
+    tool = find_tool(name) or MissingTool(name)
+    result = tool.execute(args, workspace_root, deps, identity, collector or _COLLECTOR)
     return result.for_model()
 
 
@@ -96,12 +88,8 @@ async def dispatch_tool_call_async(
 ) -> Any:
     """Call a tool without blocking, as ``dispatch_tool_call``; a blocking tool gets a thread."""
     identity = (agent_id, workflow_id, session_id)
-    collector = collector or _COLLECTOR
-    tool = find_tool(name)
-    if tool is None:
-        result = refuse_unknown(name, args, identity, collector)
-    else:
-        result = await tool.execute_async(args, workspace_root, deps, identity, collector)
+    tool = find_tool(name) or MissingTool(name)
+    result = await tool.execute_async(args, workspace_root, deps, identity, collector or _COLLECTOR)
     return result.for_model()
 
 

@@ -153,12 +153,35 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
     return execute_async
 
 
-def refuse_unknown(
-    name: str, arguments: Arguments, identity: Identity, collector: ToolObservabilityCollector
-) -> ForgeToolResult:
-    """Record and publish a call of a tool that doesn't exist."""
-    execution = collector.begin(name[:MAX_NAME_CHARS], arguments, identity)
-    return _failed(collector, execution, UnknownTool("No tool has that name.", tool_name=name))
+class MissingTool:
+    """A tool that doesn't exist. A call of it is recorded, published and refused like any other."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def execute(
+        self,
+        arguments: Arguments,
+        workspace_root: Path | str | None,  # noqa: ARG002 - nothing is called
+        deps: object,  # noqa: ARG002
+        identity: Identity,
+        collector: ToolObservabilityCollector,
+    ) -> ForgeToolResult:
+        """Refuse a call."""
+        execution = collector.begin(self.name[:MAX_NAME_CHARS], arguments, identity)
+        error = UnknownTool("No tool has that name.", tool_name=self.name)
+        return _failed(collector, execution, error)
+
+    async def execute_async(
+        self,
+        arguments: Arguments,
+        workspace_root: Path | str | None,
+        deps: object,
+        identity: Identity,
+        collector: ToolObservabilityCollector,
+    ) -> ForgeToolResult:
+        """Refuse a call, as ``execute``."""
+        return self.execute(arguments, workspace_root, deps, identity, collector)
 
 
 def _failed(

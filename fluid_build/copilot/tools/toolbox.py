@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
 from fluid_build.copilot.tools.definition import Tool, ToolDefinition
-from fluid_build.copilot.tools.execution import refuse_unknown
+from fluid_build.copilot.tools.execution import MissingTool
 from fluid_build.copilot.tools.metrics import ToolObservabilityCollector, get_tool_collector
 from fluid_build.copilot.tools.registry import as_tool, find_tool, registered_tools
 
@@ -78,11 +78,9 @@ class Toolbox(Mapping[str, Tool]):
         collector: ToolObservabilityCollector | None = None,
     ) -> ForgeToolResult:
         """Call a tool of the box, as ``dispatch_forge_tool`` does with a registered one."""
-        tool = self._tools.get(name)
+        tool = self._tools.get(name) or MissingTool(name)
         identity = (agent_id, workflow_id, session_id)
         collector = collector or get_tool_collector()
-        if tool is None:
-            return refuse_unknown(name, args, identity, collector)
         return tool.execute(args, workspace_root, deps, identity, collector)
 
     async def dispatch_async(
@@ -98,11 +96,9 @@ class Toolbox(Mapping[str, Tool]):
         collector: ToolObservabilityCollector | None = None,
     ) -> ForgeToolResult:
         """Call a tool of the box without blocking; a blocking tool gets a thread."""
-        tool = self._tools.get(name)
+        tool = self._tools.get(name) or MissingTool(name)
         identity = (agent_id, workflow_id, session_id)
         collector = collector or get_tool_collector()
-        if tool is None:
-            return refuse_unknown(name, args, identity, collector)
         return await tool.execute_async(args, workspace_root, deps, identity, collector)
 
     def _add(self, tool: Tool) -> None:
