@@ -161,25 +161,10 @@ class RunCostTracker:
         """
         self._lock.finalize(work)
 
-    def price(
-        self,
-        provider: str,
-        model: str,
-        input_tokens: int,
-        output_tokens: int,
-        cached_tokens: int = 0,
-        *,
-        cache_write_tokens: int = 0,
-    ) -> Decimal | None:
-        """Return the price of a call in this run, which isn't recorded; None if unknown."""
-        return self._price(
-            provider,
-            model,
-            input_tokens,
-            output_tokens,
-            cached_tokens,
-            cache_write_tokens=cache_write_tokens,
-        )
+    @property
+    def price(self) -> Price:
+        """Return the function that prices a call in this run, which it doesn't record."""
+        return self._price
 
     def reserve(
         self,
