@@ -23,12 +23,13 @@ from fluid_build.copilot.context.compaction import (
 from fluid_build.copilot.context.message_parts import guessed_tokens
 from fluid_build.copilot.context.model_data import context_window
 from fluid_build.copilot.context.summary import Summarizer
-from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
+from fluid_build.copilot.context.token_budget import check_prompt_fits
 from fluid_build.copilot.cost import RunCostTracker, get_cost_tracker
 from fluid_build.copilot.errors import ContextOverflowError, CostLimitExceeded, ProviderServerError
 from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+from fluid_build.copilot.llm.prompt_estimate import estimate_prompt
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
     StreamEvent,
@@ -111,7 +112,7 @@ class ModelTurns:
         self._digest = ConversationDigest()
         self._tokens = ConversationTokens()
         self._fixed_digest = _digest_of_fixed_parts(prompt)
-        self._fixed_tokens = _tokens_of_fixed_parts(prompt)
+        self._fixed_tokens = estimate_prompt(prompt)
 
     async def compacted(
         self, messages: Sequence[Message], turns: int
@@ -299,9 +300,3 @@ def _digest_of_fixed_parts(prompt: LlmPrompt) -> str:
     tools = [asdict(tool) for tool in prompt.tool_specs]
     parts = [prompt.system, tools, prompt.response_schema, prompt.schema_name, dict(prompt.extra)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _tokens_of_fixed_parts(prompt: LlmPrompt) -> int:
-    schemas = [] if prompt.response_schema is None else [dict(prompt.response_schema)]
-    tools = [asdict(tool) for tool in prompt.tool_specs]
-    return estimate_prompt_tokens([], system=prompt.system, tools=[*tools, *schemas])
