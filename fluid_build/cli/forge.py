@@ -1,7 +1,7 @@
 """``fluid forge data-model``: a source's model, contract, dbt project and proof, as files."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,12 +37,8 @@ from fluid_build.cli.profile import tell_notes
 from fluid_build.cli.source_options import CHOICES, check_outside, conventions, source_requests
 from fluid_build.cli.source_session import combined_session, source_session
 from fluid_build.errors import UsageError
-from fluid_build.forge import Forged, Preview, check_several
-from fluid_build.forge import forge as forge_source
-from fluid_build.forge import preview as preview_source
+from fluid_build.forge import Forged, ForgeOptions, Preview, forge, preview
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
-from fluid_build.modeling.dimensional.elements import CalendarSettings
-from fluid_build.modeling.techniques import check_event_dates, check_technique
 from fluid_build.progress import OnProgress
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
@@ -52,7 +48,6 @@ from fluid_build.sources.kinds import DDL
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.source_names import check_name
 from fluid_build.sources.uri import Address, locate
-from fluid_build.transform.dbt.targets import check_target
 
 
 def from_source(
@@ -96,22 +91,23 @@ def from_source(
     \b
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
     """
-    calendar = calendar_settings(fiscal_year_start, locale)
-    known, _ = check_technique(technique, variant, calendar, business_vault=business_vault)
-    dates = _event_dates(event_date or [])
-    check_event_dates(technique, dates)
-    warehouse = check_target(target)
+    options = ForgeOptions(
+        technique,
+        variant,
+        calendar_settings(fiscal_year_start, locale),
+        _event_dates(event_date or []),
+        business_vault,
+        target,
+    )
     if len(uri) > 1:
-        check_several(known, warehouse)
+        options.check_several()
     answers = conventions(decimal, date_order)
-    options = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
-    requests = source_requests(source, uri, options)
+    opening = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
+    requests = source_requests(source, uri, opening)
     for request in requests:
         if out is not None:
             check_outside(out, request.address)
-    requested = _Requested(
-        _checked(name), technique, variant, dates, calendar, business_vault, target, out, force
-    )
+    requested = _Requested(_checked(name), options, out, force)
     return _run(requests, None, context.obj, requested, diff=diff, json=json)
 
 
@@ -140,18 +136,20 @@ def from_ddl(
     \b
     Example:  fluid forge data-model from-ddl schema.sql --dialect postgres -o shop-model
     """
-    calendar = calendar_settings(fiscal_year_start, locale)
-    check_technique(technique, variant, calendar, business_vault=business_vault)
-    check_target(target)
+    options = ForgeOptions(
+        technique,
+        variant,
+        calendar_settings(fiscal_year_start, locale),
+        business_vault=business_vault,
+        target=target,
+    )
     address = locate(file)
     if address.kind is not DDL:
         raise UsageError(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    requested = _Requested(
-        _checked(name), technique, variant, {}, calendar, business_vault, target, out, force
-    )
+    requested = _Requested(_checked(name), options, out, force)
     return _run([SourceRequest(address)], dialect, context.obj, requested, diff=diff, json=json)
 
 
@@ -160,12 +158,7 @@ class _Requested:
     """What to make of a source, and where to write it."""
 
     name: str | None
-    technique: str
-    variant: str | None
-    event_dates: Mapping[str, str]
-    calendar: CalendarSettings
-    business_vault: bool
-    target: str
+    options: ForgeOptions
     out: Path | None
     overwrite: bool
 
@@ -179,27 +172,26 @@ def _run(
     diff: bool,
     json: bool,
 ) -> int:
-    work = preview_source if diff else forge_source
     with (
         messages.progress() as on_progress,
         _session(requests, dialect, requested.name, interrupts, on_progress) as source,
     ):
         out = requested.out or Path(f"{_file_name(source.name)}-model")
-        result = work(
-            source,
-            technique=requested.technique,
-            variant=requested.variant,
-            event_dates=requested.event_dates,
-            calendar=requested.calendar,
-            business_vault=requested.business_vault,
-            target=requested.target,
-            out=out,
-            overwrite=requested.overwrite,
-            on_progress=on_progress,
+        overwrite, options = requested.overwrite, requested.options
+        result = (
+            preview(source, options, out=out, overwrite=overwrite, on_progress=on_progress)
+            if diff
+            else forge(
+                source,
+                out=out,
+                overwrite=overwrite,
+                on_progress=on_progress,
+                **options.as_settings(),
+            )
         )
     if isinstance(result, Preview):
         return _report_preview(out, result, json=json)
-    steps = after_forge(out, result, _addresses(requests, source), requested.target)
+    steps = after_forge(out, result, _addresses(requests, source), requested.options.target)
     return _report(out, result, steps, json=json)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import get_args
 
+from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.builder import data_vault
@@ -99,13 +100,14 @@ def build_model(
     event_dates: Mapping[str, str] | None = None,
     *,
     business_vault: bool = False,
+    decisions: ModelDecisions = NO_DECISIONS,  # noqa: ARG001
 ) -> LogicalModel:
     """Build the logical model of a profile; raise UsageError as ``check_technique`` does.
 
     Every technique shares the conceptual and the semantic layer. The flat one has no other. With
     ``observations`` of the same source, decisions rest on more than names and the profile.
     ``calendar`` describes the generated calendar of a dimensional model, ``event_dates`` are the
-    dates that the user chose for its events, by table.
+    dates that the user chose for its events, by table. ``decisions`` overrule judgements.
     """
     known, requested_variant = check_technique(
         technique, variant, calendar, business_vault=business_vault

@@ -1,0 +1,1 @@
+"""Decisions: what a person or a model says about the data, in one typed language."""

@@ -1,0 +1,323 @@
+"""The kinds of decisions, each a Pydantic model, and their JSON schema for editors.
+
+A decision overrules a judgement of ours. Whoever makes it, a person or a model, uses the same
+words. Names are the source's own: ``orders`` is a table there, or ``sales.orders`` where that is
+how the source is listed.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self, TypeAlias, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from fluid_build.json_types import JsonObject
+
+Author = Literal["person", "model"]
+Role = Literal[
+    "hub", "link", "satellite", "reference", "fact", "dimension", "bridge", "date"
+]  # fmt: skip
+Additivity = Literal["additive", "semi-additive", "non-additive", "none"]
+
+_MOST_NAME = 500
+"""Characters in a name; no database that we know allows as many."""
+_MOST_TEXT = 2_000
+"""Characters in a description: a long paragraph."""
+_MOST_REASON = 600
+"""Characters in a reason: a few sentences."""
+_MOST_KEY_COLUMNS = 32
+"""Columns in a key, which is what databases allow."""
+_MOST_ATTRIBUTES = 1_000
+
+
+def _without_controls(text: str) -> str:
+    """Return a text; raise ValueError for characters that steer a terminal or can't be stored."""
+    if any(unicodedata.category(c) in {"Cc", "Cf", "Cs"} and c not in "\n\t" for c in text):
+        raise ValueError("the text has control characters")
+    return text
+
+
+def _single_line(text: str) -> str:
+    if "\n" in text or "\t" in text:
+        raise ValueError("the name has a line break or a tab")
+    return _without_controls(text)
+
+
+SourceName = Annotated[str, Field(min_length=1, max_length=_MOST_NAME)]
+"""A name of something that exists: whatever it has in it, it's only ever looked up."""
+NewName = Annotated[
+    str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+]  # fmt: skip
+"""A name that is legal without quotes on every target; PostgreSQL's limit is 63 characters."""
+Label = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_single_line)]
+Text = Annotated[str, Field(min_length=1, max_length=_MOST_TEXT), AfterValidator(_without_controls)]
+KeyColumns = Annotated[tuple[SourceName, ...], Field(min_length=1, max_length=_MOST_KEY_COLUMNS)]
+
+
+class DecisionEvidence(BaseModel):
+    """What the data said about a decision: the figures, and the query that returns violations."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rows: int
+    nulls: int = 0
+    distinct: int | None = None
+    violations: int = 0
+    sql: str = ""
+
+
+class BaseDecision(BaseModel):
+    """What every decision has: who made it and why, and, once applied, its evidence."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    by: Author = "person"
+    reason: Annotated[
+        str, Field(max_length=_MOST_REASON), AfterValidator(_without_controls)
+    ] = ""  # fmt: skip
+    evidence: DecisionEvidence | None = None
+
+
+class _Claim(BaseDecision):
+    """A decision that the data can contradict; a person may insist on it all the same."""
+
+    despite_violations: bool = False
+
+    @model_validator(mode="after")
+    def _only_a_person_insists(self) -> Self:
+        if self.despite_violations and self.by == "model":
+            raise ValueError("only a person can insist on a claim that the data contradicts")
+        return self
+
+
+class _Target(BaseDecision):
+    """A decision about a table, a column of it, or an element of the model (``hub_customer``)."""
+
+    table: SourceName | None = None
+    column: SourceName | None = None
+    element: SourceName | None = None
+
+    @model_validator(mode="after")
+    def _names_one_target(self) -> Self:
+        if (self.table is None) == (self.element is None):
+            raise ValueError("name a table, with or without a column, or else an element")
+        return self
+
+
+class Rename(_Target):
+    """Give a table, a column or an element of the model another name."""
+
+    decision: Literal["rename"] = "rename"
+    new_name: NewName
+
+
+class Describe(_Target):
+    """Say what a table, a column or an element of the model is."""
+
+    decision: Literal["describe"] = "describe"
+    text: Text
+
+
+class SetKey(_Claim):
+    """Say which columns identify a row of a table."""
+
+    decision: Literal["set_key"] = "set_key"
+    table: SourceName
+    columns: KeyColumns
+
+
+class _Reference(BaseDecision):
+    from_table: SourceName
+    from_columns: KeyColumns
+    to_table: SourceName
+    to_columns: KeyColumns
+
+    @model_validator(mode="after")
+    def _columns_pair(self) -> Self:
+        if len(self.from_columns) != len(self.to_columns):
+            raise ValueError("from_columns and to_columns pair by position")
+        return self
+
+
+class AddRelationship(_Claim, _Reference):
+    """Say that columns of one table refer to another; columns pair by position."""
+
+    decision: Literal["add_relationship"] = "add_relationship"
+
+
+class DropRelationship(_Reference):
+    """Say that columns don't refer to that table."""
+
+    decision: Literal["drop_relationship"] = "drop_relationship"
+
+
+class BusinessKey(_Claim):
+    """Say which columns the business identifies a row by: what its hub is built on."""
+
+    decision: Literal["business_key"] = "business_key"
+    table: SourceName
+    columns: KeyColumns
+
+
+class Classify(BaseDecision):
+    """Say what a table becomes: in a vault, or in a star."""
+
+    decision: Literal["classify"] = "classify"
+    table: SourceName
+    role: Role
+
+
+class Grain(_Claim):
+    """Say which columns tell the rows of a fact apart."""
+
+    decision: Literal["grain"] = "grain"
+    table: SourceName
+    columns: KeyColumns
+
+
+class Measure(BaseDecision):
+    """Say how a number adds up; ``none`` says that it's no measure."""
+
+    decision: Literal["measure"] = "measure"
+    table: SourceName
+    column: SourceName
+    additivity: Additivity
+
+
+class TextType(_Claim):
+    """Say how a column's text is read: as dates of a format, numbers with a comma, or as text.
+
+    ``date_format`` is in strptime's words (``%d/%m/%Y``).
+    """
+
+    decision: Literal["type"] = "type"
+    table: SourceName
+    column: SourceName
+    read_as: Literal["text", "date", "timestamp", "number"]
+    date_format: Annotated[str, Field(max_length=100)] | None = None
+    decimal: Literal["comma", "point"] | None = None
+
+
+class PersonalData(BaseDecision):
+    """Say whether a column holds personal data."""
+
+    decision: Literal["personal_data"] = "personal_data"
+    table: SourceName
+    column: SourceName
+    is_personal: bool = True
+
+
+class Domain(BaseDecision):
+    """Say which business domain the product belongs to."""
+
+    decision: Literal["domain"] = "domain"
+    domain: Label
+
+
+class Owner(BaseDecision):
+    """Say which team owns the product."""
+
+    decision: Literal["owner"] = "owner"
+    team: Label
+    email: Label | None = None
+
+
+class ProductName(BaseDecision):
+    """Say what the product is called."""
+
+    decision: Literal["name"] = "name"
+    name: Label
+
+
+class Ignore(BaseDecision):
+    """Leave a table out."""
+
+    decision: Literal["ignore"] = "ignore"
+    table: SourceName
+
+
+class Merge(_Claim):
+    """Say that two tables describe the same entity: rows with equal columns are one instance."""
+
+    decision: Literal["merge"] = "merge"
+    table: SourceName
+    columns: KeyColumns
+    into_table: SourceName
+    into_columns: KeyColumns
+
+    @model_validator(mode="after")
+    def _columns_pair(self) -> Self:
+        if len(self.columns) != len(self.into_columns):
+            raise ValueError("columns and into_columns pair by position")
+        if self.table == self.into_table:
+            raise ValueError("a table can't be merged into itself")
+        return self
+
+
+class Split(_Claim):
+    """Say that a table holds a second entity: ``columns`` identify it, ``attributes`` describe it.
+
+    ``entity`` is the name of the new entity.
+    """
+
+    decision: Literal["split"] = "split"
+    table: SourceName
+    columns: KeyColumns
+    attributes: Annotated[tuple[SourceName, ...], Field(max_length=_MOST_ATTRIBUTES)] = ()
+    entity: NewName
+
+    @model_validator(mode="after")
+    def _attributes_are_others(self) -> Self:
+        if set(self.columns) & set(self.attributes):
+            raise ValueError("a column can't be both in columns and in attributes")
+        return self
+
+
+AnyDecision: TypeAlias = (
+    Rename
+    | Describe
+    | SetKey
+    | AddRelationship
+    | DropRelationship
+    | BusinessKey
+    | Classify
+    | Grain
+    | Measure
+    | TextType
+    | PersonalData
+    | Domain
+    | Owner
+    | ProductName
+    | Ignore
+    | Merge
+    | Split
+)
+Decision = Annotated[AnyDecision, Field(discriminator="decision")]
+
+DECISION_TYPES: tuple[type[AnyDecision], ...] = get_args(AnyDecision)
+DECISION_NAMES: tuple[str, ...] = tuple(
+    kind.model_fields["decision"].default for kind in DECISION_TYPES
+)
+
+
+class DecisionFile(BaseModel):
+    """``decisions.yaml``: the decisions of a forged folder, in order; a later one wins."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: Literal[1] = 1
+    decisions: tuple[Decision, ...] = ()
+
+
+DECISION: TypeAdapter[AnyDecision] = TypeAdapter(Decision)
+
+
+def decisions_schema() -> JsonObject:
+    """Return the JSON schema (2020-12) of ``decisions.yaml``."""
+    schema: JsonObject = DecisionFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def described(decisions: Sequence[AnyDecision]) -> list[JsonObject]:
+    """Return decisions as JSON objects, without fields that say nothing."""
+    return [decision.model_dump(mode="json", exclude_none=True) for decision in decisions]

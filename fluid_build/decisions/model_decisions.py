@@ -1,0 +1,67 @@
+"""The decisions that the modelling follows, by what they are about."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from fluid_build.decisions.language import (
+    AnyDecision,
+    BaseDecision,
+    BusinessKey,
+    Classify,
+    Describe,
+    Domain,
+    Grain,
+    Measure,
+    Merge,
+    Owner,
+    ProductName,
+    Rename,
+    Split,
+)
+
+D = TypeVar("D", bound=BaseDecision)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDecisions:
+    """Decisions that apply, by table, or by table and column. Of two about one thing, the last."""
+
+    roles: Mapping[str, Classify] = field(default_factory=dict)
+    business_keys: Mapping[str, BusinessKey] = field(default_factory=dict)
+    grains: Mapping[str, Grain] = field(default_factory=dict)
+    measures: Mapping[tuple[str, str], Measure] = field(default_factory=dict)
+    merges: tuple[Merge, ...] = ()
+    splits: tuple[Split, ...] = ()
+    renamings: tuple[Rename, ...] = ()
+    descriptions: tuple[Describe, ...] = ()
+    domain: Domain | None = None
+    owner: Owner | None = None
+    name: ProductName | None = None
+
+
+NO_DECISIONS = ModelDecisions()
+
+
+def model_decisions(decisions: Iterable[AnyDecision]) -> ModelDecisions:
+    """Return the decisions that the modelling follows; the others have changed the profile."""
+    kinds: dict[type, list[AnyDecision]] = {}
+    for decision in decisions:
+        kinds.setdefault(type(decision), []).append(decision)
+
+    def of(kind: type[D]) -> list[D]:
+        return [decision for decision in kinds.get(kind, []) if isinstance(decision, kind)]
+
+    return ModelDecisions(
+        roles={decision.table: decision for decision in of(Classify)},
+        business_keys={decision.table: decision for decision in of(BusinessKey)},
+        grains={decision.table: decision for decision in of(Grain)},
+        measures={(decision.table, decision.column): decision for decision in of(Measure)},
+        merges=tuple(of(Merge)),
+        splits=tuple(of(Split)),
+        renamings=tuple(of(Rename)),
+        descriptions=tuple(of(Describe)),
+        domain=next(reversed(of(Domain)), None),
+        owner=next(reversed(of(Owner)), None),
+        name=next(reversed(of(ProductName)), None),
+    )

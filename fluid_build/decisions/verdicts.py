@@ -1,0 +1,53 @@
+"""What became of a decision: accepted or refused, with the figure that decided it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from fluid_build.decisions.language import AnyDecision, DecisionEvidence
+
+Status = Literal["accepted", "insisted", "refused", "unused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A decision, and what became of it.
+
+    The data confirms an ``accepted`` one, or has nothing to say about it. An ``insisted`` one is
+    contradicted by ``evidence.violations`` rows, and goes in as declared and violated because a
+    person insists. A ``refused`` one doesn't go in. An ``unused`` one is right, but says nothing
+    about this technique. ``message`` is one sentence, with the figure that decided.
+    """
+
+    decision: AnyDecision
+    status: Status
+    message: str
+    evidence: DecisionEvidence | None = None
+
+    @property
+    def applies(self) -> bool:
+        """Whether the decision goes into the model."""
+        return self.status in {"accepted", "insisted"}
+
+
+def accepted(
+    decision: AnyDecision, message: str, evidence: DecisionEvidence | None = None
+) -> Verdict:
+    """Return the verdict on a decision that the data bears out."""
+    return Verdict(decision, "accepted", message, evidence)
+
+
+def refused(
+    decision: AnyDecision, message: str, evidence: DecisionEvidence | None = None
+) -> Verdict:
+    """Return the verdict on a decision that doesn't go in."""
+    return Verdict(decision, "refused", message, evidence)
+
+
+def applied(verdicts: Iterable[Verdict]) -> tuple[AnyDecision, ...]:
+    """Return the decisions that go into the model, each with its evidence."""
+    return tuple(
+        verdict.decision.model_copy(update={"evidence": verdict.evidence})
+        for verdict in verdicts
+        if verdict.applies
+    )

@@ -1,0 +1,117 @@
+"""The main road: all stages of a forge, one after another, and the folder that they fill.
+
+Nothing is written before the contract has passed the validator, and then everything is written at
+once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Unpack
+
+from fluid_build.forge.documents import documents
+from fluid_build.forge.folder import (
+    DbtProject,
+    folder_contents,
+    folder_differences,
+    project_files,
+    write_folder,
+)
+from fluid_build.forge.options import ForgeOptions, ForgeSettings
+from fluid_build.forge.results import Forged, Preview
+from fluid_build.forge.stages import (
+    Designed,
+    decide,
+    design,
+    look_closer,
+    measure,
+    prove,
+    report_stage,
+    write_contract,
+)
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.base import Source
+from fluid_build.sources.combined import CombinedSource
+from fluid_build.transform.proof.folder_changes import folder_changes
+
+
+def forge(
+    source: Source,
+    *,
+    out: Path | None = None,
+    overwrite: bool = False,
+    on_progress: OnProgress = ignore,
+    **settings: Unpack[ForgeSettings],
+) -> Forged:
+    """Profile a source, model it, build it, prove it, and write everything to ``out``.
+
+    ``settings`` are the fields of ``ForgeOptions``. A source that ``open_source`` didn't open has
+    no address: it gets no dbt project, and ``fluid verify`` needs --uri. Files in ``out`` that
+    were edited or added since are kept unless ``overwrite`` is set. Raises UsageError as
+    ``ForgeOptions`` does, SourceError where the source can't be read or has no readable table,
+    BuildFailedError where the model doesn't build, OutputError where ``out`` can't be written. The
+    bytes of the files depend on the source, the options, and the path from ``out`` to the source.
+    A model that loses something is written too, and its proof says so.
+    """
+    options = ForgeOptions(**settings)
+    forged = _forged(source, options, on_progress)
+    if out is None:
+        return forged
+    project = _project(source, forged, options, out, on_progress)
+    with folder_contents(source, forged.plan, _documents(forged), project) as files:
+        report_stage(on_progress, "write")
+        written = write_folder(source, forged.model, files, options, out, overwrite=overwrite)
+    return replace(forged, files=written.files, kept=written.kept, notes=project.notes)
+
+
+def preview(
+    source: Source,
+    options: ForgeOptions,
+    *,
+    out: Path,
+    overwrite: bool = False,
+    on_progress: OnProgress = ignore,
+) -> Preview:
+    """Do all that ``forge`` does except writing, and return what it would change in ``out``.
+
+    The errors are the same.
+    """
+    forged = _forged(source, options, on_progress)
+    project = _project(source, forged, options, out, on_progress)
+    with folder_contents(source, forged.plan, _documents(forged), project) as files:
+        changes = folder_changes(out, files, overwrite=overwrite)
+        differences = folder_differences(out, changes, files)
+    return Preview(replace(forged, notes=project.notes), changes, differences)
+
+
+def _forged(source: Source, options: ForgeOptions, on_progress: OnProgress) -> Forged:
+    if isinstance(source, CombinedSource):
+        options.check_several()
+    profile = measure(source, on_progress)
+    decided = decide(source, profile, options)
+    observations = look_closer(source, decided.profile, on_progress)
+    report_stage(on_progress, "model")
+    designed = design(decided, observations, options)
+    proof = prove(source, designed, on_progress)
+    report_stage(on_progress, "contract")
+    contract = write_contract(decided.profile, designed, options)
+    return Forged(
+        decided.profile,
+        designed.model,
+        designed.plan,
+        contract,
+        proof,
+        verdicts=designed.verdicts,
+    )
+
+
+def _documents(forged: Forged) -> Mapping[str, str]:
+    designed = Designed(forged.model, forged.plan, forged.verdicts)
+    return documents(forged.profile, designed, forged.contract, forged.proof)
+
+
+def _project(
+    source: Source, forged: Forged, options: ForgeOptions, out: Path, on_progress: OnProgress
+) -> DbtProject:
+    report_stage(on_progress, "project")
+    return project_files(source, forged.model, forged.plan, options, out)

@@ -1,0 +1,45 @@
+"""What a forge made, or would make."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fluid_build.contract.fluid import FluidContract
+from fluid_build.decisions.verdicts import Verdict
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.profiling.profile import Profile
+from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.proof.folder_changes import FileChange
+from fluid_build.transform.proof.proof import Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Forged:
+    """What was generated. ``files`` are the paths that were written, sorted, if any were.
+
+    ``kept`` are files in the same folder that were left alone, because somebody edited or added
+    them. ``verdicts`` say what became of each decision, in their order.
+    """
+
+    profile: Profile
+    model: LogicalModel
+    plan: TransformPlan
+    contract: FluidContract
+    proof: Proof
+    files: tuple[Path, ...] = ()
+    kept: tuple[FileChange, ...] = ()
+    notes: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What ``forge`` would do to its folder.
+
+    ``differences`` are unified diffs, by file name, of the files that would be replaced or that
+    somebody edited.
+    """
+
+    forged: Forged
+    changes: tuple[FileChange, ...]
+    differences: Mapping[str, tuple[str, ...]]

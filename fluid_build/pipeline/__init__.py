@@ -1,0 +1,1 @@
+"""The staged pipeline: agents that improve a forge's model, on the composite engine."""
