@@ -30,6 +30,17 @@ class Verdict:
         return self.status in {"accepted", "insisted"}
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a finished model doesn't follow a decision.
+
+    It's ``refused`` where the model can't, and ``unused`` where the technique has no place for it.
+    """
+
+    status: Literal["refused", "unused"]
+    message: str
+
+
 def accepted(
     decision: AnyDecision, message: str, evidence: DecisionEvidence | None = None
 ) -> Verdict:
