@@ -55,7 +55,12 @@ KeyColumns = Annotated[tuple[SourceName, ...], Field(min_length=1, max_length=_M
 
 
 class DecisionEvidence(BaseModel):
-    """What the data said about a decision: the figures, and the query that returns violations."""
+    """What the data said about a decision: the figures, and the query that returns violations.
+
+    ``rows`` are those that the decision is about, without ``nulls``. ``matched`` rows have a value
+    that another table has too, and ``coverage`` is the share of that table's values that they have.
+    ``reversible`` says that values read as another type have the same spelling when written again.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -63,6 +68,9 @@ class DecisionEvidence(BaseModel):
     nulls: int = 0
     distinct: int | None = None
     violations: int = 0
+    matched: int | None = None
+    coverage: float | None = None
+    reversible: bool | None = None
     sql: str = ""
 
 

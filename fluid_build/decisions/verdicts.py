@@ -16,7 +16,8 @@ class Verdict:
     The data confirms an ``accepted`` one, or has nothing to say about it. An ``insisted`` one is
     contradicted by ``evidence.violations`` rows, and goes in as declared and violated because a
     person insists. A ``refused`` one doesn't go in. An ``unused`` one is right, but says nothing
-    about this technique. ``message`` is one sentence, with the figure that decided.
+    about this technique, or repeats another decision. ``message`` is one sentence, with the figure
+    that decided.
     """
 
     decision: AnyDecision

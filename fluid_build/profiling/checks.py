@@ -55,6 +55,16 @@ def repeated_values(table: str, columns: tuple[str, ...]) -> str:
     )
 
 
+def repeated_or_null_values(table: str, columns: tuple[str, ...]) -> str:
+    """Return a query for the combined values that more than one row has or that have a null."""
+    names = quote_all(columns)
+    has_null = " OR ".join(f"{quote(column)} IS NULL" for column in columns)
+    return (
+        f"SELECT {names}, COUNT(*) AS row_count FROM {table} "
+        f"GROUP BY {names} HAVING COUNT(*) > 1 OR {has_null}"
+    )
+
+
 def other_values(table: str, column: str, accepted: tuple[str, ...]) -> str:
     """Return a query for the rows whose value isn't accepted, compared as text; nulls pass."""
     values = ", ".join(literal(value) for value in accepted)

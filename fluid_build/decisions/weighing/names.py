@@ -1,0 +1,151 @@
+"""The tables and columns that a decision names, looked up in the profile."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fluid_build.decisions.language import AnyDecision
+from fluid_build.profiling.profile import Profile, TableProfile
+from fluid_build.sources.base import Source
+from fluid_build.text import clip, did_you_mean
+
+_COLUMN_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "table": ("column", "columns", "attributes"),
+    "from_table": ("from_columns",),
+    "to_table": ("to_columns",),
+    "into_table": ("into_columns",),
+}
+"""The fields of decisions that name a table, each with those that name columns of it."""
+_PLACE_PART = re.compile(r'"((?:[^"]|"")*)"')
+_LONGEST_NAME = 80
+"""Characters of an unknown name that are repeated; it may be anything."""
+
+
+class UnknownNameError(ValueError):
+    """A decision names something that the profile doesn't have, or names a column twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNames:
+    """The tables of a profile by every spelling that means one, and why others are missing."""
+
+    tables: Mapping[str, TableProfile]
+    spellings: Mapping[str, frozenset[str]]
+    skipped: Mapping[str, str]
+
+    def table(self, name: str) -> TableProfile:
+        """Return the table that a name means; raise UnknownNameError if none or several do."""
+        if name in self.tables:
+            return self.tables[name]
+        tables = _meant(name, self.spellings)
+        if len(tables) == 1:
+            return self.tables[tables[0]]
+        if tables:
+            raise UnknownNameError(f"{label(name)} means several tables: {_listed(tables)}.")
+        if name in self.skipped:
+            raise UnknownNameError(f"The table {label(name)} couldn't be read.")
+        guess = did_you_mean(name, self.tables).strip()
+        raise UnknownNameError(f"There's no table {label(name)}. {guess}".strip())
+
+
+def source_names(source: Source, profile: Profile) -> SourceNames:
+    """Return the names of a profile's tables: with and without their schema and their source."""
+    schemas = {table.name: table.schema for table in source.tables}
+    spellings: dict[str, set[str]] = {}
+    for table in profile.tables:
+        for spelling in _spellings(table, schemas.get(table.name, "")):
+            spellings.setdefault(spelling, set()).add(table.name)
+    return SourceNames(
+        tables={table.name: table for table in profile.tables},
+        spellings={spelling: frozenset(names) for spelling, names in spellings.items()},
+        skipped={table.name: table.reason for table in profile.skipped},
+    )
+
+
+def with_exact_names(decision: AnyDecision, names: SourceNames) -> AnyDecision:
+    """Return a decision with the exact names of its tables and columns.
+
+    Raises UnknownNameError. An element of the model isn't looked up: it doesn't exist yet.
+    """
+    exact: dict[str, object] = {}
+    for table_field, column_fields in _COLUMN_FIELDS.items():
+        name = getattr(decision, table_field, None)
+        if name is None:
+            continue
+        table = names.table(name)
+        exact[table_field] = table.name
+        for field in column_fields:
+            value = getattr(decision, field, None)
+            if isinstance(value, str):
+                exact[field] = _exact_column(table, value)
+            elif value is not None:
+                exact[field] = _exact_columns(table, value)
+    resolved = decision.model_copy(update=exact)
+    _check_still_distinct(resolved)
+    return resolved
+
+
+def label(*names: str) -> str:
+    """Return a name as it's written in a message: a table, or a table and its column."""
+    return f"`{clip('.'.join(' '.join(name.split()) for name in names), _LONGEST_NAME)}`"
+
+
+def columns_label(table: str, columns: Sequence[str]) -> str:
+    """Return columns of a table as they're written in a message."""
+    return label(table, columns[0] if len(columns) == 1 else f"({', '.join(columns)})")
+
+
+def _exact_columns(table: TableProfile, names: Iterable[str]) -> tuple[str, ...]:
+    exact = tuple(_exact_column(table, name) for name in names)
+    if len(set(exact)) < len(exact):
+        twice = next(name for name in exact if exact.count(name) > 1)
+        raise UnknownNameError(f"{label(table.name, twice)} is named twice.")
+    return exact
+
+
+def _exact_column(table: TableProfile, name: str) -> str:
+    columns = [column.name for column in table.columns]
+    if name in columns:
+        return name
+    alike = _meant(name, {column: (column,) for column in columns})
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        raise UnknownNameError(
+            f"{label(table.name, name)} means several columns: {_listed(alike)}."
+        )
+    guess = did_you_mean(name, columns).strip()
+    raise UnknownNameError(f"{label(table.name)} has no column {label(name)}. {guess}".strip())
+
+
+def _meant(name: str, spellings: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return what a name means as it's spelled, or else whatever the case of its letters."""
+
+    def spelled_alike(fold: Callable[[str], str]) -> list[str]:
+        wanted = fold(name)
+        return sorted({m for text, all_ in spellings.items() if fold(text) == wanted for m in all_})
+
+    return spelled_alike(str) or spelled_alike(str.casefold)
+
+
+def _spellings(table: TableProfile, schema: str) -> Iterable[str]:
+    """Return the table's name, and its place with and without its schema and its source."""
+    yield table.name
+    parts = [part.replace('""', '"') for part in _PLACE_PART.findall(table.sql)]
+    for start in range(len(parts)):
+        yield ".".join(parts[start:])
+    if schema and parts:
+        yield f"{schema}.{parts[-1]}"
+
+
+def _check_still_distinct(decision: AnyDecision) -> None:
+    """Raise UnknownNameError where two spellings turned out to be one name."""
+    if decision.decision == "merge" and decision.table == decision.into_table:
+        raise UnknownNameError(f"{label(decision.table)} can't be merged into itself.")
+    if decision.decision == "split" and (both := {*decision.columns} & {*decision.attributes}):
+        column = label(decision.table, min(both))
+        raise UnknownNameError(f"{column} can't be both in columns and in attributes.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(label(name) for name in names[:5])

@@ -1,0 +1,100 @@
+"""Claims about relationships, measured on every row."""
+
+from fluid_build.decisions.language import AddRelationship, Author, DropRelationship
+from tests.decisions.shop import ORPHANS, Shop
+
+
+def refers(
+    child: str, parent: str, *, by: Author = "person", insist: bool = False
+) -> AddRelationship:
+    """Say that a column refers to another, both as ``table.column``."""
+    (from_table, from_column), (to_table, to_column) = child.split("."), parent.split(".")
+    return AddRelationship(
+        from_table=from_table,
+        from_columns=(from_column,),
+        to_table=to_table,
+        to_columns=(to_column,),
+        by=by,
+        despite_violations=insist,
+    )
+
+
+def drops(child: str, parent: str, *, by: Author = "person") -> DropRelationship:
+    added = refers(child, parent)
+    return DropRelationship(
+        by=by, **added.model_dump(include={"from_table", "from_columns", "to_table", "to_columns"})
+    )
+
+
+def test_a_relationship_with_orphans_is_refused_with_the_figure(shop: Shop) -> None:
+    verdict = shop.verdict(refers("orders.customer_id", "customers.id"))
+    assert verdict.status == "refused"
+    assert verdict.message == (
+        "3 of 298 rows in `orders.customer_id` have no match in `customers.id`."
+    )
+    assert verdict.evidence is not None
+    assert verdict.evidence.violations == ORPHANS
+    assert (verdict.evidence.nulls, verdict.evidence.matched) == (2, 295)
+
+
+def test_a_relationship_that_holds_is_a_declared_foreign_key(shop: Shop) -> None:
+    decision = refers("returns.order_id", "orders.order_id")
+    assert shop.verdict(decision).status == "refused", "order numbers of returns are too small"
+    decision = refers("returns.return_id", "customers.id")
+    assert shop.verdict(decision).message == "All 30 rows have a match."
+    key = next(k for k in shop.amended(decision).foreign_keys if k.from_table == "returns")
+    assert (key.origin, key.cardinality, key.confidence) == ("declared", "one-to-one", 1.0)
+    assert (key.evidence.matched, key.evidence.orphans, key.evidence.coverage) == (30, 0, 0.5)
+
+
+def test_a_relationship_to_columns_that_repeat_is_refused(shop: Shop) -> None:
+    verdict = shop.verdict(refers("returns.return_id", "orders.big"))
+    assert verdict.status == "refused"
+    assert verdict.message == "`orders.big` isn't unique: 250 of 300 rows repeat a value."
+
+
+def test_columns_that_cant_be_compared_are_refused(shop: Shop) -> None:
+    verdict = shop.verdict(refers("orders.order_no", "customers.id"))
+    assert verdict.message == (
+        "`orders.order_no` holds text and `customers.id` numbers, which can't be compared."
+    )
+
+
+def test_a_person_can_insist_on_a_relationship_with_orphans(shop: Shop) -> None:
+    decision = refers("clients.mail", "customers.email", insist=True)
+    assert shop.verdict(decision).status == "insisted"
+    key = next(k for k in shop.amended(decision).foreign_keys if k.from_table == "clients")
+    assert (key.evidence.orphans, key.evidence.reason) == (
+        20,
+        "Decided by a person. 20 rows violate it.",
+    )
+
+
+def test_a_model_cant_give_a_column_a_second_parent(shop: Shop) -> None:
+    verdict = shop.verdict(refers("orders.customer_id", "returns.return_id", by="model"))
+    assert verdict.message == "`orders.customer_id` refers to `customers.id` already."
+
+
+def test_a_column_cant_refer_to_itself(shop: Shop) -> None:
+    verdict = shop.verdict(refers("orders.order_id", "orders.order_id"))
+    assert verdict.message == "`orders.order_id` can't refer to itself."
+
+
+def test_a_dropped_relationship_becomes_a_ruled_out_candidate(shop: Shop) -> None:
+    decision = drops("orders.customer_id", "customers.id", by="model")
+    assert shop.verdict(decision).status == "accepted"
+    profile = shop.amended(decision)
+    assert not [key for key in profile.foreign_keys if key.from_table == "orders"]
+    candidate = next(each for each in profile.candidates if each.from_table == "orders")
+    assert candidate.ruled_out
+
+
+def test_a_relationship_that_isnt_there_cant_be_dropped(shop: Shop) -> None:
+    verdict = shop.verdict(drops("orders.order_id", "customers.id"))
+    assert verdict.status == "refused"
+
+
+def test_only_a_person_can_drop_what_the_source_declares(shop: Shop) -> None:
+    declared = ("customers.country", "countries.code")
+    assert shop.verdict(drops(*declared, by="model")).status == "refused"
+    assert shop.verdict(drops(*declared)).status == "accepted"
