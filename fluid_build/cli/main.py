@@ -22,27 +22,6 @@ from fluid_build.errors import UsageError
 from fluid_build.text import did_you_mean
 
 
-class LazyCommand(TyperCommand):
-    """A command that is known by its name and summary until it is called.
-
-    ``place`` is ``module:function`` in this package.
-    """
-
-    def __init__(self, name: str, place: str, summary: str) -> None:
-        super().__init__(name, help=summary, short_help=summary)
-        self.place = place
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
-    ) -> Any:
-        """Import the real command, and let it parse its arguments."""
-        return self.load().make_context(info_name, args, parent=parent, **extra)
-
-    def load(self) -> Any:
-        """Return the real command."""
-        return _real_command(str(self.name), imported(self.place))
-
-
 class ConfiguredCommand(TyperCommand):
     """A command that starts with a valid configuration.
 
@@ -55,6 +34,36 @@ class ConfiguredCommand(TyperCommand):
 
         current_config()
         return super().invoke(ctx)
+
+
+class LazyCommand(TyperCommand):
+    """A command that is known by its name and summary until it is called.
+
+    ``place`` is ``module:function`` in this package.
+    """
+
+    def __init__(self, name: str, place: str, summary: str) -> None:
+        super().__init__(name, help=summary, short_help=summary)
+        self.place = place
+
+    kind: type[TyperCommand] = ConfiguredCommand
+    """The class of the real command."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Import the real command, and let it parse its arguments."""
+        return self.load().make_context(info_name, args, parent=parent, **extra)
+
+    def load(self) -> Any:
+        """Return the real command."""
+        return _real_command(str(self.name), imported(self.place), self.kind)
+
+
+class LazyRepair(LazyCommand):
+    """A command that works with a broken configuration too, to find and to repair it."""
+
+    kind = TyperCommand
 
 
 class Group(TyperGroup):
@@ -109,11 +118,13 @@ def imported(place: str) -> Any:
     return getattr(importlib.import_module(f"fluid_build.cli.{module}"), function)
 
 
-def _real_command(name: str, function: Callable[..., int]) -> Any:
+def _real_command(
+    name: str, function: Callable[..., int], kind: type[TyperCommand] = ConfiguredCommand
+) -> Any:
     """Return a function as a command; the first line of its help is its summary."""
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     summary = (function.__doc__ or "").partition("\n")[0]
-    app.command(name, cls=ConfiguredCommand, short_help=summary)(function)
+    app.command(name, cls=kind, short_help=summary)(function)
     return get_command(app)
 
 
@@ -177,6 +188,47 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         "import",
         "contract_formats:import_commands",
         "Turn a contract in another format into a FLUID contract.",
+    )
+    yield _group(
+        "ai",
+        "Choose the language model that agents use, if you want one.",
+        LazyCommand("setup", "ai:setup", "Choose the model that agents use, and save its API key."),
+        LazyCommand(
+            "status",
+            "ai:status",
+            "Show which model agents use, where its key is, and with --check whether it answers.",
+        ),
+        LazyCommand(
+            "models",
+            "ai:models",
+            "List the models whose prices and windows are known, without asking anyone.",
+        ),
+    )
+    yield _group(
+        "config",
+        "Show and change the settings.",
+        LazyRepair(
+            "show", "config:show_config", "Show every setting, and where its value comes from."
+        ),
+        LazyRepair("set", "config:set_config", "Change one setting of the configuration file."),
+        LazyRepair(
+            "migrate",
+            "config:migrate_config",
+            "Move the settings of the older files to config.yaml.",
+        ),
+    )
+    yield _group(
+        "memory",
+        "Look at what earlier forges left for later ones, and forget it.",
+        LazyCommand("list", "memory:list_memory", "List what is remembered of earlier forges."),
+        LazyCommand("search", "memory:search_memory", "Search what is remembered by words."),
+        LazyCommand("show", "memory:show_memory", "Show one record in full, as JSON."),
+        LazyCommand("forget", "memory:forget_memory", "Forget records for good."),
+    )
+    yield LazyRepair(
+        "doctor",
+        "doctor:doctor",
+        "Check the installation, the configuration, the store and the model provider.",
     )
 
 

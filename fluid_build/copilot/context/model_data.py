@@ -8,6 +8,7 @@ takes precedence over both.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -114,6 +115,38 @@ def price_usd(
     return _listed_price(
         provider, model, input_tokens, output_tokens, cached_tokens, cache_write_tokens
     )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownModel:
+    """A model by its name, with its window in tokens and US dollars per million tokens."""
+
+    name: str
+    window: int | None
+    input_usd: Decimal | None
+    output_usd: Decimal | None
+
+
+def known_models(provider: str) -> list[KnownModel]:
+    """Return the models of a provider that have a listed price, by name; imports genai-prices."""
+    from genai_prices import data_snapshot
+
+    provider_id = _NAMES_IN_GENAI_PRICES.get(provider, provider)
+    names = sorted(
+        info.id
+        for listed in data_snapshot.get_snapshot().providers
+        if listed.id == provider_id
+        for info in listed.models
+    )
+    return [
+        KnownModel(
+            name,
+            context_window(name, provider),
+            price_usd(provider, name, 1_000_000, 0),
+            price_usd(provider, name, 0, 1_000_000),
+        )
+        for name in names
+    ]
 
 
 @lru_cache(maxsize=256)

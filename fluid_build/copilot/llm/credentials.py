@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -78,20 +78,61 @@ def find_api_key(
     Raises ``ProviderAuthError`` where none has it, ``UsageError`` where others may read the file,
     or it isn't valid.
     """
-    environment = os.environ if environ is None else environ
-    for variable in variables:
-        value = environment.get(variable, "").strip()
-        if value:
-            return ApiKey(value)
-    key = _from_keyring(provider) or _from_file(provider, key_file or default_key_file())
-    if key:
+    for _, key in _places(provider, variables, environ, key_file):
         return ApiKey(key)
     names = " or ".join(variables)
     raise ProviderAuthError(
         f"No API key was found for {provider}{f' in {names}' if names else ''}.",
         provider=provider,
-        hint=f"Set {names}." if names else "Pass one to the client.",
+        hint=f"Set {names}, or run `fluid ai setup`." if names else "Pass one to the client.",
     )
+
+
+def find_key_place(provider: str, variables: Sequence[str]) -> str | None:
+    """Return where the key of ``provider`` comes from: a variable, the keyring, or the file.
+
+    None where there is none. Raises ``UsageError`` as ``find_api_key`` does.
+    """
+    return next((place for place, _ in _places(provider, variables, None, None)), None)
+
+
+def _places(
+    provider: str,
+    variables: Sequence[str],
+    environ: Mapping[str, str] | None,
+    key_file: Path | None,
+) -> Iterator[tuple[str, str]]:
+    """Yield each place that has a key, and the key; those that win first."""
+    environment = os.environ if environ is None else environ
+    for variable in variables:
+        value = environment.get(variable, "").strip()
+        if value:
+            yield variable, value
+    from_keyring = _from_keyring(provider)
+    if from_keyring:
+        yield "the system's keyring", from_keyring
+    path = key_file or default_key_file()
+    from_file = _from_file(provider, path)
+    if from_file:
+        yield str(path), from_file
+
+
+def keep_api_key(provider: str, key: str) -> str:
+    """Save a key in the system's keyring, or in the private file where there is none.
+
+    Return the place. Raises ``UsageError`` for a key with invalid characters.
+    """
+    checked = ApiKey(key.strip())
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:  # the extra is not installed
+        return str(save_api_key(provider, checked.reveal()))
+    try:
+        keyring.set_password(KEYRING_SERVICE, provider, checked.reveal())
+    except KeyringError:  # this machine has no keyring, or it is locked
+        return str(save_api_key(provider, checked.reveal()))
+    return "the system's keyring"
 
 
 def save_api_key(provider: str, key: str, key_file: Path | None = None) -> Path:

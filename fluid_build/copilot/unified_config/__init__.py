@@ -25,12 +25,14 @@ from fluid_build.copilot.unified_config.settings import (
     load_unified_config,
     use_flags,
 )
+from fluid_build.copilot.unified_config.writing import ConfigChange, set_setting
 
 __all__ = [
     "CONFIG_NAME",
     "ENVIRONMENT",
     "HOME_VARIABLE",
     "BehaviorConfig",
+    "ConfigChange",
     "ConfigError",
     "LlmSettings",
     "Migration",
@@ -45,5 +47,6 @@ __all__ = [
     "list_settings",
     "load_unified_config",
     "migrate_legacy_to_unified",
+    "set_setting",
     "use_flags",
 ]

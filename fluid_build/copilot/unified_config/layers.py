@@ -92,6 +92,19 @@ def file_layer(path: Path) -> Layer:
     return _check_layer(Layer("config", str(path), settings, lines))
 
 
+def read_settings(path: Path) -> tuple[JsonObject, str]:
+    """Return the settings of ``config.yaml`` before they are checked, and its text.
+
+    Raises ``ConfigError`` for a file that isn't YAML.
+    """
+    return _read_yaml(path)[0], _read_text(path) or ""
+
+
+def check_settings(path: Path, settings: JsonObject) -> None:
+    """Raise ``ConfigError`` for the first of the settings that isn't valid."""
+    _check_layer(Layer("config", str(path), settings))
+
+
 def legacy_layers(folder: Path, warnings: list[str]) -> list[Layer]:
     """Return the legacy files' settings; add a warning for each that no longer exists."""
     ai_config_name, sources_name, prices_name = LEGACY_NAMES

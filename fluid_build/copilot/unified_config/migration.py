@@ -55,8 +55,8 @@ def migrate_legacy_to_unified(home: str | Path | None = None) -> Migration:
     if not migrated:
         return Migration(path, warnings=tuple(warnings))
     try:
-        backups = (_back_up(path),) if path.exists() else ()
-        _write(path, merged)
+        backups = (back_up(path),) if path.exists() else ()
+        write_settings(path, merged)
     except OSError as error:
         raise OutputError(
             f"{path} can't be written: {error.strerror}.", hint="Check the folder's permissions."
@@ -68,7 +68,8 @@ def _keys(settings: JsonObject) -> set[str]:
     return {".".join(path) for path, _ in iterate_settings(settings)}
 
 
-def _back_up(path: Path) -> Path:
+def back_up(path: Path) -> Path:
+    """Copy a file next to itself, under a name that is free; return the copy."""
     number = 1
     while (backup := path.with_name(f"{path.name}.bak{number}")).exists():
         number += 1
@@ -76,7 +77,8 @@ def _back_up(path: Path) -> Path:
     return backup
 
 
-def _write(path: Path, settings: JsonObject) -> None:
+def write_settings(path: Path, settings: JsonObject) -> None:
+    """Write settings as a file that only its owner may read. Raises ``OSError``."""
     import yaml
 
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,216 @@
+"""``fluid doctor``: whether everything that Fluid Forge needs is there, and what to do if not."""
+
+import importlib.util
+import os
+import platform
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+import typer
+from rich.table import Column
+
+import fluid_build
+from fluid_build.cli import failures, messages
+from fluid_build.cli.options import Debug, Json
+from fluid_build.copilot.llm.credentials import find_key_place
+from fluid_build.copilot.llm.providers import make_provider
+from fluid_build.copilot.store.configured import STORE_VARIABLE, open_store
+from fluid_build.copilot.unified_config import CONFIG_NAME, fluid_home, load_unified_config
+from fluid_build.errors import FluidError
+from fluid_build.extras import install_command
+from fluid_build.report.terminal.printing import show
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, unbroken
+from fluid_build.report.terminal.unbroken_grid import Grid
+from fluid_build.secrets import redact
+from fluid_build.text import counted
+
+State = Literal["ok", "optional", "failed"]
+_STYLES: dict[State, str] = {"ok": "green", "optional": "dim", "failed": "red"}
+
+EXTRAS: dict[str, tuple[str, str]] = {
+    "llm": ("httpx", "agents that use a language model"),
+    "dbt": ("dbt", "building the dbt project with `fluid verify --dbt`"),
+    "postgres": ("psycopg", "PostgreSQL sources, and a store that a team shares"),
+    "mcp": ("mcp", "tools of MCP servers"),
+    "otel": ("opentelemetry.sdk", "traces and metrics"),
+    "vectors": ("numpy", "memory that is searched by meaning"),
+}
+"""Each extra with a module of it, and what it is for."""
+
+_SECONDS_TO_CONNECT = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, what was seen, and what to do where it failed."""
+
+    name: str
+    state: State
+    finding: str
+    advice: str = ""
+
+
+def doctor(
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Connect to no model provider.")
+    ] = False,
+    json: Json = False,
+    _debug: Debug = False,
+) -> int:
+    """Check the installation, the configuration, the store and the model provider.
+
+    No model is asked, so nothing is paid. Exit code 1 means that a check failed.
+
+    \b
+    Example:  fluid doctor
+    """
+    checks = list(_checks(offline=offline))
+    failed = [check for check in checks if check.state == "failed"]
+    if json:
+        messages.show_json(
+            {
+                "healthy": not failed,
+                "checks": [
+                    {
+                        "name": check.name,
+                        "state": check.state,
+                        "finding": check.finding,
+                        "advice": check.advice,
+                    }
+                    for check in checks
+                ],
+            }
+        )
+    else:
+        show(_screen(checks, failed))
+    return failures.CHECK_FAILED if failed else failures.DONE
+
+
+def _checks(*, offline: bool) -> Iterator[Check]:
+    yield Check(
+        "version",
+        "ok",
+        f"Fluid Forge {fluid_build.__version__}, Python {platform.python_version()}",
+    )
+    yield _attempt("engine", _check_engine, "Install Fluid Forge again.")
+    yield _attempt("temporary files", _check_temporary_files, "Free space, or set TMPDIR.")
+    yield _attempt("configuration", _check_configuration, "Correct it with `fluid config set`.")
+    yield _attempt(
+        "store", _check_store, "Make the folder writable, or set FLUID_HOME or FLUID_STORE."
+    )
+    yield from _check_model(offline=offline)
+    for extra, (module, purpose) in EXTRAS.items():
+        if _is_installed(module):
+            yield Check(f"extra {extra}", "ok", f"installed: {purpose}")
+        else:
+            yield Check(
+                f"extra {extra}", "optional", f"not installed: {purpose}", install_command(extra)
+            )
+
+
+def _attempt(name: str, work: Callable[[], str], advice: str) -> Check:
+    """Run a check; an error that we raise on purpose says what to do itself."""
+    try:
+        return Check(name, "ok", work())
+    except FluidError as error:
+        return Check(name, "failed", error.message, error.hint or advice)
+    except (OSError, ImportError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return Check(name, "failed", redact(str(reason)), advice)
+
+
+def _check_engine() -> str:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute("SELECT 42").fetchall()
+    return f"DuckDB {duckdb.__version__}"
+
+
+def _check_temporary_files() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "write").write_bytes(b"x")
+        return f"{Path(folder).parent} is writable"
+
+
+def _check_configuration() -> str:
+    load_unified_config()
+    path = fluid_home() / CONFIG_NAME
+    return f"{path} is valid" if path.exists() else f"{path} doesn't exist; defaults are used"
+
+
+def _check_store() -> str:
+    with closing(open_store()) as store:
+        store.put("doctor", "write", True, ttl_seconds=1)
+        store.delete("doctor", "write")
+    shared = os.environ.get(STORE_VARIABLE, "").strip()
+    return f"{redact(shared)} is writable" if shared else f"{fluid_home()} is writable"
+
+
+def _check_model(*, offline: bool) -> Iterator[Check]:
+    try:
+        llm = load_unified_config().llm
+        if llm.provider is None:
+            yield Check(
+                "model", "optional", "none is configured; forges work without", "fluid ai setup"
+            )
+            return
+        provider = make_provider(llm.provider, llm.base_url)
+        place = find_key_place(provider.name, provider.key_variables)
+    except FluidError as error:
+        yield Check("model", "failed", error.message, error.hint or "fluid ai setup")
+        return
+    if llm.model is None:
+        yield Check("model", "failed", "llm.model isn't set", "fluid ai setup")
+    elif place is None and provider.needs_key:
+        yield Check("model", "failed", f"no API key for {provider.name}", "fluid ai setup")
+    else:
+        key = f"API key from {place}" if place else "no key needed"
+        yield Check("model", "ok", f"{llm.model} of {provider.name}, {key}")
+    if not offline:
+        yield _check_reachable(provider.base_url)
+
+
+def _check_reachable(address: str) -> Check:
+    parts = urlsplit(address)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        with socket.create_connection((host, port), timeout=_SECONDS_TO_CONNECT):
+            return Check("provider", "ok", f"{host}:{port} accepts connections")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return Check(
+            "provider",
+            "failed",
+            f"{host}:{port} can't be reached: {reason}",
+            "Check the network, a proxy, or llm.base_url.",
+        )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # of a submodule, the package itself is missing
+        return False
+
+
+def _screen(checks: Sequence[Check], failed: Sequence[Check]) -> Iterator[Part]:
+    grid = Grid(Column("check", style="cyan"), "state", "finding")
+    for check in checks:
+        grid.add_row(
+            unbroken(check.name), text(check.state, _STYLES[check.state]), text(check.finding)
+        )
+    yield grid
+    if failed:
+        yield heading("What to do", counted(len(failed), "check") + " failed")
+        yield from (indented(f"{check.name}: {check.advice}") for check in failed)
+    missing = [check for check in checks if check.state == "optional" and check.advice]
+    if missing:
+        yield heading("If you need it")
+        yield from (indented(f"{check.name}: {check.advice}", "dim") for check in missing)
