@@ -3,6 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Set
 
+from fluid_build.decisions.language import Measure
+from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
+from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.accepted_values import accepted_values
 from fluid_build.modeling.conceptual import (
     Attribute,
@@ -19,7 +22,12 @@ from fluid_build.modeling.conceptual import (
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.key_columns import key_columns
-from fluid_build.modeling.measures import MeasureRole, TableMeasures, profile_measures
+from fluid_build.modeling.measures import (
+    MeasureRole,
+    TableMeasures,
+    profile_measures,
+    with_decided,
+)
 from fluid_build.modeling.types import column_type, type_name
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling import checks
@@ -43,19 +51,23 @@ _FOREIGN_KEY_REASONS: Mapping[Origin, str] = {
 
 
 def conceptual_model(
-    profile: Profile, observations: Observations = NO_OBSERVATIONS
+    profile: Profile,
+    observations: Observations = NO_OBSERVATIONS,
+    decisions: ModelDecisions = NO_DECISIONS,
 ) -> ConceptualModel:
     """Return the entities, keys and relationships that a profile has evidence for.
 
-    ``observations`` of the same source show how measures add up.
+    ``observations`` of the same source show how measures add up, and ``decisions`` overrule that.
     """
     keys = key_columns(profile)
-    measures = profile_measures(profile, keys, observations)
+    suggested = profile_measures(profile, keys, observations)
+    measures = with_decided(profile, suggested, keys, decisions.measures)
+    entities = tuple(
+        _entity(table, keys[table.name], measures[table.name], profile.has_data)
+        for table in profile.tables
+    )
     return ConceptualModel(
-        entities=tuple(
-            _entity(table, keys[table.name], measures[table.name], profile.has_data)
-            for table in profile.tables
-        ),
+        entities=tuple(_with_plain_attributes(e, decisions, suggested[e.name]) for e in entities),
         relationships=_relationships(profile),
         candidates=tuple(map(_candidate_relationship, profile.candidates)),
         skipped=tuple(skipped.name for skipped in profile.skipped),
@@ -76,6 +88,37 @@ def _entity(table: TableProfile, keys: Set[str], measures: TableMeasures, has_da
         keys=entity_keys(table, has_data),
         mapped_source_tables=(table.name,),
         reason="One entity for one source table, under its own name.",
+    )
+
+
+def _with_plain_attributes(
+    entity: Entity, decisions: ModelDecisions, suggested: TableMeasures
+) -> Entity:
+    """Return an entity whose attributes say that a decision made them plain ones."""
+    plain = {
+        column: decision
+        for (table, column), decision in decisions.measures.items()
+        if table == entity.name and decision.additivity == "none" and column in suggested
+    }
+    if not plain:
+        return entity
+    attributes = tuple(
+        attribute.model_copy(
+            update={
+                "reason": _plain_reason(attribute, plain[attribute.name], suggested[attribute.name])
+            }
+        )
+        if attribute.name in plain
+        else attribute
+        for attribute in entity.attributes
+    )
+    return entity.model_copy(update={"attributes": attributes})
+
+
+def _plain_reason(attribute: Attribute, decision: Measure, suggested: MeasureRole) -> str:
+    return (
+        f"{attribute.reason} It isn't a measure. {decided_reason(decision)} By name and values it"
+        f" would be {suggested.additivity}: {suggested.reason}."
     )
 
 

@@ -100,7 +100,7 @@ def build_model(
     event_dates: Mapping[str, str] | None = None,
     *,
     business_vault: bool = False,
-    decisions: ModelDecisions = NO_DECISIONS,  # noqa: ARG001
+    decisions: ModelDecisions = NO_DECISIONS,
 ) -> LogicalModel:
     """Build the logical model of a profile; raise UsageError as ``check_technique`` does.
 
@@ -114,7 +114,7 @@ def build_model(
     )
     check_event_dates(known, event_dates)
     profile = without_contradicted(profile, observations.contradicted_references)
-    conceptual = _conceptual_model(profile, known, observations)
+    conceptual = _conceptual_model(profile, known, observations, decisions)
     vault: DataVaultModel | None = None
     if known == "data_vault_2":
         vault = data_vault(profile, conceptual, observations)
@@ -126,7 +126,15 @@ def build_model(
         conceptual=conceptual,
         dv2=vault,
         dimensional=(
-            star(profile, conceptual, observations, requested_variant, calendar, event_dates)
+            star(
+                profile,
+                conceptual,
+                observations,
+                requested_variant,
+                calendar,
+                event_dates,
+                decisions,
+            )
             if known == "dimensional"
             else None
         ),
@@ -135,9 +143,12 @@ def build_model(
 
 
 def _conceptual_model(
-    profile: Profile, technique: Technique, observations: Observations
+    profile: Profile,
+    technique: Technique,
+    observations: Observations,
+    decisions: ModelDecisions,
 ) -> ConceptualModel:
-    conceptual = conceptual_model(profile, observations)
+    conceptual = conceptual_model(profile, observations, decisions)
     if observations.key_overlaps:
         questions = tuple(open_questions(conceptual, observations.key_overlaps))
         candidates = (*questions, *conceptual.candidates)

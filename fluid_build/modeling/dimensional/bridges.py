@@ -79,6 +79,7 @@ def _bridge(ends: _Ends, entity: Entity, used_relations: set[str]) -> Bridge:
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, (*left.from_attributes, *right.from_attributes)),
         reason=layout.roles[entity.name].reason,
+        alternatives=layout.roles[entity.name].alternatives,
     )
 
 

@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
+from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.dimensional.bridges import describe_bridges
 from fluid_build.modeling.dimensional.calendar import GeneratedCalendar, calendar_dimensions
+from fluid_build.modeling.dimensional.decided_roles import (
+    KINDS,
+    roles_as_decided,
+    with_decided_calendars,
+)
 from fluid_build.modeling.dimensional.dimension_choice import choose_dimensions
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
@@ -14,7 +20,6 @@ from fluid_build.modeling.dimensional.elements import (
     Fact,
     Variant,
 )
-from fluid_build.modeling.dimensional.entity_roles import entity_roles
 from fluid_build.modeling.dimensional.facts import describe_facts
 from fluid_build.modeling.dimensional.left_out import tables_left_out, without
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
@@ -37,16 +42,21 @@ def star(
     requested: Variant | None = None,
     settings: CalendarSettings = DEFAULT_CALENDAR,
     event_dates: Mapping[str, str] | None = None,
+    decisions: ModelDecisions = NO_DECISIONS,
 ) -> DimensionalModel:
     """Build the dimensional model of a profile, in the requested variant or the suggested one.
 
     ``settings`` are those of the generated calendar. ``event_dates`` are the dates that the user
-    chose for events, by table.
+    chose for events, by table. ``decisions`` overrule what we'd choose, as far as a star
+    can carry them.
     """
     names = StarNames(sql_names(conceptual))
-    left_out = tables_left_out(observations)
-    graph = reference_graph(profile, without(conceptual, left_out), observations)
-    roles = entity_roles(graph)
+    classified = {table: d for table, d in decisions.roles.items() if d.role in KINDS}
+    left_out = tables_left_out(observations, classified)
+    graph = with_decided_calendars(
+        reference_graph(profile, without(conceptual, left_out), observations), classified
+    )
+    roles = roles_as_decided(graph, classified)
     suggested, reason = suggested_variant(graph, roles)
     layout, dimensions = choose_dimensions(graph, roles, names, requested or suggested)
     used_relations = set(layout.dimensions.values())

@@ -7,7 +7,6 @@ may be referred to by nothing: they would be lost.
 from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.dimensional.column_purposes import is_calendar
 from fluid_build.modeling.dimensional.dimensions import describe_dimensions
 from fluid_build.modeling.dimensional.elements import Dimension, Variant
 from fluid_build.modeling.dimensional.entity_roles import EntityRoles
@@ -22,9 +21,9 @@ def choose_dimensions(
 ) -> tuple[StarLayout, dict[str, Dimension]]:
     """Return which entities have dimensions, and the dimensions by entity, all of SCD type 1.
 
-    Dimensions are what facts and bridges refer to, what nothing looks up, wholes of parts,
-    calendars, and the lookups that would lose a row if they were only collapsed. In a snowflake,
-    every lookup is one.
+    Dimensions are what was decided to be one, what facts and bridges refer to, what nothing looks
+    up, wholes of parts, calendars, and the lookups that would lose a row if they were only
+    collapsed. In a snowflake, every lookup is one.
     """
     candidates = [name for name, role in roles.items() if role.kind == "dimension"]
     keys = {name: _key_name(graph, names, name) for name in candidates}
@@ -32,7 +31,7 @@ def choose_dimensions(
     used = _used_by_events(undecided)
     chosen = {name for name in candidates if variant == "snowflake" or name in used}
     chosen |= {name for name in candidates if not _is_looked_up(graph, roles, name)}
-    chosen |= {name for name in candidates if is_calendar(graph.entities[name])}
+    chosen |= {name for name in candidates if roles[name].is_decided or name in graph.calendars}
     chosen |= {name for name in candidates if graph.is_service(name)}
     chosen |= {undecided.whole(name) for name, role in roles.items() if role.kind == "part"}
     _add_uncovered(graph, roles, candidates, chosen)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.dimensional.column_purposes import is_calendar, is_naming
+from fluid_build.modeling.dimensional.column_purposes import is_naming
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionAttribute,
@@ -70,20 +70,22 @@ class _DimensionBuilder:
             ),
             source_columns=source_columns(self.entity, key),
             reason=reason,
+            alternatives=self.layout.roles[self.entity].alternatives,
         )
 
     def _type(self) -> tuple[DimensionType, str]:
         entity, role = self.layout.graph.entities[self.entity], self.layout.roles[self.entity]
-        if is_calendar(entity):
-            return "date", "The source has its own calendar."
+        decided = f"{role.reason} " if role.is_decided else ""
+        if entity.name in self.layout.graph.calendars:
+            return "date", f"{decided}The source has its own calendar."
         if self.entity in self.layout.used or not self.layout.graph.children[self.entity]:
             return "standard", role.reason
         if self.layout.variant == "snowflake":
             return "outrigger", f"A snowflake keeps each lookup in its own dimension. {role.reason}"
         return (
             "outrigger",
-            "Its columns are copied into the dimensions that refer to it. It's also kept as a"
-            " dimension, so that rows to which nothing refers aren't lost.",
+            f"{decided}Its columns are copied into the dimensions that refer to it. It's also kept"
+            " as a dimension, so that rows to which nothing refers aren't lost.",
         )
 
     def _add_attribute(

@@ -27,6 +27,7 @@ from fluid_build.modeling.dimensional.reference_graph import (
     is_filled,
     is_mandatory,
 )
+from fluid_build.modeling.element import Alternative
 
 EntityRoleKind = Literal["fact", "dimension", "bridge", "part"]
 _ENDS_OF_BRIDGE = 2
@@ -38,25 +39,32 @@ _FEWEST_ROWS_OF_PART = 20
 class EntityRole:
     """What an entity is in a star, and the sentence that says why.
 
-    A ``part`` belongs to the dimension of ``whole``, row by row, by the reference ``by``.
+    A ``part`` belongs to the dimension of ``whole``, row by row, by the reference ``by``. The
+    neighbours of an entity don't change a role that ``is_decided``.
     """
 
     kind: EntityRoleKind
     reason: str
     whole: str = ""
     by: str = ""
+    is_decided: bool = False
+    alternatives: tuple[Alternative, ...] = ()
 
 
 EntityRoles = Mapping[str, EntityRole]
+_NOTHING_DECIDED: EntityRoles = {}
 
 
-def entity_roles(graph: ReferenceGraph) -> EntityRoles:
-    """Return the role of every entity.
+def judged_roles(graph: ReferenceGraph, decided: EntityRoles = _NOTHING_DECIDED) -> EntityRoles:
+    """Return the role of every entity: the decided one, or else our judgement.
 
     Each entity is judged by its own columns and neighbours first. Then the roles of the neighbours
     may change it.
     """
-    roles = {name: _first_role(graph, entity) for name, entity in graph.entities.items()}
+    roles = {
+        name: decided.get(name) or _first_role(graph, entity)
+        for name, entity in graph.entities.items()
+    }
     _make_details_of_events_facts(graph, roles)
     _separate_parts(graph, roles)
     _make_parts_of_events_facts(roles)
@@ -206,8 +214,10 @@ def _make_details_of_events_facts(graph: ReferenceGraph, roles: dict[str, Entity
     while has_changed:
         has_changed = False
         for name, role in roles.items():
-            if role.kind == "fact" or (
-                role.kind == "bridge" and not _relates_events(graph, roles, name)
+            if (
+                role.is_decided
+                or role.kind == "fact"
+                or (role.kind == "bridge" and not _relates_events(graph, roles, name))
             ):
                 continue
             event = next(_parent_events(graph, roles, name), None)
@@ -240,7 +250,7 @@ def _is_detail_only(graph: ReferenceGraph, roles: EntityRoles, name: str) -> boo
 def _separate_parts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
     """Make a part that others refer to a dimension where its whole can't stand for it."""
     for name, role in list(roles.items()):
-        if role.kind != "part" or not graph.children[name]:
+        if role.kind != "part" or role.is_decided or not graph.children[name]:
             continue
         by = frozenset(graph.relationship(role.by).from_attributes)
         if any(frozenset(child.to_attributes) != by for child in graph.children[name]):
@@ -280,7 +290,9 @@ def _make_most_measured_fact(graph: ReferenceGraph, roles: dict[str, EntityRole]
     candidates = [
         (sum(a.measure is not None for a in entity.attributes), entity.rows, name)
         for name, entity in graph.entities.items()
-        if not graph.children[name] and roles[name].kind == "dimension"
+        if not graph.children[name]
+        and roles[name].kind == "dimension"
+        and not roles[name].is_decided
     ]
     measures, _, name = max(candidates, default=(0, 0, ""))
     if measures:

@@ -16,7 +16,6 @@ from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
-    is_calendar,
     is_date,
     is_month,
     is_planned,
@@ -79,11 +78,7 @@ def dates_by_fact(
 
 def source_calendars(graph: ReferenceGraph, entity: Entity) -> list[Relationship]:
     """Return the references by which an event leads to a day in a calendar of the source."""
-    return [
-        parent
-        for parent in graph.parents[entity.name]
-        if is_calendar(graph.entities[parent.to_entity])
-    ]
+    return [parent for parent in graph.parents[entity.name] if parent.to_entity in graph.calendars]
 
 
 def own_candidates(

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
-    is_calendar,
     is_date,
     is_describing,
     is_descriptive,
@@ -57,7 +56,7 @@ _NEARLY_UNIQUE = 0.9
 
 def event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity is an event; "" where it isn't one."""
-    if is_calendar(entity):
+    if entity.name in graph.calendars:
         return ""
     exchange = _exchange_reason(graph, entity)
     if exchange or _has_own_name(entity):
@@ -72,7 +71,7 @@ def event_reason(graph: ReferenceGraph, entity: Entity) -> str:
 
 def dimension_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity that isn't an event is a dimension, by what is true of it."""
-    if is_calendar(entity):
+    if entity.name in graph.calendars:
         return "Each row is a day: a calendar."
     children = sorted({child.from_entity for child in graph.children[entity.name]})
     if children:
@@ -160,7 +159,7 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     filled = tuple(filter(is_filled, parents))
     if not filled or is_named_period:
         return ""
-    calendars = tuple(p for p in parents if is_calendar(graph.entities[p.to_entity]))
+    calendars = tuple(p for p in parents if p.to_entity in graph.calendars)
     if calendars and measures:
         ends = name_parents(calendars)
         return f"It refers to {ends} for its date and has a measure ({measures[0].name})."
@@ -319,7 +318,7 @@ def _is_undated_place(
     """
     targets = [graph.entities[parent.to_entity] for parent in parents]
     if _period(graph, entity) is not None or any(
-        graph.event_dates(each) or is_calendar(each) for each in (entity, *targets)
+        graph.event_dates(each) or each.name in graph.calendars for each in (entity, *targets)
     ):
         return False
     kinds_of_sums = {a.measure.additivity for a in _sums(graph, entity) if a.measure}

@@ -11,7 +11,6 @@ from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
-    is_calendar,
     is_month,
 )
 from fluid_build.modeling.dimensional.date_roles import DateRoles, date_roles
@@ -221,6 +220,7 @@ class _FactBuilder:
                 layout.graph.keys[entity.name] or tuple(a.name for a in entity.attributes),
             ),
             reason=f"{layout.roles[entity.name].reason} {type_reason}",
+            alternatives=layout.roles[entity.name].alternatives,
         )
 
     def _refer_to_own_dimensions(self) -> None:
@@ -356,7 +356,7 @@ class _FactBuilder:
         join = next((join for join in fact.joins if join.name == dated.source), None)
         source = dated.source
         columns: AttributeNames = (dated.attribute,)
-        if join is not None and is_calendar(self.context.layout.graph.entities[join.entity]):
+        if join is not None and join.entity in self.context.layout.graph.calendars:
             relationship = self.context.layout.graph.relationship(join.relationship)
             source, columns = join.parent, relationship.from_attributes
         return (reference.source, reference.columns) == (source, columns)

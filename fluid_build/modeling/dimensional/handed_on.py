@@ -10,7 +10,6 @@ from typing import Literal
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
-    is_calendar,
     is_person,
     is_record_stamp,
 )
@@ -25,7 +24,7 @@ _DATE_WORDS = frozenset("data date datetime datum day dt fecha termin time times
 
 def handed_on(graph: ReferenceGraph, roles: EntityRoles, entity: str) -> HandedOn:
     """Return what the entity of a dimension hands on: all of its references, only its date."""
-    if roles[entity].kind != "dimension" or is_calendar(graph.entities[entity]):
+    if roles[entity].kind != "dimension" or entity in graph.calendars:
         return "nothing"
     if _only_links(graph, graph.entities[entity]):
         return "references"

@@ -5,7 +5,7 @@ relations with the same figures soon differ. It's left out only if each of its r
 from the details, so that nothing is lost: the way back computes it again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.dimensional.elements import LeftOut
@@ -17,9 +17,18 @@ from fluid_build.text import listed
 _MOST_NAMES = 6
 
 
-def tables_left_out(observations: Observations) -> tuple[LeftOut, ...]:
-    """Return the tables of totals that are exact in every row."""
-    totals = [aggregate for aggregate in observations.aggregates if aggregate.is_exact]
+def tables_left_out(
+    observations: Observations, classified: Collection[str] = ()
+) -> tuple[LeftOut, ...]:
+    """Return the tables of totals that are exact in every row.
+
+    Those that a decision classified are built all the same.
+    """
+    totals = [
+        aggregate
+        for aggregate in observations.aggregates
+        if aggregate.is_exact and aggregate.table not in classified
+    ]
     names = {aggregate.table for aggregate in totals}
     return tuple(_left_out(total) for total in totals if not names & _read_by(total))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
-from fluid_build.modeling.dimensional.column_purposes import event_dates, is_date
+from fluid_build.modeling.dimensional.column_purposes import event_dates, is_calendar, is_date
 from fluid_build.modeling.dimensional.name_values import looks_like_name
 from fluid_build.modeling.dimensional.record_keeping import (
     RecordKeeping,
@@ -50,6 +50,8 @@ class ReferenceGraph:
     """By entity and attribute, the least and the greatest number; NaN where they aren't known."""
     names: frozenset[tuple[str, str]]
     """Entities and attributes whose values look like names, whatever the attribute is called."""
+    calendars: frozenset[str]
+    """Entities with a row for each day."""
 
     def relationship(self, name: str) -> Relationship:
         """Return the reference of that name; raise KeyError if there is none."""
@@ -167,6 +169,7 @@ def reference_graph(
             for table in profile.tables
             for column in table.columns
         },
+        calendars=frozenset(e.name for e in conceptual.entities if is_calendar(e)),
     )
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
-    is_calendar,
     is_naming,
     is_person,
     is_record_stamp,
@@ -49,7 +48,7 @@ class StarLayout:
         """Return whether a lookup is copied into what refers to it, with its own lookups."""
         if self.variant == "snowflake" or self.roles[entity].kind == "part":
             return False
-        if is_calendar(self.graph.entities[entity]):
+        if entity in self.graph.calendars:
             return False
         if entity not in self.dimensions:
             return True
@@ -69,7 +68,7 @@ class StarLayout:
             return frozenset(attribute.name for attribute in attributes)
         if self.is_collapsed(entity):
             return frozenset(a.name for a in attributes if not is_record_stamp(a))
-        if self.variant == "snowflake" or is_calendar(self.graph.entities[entity]):
+        if self.variant == "snowflake" or entity in self.graph.calendars:
             return frozenset()
         return frozenset(attribute.name for attribute in attributes if is_naming(attribute))
 

@@ -6,6 +6,7 @@ from fluid_build.modeling.measures.column_names import (
     is_category_name,
     is_quantity_name,
 )
+from fluid_build.modeling.measures.decided import with_decided
 from fluid_build.modeling.measures.measure_role import Additivity, Aggregation, MeasureRole
 from fluid_build.modeling.measures.other_rows_evidence import TableMeasures
 from fluid_build.modeling.measures.profile_measures import profile_measures
@@ -20,4 +21,5 @@ __all__ = [
     "is_quantity_name",
     "profile_measures",
     "value_bounds",
+    "with_decided",
 ]

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from fluid_build.forge import forge
-from fluid_build.modeling.dimensional.entity_roles import EntityRole, entity_roles
+from fluid_build.modeling.dimensional.entity_roles import EntityRole, judged_roles
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
@@ -23,7 +23,7 @@ SALES = """
 
 
 def roles(measured: Profile) -> dict[str, EntityRole]:
-    return dict(entity_roles(reference_graph(measured, conceptual(measured))))
+    return dict(judged_roles(reference_graph(measured, conceptual(measured))))
 
 
 def kinds(schema: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fluid_build.modeling.dimensional.entity_roles import EntityRole, entity_roles
+from fluid_build.modeling.dimensional.entity_roles import EntityRole, judged_roles
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
@@ -15,7 +15,7 @@ SHOP = """
 
 
 def roles(measured: Profile) -> dict[str, EntityRole]:
-    return dict(entity_roles(reference_graph(measured, conceptual(measured))))
+    return dict(judged_roles(reference_graph(measured, conceptual(measured))))
 
 
 def role(columns: str, more: str = "") -> EntityRole:

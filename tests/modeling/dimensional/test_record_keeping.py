@@ -1,6 +1,6 @@
 """What columns say about the record, which makes no event of a person or a setting."""
 
-from fluid_build.modeling.dimensional.entity_roles import entity_roles
+from fluid_build.modeling.dimensional.entity_roles import judged_roles
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, reference_graph
 from tests.modeling.sources import conceptual, source
 
@@ -25,7 +25,7 @@ def graph(schema: str) -> ReferenceGraph:
 
 
 def facts(schema: str) -> set[str]:
-    return {name for name, role in entity_roles(graph(schema)).items() if role.kind == "fact"}
+    return {name for name, role in judged_roles(graph(schema)).items() if role.kind == "fact"}
 
 
 def test_a_signed_record_with_a_date_of_creation_is_no_event() -> None:
