@@ -2,7 +2,8 @@
 
     FluidError
       ├── UsageError                the command or call itself is wrong
-      │     └── MissingExtraError       an optional package isn't installed
+      │     ├── MissingExtraError       an optional package isn't installed
+      │     └── DecisionError           a file of decisions, or one of its entries, isn't valid
       ├── SourceError               the data couldn't be reached or read
       │     ├── UnknownSourceError      no such kind of source
       │     ├── SourceNotFoundError     nothing exists at that path or address
@@ -22,9 +23,10 @@ Each carries ``message`` (one sentence: what happened) and ``hint`` (one sentenc
 Neither may hold a password; see ``fluid_build.secrets.redact``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from fluid_build.text import did_you_mean
+from fluid_build.text import counted, did_you_mean
 
 
 class FluidError(Exception):
@@ -66,6 +68,44 @@ def unknown_name(
         f"Unknown {noun} {name!r}.",
         hint=f"{did_you_mean(name, [*names, *aliases])}Known {noun}s: {', '.join(names)}.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionProblem:
+    """What is wrong in a file of decisions, and where.
+
+    ``line`` and ``entry`` count from 1. ``entry`` is None for what is wrong outside of the entries,
+    ``line`` for what has no place. ``decision`` is the entry's kind where it's known. ``allowed``
+    is a sentence, or "".
+    """
+
+    message: str
+    line: int | None = None
+    entry: int | None = None
+    decision: str = ""
+    allowed: str = ""
+
+    def __str__(self) -> str:
+        kind = f" ({self.decision})" if self.decision else ""
+        places = [
+            *([f"line {self.line}"] if self.line is not None else []),
+            *([f"entry {self.entry}{kind}"] if self.entry is not None else []),
+        ]
+        place = f"{', '.join(places)}: " if places else ""
+        return f"{place}{self.message}" + (f" {self.allowed}" if self.allowed else "")
+
+
+class DecisionError(UsageError):
+    """A file of decisions isn't valid; ``problems`` has everything that is wrong in it."""
+
+    def __init__(
+        self, file: str, problems: Sequence[DecisionProblem], *, hint: str | None = None
+    ) -> None:
+        (first, *others) = problems
+        message = f"{file} has {counted(len(problems), 'problem')}." if others else ""
+        super().__init__(message or f"{file}, {first}", hint=hint or "Correct it and try again.")
+        self.file = file
+        self.problems = tuple(problems)
 
 
 class SourceError(FluidError):

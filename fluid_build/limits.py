@@ -61,3 +61,6 @@ CONTRACT_VALUES = Limit("FLUID_MAX_CONTRACT_VALUES", 1_000_000)
 
 FINDINGS = Limit("FLUID_MAX_FINDINGS", 1_000)
 """Findings about one contract that are listed."""
+
+DECISIONS = Limit("FLUID_MAX_DECISIONS", 10_000)
+"""Entries of decisions.yaml: ten for each table of a source of a thousand tables."""

@@ -13,7 +13,7 @@ from typing import TextIO
 import typer
 
 from fluid_build.cli.invocation import fluid_command
-from fluid_build.errors import FluidError
+from fluid_build.errors import DecisionError, FluidError
 from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.secrets import redact
 from fluid_build.sources.personal_text import without_values
@@ -26,6 +26,8 @@ READER_GONE = 128 + 13
 """What the shell reports of a process that SIGPIPE ended: its reader closed the pipe."""
 
 _LABEL = "Error: "
+_MOST_DETAILS = 20
+"""Lines about one failure: as many as a terminal shows with the prompt still in sight."""
 _NO_BREAK = "\0"
 """Stands for a blank while text is wrapped; text that is shown never contains it."""
 
@@ -34,19 +36,21 @@ _NO_BREAK = "\0"
 class Failure:
     """What to show: ``message`` says what happened, ``hint`` what to do about it.
 
-    ``command`` is a command line to paste, if the hint mentions one.
+    ``command`` is a command line to paste, if the hint mentions one. ``details`` are what the
+    message counts, each on a line of its own.
     """
 
     message: str
     hint: str
     command: str | None = None
+    details: tuple[str, ...] = ()
 
 
 def explain(error: Exception) -> Failure:
     """Return the two sentences for an error; an unforeseen error is reported as a bug."""
     if isinstance(error, FluidError):
         hint = error.hint or "Run the command with --help to see how it is used."
-        return Failure(error.message, hint, error.command)
+        return Failure(error.message, hint, error.command, _details(error))
     if isinstance(error, typer.TyperException):
         return Failure(error.format_message(), _usage_hint(error))
     if isinstance(error, OSError):
@@ -61,6 +65,15 @@ def explain(error: Exception) -> Failure:
         "Run the same command with --debug and report what it prints, after checking it for "
         "anything private.",
     )
+
+
+def _details(error: FluidError) -> tuple[str, ...]:
+    """Return what is wrong in a file of decisions; the message itself has a single problem."""
+    if not isinstance(error, DecisionError) or len(error.problems) == 1:
+        return ()
+    shown = [str(problem) for problem in error.problems[:_MOST_DETAILS]]
+    left = len(error.problems) - len(shown)
+    return (*shown, *([f"and {left:,} more"] if left else ()))
 
 
 def _usage_hint(error: typer.TyperException) -> str:
@@ -93,10 +106,13 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
     message, hint = (part.replace("`fluid ", f"`{fluid_command()} ") for part in (message, hint))
     indent = " " * len(_LABEL)
     command = [f"{indent}{_pasteable(failure.command)}"] if failure.command else []
+    details = [for_stream(visible(_sentence(detail)), stream) for detail in failure.details]
     if not stream.isatty():
-        stream.write("\n".join([f"{_LABEL}{message}", f"{indent}{hint}", *command]) + "\n")
+        parts = [f"{_LABEL}{message}", *(f"{indent}{part}" for part in (*details, hint)), *command]
+        stream.write("\n".join(parts) + "\n")
         return
-    lines = [*_wrapped(message, _LABEL, indent), *_wrapped(hint, indent, indent), *command]
+    below = [line for part in (*details, hint) for line in _wrapped(part, indent, indent)]
+    lines = [*_wrapped(message, _LABEL, indent), *below, *command]
     text = "\n".join(lines)
     if _may_colour():
         text = text.replace(_LABEL, f"\x1b[1;31m{_LABEL}\x1b[0m", 1)

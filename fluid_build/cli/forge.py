@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from fluid_build.cli.options import (
     DateOrder,
     Debug,
     Decimal,
+    Decisions,
     Dialect,
     Diff,
     EventDates,
@@ -38,6 +39,7 @@ from fluid_build.cli.source_options import CHOICES, check_outside, conventions, 
 from fluid_build.cli.source_session import combined_session, source_session
 from fluid_build.errors import UsageError
 from fluid_build.forge import Forged, ForgeOptions, Preview, forge, preview
+from fluid_build.forge.decision_files import folder_decisions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
 from fluid_build.progress import OnProgress
 from fluid_build.report.terminal.printing import show
@@ -76,6 +78,7 @@ def from_source(
     locale: Locale = None,
     business_vault: BusinessVault = False,
     target: Target = "duckdb",
+    decisions: Decisions = None,
     out: Out = None,
     force: Force = False,
     diff: Diff = False,
@@ -107,7 +110,7 @@ def from_source(
     for request in requests:
         if out is not None:
             check_outside(out, request.address)
-    requested = _Requested(_checked(name), options, out, force)
+    requested = _Requested(_checked(name), options, out, force, decisions)
     return _run(requests, None, context.obj, requested, diff=diff, json=json)
 
 
@@ -122,6 +125,7 @@ def from_ddl(
     locale: Locale = None,
     business_vault: BusinessVault = False,
     target: Target = "duckdb",
+    decisions: Decisions = None,
     out: Out = None,
     force: Force = False,
     diff: Diff = False,
@@ -149,7 +153,7 @@ def from_ddl(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    requested = _Requested(_checked(name), options, out, force)
+    requested = _Requested(_checked(name), options, out, force, decisions)
     return _run([SourceRequest(address)], dialect, context.obj, requested, diff=diff, json=json)
 
 
@@ -161,6 +165,7 @@ class _Requested:
     options: ForgeOptions
     out: Path | None
     overwrite: bool
+    decisions: Path | None = None
 
 
 def _run(
@@ -177,7 +182,11 @@ def _run(
         _session(requests, dialect, requested.name, interrupts, on_progress) as source,
     ):
         out = requested.out or Path(f"{_file_name(source.name)}-model")
-        overwrite, options = requested.overwrite, requested.options
+        overwrite = requested.overwrite
+        recorded = folder_decisions(out, requested.decisions, overwrite=overwrite)
+        options = replace(
+            requested.options, decisions=recorded.decisions, decisions_text=recorded.text
+        )
         result = (
             preview(source, options, out=out, overwrite=overwrite, on_progress=on_progress)
             if diff

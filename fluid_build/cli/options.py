@@ -67,6 +67,14 @@ EventDates: TypeAlias = Annotated[
         " chosen by default.",
     ),
 ]
+Decisions: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--decisions",
+        metavar="FILE",
+        help="Follow the decisions in this file instead of decisions.yaml in the output folder.",
+    ),
+]
 FiscalYearStart: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -7,7 +7,7 @@ how the source is listed.
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Annotated, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
@@ -321,9 +321,39 @@ DECISION: TypeAdapter[AnyDecision] = TypeAdapter(Decision)
 
 
 def decisions_schema() -> JsonObject:
-    """Return the JSON schema (2020-12) of ``decisions.yaml``."""
-    schema: JsonObject = DecisionFile.model_json_schema()
+    """Return the JSON schema (2020-12) of ``decisions.yaml``.
+
+    It accepts every valid file. What it can't say: that columns pair by position, that they are
+    different columns, that two tables aren't the same, and which characters act on a terminal.
+    """
+    schema = DecisionFile.model_json_schema()
+    definitions = schema["$defs"]
+    for kind in DECISION_TYPES:
+        definitions[kind.__name__] = _entry_schema(kind, definitions[kind.__name__])
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _entry_schema(kind: type[BaseDecision], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a kind, with what it requires of several fields together."""
+    fields = schema["properties"]
+    properties = {"decision": fields["decision"], **fields}
+    schema["properties"] = {name: _without_title(field) for name, field in properties.items()}
+    schema["required"] = ["decision", *schema.get("required", ())]
+    if issubclass(kind, _Target):
+        present = {"type": "string"}
+        schema["oneOf"] = [
+            {"required": [name], "properties": {name: present}} for name in ("table", "element")
+        ]
+    if issubclass(kind, _Claim):
+        by_model = {"required": ["by"], "properties": {"by": {"const": "model"}}}
+        schema["if"] = by_model
+        schema["then"] = {"properties": {"despite_violations": {"const": False}}}
+    return schema
+
+
+def _without_title(field: dict[str, Any]) -> dict[str, Any]:
+    """Return a field's schema without the title that Pydantic makes of its name."""
+    return {key: value for key, value in field.items() if key != "title"}
 
 
 def described(decisions: Sequence[AnyDecision]) -> list[JsonObject]:

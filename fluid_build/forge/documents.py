@@ -9,6 +9,7 @@ from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
+from fluid_build.forge.decision_files import decision_documents
 from fluid_build.forge.stages import Designed
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.profiling.profile import Profile
@@ -31,14 +32,22 @@ class InvalidOwnContractError(AssertionError):
 
 
 def documents(
-    profile: Profile, designed: Designed, contract: FluidContract, proof: Proof
+    profile: Profile,
+    designed: Designed,
+    contract: FluidContract,
+    proof: Proof,
+    decisions_text: str,
 ) -> Mapping[str, str]:
-    """Return all documents by name, once the contract has passed the validator."""
+    """Return all documents by name, once the contract has passed the validator.
+
+    ``decisions_text`` is the file that the decisions were read from, "" where there was none.
+    """
     model, plan = designed.model, designed.plan
     return {
         **artifacts(profile, model, contract),
         PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
         **proof_files(proof, model, plan),
+        **decision_documents(decisions_text, designed.verdicts),
     }
 
 

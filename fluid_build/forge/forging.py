@@ -58,7 +58,7 @@ def forge(
     if out is None:
         return forged
     project = _project(source, forged, options, out, on_progress)
-    with folder_contents(source, forged.plan, _documents(forged), project) as files:
+    with folder_contents(source, forged.plan, _documents(forged, options), project) as files:
         report_stage(on_progress, "write")
         written = write_folder(source, forged.model, files, options, out, overwrite=overwrite)
     return replace(forged, files=written.files, kept=written.kept, notes=project.notes)
@@ -78,7 +78,7 @@ def preview(
     """
     forged = _forged(source, options, on_progress)
     project = _project(source, forged, options, out, on_progress)
-    with folder_contents(source, forged.plan, _documents(forged), project) as files:
+    with folder_contents(source, forged.plan, _documents(forged, options), project) as files:
         changes = folder_changes(out, files, overwrite=overwrite)
         differences = folder_differences(out, changes, files)
     return Preview(replace(forged, notes=project.notes), changes, differences)
@@ -105,9 +105,11 @@ def _forged(source: Source, options: ForgeOptions, on_progress: OnProgress) -> F
     )
 
 
-def _documents(forged: Forged) -> Mapping[str, str]:
+def _documents(forged: Forged, options: ForgeOptions) -> Mapping[str, str]:
     designed = Designed(forged.model, forged.plan, forged.verdicts)
-    return documents(forged.profile, designed, forged.contract, forged.proof)
+    return documents(
+        forged.profile, designed, forged.contract, forged.proof, options.decisions_text
+    )
 
 
 def _project(

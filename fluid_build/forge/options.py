@@ -17,8 +17,9 @@ class ForgeOptions:
     """How to model a source, and where its relations are to be built.
 
     ``event_dates`` are the dates that the user chose for events, by table; ``decisions`` apply in
-    their order. Raises UsageError for an unknown technique, variant, target or date, or a business
-    vault of another technique than a Data Vault.
+    their order. ``decisions_text`` is the file that they were read from, "" where there was none:
+    it's written again with their evidence. Raises UsageError for an unknown technique, variant,
+    target or date, or a business vault of another technique than a Data Vault.
     """
 
     technique: str = "flat"
@@ -28,6 +29,7 @@ class ForgeOptions:
     business_vault: bool = False
     target: str = "duckdb"
     decisions: Sequence[AnyDecision] = ()
+    decisions_text: str = ""
 
     def __post_init__(self) -> None:
         check_technique(
@@ -66,6 +68,7 @@ class ForgeOptions:
             business_vault=self.business_vault,
             target=self.target,
             decisions=self.decisions,
+            decisions_text=self.decisions_text,
         )
 
 
@@ -79,3 +82,4 @@ class ForgeSettings(TypedDict, total=False):
     business_vault: bool
     target: str
     decisions: Sequence[AnyDecision]
+    decisions_text: str

@@ -12,7 +12,15 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias
 
 from fluid_build.artifacts import Content
+from fluid_build.decisions.editing import without_evidence
+from fluid_build.decisions.files import (
+    DECISIONS_FILE,
+    SCHEMA_FILE,
+    parse_decisions,
+    read_decision_file,
+)
 from fluid_build.errors import (
+    DecisionError,
     OutputError,
     SourceError,
     SourceNotFoundError,
@@ -89,11 +97,15 @@ def _written(
     now = _digest_on_disk(path)
     if now == digest(content):
         return FileChange(name, "nothing")
+    if name == DECISIONS_FILE and isinstance(content, str) and not loses_decisions(folder, content):
+        return FileChange(name, "replace")
     owner = _owner(name, now, earlier)
     return FileChange(name, "replace" if owner == "forge" or overwrite else "keep", owner)
 
 
 def _owner(name: str, now: str | None, earlier: Manifest | None) -> Owner:
+    if name == SCHEMA_FILE:
+        return "forge"  # `fluid decide` may have written it before any forge.
     if earlier is None or name in earlier.foreign:
         return "foreign"
     if name == PROOF_FILE:
@@ -113,12 +125,42 @@ def _left_over(
         if name in files or name in earlier.foreign or not _is_inside(name):
             continue
         path = folder / name
-        if not path.is_file():
+        if not path.is_file() or _belongs_to_decisions(folder, name):
             continue
         if _digest_on_disk(path) == earlier.files[name]:
             yield FileChange(name, "remove")
         else:
             yield FileChange(name, "remove" if overwrite else "keep", "edited")
+
+
+def _belongs_to_decisions(folder: Path, name: str) -> bool:
+    """Return whether a file stays although no decision was passed to this forge."""
+    return name in (DECISIONS_FILE, SCHEMA_FILE) and (folder / DECISIONS_FILE).exists()
+
+
+def loses_decisions(folder: Path, text: str) -> bool:
+    """Return whether ``text``, as the folder's decisions, loses any that somebody wrote there.
+
+    A file that's as a forge wrote it loses nothing, since its source is elsewhere.
+    """
+    path = folder / DECISIONS_FILE
+    if not os.path.lexists(path) or _is_as_written(folder, path):
+        return False
+    try:
+        before, after = read_decision_file(path).decisions, parse_decisions(text)
+    except (DecisionError, SourceError):
+        return True
+    return not {*map(without_evidence, before)} <= {*map(without_evidence, after)}
+
+
+def _is_as_written(folder: Path, path: Path) -> bool:
+    try:
+        earlier = read_manifest(folder)
+    except SourceError:
+        return False
+    written = earlier.files.get(DECISIONS_FILE)
+    is_ours = written is not None and DECISIONS_FILE not in earlier.foreign
+    return is_ours and _digest_on_disk(path) == written
 
 
 def _is_inside(name: str) -> bool:

@@ -1,0 +1,173 @@
+"""``decisions.yaml``, read: typed entries, or everything that is wrong with it at once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails, to_json
+
+from fluid_build import limits
+from fluid_build.decisions.language import DECISION, DECISION_NAMES, DECISION_TYPES, AnyDecision
+from fluid_build.decisions.nodes import DecisionNodes, EntryNode, decision_nodes
+from fluid_build.errors import DecisionError, DecisionProblem
+from fluid_build.regular_files import read_regular
+from fluid_build.text import did_you_mean, listed
+
+DECISIONS_FILE = "decisions.yaml"
+SCHEMA_FILE = "decisions.schema.json"
+MAX_BYTES = 8 * 1024 * 1024
+"""Ten thousand entries, each with a query in its evidence, take some five megabytes."""
+
+_TYPES = dict(zip(DECISION_NAMES, DECISION_TYPES, strict=True))
+_DOCUMENT_FIELDS = ("version", "decisions")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecisions:
+    """A file of decisions: its text as somebody wrote it, and what it says."""
+
+    text: str = ""
+    decisions: tuple[AnyDecision, ...] = ()
+
+
+NOTHING_RECORDED = RecordedDecisions()
+
+
+def read_decisions(out: Path | None, file: Path | None) -> tuple[AnyDecision, ...]:
+    """Return the decisions of ``file`` or else of the output folder; raise DecisionError."""
+    return recorded_decisions(out, file).decisions
+
+
+def recorded_decisions(out: Path | None, file: Path | None = None) -> RecordedDecisions:
+    """Return the decisions of ``file`` or else of the output folder, with their text.
+
+    A folder without a file has none. Raises DecisionError where a file isn't valid, or where
+    ``file`` doesn't exist.
+    """
+    if file is not None:
+        return read_decision_file(file)
+    place = None if out is None else out / DECISIONS_FILE
+    if place is None or not place.exists():
+        return NOTHING_RECORDED
+    return read_decision_file(place)
+
+
+def read_decision_file(path: Path) -> RecordedDecisions:
+    """Return what a file of decisions says; raise DecisionError, or SourceError for a device."""
+    too_large = "Split it, or remove what isn't needed."
+    try:
+        raw = read_regular(path, MAX_BYTES, too_large=too_large)
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        problem = DecisionProblem("it isn't UTF-8 text.", line)
+        raise DecisionError(str(path), [problem], hint="Save the file as UTF-8.") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        problem = DecisionProblem(f"it can't be read: {reason}.")
+        raise DecisionError(str(path), [problem], hint="Check the path.") from None
+    return RecordedDecisions(text, parse_decisions(text, str(path)))
+
+
+def parse_decisions(text: str, file: str = DECISIONS_FILE) -> tuple[AnyDecision, ...]:
+    """Return the decisions in a text; raise DecisionError with every problem in it."""
+    return checked_decisions(decision_nodes(text, file), file)
+
+
+def checked_decisions(nodes: DecisionNodes, file: str) -> tuple[AnyDecision, ...]:
+    """Return the decisions of a file's entries; raise DecisionError with every problem."""
+    decisions: list[AnyDecision] = []
+    problems = [*_document_problems(nodes)]
+    for number, entry in enumerate(nodes.entries, start=1):
+        checked = _checked_entry(number, entry)
+        if isinstance(checked, list):
+            problems += checked
+        else:
+            decisions.append(checked)
+    if problems:
+        raise DecisionError(file, problems)
+    return tuple(decisions)
+
+
+def _document_problems(nodes: DecisionNodes) -> Iterator[DecisionProblem]:
+    for name, (value, line) in nodes.fields.items():
+        if name not in _DOCUMENT_FIELDS:
+            guess = did_you_mean(name, _DOCUMENT_FIELDS)
+            known = "The document has `version` and `decisions`."
+            yield DecisionProblem(f"unknown field {name!r}.", line, allowed=f"{guess}{known}")
+        elif value != 1:
+            yield DecisionProblem("this version isn't known.", line, allowed="Write `version: 1`.")
+    most = limits.DECISIONS.value
+    if len(nodes.entries) > most:
+        raise_limit = limits.DECISIONS.how_to_raise
+        message = f"{len(nodes.entries):,} entries; the limit is {most:,}."
+        yield DecisionProblem(message, allowed=raise_limit)
+
+
+def _checked_entry(number: int, entry: EntryNode) -> AnyDecision | list[DecisionProblem]:
+    if not isinstance(entry.value, dict):
+        allowed = "An entry is a mapping, such as `decision: ignore` and `table: orders`."
+        return [DecisionProblem("not a mapping.", entry.line, number, allowed=allowed)]
+    kind = entry.value.get("decision")
+    if not isinstance(kind, str) or kind not in _TYPES:
+        return [_unknown_kind(number, entry, kind)]
+    try:
+        return DECISION.validate_json(to_json(entry.value), strict=True)
+    except ValidationError as error:
+        return [
+            _problem(number, entry, kind, detail)
+            for detail in error.errors(include_url=False, include_input=False)
+        ]
+
+
+def _unknown_kind(number: int, entry: EntryNode, kind: object) -> DecisionProblem:
+    line = entry.lines.get("decision", entry.line)
+    known = f"Known decisions: {', '.join(DECISION_NAMES)}."
+    if not isinstance(kind, str):
+        return DecisionProblem("`decision` is missing.", line, number, allowed=known)
+    guess = did_you_mean(kind.replace("-", "_"), DECISION_NAMES)
+    return DecisionProblem(f"unknown decision {kind!r}.", line, number, allowed=f"{guess}{known}")
+
+
+def _problem(number: int, entry: EntryNode, kind: str, detail: ErrorDetails) -> DecisionProblem:
+    path = [*detail["loc"]][1:]  # The first part is the kind itself.
+    field = str(path[0]) if path else ""
+    message, allowed = _explain(path, kind, detail)
+    return DecisionProblem(message, entry.lines.get(field, entry.line), number, kind, allowed)
+
+
+def _explain(path: Sequence[int | str], kind: str, detail: ErrorDetails) -> tuple[str, str]:
+    """Return what is wrong with a field as a clause, and what is allowed as a sentence or ""."""
+    field = ".".join(str(part) for part in path if isinstance(part, str))
+    context = detail.get("ctx") or {}
+    match detail["type"]:
+        case "missing":
+            return f"`{field}` is missing.", ""
+        case "extra_forbidden":
+            known = ("decision", *(f for f in _TYPES[kind].model_fields if f != "decision"))
+            fields = f"Fields of {kind}: {listed(known)}."
+            return f"unknown field {field!r}.", f"{did_you_mean(field, known)}{fields}"
+        case "literal_error" | "enum":
+            return f"`{field}` isn't valid.", f"Allowed: {context.get('expected', '')}."
+        case "value_error":
+            reason = str(context.get("error", detail["msg"]))
+            return f"{f'`{field}`: ' if field else ''}{reason}.", ""
+        case "string_pattern_mismatch":
+            return f"`{field}` isn't a plain name.", (
+                "Use letters, digits and underscores; the first can't be a digit."
+            )
+        case "string_type":
+            return f"`{field}` must be text.", ""
+        case "tuple_type":
+            return f"`{field}` must be a list.", "Write it as `[first, second]`."
+        case "bool_type":
+            return f"`{field}` must be true or false.", ""
+        case "int_type":
+            return f"`{field}` must be a whole number.", ""
+        case "too_short" | "string_too_short":
+            return f"`{field}` is empty.", ""
+        case "too_long" | "string_too_long":
+            return f"`{field}` is longer than {context.get('max_length', 0):,}.", ""
+        case _:
+            return f"`{field}`: {detail['msg'][:1].lower()}{detail['msg'][1:]}.", ""

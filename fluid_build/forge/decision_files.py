@@ -1,0 +1,52 @@
+"""The decisions of a folder: read before a forge, and written with what became of them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic_core import to_json
+
+from fluid_build.decisions.editing import decisions_text
+from fluid_build.decisions.files import (
+    DECISIONS_FILE,
+    SCHEMA_FILE,
+    RecordedDecisions,
+    recorded_decisions,
+)
+from fluid_build.decisions.language import decisions_schema
+from fluid_build.decisions.verdicts import Verdict, applied
+from fluid_build.errors import UsageError
+from fluid_build.transform.proof.folder_changes import loses_decisions
+
+
+def folder_decisions(
+    out: Path, file: Path | None = None, *, overwrite: bool = False
+) -> RecordedDecisions:
+    """Return the decisions that a forge of ``out`` follows: those of ``file``, or the folder's.
+
+    Raises DecisionError where they aren't valid, and UsageError where ``file`` would replace
+    entries that somebody wrote in the folder's own file, unless ``overwrite`` is set.
+    """
+    recorded = recorded_decisions(out, file)
+    own = out / DECISIONS_FILE
+    if file is None or overwrite or (file.exists() and own.exists() and own.samefile(file)):
+        return recorded
+    if loses_decisions(out, recorded.text):
+        raise UsageError(
+            f"{own} was edited, and {file} doesn't have all of its decisions.",
+            hint=f"Copy them to {file}, leave --decisions out, or use --force to replace them.",
+        )
+    return recorded
+
+
+def decision_documents(previous: str, verdicts: Iterable[Verdict]) -> dict[str, str]:
+    """Return ``decisions.yaml`` and its schema by name; nothing where there are no decisions.
+
+    ``previous`` is the text that the decisions were read from, "" where there was none.
+    """
+    text = decisions_text(previous, applied(verdicts))
+    return {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()} if text else {}
+
+
+def schema_text() -> str:
+    """Return the JSON schema of ``decisions.yaml`` as it's written next to it."""
+    return to_json(decisions_schema(), indent=2).decode() + "\n"
