@@ -117,7 +117,7 @@ def build_model(
     conceptual = _conceptual_model(profile, known, observations, decisions)
     vault: DataVaultModel | None = None
     if known == "data_vault_2":
-        vault = data_vault(profile, conceptual, observations)
+        vault = data_vault(profile, conceptual, observations, decisions=decisions)
         vault = with_business_vault(vault, conceptual) if business_vault else vault
     return LogicalModel(
         name=profile.source_name,

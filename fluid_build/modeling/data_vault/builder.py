@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_keys import BusinessKey
+from fluid_build.modeling.data_vault.decided_placements import placed_tables
 from fluid_build.modeling.data_vault.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
@@ -21,19 +23,15 @@ from fluid_build.modeling.data_vault.foreign_references import with_foreign_refe
 from fluid_build.modeling.data_vault.links import links
 from fluid_build.modeling.data_vault.observed_references import with_observed_references
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs, shared_columns
-from fluid_build.modeling.data_vault.placements import Placement, placements
-from fluid_build.modeling.data_vault.reference_lists import calendars
-from fluid_build.modeling.data_vault.references_through_links import through_links
+from fluid_build.modeling.data_vault.placements import Placement
 from fluid_build.modeling.data_vault.same_as_links import (
     key_matches,
     reasons_apart,
     same_as_links,
 )
 from fluid_build.modeling.data_vault.satellites import satellites
-from fluid_build.modeling.data_vault.shared_hubs import with_shared_hubs
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.subtypes import is_other_kind
-from fluid_build.modeling.data_vault.unlisted_entities import with_unlisted_entities
 from fluid_build.modeling.data_vault.vault_names import TableStems, VaultNames, table_stems
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.identifiers import identifier
@@ -48,22 +46,21 @@ def data_vault(
     conceptual: ConceptualModel,
     observations: Observations = NO_OBSERVATIONS,
     strategy: HashKeyStrategy | None = None,
+    decisions: ModelDecisions = NO_DECISIONS,
 ) -> DataVaultModel:
     """Build the Data Vault of a profile, with a reason for each element.
 
-    Hash keys are made as the strategy says, without one by MD5.
+    Hash keys are made as the strategy says, without one by MD5. It follows the ``decisions`` that
+    it can carry; ``unfollowed`` says which it couldn't.
     """
     known = with_foreign_references(
         with_observed_references(source_tables(conceptual, observations))
     )
-    days = set(calendars(known))
-    known = with_unlisted_entities(known, days)
-    tables = with_shared_hubs(through_links(known, days))
-    placed = placements(profile, tables)
+    tables, placed = placed_tables(profile, known, decisions)
     keys = hub_keys(tables, placed)
     names = _names(conceptual, tables)
     stems, vault_names = table_stems(tables.entities.values(), names), VaultNames(names)
-    decisions = VaultDecisions(
+    settled = VaultDecisions(
         tables=tables,
         placements=placed,
         own_hubs=own_hubs(tables, placed, keys),
@@ -73,7 +70,7 @@ def data_vault(
         vault_names=vault_names,
         strategy=strategy or HashKeyStrategy(),
     )
-    return _vault(decisions)
+    return _vault(settled)
 
 
 def _vault(decisions: VaultDecisions) -> DataVaultModel:
@@ -228,6 +225,7 @@ def _reference_tables(decisions: VaultDecisions) -> Iterator[ReferenceTable]:
             mapped_source_tables=(name,),
             source_columns=source_columns(name, (*key, *columns)),
             reason=placement.reason,
+            alternatives=placement.alternatives,
         )
 
 

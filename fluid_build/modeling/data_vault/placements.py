@@ -88,9 +88,19 @@ class Placement:
     parent: Relationship | None = None
     alternatives: tuple[Alternative, ...] = ()
 
+    @property
+    def has_hub(self) -> bool:
+        """Whether the table's rows are instances of a hub, its own or a supertype's."""
+        return self.kind in {"hub", "subtype"}
 
-def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
-    """Return where every table goes.
+
+NOTHING_DECIDED: Mapping[str, Placement] = {}
+
+
+def placements(
+    profile: Profile, tables: SourceTables, decided: Mapping[str, Placement] = NOTHING_DECIDED
+) -> dict[str, Placement]:
+    """Return where every table goes; those in ``decided`` go where somebody decided.
 
     What needs no look at the other tables' placements comes first: keyless tables, calendars and
     tables of mere references. Code lists come before subtypes and hubs, which don't link to them.
@@ -98,8 +108,11 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
     placed: dict[str, Placement] = {
         name: Placement("reference", reason) for name, reason in calendars(tables).items()
     }
-    days = set(placed)
+    placed |= decided
+    days = {name for name, placement in placed.items() if placement.kind == "reference"}
     for name, entity in tables.entities.items():
+        if name in decided:
+            continue
         if not tables.identities[name]:
             placed[name] = Placement("keyless", f"No key identifies a row: {_no_key(entity)}.")
         elif name not in placed and _has_only_references(tables, entity, days):
@@ -111,21 +124,27 @@ def placements(profile: Profile, tables: SourceTables) -> dict[str, Placement]:
         if not _is_entity_elsewhere(tables, name, codes.keys()):
             placed.setdefault(name, Placement("reference", reason))
     lists = {name for name, placement in placed.items() if placement.kind == "reference"}
-    for name in links:
+    for name in links - decided.keys():
         if not _has_only_references(tables, tables.entities[name], lists):
             del placed[name]
     for shared in tables.shared_hubs:
         reason = f"Sources share its key: {'; '.join(map(describe_shared, shared.overlaps))}."
         for name in shared.columns:
             placed.setdefault(name, Placement("hub", reason))
-    for name, relationship in supertypes(tables, set(placed)).items():
+    hubs = {name for name, placement in decided.items() if placement.kind == "hub"}
+    for name, relationship in supertypes(tables, set(placed), hubs).items():
         placed[name] = Placement("subtype", subtype_reason(relationship), relationship)
+    without_hub = {name for name, placement in decided.items() if not placement.has_hub}
     lists = {name for name, placement in placed.items() if placement.kind == "reference"}
+    lists |= without_hub
     by_key = {
         name: placed.get(name) or _placement_by_key(tables, entity, lists)
         for name, entity in tables.entities.items()
     }
-    return {name: _final(tables, by_key, name) for name in tables.entities}
+    return {
+        name: decided[name] if name in decided else _final(tables, by_key, name)
+        for name in tables.entities
+    }
 
 
 def _final(tables: SourceTables, placed: Mapping[str, Placement], table: str) -> Placement:

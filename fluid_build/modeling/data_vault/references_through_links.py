@@ -23,12 +23,22 @@ from fluid_build.modeling.data_vault.relating import (
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 
 
-def through_links(tables: SourceTables, days: Set[str]) -> SourceTables:
+def through_links(
+    tables: SourceTables,
+    days: Set[str],
+    decided_links: Set[str] = frozenset(),
+    no_links: Set[str] = frozenset(),
+) -> SourceTables:
     """Return the tables with references to hubs in place of those to link tables.
 
-    ``days`` are the calendars, which are no end of a link.
+    ``days`` are the calendars, which are no end of a link. Somebody decided that
+    ``decided_links`` are links and that ``no_links`` aren't.
     """
-    links = {name for name in tables.entities if _is_link_referred_to(tables, name, days)}
+    links = {name for name in decided_links if is_seen_through(tables, name)} | {
+        name
+        for name in tables.entities
+        if name not in no_links and _is_link_referred_to(tables, name, days)
+    }
     if not links:
         return tables
     references = {
@@ -44,6 +54,13 @@ def through_links(tables: SourceTables, days: Set[str]) -> SourceTables:
         references=references,
         referrers={name: tuple(referrers[name]) for name in tables.entities},
     )
+
+
+def is_seen_through(tables: SourceTables, link: str) -> bool:
+    """Return whether all that refers to a link can refer to the hubs in its key instead."""
+    key, referrers = set(tables.identity(link)), tables.referrers[link]
+    by_key = all(set(r.to_attributes) == key and r.from_entity != link for r in referrers)
+    return by_key and bool(referrers) and bool(references_in_key(tables, link))
 
 
 def _is_link_referred_to(tables: SourceTables, table: str, days: Set[str]) -> bool:

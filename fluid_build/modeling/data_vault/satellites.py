@@ -20,7 +20,7 @@ from fluid_build.modeling.data_vault.hub_references import (
 )
 from fluid_build.modeling.data_vault.own_hubs import OwnHub
 from fluid_build.modeling.data_vault.rates_of_change import fast_columns
-from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.element import Alternative, source_columns
 from fluid_build.text import listed
 
 
@@ -53,11 +53,14 @@ def _hub_satellites(
     linked_hubs = [hub for link in links for hub in link.hubs if hub.hash_key != via.hash_key]
     columns = payload_columns(decisions, entity, (via, *linked_hubs))
     placement = decisions.placements[entity.name]
-    subtype_reason = f"{placement.reason} " if placement.kind == "subtype" else ""
+    is_subtype = placement.kind == "subtype"
+    subtype_reason = f"{placement.reason} " if is_subtype else ""
+    # A table with a hub of its own has them there.
+    alternatives = placement.alternatives if is_subtype else ()
     fast = fast_columns([entity.attribute(column) for column in columns])
     if not fast:
         reason = f"{subtype_reason}{_undivided_reason(entity, columns)}"
-        yield _hub_satellite(decisions, entity, via, columns, reason)
+        yield _hub_satellite(decisions, entity, via, columns, reason, alternatives)
         return
     slow = tuple(column for column in columns if column not in fast)
     change = "changes" if len(fast) == 1 else "change"
@@ -65,8 +68,10 @@ def _hub_satellites(
         f"{subtype_reason}The descriptive columns of {entity.name}, split by rate of change:"
         f" {listed(fast)} {change} with events; the other columns change only when corrected."
     )
-    yield _hub_satellite(decisions, entity, via, slow, reason, rate="slow")
-    yield _hub_satellite(decisions, entity, via, fast, reason, rate="fast", suffix="state")
+    yield _hub_satellite(decisions, entity, via, slow, reason, alternatives, rate="slow")
+    yield _hub_satellite(
+        decisions, entity, via, fast, reason, alternatives, rate="fast", suffix="state"
+    )
 
 
 def _undivided_reason(entity: Entity, columns: tuple[str, ...]) -> str:
@@ -99,6 +104,7 @@ def _hub_satellite(
     via: HubReference,
     columns: tuple[str, ...],
     reason: str,
+    alternatives: tuple[Alternative, ...],
     *,
     rate: RateOfChange = "unknown",
     suffix: str = "",
@@ -116,6 +122,7 @@ def _hub_satellite(
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, columns),
         reason=reason,
+        alternatives=alternatives,
     )
 
 

@@ -43,25 +43,29 @@ _MOST_OF_RELATIONSHIP = 2
 """Columns that a relationship may have of its own; what has more says something of its parent."""
 
 
-def supertypes(tables: SourceTables, placed: Set[str]) -> dict[str, Relationship]:
+def supertypes(
+    tables: SourceTables, placed: Set[str], hubs: Set[str] = frozenset()
+) -> dict[str, Relationship]:
     """Return the tables whose whole key is another table's key, each with that reference.
 
-    Neither of the two is in ``placed``. Where such tables refer to each other in a circle, the one
-    with the most rows gets the hub.
+    Neither of the two is in ``placed``, but the other may be in ``hubs``. Where such tables refer
+    to each other in a circle, the one with the most rows gets the hub.
     """
     by_table: dict[str, Relationship] = {}
     for name in tables.entities:
         candidates = [
             reference
             for reference in tables.references[name]
-            if _extends(tables, reference) and {name, reference.to_entity}.isdisjoint(placed)
+            if extends(tables, reference)
+            and name not in placed
+            and reference.to_entity not in placed - hubs
         ]
         if candidates and not only_relates(tables, name, placed):
             by_table[name] = min(candidates, key=partial(_rank_as_supertype, tables))
     for reference in _alternatives(tables):
         child, parent = reference.from_entity, reference.to_entity
         is_free = {child, parent}.isdisjoint({*placed, *by_table})
-        if is_free and _extends(tables, reference):
+        if is_free and extends(tables, reference):
             by_table[child] = reference
     for name in tables.entities:
         circle = _circle(by_table, name)
@@ -160,7 +164,7 @@ def _rank_as_supertype(tables: SourceTables, reference: Relationship) -> tuple[b
     return reference.origin != "declared", -tables.entities[reference.to_entity].rows
 
 
-def _extends(tables: SourceTables, reference: Relationship) -> bool:
+def extends(tables: SourceTables, reference: Relationship) -> bool:
     """Return whether a reference is made of a table's whole key and leads to another's."""
     child, parent = reference.from_entity, reference.to_entity
     if child == parent or set(reference.from_attributes) != set(tables.identity(child)):
