@@ -9,6 +9,7 @@ from fluid_build.decisions.verdicts import Verdict, applied
 from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.errors import EmptySourceError
 from fluid_build.forge.options import ForgeOptions
+from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
 from fluid_build.observations.combined_sources import observe_combined
@@ -77,6 +78,7 @@ def look_closer(source: Source, profile: Profile, on_progress: OnProgress = igno
 
 def design(decided: Decided, observations: Observations, options: ForgeOptions) -> Designed:
     """Return the model of a profile, and its plan."""
+    decisions = model_decisions(applied(decided.verdicts))
     model = build_model(
         decided.profile,
         options.technique,
@@ -85,9 +87,10 @@ def design(decided: Decided, observations: Observations, options: ForgeOptions) 
         options.calendar,
         options.event_dates,
         business_vault=options.business_vault,
-        decisions=model_decisions(applied(decided.verdicts)),
+        decisions=decisions,
     )
-    return Designed(model, transform_plan(model), decided.verdicts)
+    verdicts = followed(decided.verdicts, model, decisions)
+    return Designed(model, transform_plan(model), verdicts)
 
 
 def prove(source: Source, designed: Designed, on_progress: OnProgress = ignore) -> Proof:

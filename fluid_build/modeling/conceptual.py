@@ -5,6 +5,7 @@ Every technique shares it. It says what the business has, before anyone decides 
 
 from typing import Literal
 
+from fluid_build.decisions.language import NewName
 from fluid_build.modeling.element import Element, ModelPart
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence, Origin
@@ -34,10 +35,12 @@ class Attribute(Element):
     the type at the source. Where they differ, ``conversion`` says how to get from one to the other.
     ``required`` means that it's never null, by declaration or measurement; ``evidence`` has the
     figures. ``accepted_values`` are all values of a closed domain, empty where there is none.
-    ``measure`` says how to add it up, None where it's no measure.
+    ``measure`` says how to add it up, None where it's no measure. ``new_name`` is the name that a
+    decision gave it; the attribute is addressed by its own.
     """
 
     name: str
+    new_name: NewName | None = None
     type: str
     source_type: str = "VARCHAR"
     conversion: Conversion | None = None
@@ -48,6 +51,11 @@ class Attribute(Element):
     pii: bool = False
     description: str = ""
     evidence: Evidence
+
+    @property
+    def label(self) -> str:
+        """Return the name that relations and readers know it by."""
+        return self.new_name or self.name
 
 
 class EntityKey(Element):
@@ -68,16 +76,23 @@ class Entity(Element):
     """Something that the data describes, with one row for each instance.
 
     ``place`` is where its table is at the source, quoted for SQL. ``source`` is the name of its
-    source where several are combined.
+    source where several are combined. ``new_name`` is the name that a decision gave it; the entity
+    is addressed by its own.
     """
 
     name: str
+    new_name: NewName | None = None
     place: str = ""
     source: str | None = None
     description: str = ""
     rows: int
     attributes: tuple[Attribute, ...]
     keys: tuple[EntityKey, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Return the name that relations and readers know it by."""
+        return self.new_name or self.name
 
     @property
     def own_name(self) -> str:

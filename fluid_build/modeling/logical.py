@@ -11,11 +11,21 @@ from fluid_build.modeling.osi import OsiDocument
 Technique = Literal["flat", "data_vault_2", "dimensional"]
 
 
+class Product(ModelPart):
+    """What was decided about the data product as a whole; None where nobody decided."""
+
+    name: str | None = None
+    domain: str | None = None
+    team: str | None = None
+    email: str | None = None
+
+
 class LogicalModel(ModelPart):
     """A model of one source.
 
     Every model has the ``conceptual`` layer, and ``osi`` unless the source has no tables. ``dv2``
-    and ``dimensional`` are the layers of the technique of that name, else None.
+    and ``dimensional`` are the layers of the technique of that name, else None. ``product`` is what
+    was decided about the whole, None where nothing was.
     """
 
     name: str
@@ -25,6 +35,12 @@ class LogicalModel(ModelPart):
     dv2: DataVaultModel | None = None
     dimensional: DimensionalModel | None = None
     osi: OsiDocument | None = None
+    product: Product | None = None
+
+    @property
+    def title(self) -> str:
+        """Return what the data product is called: by a decision, or else by its source."""
+        return (self.product.name if self.product else None) or self.name
 
 
 def model_json(model: LogicalModel) -> str:

@@ -1,6 +1,7 @@
 """The OSI semantic model of a profile: datasets, fields, relationships and metrics."""
 
 import json
+from collections.abc import Iterable, Iterator
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.identifiers import identifiers
@@ -33,18 +34,22 @@ def semantic_layer(profile: Profile, conceptual: ConceptualModel) -> OsiDocument
         profile.source_name,
         f"The tables of {profile.source_name}, how they relate, and their metrics.",
         [_dataset(profile.source_name, e, measures[e.name]) for e in conceptual.entities],
-        map(_relationship, conceptual.relationships),
+        _relationships(conceptual),
         _metrics(conceptual, measures),
     )
 
 
 def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> Dataset:
     primary = entity.primary_key
-    unique = tuple(key.attributes for key in entity.keys if key.kind != "primary" and key.holds)
+    unique = tuple(
+        _labels(entity, key.attributes)
+        for key in entity.keys
+        if key.kind != "primary" and key.holds
+    )
     return Dataset(
-        name=entity.name,
+        name=entity.label,
         source=f"{source}.{entity.name}",
-        primary_key=primary.attributes if primary else None,
+        primary_key=_labels(entity, primary.attributes) if primary else None,
         unique_keys=unique or None,
         description=entity.description or None,
         fields=tuple(
@@ -57,7 +62,7 @@ def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> D
 def _field(attribute: Attribute, is_measure: bool) -> OsiField:
     is_time = family(attribute.type) in {"date", "timestamp"}
     return osi_field(
-        attribute.name,
+        attribute.label,
         quote(attribute.name),
         dimension=None if is_measure else "time" if is_time else "other",
         label=attribute.semantic_type,
@@ -66,14 +71,25 @@ def _field(attribute: Attribute, is_measure: bool) -> OsiField:
     )
 
 
-def _relationship(relationship: Relationship) -> OsiRelationship:
+def _labels(entity: Entity, attributes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(entity.attribute(name).label for name in attributes)
+
+
+def _relationships(conceptual: ConceptualModel) -> Iterator[OsiRelationship]:
+    entities = {entity.name: entity for entity in conceptual.entities}
+    for relationship in conceptual.relationships:
+        child, parent = entities[relationship.from_entity], entities[relationship.to_entity]
+        yield _relationship(relationship, child, parent)
+
+
+def _relationship(relationship: Relationship, child: Entity, parent: Entity) -> OsiRelationship:
     evidence = relationship.evidence
     return OsiRelationship(
         name=relationship.name,
-        from_=relationship.from_entity,
-        to=relationship.to_entity,
-        from_columns=relationship.from_attributes,
-        to_columns=relationship.to_attributes,
+        from_=child.label,
+        to=parent.label,
+        from_columns=_labels(child, relationship.from_attributes),
+        to_columns=_labels(parent, relationship.to_attributes),
         custom_extensions=osi_extension(
             {
                 "cardinality": relationship.cardinality,
@@ -90,7 +106,7 @@ def _metrics(
     conceptual: ConceptualModel, measures: dict[str, dict[str, MeasureRole]]
 ) -> tuple[Metric, ...]:
     columns = [
-        (entity.name, column, role)
+        (entity.label, entity.attribute(column).label, role)
         for entity in conceptual.entities
         for column, role in measures[entity.name].items()
     ]

@@ -6,10 +6,10 @@ add. Reserved words: the keyword lists of DuckDB, PostgreSQL, Snowflake, BigQuer
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier, identifiers
 from fluid_build.text import free_name
 
@@ -51,16 +51,24 @@ _FEWEST_WITH_PREFIX = 4
 
 @dataclass(frozen=True, slots=True)
 class SqlNames:
-    """The SQL names of a model's entities and of their attributes."""
+    """The SQL names of a model's entities and of their attributes.
+
+    ``sources`` are the ids of their tables at the source, where a decision renamed the entity.
+    """
 
     tables: Mapping[str, str]
     stagings: Mapping[str, str]
     columns: Mapping[str, Mapping[str, str]]
     stems: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, entity: str) -> str:
-        """Return the id of an entity, as in ``source.<id>`` and ``stg_<id>``."""
+        """Return what an entity is called, by a decision or by the source."""
         return self.tables[entity]
+
+    def source(self, entity: str) -> str:
+        """Return the id of an entity's table at the source: ``source.<id>`` and ``stg_<id>``."""
+        return self.sources.get(entity, self.tables[entity])
 
     def stem(self, entity: str) -> str:
         """Return an entity's name without the prefix that most tables of the source share."""
@@ -80,30 +88,40 @@ class SqlNames:
 
 
 def sql_names(conceptual: ConceptualModel) -> SqlNames:
-    """Return the SQL names of a model, which depend on the source's names alone."""
-    tables = legal_names(entity.name for entity in conceptual.entities)
+    """Return the SQL names of a model, by the source's names and the decided ones alone."""
+    sources = legal_names(entity.name for entity in conceptual.entities)
+    tables = _decided_names(conceptual.entities)
     stagings: dict[str, str] = {}
-    for entity, table in tables.items():
+    for entity, table in sources.items():
         # A source may have a table that is called stg_something itself.
         stagings[entity] = free_identifier(
-            fit("stg", table), {*tables.values(), *stagings.values()}
+            fit("stg", table), {*tables.values(), *sources.values(), *stagings.values()}
         )
+    renamed = {entity.name for entity in conceptual.entities if entity.new_name}
     return SqlNames(
         tables=tables,
         stagings=stagings,
-        stems=_stems(tables),
-        columns={
-            entity.name: legal_names(attribute.name for attribute in entity.attributes)
-            for entity in conceptual.entities
-        },
+        stems=_stems(sources, {entity: tables[entity] for entity in renamed}),
+        sources={entity: sources[entity] for entity in sorted(renamed)},
+        columns={entity.name: _decided_names(entity.attributes) for entity in conceptual.entities},
     )
 
 
-def _stems(tables: Mapping[str, str]) -> dict[str, str]:
+def _decided_names(parts: Sequence[Entity] | Sequence[Attribute]) -> dict[str, str]:
+    """Return the legal name of each part by its own name; raise ValueError for a repeated label."""
+    labels = {part.name: part.label for part in parts}
+    if len(set(labels.values())) < len(labels):
+        raise ValueError("a table or column was given a name that another one has")
+    legal = legal_names(labels.values())
+    return {name: legal[label] for name, label in labels.items()}
+
+
+def _stems(tables: Mapping[str, str], decided: Mapping[str, str]) -> dict[str, str]:
     """Return each table's name without the longest prefix that most tables share.
 
     A prefix that is a table's own name is a word of the business, and one whose removal would give
-    two tables one name or no proper name stays.
+    two tables one name or no proper name stays. A ``decided`` name is the stem itself, and other
+    tables lose the same prefix as without it.
     """
     uses = Counter(prefix for name in tables.values() for prefix in _prefixes(name))
     most = max(_FEWEST_WITH_PREFIX, _SHARE_WITH_PREFIX * len(tables))
@@ -113,10 +131,14 @@ def _stems(tables: Mapping[str, str]) -> dict[str, str]:
     stems = {
         entity: name.removeprefix(max(shared.intersection(_prefixes(name)), key=len, default=""))
         for entity, name in tables.items()
-    }
+    } | dict(decided)
     repeated = Counter(stem.rstrip("_") for stem in stems.values())
     return {
-        entity: stem if repeated[stem.rstrip("_")] == 1 and stem[:1].isalpha() else tables[entity]
+        entity: (
+            stem
+            if entity in decided or (repeated[stem.rstrip("_")] == 1 and stem[:1].isalpha())
+            else tables[entity]
+        )
         for entity, stem in stems.items()
     }
 

@@ -10,6 +10,7 @@ from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.business_vault import with_business_vault
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.data_vault.source_overlaps import open_questions
+from fluid_build.modeling.decided_names import decided_names, with_decided_names
 from fluid_build.modeling.dimensional.builder import star
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
@@ -19,7 +20,7 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.dimensional.text_keys import keep_text_keys
 from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
-from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.modeling.logical import LogicalModel, Product, Technique
 from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
@@ -115,6 +116,8 @@ def build_model(
     check_event_dates(known, event_dates)
     profile = without_contradicted(profile, observations.contradicted_references)
     conceptual = _conceptual_model(profile, known, observations, decisions)
+    names = decided_names(conceptual, decisions.renamings)
+    conceptual = with_decided_names(conceptual, names)
     vault: DataVaultModel | None = None
     if known == "data_vault_2":
         vault = data_vault(profile, conceptual, observations, decisions=decisions)
@@ -139,6 +142,19 @@ def build_model(
             else None
         ),
         osi=semantic_layer(profile, conceptual),
+        product=_product(decisions),
+    )
+
+
+def _product(decisions: ModelDecisions) -> Product | None:
+    domain, owner, name = decisions.domain, decisions.owner, decisions.name
+    if domain is None and owner is None and name is None:
+        return None
+    return Product(
+        name=name.name if name else None,
+        domain=domain.domain if domain else None,
+        team=owner.team if owner else None,
+        email=owner.email if owner else None,
     )
 
 

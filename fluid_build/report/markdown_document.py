@@ -9,7 +9,12 @@ from collections.abc import Iterator
 from itertools import count
 
 from fluid_build.markdown import code, codes, fenced, inline, table, text
-from fluid_build.modeling.conceptual import CandidateRelationship, Relationship
+from fluid_build.modeling.conceptual import (
+    Attribute,
+    CandidateRelationship,
+    Entity,
+    Relationship,
+)
 from fluid_build.report.er_diagrams import MOST_COLUMNS, er_diagrams
 from fluid_build.report.model_elements import ElementGroup, ModelView, Name, Prose
 from fluid_build.report.notices import Notice, notices_by_kind
@@ -46,7 +51,9 @@ def model_document(view: SourceView) -> str:
 
 def _introduction(view: SourceView, model: ModelView) -> Iterator[str]:
     size = f"{counted(len(view.tables), 'table')} with {counted(len(view.columns), 'column')}"
-    yield f"# Data model: {code(view.profile.source_name)}"
+    yield f"# Data model: {code(model.product)}"
+    if model.responsibility:
+        yield text(model.responsibility)
     if view.profile.has_data:
         yield (
             f"{size} and {counted(view.rows, 'row')}, read from {view.kind_label}. Keys, "
@@ -102,13 +109,19 @@ def _table_cells(table: TableView, has_data: bool) -> tuple[str, ...]:
         broken = f", violated by {counted(key.evidence.violations, 'row')}" if not key.holds else ""
         columns, why = codes(key.attributes), f"{_ORIGINS[key.origin]}{broken}: {text(key.reason)}"
     return (
-        code(table.name),
+        _label(table.entity),
         f"{table.measured.rows:,}" if has_data else "",
         str(len(table.columns)),
         columns,
         why,
         text(table.entity.description),
     )
+
+
+def _label(part: Entity | Attribute) -> str:
+    """Return the source's name, and the one that a decision gave instead."""
+    new_name = f", named {code(part.new_name)}" if part.new_name else ""
+    return f"{code(part.name)}{new_name}"
 
 
 def _relationships(view: SourceView) -> Iterator[str]:
@@ -222,7 +235,7 @@ def _columns(view: SourceView) -> Iterator[str]:
         yield f"More than {_MOST_COLUMNS_LISTED:,}: see `contract.fluid.yaml`."
         return
     for each in view.tables:
-        yield f"### {code(each.name)}"
+        yield f"### {_label(each.entity)}"
         rows = [_column_cells(column) for column in each.columns]
         yield table(("Column", "Type", "Required", "Distinct#", "Meaning", "Comment"), rows)
 
@@ -232,7 +245,7 @@ def _column_cells(column: ColumnView) -> tuple[str, ...]:
     about = "" if evidence.exact else "about "
     meaning = text(attribute.semantic_type or "")
     return (
-        code(attribute.name),
+        _label(attribute),
         f"`{attribute.type}`",
         "yes" if attribute.required else "no",
         "" if evidence.distinct is None else f"{about}{evidence.distinct:,}",

@@ -16,7 +16,7 @@ from fluid_build.modeling.dimensional.elements import (
     ScdType,
 )
 from fluid_build.modeling.element import DecidedElement, Element, SourceColumn
-from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.modeling.logical import LogicalModel, Product, Technique
 from fluid_build.text import listed
 from fluid_build.transform.plan.elements import Renaming, TransformPlan
 
@@ -78,10 +78,14 @@ class ModelView:
 
     ``relation_counts`` says how many relations of each kind are built; ``renamed`` are the names
     that had to change in more than their spelling. ``note`` says what was asked for in vain.
+    ``product`` is what the data product is called, ``responsibility`` the sentence that says whose
+    it is, empty where nobody decided.
     """
 
     technique: Technique
     summary: str
+    product: str = ""
+    responsibility: str = ""
     variant: str = ""
     title: str = ""
     remark: Prose = ()
@@ -96,6 +100,8 @@ def model_view(model: LogicalModel, plan: TransformPlan | None = None) -> ModelV
     view = ModelView(
         technique=model.technique,
         summary=_TECHNIQUES[model.technique],
+        product=model.title,
+        responsibility=_responsibility(model.product),
         relation_counts=() if plan is None else tuple(_relation_counts(model, plan)),
         renamed=() if plan is None else plan.renamed,
     )
@@ -114,6 +120,17 @@ def model_view(model: LogicalModel, plan: TransformPlan | None = None) -> ModelV
             groups=tuple(_dimensional_groups(star)),
         )
     return view
+
+
+def _responsibility(product: Product | None) -> str:
+    if product is None:
+        return ""
+    email = f" ({product.email})" if product.email else ""
+    facts = [
+        f"Domain: {product.domain}." if product.domain else "",
+        f"Owner: {product.team}{email}." if product.team else "",
+    ]
+    return " ".join(filter(None, facts))
 
 
 def _relation_counts(model: LogicalModel, plan: TransformPlan) -> Iterator[tuple[str, int]]:

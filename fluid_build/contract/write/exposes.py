@@ -140,6 +140,7 @@ def _column(
         description=column.description or None,
         sensitivity="pii" if column.pii else None,
         semantic_type=column.semantic_type or ("identifier" if identifies else None),
+        business_name=column.title or None,
         tags=[*tags, *more] or None,
         labels=_column_labels(build, column, targets, measured),
     )

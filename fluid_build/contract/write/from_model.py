@@ -14,9 +14,9 @@ from fluid_build.contract.fluid.common import FreeForm
 from fluid_build.contract.write.exposes import DBT_FOLDER, Measured, expose
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.identifiers import identifier, tag
-from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.logical import LogicalModel, Product
 from fluid_build.profiling.profile import Profile
-from fluid_build.text import counted
+from fluid_build.text import counted, listed
 from fluid_build.transform.plan.elements import PlanColumn, TransformPlan
 
 UNASSIGNED = "unassigned"
@@ -28,24 +28,26 @@ def contract_from_model(
 ) -> FluidContract:
     """Return the contract of what a plan builds; EmptySourceError where there is no table.
 
-    What nobody measured or declared is not invented: owner and domain read ``unassigned``.
+    What nobody measured, declared or decided is not invented: owner and domain then read
+    ``unassigned``.
     """
     if not plan.published:
         raise EmptySourceError(
             f"{profile.source_name!r} has no readable tables",
             hint="A contract needs at least one table. `fluid profile` shows what was skipped.",
         )
+    product = model.product or Product()
     measured = Measured({table.name: table for table in profile.tables}, profile.has_data)
     return FluidContract(
         fluid_version="0.7.2",
         kind="DataProduct",
         id=identifier(profile.source_name),
-        name=profile.source_name or _UNNAMED,
-        description=_description(profile, model),
-        domain=UNASSIGNED,
+        name=model.title or _UNNAMED,
+        description=_description(profile, model, product),
+        domain=product.domain or UNASSIGNED,
         tags=sorted({tag(profile.source_kind), tag(model.technique)}),
         labels=_product_labels(profile, model, plan),
-        metadata=_metadata(),
+        metadata=_metadata(product),
         builds=[_build(plan, target)],
         exposes=[expose(build, measured, plan, target) for build in plan.published],
         lineage=_lineage(profile, plan),
@@ -53,14 +55,19 @@ def contract_from_model(
     )
 
 
-def _description(profile: Profile, model: LogicalModel) -> str:
+def _description(profile: Profile, model: LogicalModel, product: Product) -> str:
     tables = counted(len(profile.tables), "table")
     relationships = counted(len(model.conceptual.relationships), "relationship")
     how = "inferred from its data" if profile.has_data else "as declared in its DDL"
-    return (
-        f"{profile.source_name}: {tables} and {relationships} between them, {how}. "
-        "Assign an owner and a domain before you publish it."
-    )
+    facts = f"{profile.source_name}: {tables} and {relationships} between them, {how}."
+    unassigned = [
+        label
+        for label, value in (("an owner", product.team), ("a domain", product.domain))
+        if value is None
+    ]
+    if not unassigned:
+        return facts
+    return f"{facts} Assign {listed(unassigned)} before you publish it."
 
 
 def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) -> Labels:
@@ -80,15 +87,15 @@ def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) 
     return labels
 
 
-def _metadata() -> Metadata:
+def _metadata(product: Product) -> Metadata:
     return Metadata(
         provenance=Provenance(
             schema_version=1,
             kind="ContractMetadata",
             generated_by=Generator(tool="fluid-forge", version=__version__),
         ),
-        owner=ProductOwner(team=UNASSIGNED),
-        business_context=BusinessContext(domain=UNASSIGNED),
+        owner=ProductOwner(team=product.team or UNASSIGNED, email=product.email),
+        business_context=BusinessContext(domain=product.domain or UNASSIGNED),
     )
 
 

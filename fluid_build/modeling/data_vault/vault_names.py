@@ -46,7 +46,9 @@ def table_stems(entities: Iterable[Entity], names: SqlNames) -> TableStems:
     return TableStems(
         plain={
             entity.name: _without_layer(
-                identifier(entity.own_name) if entity.source else names.stem(entity.name)
+                identifier(entity.own_name)
+                if entity.source and entity.new_name is None
+                else names.stem(entity.name)
             )
             for entity in listed_entities
         },

@@ -56,8 +56,13 @@ class StarNames:
         return self.sql.column(entity, attribute)
 
     def bare_column(self, entity: Entity, attribute: str) -> str:
-        """Return a column without the prefix that all columns of its table share."""
+        """Return a column without the prefix that all columns of its table share.
+
+        A name that was decided stays as it is.
+        """
         name = self.column(entity.name, attribute)
+        if entity.attribute(attribute).new_name is not None:
+            return name
         # References often begin with "fk" rather than with the table's prefix.
         own = [a.name for a in entity.attributes if words(a.name)[:1] != ("fk",)]
         shared = common_prefix_words(own) if attribute in own else 0

@@ -28,12 +28,13 @@ class PlanColumn(Element):
 
     ``type`` is DuckDB's type, ``contract_type`` the contract's (text may have a declared length
     there). ``required`` means that it's never null. ``measure`` says how it's aggregated, None
-    where it isn't a measure. ``tags`` say what it's for:
-    primary-key, foreign-key, unique, hash-key, business-key, measure, degenerate-dimension,
-    technical.
+    where it isn't a measure. ``title`` is the name that a decision gave it, as it was written.
+    ``tags`` say what it's for: primary-key, foreign-key, unique, hash-key, business-key, measure,
+    degenerate-dimension, technical.
     """
 
     name: str
+    title: str = ""
     type: str
     contract_type: str
     required: bool = False

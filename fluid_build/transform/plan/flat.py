@@ -29,6 +29,7 @@ class FlatPlan:
             staged.model_copy(
                 update={
                     "name": self.names.table(staged.title),
+                    "title": self.conceptual.entity(staged.title).label,
                     "layer": "flat",
                     "materialization": "table",
                     "sql": query((c.name for c in staged.columns), f"model.{staged.name}"),
@@ -66,7 +67,7 @@ class FlatPlan:
         return tuple(
             Rebuild(
                 table=entity.name,
-                source=self.names.table(entity.name),
+                source=self.names.source(entity.name),
                 sql="SELECT\n"
                 + restored(entity, by_value, self.names.columns[entity.name])
                 + f"\nFROM model.{self.names.table(entity.name)}",

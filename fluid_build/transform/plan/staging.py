@@ -33,7 +33,7 @@ def plan_sources(conceptual: ConceptualModel, names: SqlNames) -> tuple[PlanSour
     """Return the tables of the source as the plan's SQL names them."""
     return tuple(
         PlanSource(
-            id=names.table(entity.name),
+            id=names.source(entity.name),
             table=entity.name,
             columns=tuple(
                 (alias, attribute.source_type)
@@ -78,7 +78,7 @@ def original(entity: Entity, names: SqlNames, keeps: Keeps) -> str:
             (_compared(quote(alias), attribute, keeps), quote(alias))
             for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
         ],
-        f"source.{names.table(entity.name)}",
+        f"source.{names.source(entity.name)}",
     )
 
 
@@ -119,8 +119,8 @@ def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
         materialization="view",
         title=entity.name,
         description=entity.description,
-        sql=query(selected, f"source.{names.table(entity.name)}"),
-        ref_sources=(names.table(entity.name),),
+        sql=query(selected, f"source.{names.source(entity.name)}"),
+        ref_sources=(names.source(entity.name),),
         columns=tuple(
             staged_column(entity, attribute, names, keeps) for attribute in entity.attributes
         ),
@@ -155,6 +155,7 @@ def staged_column(
     stays_text = type_ == attribute.source_type and attribute.conversion is not None
     return PlanColumn(
         name=names.column(entity.name, attribute.name),
+        title=attribute.new_name or "",
         type=type_,
         contract_type=type_name(type_) if stays_text else attribute.type,
         required=attribute.required,

@@ -6,7 +6,7 @@ Everything here follows from the model alone: the same model gives the same plan
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
-from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
@@ -67,6 +67,7 @@ _TECHNIQUES: Mapping[Technique, tuple[_Plan, Keeps]] = {
     "dimensional": (mart_plan, by_value),
 }
 """Each technique with its plan, and whether its staging keeps the value or the spelling of text."""
+_RESERVED_DECISION = "a decision says so, and the name is reserved on a target or used by the build"
 
 
 def transform_plan(model: LogicalModel) -> TransformPlan:
@@ -120,20 +121,26 @@ def _renamed(conceptual: ConceptualModel, names: SqlNames) -> tuple[Renaming, ..
     for entity in conceptual.entities:
         table = names.table(entity.name)
         if table != identifier(entity.name):
-            renamed.append(_renaming("table", entity.name, entity.name, table))
+            reason = _renaming_reason(entity)
+            renamed.append(_renaming("table", entity.name, entity.name, table, reason))
         for attribute in entity.attributes:
             column = names.column(entity.name, attribute.name)
             if column != identifier(attribute.name):
-                renamed.append(_renaming("column", entity.name, attribute.name, column))
+                reason = _renaming_reason(attribute)
+                renamed.append(_renaming("column", entity.name, attribute.name, column, reason))
     return tuple(renamed)
 
 
 def _renaming(
-    kind: Literal["table", "column"], table: str, source_name: str, name: str
+    kind: Literal["table", "column"], table: str, source_name: str, name: str, reason: str
 ) -> Renaming:
-    reason = (
-        "the name is reserved on a target or used by the build"
-        if is_reserved(source_name)
-        else "another name in the source is the same in snake_case"
-    )
     return Renaming(kind=kind, table=table, source_name=source_name, name=name, reason=reason)
+
+
+def _renaming_reason(part: Entity | Attribute) -> str:
+    if part.new_name is not None:
+        is_legal = not is_reserved(part.new_name)
+        return "a decision says so" if is_legal else _RESERVED_DECISION
+    if is_reserved(part.name):
+        return "the name is reserved on a target or used by the build"
+    return "another name in the source is the same in snake_case"

@@ -42,7 +42,7 @@ def _check(
         name=f"rows of {table} in {satellite}, by {relation}",
         kind="rows",
         table=table,
-        expected=query(["COUNT(*)"], f"source.{sources.names.table(table)}"),
+        expected=query(["COUNT(*)"], f"source.{sources.names.source(table)}"),
         actual=query(
             [_rows(sources, satellite)],
             f"model.{relation} AS business",

@@ -29,7 +29,7 @@ def vault_rebuilds(sources: VaultSources) -> tuple[Rebuild, ...]:
     return tuple(
         Rebuild(
             table=entity.name,
-            source=sources.names.table(entity.name),
+            source=sources.names.source(entity.name),
             sql=_rebuilt(sources, entity),
             original=original(entity, sources.names, by_spelling),
         )

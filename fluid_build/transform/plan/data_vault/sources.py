@@ -109,7 +109,7 @@ class VaultSources:
         names = {}
         for table in self.staged:
             names[table] = free_identifier(
-                fit("stg_hashed", self.names.table(table).rstrip("_")), used_names
+                fit("stg_hashed", self.names.source(table).rstrip("_")), used_names
             )
             used_names.add(names[table])
         return names

@@ -213,7 +213,7 @@ def _rebuild(star: Star, entity: Entity, finder: Finder) -> Rebuild:
     columns = restored(entity, by_value, rows.expressions)
     return Rebuild(
         table=entity.name,
-        source=star.names.table(entity.name),
+        source=star.names.source(entity.name),
         sql=f"SELECT\n{columns}\n{rows.from_clause}",
         original=original(entity, star.names, by_value),
         by_value=tuple(

@@ -96,7 +96,7 @@ class Star:
 
     def source(self, entity: str) -> str:
         """Return an entity's source table in SQL."""
-        return f"source.{self.names.table(entity)}"
+        return f"source.{self.names.source(entity)}"
 
     def alias(self, entity: str, joins: Iterable[Join]) -> str:
         """Return what an element's own entity is called in its SQL."""

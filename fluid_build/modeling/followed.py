@@ -1,0 +1,107 @@
+"""Whether the finished model shows the decisions that were accepted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from fluid_build.decisions.language import (
+    AnyDecision,
+    Describe,
+    Domain,
+    Owner,
+    ProductName,
+    Rename,
+)
+from fluid_build.decisions.model_decisions import ModelDecisions
+from fluid_build.decisions.verdicts import Refusal, Verdict
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
+from fluid_build.modeling.decided_names import decided_names
+from fluid_build.modeling.dimensional import decided as dimensional
+from fluid_build.modeling.logical import LogicalModel, Product
+from fluid_build.modeling.sql_names import is_reserved, sql_names
+
+
+def followed(
+    verdicts: Sequence[Verdict], model: LogicalModel, decisions: ModelDecisions
+) -> tuple[Verdict, ...]:
+    """Return the verdicts, those refused or unused whose decision the model doesn't show.
+
+    ``decisions`` are the ones that the model was built with.
+    """
+    refusals = dict(_refusals(model, decisions))
+    return tuple(_final(verdict, model, refusals) for verdict in verdicts)
+
+
+def _final(
+    verdict: Verdict, model: LogicalModel, refusals: Mapping[AnyDecision, Refusal]
+) -> Verdict:
+    if not verdict.applies:
+        return verdict
+    decision = verdict.decision.model_copy(update={"evidence": verdict.evidence})
+    refusal = refusals.get(decision) or _unseen(model, decision)
+    if refusal is not None:
+        return replace(verdict, status=refusal.status, message=refusal.message)
+    if isinstance(decision, Rename):
+        return replace(verdict, message=_spelling(model, decision) or verdict.message)
+    return verdict
+
+
+def _refusals(
+    model: LogicalModel, decisions: ModelDecisions
+) -> Iterator[tuple[AnyDecision, Refusal]]:
+    yield from decided_names(model.conceptual, decisions.renamings).refusals.items()
+    if model.dimensional is not None:
+        yield from dimensional.unfollowed(model.dimensional, model.conceptual, decisions).items()
+
+
+def _unseen(model: LogicalModel, decision: AnyDecision) -> Refusal | None:
+    """Return why a decision about names, texts or the product isn't seen in the model."""
+    product = model.product or Product()
+    match decision:
+        case Domain(domain=domain) if product.domain != domain:
+            return _overruled(f"the domain is `{product.domain}`")
+        case Owner(team=team, email=email) if (product.team, product.email) != (team, email):
+            return _overruled(f"the owner is `{product.team}`")
+        case ProductName(name=name) if product.name != name:
+            return _overruled(f"the product is called `{product.name}`")
+        case Rename(table=str(), new_name=new_name) | Describe(table=str(), text=new_name):
+            part = _part(model.conceptual, decision)
+            if part is None:
+                return Refusal("refused", f"The model has no {_target(decision)}.")
+            seen = part.new_name if isinstance(decision, Rename) else part.description
+            if seen != new_name:
+                return Refusal("refused", f"{_target(decision)} stays as it is in the model.")
+    return None
+
+
+def _overruled(fact: str) -> Refusal:
+    return Refusal("unused", f"Another decision counts: {fact}.")
+
+
+def _part(conceptual: ConceptualModel, decision: Rename | Describe) -> Entity | Attribute | None:
+    """Return the table or column that a decision is about; None where the model lacks it."""
+    entity = next((e for e in conceptual.entities if e.name == decision.table), None)
+    if entity is None or decision.column is None:
+        return entity
+    return next((a for a in entity.attributes if a.name == decision.column), None)
+
+
+def _spelling(model: LogicalModel, decision: Rename) -> str:
+    """Return the sentence for a name that relations spell differently; "" where they don't."""
+    if decision.table is None:
+        return ""
+    names = sql_names(model.conceptual)
+    name = (
+        names.table(decision.table)
+        if decision.column is None
+        else names.column(decision.table, decision.column)
+    )
+    if name == decision.new_name:
+        return ""
+    if is_reserved(decision.new_name):
+        return f"`{decision.new_name}` is reserved on a target or used by builds, so it's `{name}`."
+    return f"Names are in snake_case, so it's `{name}`."
+
+
+def _target(decision: Rename | Describe) -> str:
+    column = "" if decision.column is None else f".{decision.column}"
+    return f"`{decision.table}{column}`"

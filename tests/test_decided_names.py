@@ -1,0 +1,218 @@
+"""Decided names reach every artifact of a forged folder, and the proof holds whatever they are."""
+
+import re
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fluid_build.decisions.language import AnyDecision, Domain, Owner, ProductName, Rename
+from fluid_build.forge import Forged, forge
+from fluid_build.modeling.sql_names import RESERVED
+from fluid_build.sources import open_source
+from tests.shared import CORPUS, on_databases
+from tests.test_forge import build_shop
+
+TECHNIQUES = ("flat", "data_vault_2", "dimensional")
+NEW_NAMES = st.from_regex(r"\A[A-Za-z_][A-Za-z0-9_]{0,62}\Z") | st.sampled_from(
+    ["order", "select", "user", "load_date", "hash_diff", "customer", "Id", "order_id", "_"]
+)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_shop(tmp_path_factory.mktemp("decided") / "shop.sqlite")
+
+
+def forged(
+    database: Path,
+    *decisions: AnyDecision,
+    technique: str = "flat",
+    out: Path | None = None,
+) -> Forged:
+    with closing(open_source(str(database))) as source:
+        return forge(source, out=out, technique=technique, decisions=decisions)
+
+
+def relations(result: Forged) -> set[str]:
+    return {build.name for build in result.plan.published}
+
+
+def columns(result: Forged, relation: str) -> set[str]:
+    return {column.name for column in result.plan.build(relation).columns}
+
+
+def statuses(result: Forged) -> list[str]:
+    return [verdict.status for verdict in result.verdicts]
+
+
+RENAMED: Sequence[AnyDecision] = (
+    Rename(table="Order Details", new_name="sales_line"),
+    Rename(table="Order Details", column="Total", new_name="gross_amount"),
+    Rename(table="Customer", new_name="client"),
+)
+
+
+@pytest.mark.parametrize(
+    ("technique", "expected", "holder"),
+    [
+        ("flat", {"client", "sales_line"}, "sales_line"),
+        ("data_vault_2", {"hub_client", "hub_sales_line", "sat_sales_line"}, "sat_sales_line"),
+        ("dimensional", {"dim_client", "fct_sales_line"}, "fct_sales_line"),
+    ],
+)
+def test_relations_have_the_decided_names(
+    shop: Path, technique: str, expected: set[str], holder: str
+) -> None:
+    result = forged(shop, *RENAMED, technique=technique)
+    assert expected <= relations(result)
+    assert not any("order_details" in name or "customer" in name for name in relations(result))
+    assert "gross_amount" in columns(result, holder)
+    assert statuses(result) == ["accepted"] * 3
+    assert result.proof.verdict == "proven"
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_the_source_keeps_its_own_names(shop: Path, tmp_path: Path, technique: str) -> None:
+    result = forged(shop, *RENAMED, technique=technique, out=tmp_path)
+    assert {source.id for source in result.plan.sources} == {"customer", "order_details"}
+    sources = (tmp_path / "dbt/models/staging/_sources.yml").read_text()
+    assert "Order Details" in sources and "sales_line" not in sources
+
+
+def test_a_reader_sees_both_names(shop: Path, tmp_path: Path) -> None:
+    result = forged(shop, *RENAMED, out=tmp_path)
+    document = (tmp_path / "MODEL.md").read_text()
+    assert "`Order Details`, named `sales_line`" in document
+    assert "`Total`, named `gross_amount`" in document
+    assert "client" in {expose.title for expose in result.contract.exposes}
+    model = result.model.osi
+    assert model is not None
+    assert {each.name for each in model.semantic_model[0].datasets} == {"client", "sales_line"}
+
+
+def test_a_name_of_another_table_is_refused(shop: Path) -> None:
+    result = forged(shop, Rename(table="Order Details", new_name="customer"))
+    (verdict,) = result.verdicts
+    assert (verdict.status, verdict.message) == (
+        "refused",
+        "The table `Customer` has the name `customer` already.",
+    )
+    assert relations(result) == {"customer", "order_details"}
+
+
+def test_a_name_of_another_column_is_refused(shop: Path) -> None:
+    result = forged(shop, Rename(table="Customer", column="State", new_name="E_mail"))
+    assert statuses(result) == ["accepted"]
+    result = forged(shop, Rename(table="Customer", column="State", new_name="email"))
+    assert result.verdicts[0].message == "`Customer.Email` has the name `email` already."
+
+
+def test_two_tables_can_swap_their_names(shop: Path) -> None:
+    result = forged(
+        shop,
+        Rename(table="Order Details", new_name="customer"),
+        Rename(table="Customer", new_name="order_details"),
+    )
+    assert statuses(result) == ["accepted", "accepted"]
+    assert "email" in columns(result, "order_details")
+    assert result.proof.verdict == "proven"
+
+
+@pytest.mark.parametrize(("word", "name"), [("order", "order_"), ("LineItems", "line_items")])
+def test_a_name_that_relations_spell_differently_says_so(shop: Path, word: str, name: str) -> None:
+    result = forged(shop, Rename(table="Order Details", new_name=word))
+    assert name in relations(result)
+    assert f"so it's `{name}`." in result.verdicts[0].message
+    assert result.verdicts[0].status == "accepted"
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+@settings(max_examples=12, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                [
+                    ("Customer", None),
+                    ("Order Details", None),
+                    ("Customer", "Id"),
+                    ("Customer", "Email"),
+                    ("Customer", "State"),
+                    ("Order Details", "OrderId"),
+                    ("Order Details", "CustomerId"),
+                    ("Order Details", "Total"),
+                ]
+            ),
+            NEW_NAMES,
+        ),
+        max_size=8,
+    )
+)
+def test_the_proof_holds_whatever_the_names(
+    shop: Path, technique: str, renamings: list[tuple[tuple[str, str | None], str]]
+) -> None:
+    decisions = [
+        Rename(table=table, column=column, new_name=name) for (table, column), name in renamings
+    ]
+    result = forged(shop, *decisions, technique=technique)
+    assert result.proof.verdict == "proven"
+    for build in result.plan.published:
+        names = [build.name, *(column.name for column in build.columns)]
+        assert all(re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", name) for name in names)
+        assert not RESERVED & set(names)
+    assert len(result.verdicts) == len(decisions)
+
+
+@on_databases("chinook", thorough="northwind pubs sakila")
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_a_corpus_database_is_proven_with_new_names(name: str, technique: str) -> None:
+    """Every table and every column gets another name."""
+    database = CORPUS / name / "data"
+    plain = forged(database, technique=technique)
+    decisions = [
+        Rename(table=entity.name, column=column, new_name=f"{word}_{number}")
+        for number, entity in enumerate(plain.model.conceptual.entities)
+        for word, column in (
+            ("thing", None),
+            *((f"part_{at}", a.name) for at, a in enumerate(entity.attributes)),
+        )
+    ]
+    result = forged(database, *decisions, technique=technique)
+    assert set(statuses(result)) == {"accepted"}
+    assert result.proof.verdict == plain.proof.verdict
+
+
+PRODUCT: Sequence[AnyDecision] = (
+    Domain(domain="Retail"),
+    Owner(team="Sales data", email="sales@example.com"),
+    ProductName(name="Web shop"),
+)
+
+
+def test_the_contract_has_the_decided_name_domain_and_owner(shop: Path, tmp_path: Path) -> None:
+    result = forged(shop, *PRODUCT, out=tmp_path)
+    contract = yaml.safe_load((tmp_path / "contract.fluid.yaml").read_text())
+    assert (contract["id"], contract["name"], contract["domain"]) == ("shop", "Web shop", "Retail")
+    assert contract["metadata"]["owner"] == {"team": "Sales data", "email": "sales@example.com"}
+    assert contract["metadata"]["businessContext"]["domain"] == "Retail"
+    assert "before you publish it" not in contract["description"]
+    document = (tmp_path / "MODEL.md").read_text()
+    assert document.startswith("# Data model: `Web shop`\n")
+    assert "Domain: Retail. Owner: Sales data (sales&#64;example.com)." in document
+    assert statuses(result) == ["accepted"] * 3
+
+
+@pytest.mark.parametrize(
+    ("decision", "missing"), [(PRODUCT[0], "an owner"), (PRODUCT[1], "a domain")]
+)
+def test_the_contract_asks_only_for_what_is_missing(
+    shop: Path, decision: AnyDecision, missing: str
+) -> None:
+    description = forged(shop, decision).contract.description
+    assert description is not None
+    assert description.endswith(f". Assign {missing} before you publish it.")
