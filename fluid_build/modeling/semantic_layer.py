@@ -72,7 +72,8 @@ def _field(attribute: Attribute, is_measure: bool) -> OsiField:
 
 
 def _labels(entity: Entity, attributes: Iterable[str]) -> tuple[str, ...]:
-    return tuple(entity.attribute(name).label for name in attributes)
+    labels = {attribute.name: attribute.label for attribute in entity.attributes}
+    return tuple(labels.get(name, name) for name in attributes)
 
 
 def _relationships(conceptual: ConceptualModel) -> Iterator[OsiRelationship]:
