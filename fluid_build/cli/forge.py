@@ -1,55 +1,58 @@
 """``fluid forge data-model``: a source's model, contract, dbt project and proof, as files."""
 
-import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 
-from fluid_build.cli import failures, messages
-from fluid_build.cli.folder_edits import contradictions, preview_document, preview_screen
-from fluid_build.cli.forged_screen import forged_screen
-from fluid_build.cli.interrupts import Interrupts
-from fluid_build.cli.next_steps import Step, after_forge
+from fluid_build.cli.forge_runs import ForgeCommand, Reporting, forge_sources
 from fluid_build.cli.options import (
     BusinessVault,
     DateOrder,
     Debug,
     Decimal,
     Decisions,
+    Deterministic,
     Dialect,
     Diff,
+    DomainName,
+    DryRun,
     EventDates,
     FiscalYearStart,
     Force,
     Json,
+    JsonLines,
+    LlmEndpoint,
+    LlmModel,
+    LlmProvider,
     Locale,
+    MaxCost,
     Name,
+    NoCache,
     Out,
+    ReceiptFile,
+    RequireLlm,
     Schemas,
+    ShareSamples,
     Target,
     Technique,
+    Tiered,
     Variant,
 )
-from fluid_build.cli.profile import tell_notes
 from fluid_build.cli.source_options import CHOICES, check_outside, conventions, source_requests
-from fluid_build.cli.source_session import combined_session, source_session
+from fluid_build.copilot.cost import parse_cost_limit
+from fluid_build.decisions.language import Domain
 from fluid_build.errors import UsageError
-from fluid_build.forge import Forged, ForgeOptions, Preview, forge, preview
-from fluid_build.forge.decision_files import folder_decisions
+from fluid_build.forge import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
-from fluid_build.progress import OnProgress
-from fluid_build.report.terminal.printing import show
+from fluid_build.pipeline.requests import ModelUse
 from fluid_build.secrets import redact
-from fluid_build.sources.base import Source
-from fluid_build.sources.combined import CombinedSource, SourceRequest
+from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.kinds import DDL
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.source_names import check_name
-from fluid_build.sources.uri import Address, locate
+from fluid_build.sources.uri import locate
 
 
 def from_source(
@@ -79,10 +82,23 @@ def from_source(
     business_vault: BusinessVault = False,
     target: Target = "duckdb",
     decisions: Decisions = None,
+    llm_provider: LlmProvider = None,
+    llm_model: LlmModel = None,
+    llm_endpoint: LlmEndpoint = None,
+    tiered: Tiered = False,
+    no_cache: NoCache = False,
+    deterministic: Deterministic = False,
+    require_llm: RequireLlm = False,
+    share_samples: ShareSamples = False,
+    domain: DomainName = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
     out: Out = None,
     force: Force = False,
     diff: Diff = False,
+    receipt: ReceiptFile = None,
     json: Json = False,
+    json_lines: JsonLines = False,
     _debug: Debug = False,
 ) -> int:
     """Generate a model, a contract and a dbt project from a database or from files.
@@ -110,8 +126,31 @@ def from_source(
     for request in requests:
         if out is not None:
             check_outside(out, request.address)
-    requested = _Requested(_checked(name), options, out, force, decisions)
-    return _run(requests, None, context.obj, requested, diff=diff, json=json)
+    command = ForgeCommand(
+        command="from-source",
+        sources=tuple(requests),
+        dialect=None,
+        name=_checked(name),
+        options=options,
+        decisions=decisions,
+        domain=_domain(domain),
+        out=out,
+        overwrite=force,
+        is_preview=diff,
+        model_use=ModelUse(
+            provider=llm_provider,
+            model=llm_model,
+            endpoint=llm_endpoint,
+            tiered=tiered,
+            no_cache=no_cache,
+            deterministic=deterministic,
+            is_required=require_llm,
+            share_samples=share_samples,
+        ),
+        max_cost=None if max_cost is None else parse_cost_limit(max_cost, "--max-cost"),
+    )
+    reporting = Reporting(json, json_lines, receipt, is_dry=dry_run)
+    return forge_sources(command, context.obj, reporting)
 
 
 def from_ddl(
@@ -126,10 +165,23 @@ def from_ddl(
     business_vault: BusinessVault = False,
     target: Target = "duckdb",
     decisions: Decisions = None,
+    llm_provider: LlmProvider = None,
+    llm_model: LlmModel = None,
+    llm_endpoint: LlmEndpoint = None,
+    tiered: Tiered = False,
+    no_cache: NoCache = False,
+    deterministic: Deterministic = False,
+    require_llm: RequireLlm = False,
+    share_samples: ShareSamples = False,
+    domain: DomainName = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
     out: Out = None,
     force: Force = False,
     diff: Diff = False,
+    receipt: ReceiptFile = None,
     json: Json = False,
+    json_lines: JsonLines = False,
     _debug: Debug = False,
 ) -> int:
     """Generate a model, a contract and a dbt project from CREATE TABLE statements.
@@ -153,86 +205,48 @@ def from_ddl(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    requested = _Requested(_checked(name), options, out, force, decisions)
-    return _run([SourceRequest(address)], dialect, context.obj, requested, diff=diff, json=json)
-
-
-@dataclass(frozen=True, slots=True)
-class _Requested:
-    """What to make of a source, and where to write it."""
-
-    name: str | None
-    options: ForgeOptions
-    out: Path | None
-    overwrite: bool
-    decisions: Path | None = None
-
-
-def _run(
-    requests: Sequence[SourceRequest],
-    dialect: str | None,
-    interrupts: Interrupts,
-    requested: _Requested,
-    *,
-    diff: bool,
-    json: bool,
-) -> int:
-    with (
-        messages.progress() as on_progress,
-        _session(requests, dialect, requested.name, interrupts, on_progress) as source,
-    ):
-        out = requested.out or Path(f"{_file_name(source.name)}-model")
-        overwrite = requested.overwrite
-        recorded = folder_decisions(out, requested.decisions, overwrite=overwrite)
-        options = replace(
-            requested.options, decisions=recorded.decisions, decisions_text=recorded.text
-        )
-        result = (
-            preview(source, options, out=out, overwrite=overwrite, on_progress=on_progress)
-            if diff
-            else forge(
-                source,
-                out=out,
-                overwrite=overwrite,
-                on_progress=on_progress,
-                **options.as_settings(),
-            )
-        )
-    if isinstance(result, Preview):
-        return _report_preview(out, result, json=json)
-    steps = after_forge(out, result, _addresses(requests, source), requested.options.target)
-    return _report(out, result, steps, json=json)
-
-
-def _session(
-    requests: Sequence[SourceRequest],
-    dialect: str | None,
-    name: str | None,
-    interrupts: Interrupts,
-    on_progress: OnProgress,
-) -> AbstractContextManager[Source]:
-    if len(requests) > 1:
-        return combined_session(requests, interrupts, name=name, on_progress=on_progress)
-    (request,) = requests
-    return source_session(
-        request.address,
-        interrupts,
-        schemas=request.schemas,
+    command = ForgeCommand(
+        command="from-ddl",
+        sources=(SourceRequest(address),),
         dialect=dialect,
-        conventions=request.conventions,
-        name=name,
-        on_progress=on_progress,
+        name=_checked(name),
+        options=options,
+        decisions=decisions,
+        domain=_domain(domain),
+        out=out,
+        overwrite=force,
+        is_preview=diff,
+        model_use=ModelUse(
+            provider=llm_provider,
+            model=llm_model,
+            endpoint=llm_endpoint,
+            tiered=tiered,
+            no_cache=no_cache,
+            deterministic=deterministic,
+            is_required=require_llm,
+            share_samples=share_samples,
+        ),
+        max_cost=None if max_cost is None else parse_cost_limit(max_cost, "--max-cost"),
     )
-
-
-def _addresses(requests: Sequence[SourceRequest], source: Source) -> dict[str, Address]:
-    """Return the addresses of the sources by name, "" for the only one."""
-    names = [part.name for part in source.parts] if isinstance(source, CombinedSource) else [""]
-    return {name: request.address for name, request in zip(names, requests, strict=True)}
+    reporting = Reporting(json, json_lines, receipt, is_dry=dry_run)
+    return forge_sources(command, context.obj, reporting)
 
 
 def _checked(name: str | None) -> str | None:
     return None if name is None else check_name(name)
+
+
+def _domain(name: str | None) -> Domain | None:
+    """Return what --domain says, as a person's decision."""
+    if name is None:
+        return None
+    try:
+        return Domain(domain=name)
+    except ValidationError as error:
+        reason = error.errors(include_url=False, include_input=False)[0]["msg"]
+        raise UsageError(
+            f"--domain isn't a name: {reason}.", hint="Use a short name, such as Sales."
+        ) from None
 
 
 def _event_dates(answers: Sequence[str]) -> dict[str, str]:
@@ -248,48 +262,3 @@ def _event_dates(answers: Sequence[str]) -> dict[str, str]:
         if dates.setdefault(table, date) != date:
             raise UsageError(f"--event-date names two dates of {table}.", hint="Keep one of them.")
     return dates
-
-
-def _file_name(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "source"
-
-
-def _report_preview(out: Path, preview: Preview, *, json: bool) -> int:
-    if json:
-        messages.show_json({"folder": str(out), **preview_document(preview)})
-    else:
-        show(preview_screen(out, preview))
-    return failures.DONE if _holds(preview.forged) else failures.CHECK_FAILED
-
-
-def _report(out: Path, forged: Forged, steps: Sequence[Step], *, json: bool) -> int:
-    contradicting = contradictions(out, forged.kept)
-    if json:
-        messages.show_json(_forged_document(out, forged, contradicting))
-        tell_notes(forged.profile)
-    else:
-        show(forged_screen(forged, contradicting, steps))
-    return failures.DONE if _holds(forged) and not contradicting else failures.CHECK_FAILED
-
-
-def _forged_document(out: Path, forged: Forged, contradicting: Sequence[str]) -> dict[str, object]:
-    profile, dimensional = forged.profile, forged.model.dimensional
-    return {
-        "technique": forged.model.technique,
-        "variant": dimensional.variant if dimensional else None,
-        "tables": len(profile.tables),
-        "primary_keys": sum(table.primary_key is not None for table in profile.tables),
-        "foreign_keys": len(profile.foreign_keys),
-        "skipped": [skipped.model_dump() for skipped in profile.skipped],
-        "built": [build.name for build in forged.plan.published],
-        "renamed": [renaming.model_dump() for renaming in forged.plan.renamed],
-        "proof": forged.proof.verdict,
-        "notes": list(forged.notes),
-        "files": [str(path) for path in forged.files],
-        "kept": [{"file": str(out / change.name), "owner": change.owner} for change in forged.kept],
-        "misfits": list(contradicting),
-    }
-
-
-def _holds(forged: Forged) -> bool:
-    return not forged.profile.skipped and forged.proof.verdict != "lost"

@@ -1,7 +1,7 @@
 """The screen of `fluid forge`: what the source has, what was built, the files, the next steps."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.table import Column
@@ -41,7 +41,10 @@ _FOLDER_PURPOSES = {
 
 
 def forged_screen(
-    forged: Forged, contradicting: Sequence[str], steps: Sequence[Step]
+    forged: Forged,
+    contradicting: Sequence[str],
+    steps: Sequence[Step],
+    receipt: Iterable[Part] = (),
 ) -> Iterator[Part]:
     """Yield a summary of what was generated from a source.
 
@@ -54,6 +57,7 @@ def forged_screen(
     yield from source_screen.reading_notes(view)
     yield from source_screen.look_at_first(view)
     yield from model_section(view, forged.notes)
+    yield from receipt
     yield from files_section(forged.files)
     yield from kept_section(forged.kept, contradicting)
     yield from next_steps(steps)

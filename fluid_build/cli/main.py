@@ -190,6 +190,26 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         "Turn a contract in another format into a FLUID contract.",
     )
     yield _group(
+        "runs",
+        "Look at the forges that are recorded, and resume those that were interrupted.",
+        LazyCommand("list", "runs:list_runs", "List the runs that are recorded, newest first."),
+        LazyCommand(
+            "show",
+            "runs:show_run",
+            "Show what a run was asked, how far it came, and its receipt.",
+        ),
+        LazyCommand(
+            "resume",
+            "runs:resume",
+            "Resume a run that was interrupted, killed or stopped, where it was.",
+        ),
+        LazyCommand(
+            "rm",
+            "runs:remove",
+            "Remove the record of a run and what is saved to resume it; its files stay.",
+        ),
+    )
+    yield _group(
         "ai",
         "Choose the language model that agents use, if you want one.",
         LazyCommand("setup", "ai:setup", "Choose the model that agents use, and save its API key."),

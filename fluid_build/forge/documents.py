@@ -1,6 +1,6 @@
 """The documents of a forged folder, all but the dbt project and the manifest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic_core import to_json
 
@@ -16,6 +16,7 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
+from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof
 from fluid_build.transform.proof.written_proof import PROOF_FILE, proof_files
 
@@ -45,22 +46,41 @@ def documents(
     model, plan = designed.model, designed.plan
     return {
         **artifacts(profile, model, contract),
-        PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
+        **plan_document(plan),
         **proof_files(proof, model, plan),
         **decision_documents(decisions_text, designed.verdicts),
     }
 
 
+def plan_document(plan: TransformPlan) -> dict[str, str]:
+    """Return the plan as a file, by its name."""
+    return {PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n"}
+
+
 def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
     """Return the generated documents by name, once the contract has passed the validator."""
-    document = as_document(contract)
-    broken = [finding for finding in validate(document) if finding.level == "error"]
-    if broken:
-        first = broken[0]
-        message = f"the generated contract is invalid at {first.path}: {first.message}"
+    refuse_invalid(contract_faults(contract))
+    return rendered(profile, model, contract)
+
+
+def contract_faults(contract: FluidContract) -> tuple[str, ...]:
+    """Return where a contract breaks the FLUID schema, each fault as a sentence."""
+    findings = validate(as_document(contract))
+    errors = (finding for finding in findings if finding.level == "error")
+    return tuple(f"{finding.path}: {finding.message}" for finding in errors)
+
+
+def refuse_invalid(faults: Sequence[str]) -> None:
+    """Raise InvalidOwnContractError where a generated contract has faults."""
+    if faults:
+        message = f"the generated contract is invalid at {faults[0]}"
         raise InvalidOwnContractError(message)
+
+
+def rendered(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
+    """Return the generated documents by name; whether the contract is valid is another question."""
     return {
-        CONTRACT_FILE: block_yaml(document),
+        CONTRACT_FILE: block_yaml(as_document(contract)),
         MODEL_FILE: model_json(model),
         PROFILE_FILE: to_json(profile_json(profile), indent=2).decode() + "\n",
         DOCUMENT_FILE: model_document(source_view(profile, model)),

@@ -108,6 +108,12 @@ class Sum:
         self.cached_tokens += tokens.cached
         self.cost_usd = None if cost is None or self.cost_usd is None else self.cost_usd + cost
 
+    def merge(self, row: CostRow | AgentRow) -> None:
+        """Add the calls of a row."""
+        tokens = Tokens(row.input_tokens, row.output_tokens, row.cached_tokens, 0)
+        self.add(tokens, row.cost_usd)
+        self.calls += row.calls - 1
+
 
 class Price(Protocol):
     """A function of a call's tokens that returns US dollars, or None for an unknown price."""

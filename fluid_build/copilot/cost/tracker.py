@@ -133,6 +133,17 @@ class RunCostTracker:
             self._ledger.clear()
         self._queue.serve()
 
+    def restore(self, earlier: CostBreakdown) -> None:
+        """Add what an earlier process of the same run has used, as its ``breakdown`` said."""
+        with self._lock:
+            for row in earlier.rows:
+                self._models.setdefault((row.provider, row.model), Sum()).merge(row)
+            for agent in earlier.agent_rows:
+                self._agents.setdefault((agent.stage, agent.agent_class), Sum()).merge(agent)
+            self._missing_usage_calls += earlier.missing_usage_calls
+            self._unconfirmed += earlier.unconfirmed_usd
+            self._ledger.spent += earlier.total_usd
+
     @property
     def limit_usd(self) -> Decimal | None:
         """Return the limit in US dollars. Raises ``ConfigError`` if the configured one is bad."""

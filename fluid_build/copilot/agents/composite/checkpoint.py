@@ -115,8 +115,7 @@ class Checkpoint:
             epochs = self._epochs()
             if epochs:
                 self._refuse_owned(epochs[-1])
-            is_saved = any(self._get(epoch, "head") is not None for epoch in epochs)
-            if is_saved or not self._claim(max(epochs, default=0) + 1, owner):
+            if self.exists() or not self._claim(max(epochs, default=0) + 1, owner):
                 raise RunExistsError(
                     f"A run {self.run_id!r} exists already.",
                     hint="Resume it, or choose another id for the new run.",
@@ -145,6 +144,20 @@ class Checkpoint:
             self.save(state, head["retries"])
             self._forget(epoch)
             yield state, head["retries"]
+
+    def exists(self) -> bool:
+        """Return whether a state of the run is saved."""
+        return any(self._get(epoch, "head") is not None for epoch in self._epochs())
+
+    def is_owned(self) -> bool:
+        """Return whether a process that may still live owns the run."""
+        epochs = self._epochs()
+        return bool(epochs) and self._living_owner(epochs[-1]) is not None
+
+    def delete(self) -> None:
+        """Delete everything that is saved of the run."""
+        for key in self._store.keys(self._namespace, f"{self.run_id}/"):
+            self._store.delete(self._namespace, key)
 
     def save(self, state: Composite, retries: int) -> None:
         """Write the changes. Raises ``StoreError`` for values that JSON can't hold."""
@@ -215,16 +228,21 @@ class Checkpoint:
         )
 
     def _refuse_owned(self, epoch: int) -> None:
+        owner = self._living_owner(epoch)
+        if owner is not None:
+            raise self._owned_error(f"process {owner.pid} on {owner.host} runs it")
+
+    def _living_owner(self, epoch: int) -> RunOwner | None:
+        """Return the owner of an epoch, None where there is none that may still live."""
         saved = self._get(epoch, "owner")
         if saved is None:
-            return
+            return None
         owner = RunOwner.load(saved)
         lives = owner.lives()
         if lives is None:
             head = self._get(epoch, "head") or {}
             lives = self._clock() < head.get("at", 0.0) + self._lease_seconds
-        if lives:
-            raise self._owned_error(f"process {owner.pid} on {owner.host} runs it")
+        return owner if lives else None
 
     def _owned_error(self, reason: str) -> RunOwnedError:
         return RunOwnedError(

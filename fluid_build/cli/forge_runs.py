@@ -1,0 +1,187 @@
+"""A forge as a run: recorded before it starts, watched, reported, and resumed where it stopped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal
+
+from fluid_build.artifacts import write_artifacts
+from fluid_build.cli import failures, messages
+from fluid_build.cli.forged_report import report_run
+from fluid_build.cli.interrupts import Interrupts
+from fluid_build.cli.source_session import combined_session, source_session
+from fluid_build.cli.stage_lines import watching
+from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, RunOwnedError
+from fluid_build.copilot.store.configured import open_store
+from fluid_build.decisions.language import AnyDecision, Domain
+from fluid_build.errors import FluidError
+from fluid_build.forge import ForgeOptions
+from fluid_build.forge.decision_files import folder_decisions
+from fluid_build.pipeline.receipt import Receipt
+from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
+from fluid_build.pipeline.running import RunResult, begin_run, start_run
+from fluid_build.progress import OnProgress
+from fluid_build.sources.base import Source
+from fluid_build.sources.combined import CombinedSource, SourceRequest
+from fluid_build.sources.uri import Address
+
+STOPS = (CostLimitExceeded, RunOwnedError, AgentExecutionError)
+"""Errors of a run that did what it was told and had to stop: they end with exit code 1."""
+
+_CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeCommand:
+    """A command's arguments, checked. ``out`` is None for a folder named after the source.
+
+    ``decisions`` is a file of decisions, None for that of the folder; ``domain`` is one more.
+    """
+
+    command: Literal["from-source", "from-ddl"]
+    sources: tuple[SourceRequest, ...]
+    dialect: str | None
+    name: str | None
+    options: ForgeOptions
+    decisions: Path | None
+    domain: Domain | None
+    out: Path | None
+    overwrite: bool
+    is_preview: bool
+    model_use: ModelUse
+    max_cost: Decimal | None
+
+    def request(self, source: Source) -> ForgeRequest:
+        """Return the request for an open source, without passwords."""
+        out = self.out or Path(f"{_file_name(source.name)}-model")
+        return ForgeRequest(
+            command=self.command,
+            folder=Path.cwd(),
+            sources=tuple(SourcePlace.of(request) for request in self.sources),
+            dialect=self.dialect,
+            name=self.name,
+            options=self._decided_options(out),
+            out=out,
+            overwrite=self.overwrite,
+            is_preview=self.is_preview,
+            model_use=self.model_use,
+            max_cost=self.max_cost,
+        )
+
+    def _decided_options(self, out: Path) -> ForgeOptions:
+        """Return the options with the decisions of the file, and what --domain adds to them."""
+        recorded = folder_decisions(out, self.decisions, overwrite=self.overwrite)
+        decisions: tuple[AnyDecision, ...] = recorded.decisions
+        domains = [decision.domain for decision in decisions if isinstance(decision, Domain)]
+        if self.domain is not None and domains[-1:] != [self.domain.domain]:
+            decisions = (*decisions, self.domain)
+        return replace(self.options, decisions=decisions, decisions_text=recorded.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """How a command reports its result."""
+
+    json: bool = False
+    json_lines: bool = False
+    receipt: Path | None = None
+    is_dry: bool = False
+
+
+def forge_sources(command: ForgeCommand, interrupts: Interrupts, reporting: Reporting) -> int:
+    """Forge sources into a folder, and return the exit code."""
+    store = open_store()
+    run_id = ""
+    with messages.progress() as on_progress:
+        try:
+            with open_sources(
+                command.sources, command.dialect, command.name, interrupts, on_progress
+            ) as source:
+                request = command.request(source)
+                store, record, notes = begin_run(store, request)
+                run_id = record.id
+                watched = watching(on_progress, request, json_lines=reporting.json_lines)
+                result = start_run(source, store, record, watching=watched, notes=notes)
+        except STOPS as error:
+            stopped = error
+        else:
+            return report(result, request, addresses(command.sources, source), reporting)
+    return report_stop(stopped, run_id)
+
+
+def report(
+    result: RunResult,
+    request: ForgeRequest,
+    places: dict[str, Address],
+    reporting: Reporting,
+) -> int:
+    """Show the result of a run, write its receipt where that is asked for; return the exit code."""
+    if reporting.receipt is not None:
+        write_receipt(reporting.receipt, result.receipt)
+    return report_run(
+        result,
+        request,
+        places,
+        as_json=reporting.json or reporting.json_lines,
+        as_line=reporting.json_lines,
+    )
+
+
+def report_stop(error: FluidError, run_id: str) -> int:
+    """Say why a run had to stop and how to go on; return the exit code."""
+    message, hint, command = error.message, error.hint or "", error.command
+    if isinstance(error, CostLimitExceeded):
+        higher = max(error.total_usd, error.limit_usd * 2).quantize(Decimal("0.01")) + Decimal(
+            "0.01"
+        )
+        message = f"The run {run_id} stopped at its cost limit: {message}."
+        hint = "What was paid for is kept. Raise the limit to go on:"
+        command = f"fluid runs resume {run_id} --max-cost {higher:.2f}"
+    elif isinstance(error, AgentExecutionError) and run_id:
+        message = f"The run {run_id} needs its model, which failed: {message}"
+        hint = f"{hint} What was paid for is kept. Then go on:".strip()
+        command = f"fluid runs resume {run_id}"
+    failures.show(failures.Failure(message, hint, command))
+    return failures.CHECK_FAILED
+
+
+def open_sources(
+    requests: Sequence[SourceRequest],
+    dialect: str | None,
+    name: str | None,
+    interrupts: Interrupts,
+    on_progress: OnProgress,
+) -> AbstractContextManager[Source]:
+    """Open one source, or several as one."""
+    if len(requests) > 1:
+        return combined_session(requests, interrupts, name=name, on_progress=on_progress)
+    (request,) = requests
+    return source_session(
+        request.address,
+        interrupts,
+        schemas=request.schemas,
+        dialect=dialect,
+        conventions=request.conventions,
+        name=name,
+        on_progress=on_progress,
+    )
+
+
+def addresses(requests: Sequence[SourceRequest], source: Source) -> dict[str, Address]:
+    """Return the addresses of the sources by name, "" for the only one."""
+    names = [part.name for part in source.parts] if isinstance(source, CombinedSource) else [""]
+    return {name: request.address for name, request in zip(names, requests, strict=True)}
+
+
+def write_receipt(path: Path, receipt: Receipt) -> None:
+    """Write a receipt as JSON, whole or not at all. Raises OutputError."""
+    write_artifacts(path.parent, {path.name: receipt.model_dump_json(indent=2) + "\n"})
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "source"

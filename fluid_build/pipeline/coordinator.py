@@ -1,0 +1,502 @@
+"""The coordinator: a composite agent that takes a source through all stages, to its folder.
+
+The steps, their order and their names are those of the Agentic Primitives page, "Composing them".
+The steps hand large values to each other through the run's values; its state stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from fluid_build.copilot import retrieval
+from fluid_build.copilot.agents.base import PipelineEvent, StageSession
+from fluid_build.copilot.agents.composite import (
+    Composite,
+    CompositeAgent,
+    FunctionStep,
+    Halt,
+    StepResult,
+    function_step,
+    put_state,
+)
+from fluid_build.copilot.agents.composite.behaviour import Args
+from fluid_build.copilot.agents.composite.state import Item
+from fluid_build.copilot.cost import get_cost_tracker
+from fluid_build.copilot.errors import AgentExecutionError
+from fluid_build.copilot.scratchpad import (
+    CriticFinding,
+    RetrievalResult,
+    Scratchpad,
+    StageFeedback,
+)
+from fluid_build.decisions.language import AnyDecision
+from fluid_build.forge import Forged, ForgeOptions, Preview
+from fluid_build.forge.documents import refuse_invalid
+from fluid_build.forge.folder import folder_contents, folder_differences, write_folder
+from fluid_build.forge.stages import decide, look_closer, measure, prove, report_stage
+from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.pipeline.builder import BuilderAgent
+from fluid_build.pipeline.derived import Derived
+from fluid_build.pipeline.memory import EPISODES, model_memory, search_text
+from fluid_build.pipeline.requests import ForgeRequest
+from fluid_build.pipeline.stages import OnStage, StageEvent, ignore_stages, usage_of
+from fluid_build.pipeline.validator import ValidationReport, ValidatorAgent, with_critic_errors
+from fluid_build.pipeline.values import (
+    DECISIONS,
+    OBSERVATIONS,
+    PROFILE,
+    PROOF,
+    PROPOSED,
+    VERDICTS,
+    RunValues,
+)
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.base import Source
+from fluid_build.transform.proof.folder_changes import FileChange, folder_changes
+from fluid_build.transform.proof.written_proof import proof_files
+
+_MOST_ATTEMPTS = 2
+"""How often a model is asked for decisions: once more with feedback, and then not at all."""
+
+Work = Callable[[Composite], JsonObject]
+
+
+@dataclass
+class Workplace:
+    """What the stages of a run work with: the open source, the request, the session, the values."""
+
+    source: Source
+    request: ForgeRequest
+    session: StageSession
+    values: RunValues
+    on_progress: OnProgress = ignore
+    on_stage: OnStage = ignore_stages
+
+
+@dataclass
+class _Timing:
+    started: float
+    input_tokens: int
+    output_tokens: int
+    cost_usd: Decimal
+    findings: int
+    seconds: float = 0.0
+
+
+class Coordinator(CompositeAgent):
+    """The agent that runs the staged pipeline. A run without a model goes the same way."""
+
+    name = "coordinator"
+
+    def __init__(self, workplace: Workplace) -> None:
+        self.place = workplace
+        self.preview: Preview | None = None
+        self._derived: Derived | None = None
+        self._timings: dict[str, _Timing] = {}
+        self._stages: dict[str, FunctionStep] = {
+            name: self._step(name, work)
+            for name, work in {
+                "profile": self._profile,
+                "logical": self._logical,
+                "logical_critic": self._run_logical_critic,
+                "retrieval": self._retrieve_similar_models,
+                "builder": self._builder,
+                "conformance": self._run_pre_emit_conformance,
+                "ddl": self._ddl,
+                "dbt": self._dbt,
+                "docs": self._docs,
+                "validator": self._validator,
+                "escalation": self._escalate,
+                "repair": self._maybe_repair_physical,
+                "write": self._write,
+                "episode": self._record_forge_episode,
+                "memory": self._write_semantic_record,
+            }.items()
+        }
+
+    # The order of the stages.
+
+    def init(self, args: Args) -> Composite:
+        """Return the first state: all stages, in the documented order."""
+        del args
+        first, last = ["profile"], ["write", "episode", "memory"]
+        return Composite(
+            steps=[
+                *(self._stages[name] for name in first),
+                *self._modelling_stages(),
+                *(self._stages[name] for name in last),
+            ],
+            internal={"attempt": 0, "first_finding": 0, "stages": []},
+        )
+
+    def _modelling_stages(self) -> list[Item]:
+        names = ("logical", "logical_critic", "retrieval", "builder", "conformance")
+        ending = ("validator", "escalation", "repair")
+        return [
+            *(self._stages[name] for name in names),
+            [self._stages[name] for name in ("ddl", "dbt", "docs")],
+            *(self._stages[name] for name in ending),
+        ]
+
+    def get_next_steps(self, step: FunctionStep, state: Composite) -> Sequence[Item]:
+        """Return the stages to repeat where the repair asks for it."""
+        is_repeated = step.name == "repair" and state.response["rerun"] is not None
+        return self._modelling_stages() if is_repeated else []
+
+    # The life of a stage.
+
+    def on_step_start(self, step: FunctionStep, state: Composite) -> Composite:
+        """Report that a stage has begun."""
+        used = usage_of(get_cost_tracker())
+        findings = len(self._scratchpad.critic_findings)
+        self._timings[step.name] = _Timing(perf_counter(), *used, findings)
+        self._report(StageEvent(self._run_id, step.name, "started"))
+        return state
+
+    def on_step_complete(self, step: FunctionStep, state: Composite) -> Composite:
+        """Note what a stage has done and used, and report that it has ended."""
+        event = self._ended(step, "finished")
+        self._report(event)
+        row = {
+            "name": event.name,
+            "seconds": event.seconds,
+            "input_tokens": event.input_tokens,
+            "output_tokens": event.output_tokens,
+            "cost_usd": str(event.cost_usd),
+            "findings": event.findings,
+        }
+        stages = state.internal["stages"]
+        assert isinstance(stages, list)
+        state = put_state(state, "stages", [*stages, row])
+        state = put_state(state, step.name, state.response)
+        if step.name == "repair" and state.response["rerun"] is not None:
+            state = put_state(state, "attempt", _number(state, "attempt") + 1)
+            state = put_state(state, "first_finding", len(self._scratchpad.critic_findings))
+        return state
+
+    def on_error(self, step: FunctionStep, error: object, state: Composite) -> Halt:
+        """Stop at a failed stage; the run can be resumed there."""
+        self._report(replace(self._ended(step, "failed"), error=type(error).__name__))
+        return Halt(state)
+
+    def dump_internal(self, internal: Mapping[str, Any]) -> JsonValue:
+        """Return the notes of the run, with the scratchpad's and the session's."""
+        pad, session = self._scratchpad, self.place.session
+        return {
+            **internal,
+            "scratchpad": {
+                "findings": [asdict(finding) for finding in pad.critic_findings],
+                "retrievals": [asdict(result) for result in pad.retrievals],
+                "feedback": [asdict(feedback) for feedback in pad.feedback],
+            },
+            "trail": [asdict(event) for event in session.audit_trail],
+        }
+
+    def load_internal(self, dumped: Any) -> Mapping[str, object]:
+        """Restore the scratchpad and the session, and return the notes of the run."""
+        notes = dict(dumped)
+        saved, trail = notes.pop("scratchpad"), notes.pop("trail")
+        pad = self._scratchpad
+        for finding in saved["findings"]:
+            pad.add_critic_finding(CriticFinding(**finding))
+        for result in saved["retrievals"]:
+            pad.add_retrieval(RetrievalResult(**result))
+        for feedback in saved["feedback"]:
+            pad.add_feedback(StageFeedback(**feedback))
+        session = self.place.session
+        session.audit_trail.extend(PipelineEvent(**event) for event in trail)
+        session.fallback_used = any(event.kind == "fallback" for event in session.audit_trail)
+        session.repair_used = any(event.kind == "repair" for event in session.audit_trail)
+        return notes
+
+    # The stages.
+
+    def _profile(self, _state: Composite) -> JsonObject:
+        profile = measure(self.place.source, self.place.on_progress)
+        self.place.values.put(PROFILE, profile)
+        return {"tables": len(profile.tables)}
+
+    def _logical(self, state: Composite) -> JsonObject:
+        """Let the model of the run propose decisions, and measure them all on the data."""
+        place = self.place
+        decisions = self._proposed_decisions(state)
+        place.values.put(DECISIONS, decisions)
+        profile, source = place.values.require(PROFILE), place.source
+        decided = decide(source, profile, self._options())
+        place.values.put(VERDICTS, decided.verdicts)
+        observations = look_closer(source, decided.profile, place.on_progress)
+        place.values.put(OBSERVATIONS, observations)
+        self._derived = None
+        report_stage(place.on_progress, "model")
+        return {"decisions": len(decisions), "entities": len(self.derived.designed.plan.published)}
+
+    def _run_logical_critic(self, _state: Composite) -> JsonObject:
+        return {}
+
+    def _retrieve_similar_models(self, _state: Composite) -> JsonObject:
+        query = search_text(self.place.values.require(PROFILE))
+        found = self.retrieve_similar_models(query)
+        return {"similar": [result.key for result in found]}
+
+    def retrieve_similar_models(self, query: str) -> list[RetrievalResult]:
+        """Return remembered models that are like this one, and add them to the scratchpad."""
+        return retrieval.retrieve_similar_models(
+            query, store=self.place.session.store, scratchpad=self._scratchpad
+        )
+
+    def _builder(self, _state: Composite) -> JsonObject:
+        report_stage(self.place.on_progress, "contract")
+        derived = self.derived
+        built = BuilderAgent().build(
+            derived.decided, derived.designed, derived.options, scratchpad=self._scratchpad
+        )
+        derived.contract = built.contract
+        return {"similar_models": list(built.similar_models)}
+
+    def _run_pre_emit_conformance(self, _state: Composite) -> JsonObject:
+        return {}
+
+    def _ddl(self, _state: Composite) -> JsonObject:
+        return {}
+
+    def _dbt(self, _state: Composite) -> JsonObject:
+        report_stage(self.place.on_progress, "project")
+        return {"files": len(self.derived.project.files)}
+
+    def _docs(self, _state: Composite) -> JsonObject:
+        return {"files": len(self.derived.documents)}
+
+    def _validator(self, _state: Composite) -> JsonObject:
+        place, derived = self.place, self.derived
+        proof = prove(place.source, derived.designed, place.on_progress)
+        place.values.put(PROOF, proof)
+        report = ValidatorAgent().validate(derived.contract, proof)
+        return asdict(report)
+
+    def _escalate(self, state: Composite) -> JsonObject:
+        report = _report_of(state, "validator")
+        return asdict(self._escalate_critic_errors_into_report(report, self.findings(state)))
+
+    def _escalate_critic_errors_into_report(
+        self, report: ValidationReport, findings: Sequence[CriticFinding]
+    ) -> ValidationReport:
+        """Return the report with the critic's errors: they count as the validator's own."""
+        return with_critic_errors(report, findings)
+
+    def _maybe_repair_physical(self, state: Composite) -> JsonObject:
+        """Ask for another run of the stage at fault, where that can change anything.
+
+        A draft is made by rules: what is wrong with it is wrong the next time too. So only what
+        a model's decisions did is repeated, with feedback, and then without those decisions.
+        """
+        report = _report_of(state, "escalation")
+        refuse_invalid(report.contract_errors)
+        fault = self._fault_of_decisions(report)
+        if not fault:
+            return {"rerun": None}
+        place = self.place
+        place.session.record_repair("logical", fault)
+        feedback = StageFeedback("validator", "logical", fault, {"errors": list(report.faults)})
+        self._scratchpad.add_feedback(feedback)
+        return {"rerun": "logical"}
+
+    def _fault_of_decisions(self, report: ValidationReport) -> str:
+        """Return what is wrong with the model, and wouldn't be without the model's decisions."""
+        place = self.place
+        if report.ok or not place.values.require(DECISIONS):
+            return ""
+        draft = self._draft()
+        if report.loss and prove(place.source, draft.designed).verdict != "lost":
+            return report.loss
+        return ""
+
+    def _write(self, _state: Composite) -> JsonObject:
+        place, derived = self.place, self.derived
+        request, plan, model = place.request, derived.designed.plan, derived.designed.model
+        proof = place.values.require(PROOF)
+        documents = {**derived.documents, **proof_files(proof, model, plan)}
+        with folder_contents(place.source, plan, documents, derived.project) as files:
+            report_stage(place.on_progress, "write")
+            if request.is_preview:
+                changes = folder_changes(request.out, files, overwrite=request.overwrite)
+                differences = folder_differences(request.out, changes, files)
+                self.preview = Preview(self._forged((), ()), changes, differences)
+                return {"files": [], "kept": []}
+            written = write_folder(
+                place.source, model, files, derived.options, request.out,
+                overwrite=request.overwrite,
+            )  # fmt: skip
+        return {
+            "files": [str(path) for path in written.files],
+            "kept": [asdict(change) for change in written.kept],
+        }
+
+    def _record_forge_episode(self, state: Composite) -> JsonObject:
+        """Remember what this run has made, for whoever looks at past runs."""
+        place, model = self.place, self.derived.designed.model
+        if place.request.is_preview:
+            return {}
+        memory = model_memory(self.derived.decided.profile, model)
+        episode = {
+            "run": self._run_id,
+            "model": memory.key,
+            "technique": model.technique,
+            "proof": place.values.require(PROOF).verdict,
+            "attempts": _number(state, "attempt") + 1,
+            "fallback_used": place.session.fallback_used,
+        }
+        place.session.store.put(EPISODES, self._run_id, episode, text=memory.text)
+        return {}
+
+    def _write_semantic_record(self, _state: Composite) -> JsonObject:
+        if not self.place.request.is_preview:
+            self.write_semantic_record()
+        return {}
+
+    def write_semantic_record(self) -> None:
+        """Remember the model, so that runs on similar sources find it."""
+        memory = model_memory(self.derived.decided.profile, self.derived.designed.model)
+        retrieval.write_semantic_record(
+            self.place.session.store, memory.key, memory.value, text=memory.text
+        )
+
+    # Results.
+
+    def forged(self, state: Composite) -> Forged:
+        """Return what a finished run has made."""
+        written = state.internal["write"]
+        assert isinstance(written, Mapping)
+        return self._forged(
+            tuple(Path(path) for path in written["files"]),
+            tuple(FileChange(**change) for change in written["kept"]),
+        )
+
+    def _forged(self, files: tuple[Path, ...], kept: tuple[FileChange, ...]) -> Forged:
+        derived = self.derived
+        return Forged(
+            profile=derived.decided.profile,
+            model=derived.designed.model,
+            plan=derived.designed.plan,
+            contract=derived.contract,
+            proof=self.place.values.require(PROOF),
+            files=files,
+            kept=kept,
+            notes=derived.project.notes,
+            verdicts=derived.designed.verdicts,
+        )
+
+    @property
+    def derived(self) -> Derived:
+        """What follows from the values that the stages have measured so far."""
+        if self._derived is None:
+            values = self.place.values
+            self._derived = self._derive(
+                self._options(), values.require(VERDICTS), values.require(OBSERVATIONS)
+            )
+        return self._derived
+
+    def conformance(self, state: Composite) -> dict[str, str]:
+        """Return what became of each standard that the results were checked against."""
+        checked = state.internal["conformance"]
+        assert isinstance(checked, Mapping)
+        return dict(checked.get("standards", {}))
+
+    @property
+    def cache_hits(self) -> int:
+        """How many answers came from the cache."""
+        return 0
+
+    # Parts of stages.
+
+    def _proposed_decisions(self, state: Composite) -> tuple[AnyDecision, ...]:
+        """Return the decisions of the run's model, none where it has failed or isn't asked."""
+        place = self.place
+        place.values.put(PROPOSED, ())
+        if place.session.llm_config is None or _number(state, "attempt") >= _MOST_ATTEMPTS:
+            return ()
+        try:
+            return self._improve()
+        except AgentExecutionError as error:
+            if place.request.model_use.is_required:
+                raise
+            place.session.record_fallback("logical", error.message)
+            return ()
+
+    def _improve(self) -> tuple[AnyDecision, ...]:
+        return ()
+
+    def _draft(self) -> Derived:
+        """Return what follows without the model's decisions."""
+        place = self.place
+        options = place.request.options
+        decided = decide(place.source, place.values.require(PROFILE), options)
+        observations = look_closer(place.source, decided.profile)
+        return self._derive(options, decided.verdicts, observations)
+
+    def _derive(self, options: ForgeOptions, verdicts: Any, observations: Any) -> Derived:
+        place = self.place
+        profile = place.values.require(PROFILE)
+        return Derived(place.source, options, place.request.out, profile, verdicts, observations)
+
+    def _options(self) -> ForgeOptions:
+        """Return the options with the model's decisions, in the order of the file they go into."""
+        options = self.place.request.options
+        decisions = (*options.decisions, *self.place.values.require(DECISIONS))
+        return replace(options, decisions=decisions)
+
+    def findings(self, state: Composite) -> list[CriticFinding]:
+        """Return the critic's findings on the current attempt."""
+        return self._scratchpad.critic_findings[_number(state, "first_finding") :]
+
+    @property
+    def _scratchpad(self) -> Scratchpad:
+        return self.place.session.get_scratchpad()
+
+    @property
+    def _run_id(self) -> str:
+        return self.place.session.run_id or ""
+
+    def _step(self, name: str, work: Work) -> FunctionStep:
+        def timed(state: Composite) -> StepResult:
+            started = perf_counter()
+            try:
+                return StepResult(work(state))
+            finally:
+                self._timings[name].seconds = perf_counter() - started
+
+        return function_step(name, timed)
+
+    def _ended(self, step: FunctionStep, state: Any) -> StageEvent:
+        timing, used = self._timings[step.name], usage_of(get_cost_tracker())
+        return StageEvent(
+            self._run_id,
+            step.name,
+            state,
+            round(timing.seconds, 3),
+            used.input_tokens - timing.input_tokens,
+            used.output_tokens - timing.output_tokens,
+            used.cost_usd - timing.cost_usd,
+            len(self._scratchpad.critic_findings) - timing.findings,
+        )
+
+    def _report(self, event: StageEvent) -> None:
+        self.place.on_stage(event)
+
+
+def _number(state: Composite, key: str) -> int:
+    number = state.internal[key]
+    assert isinstance(number, int)
+    return number
+
+
+def _report_of(state: Composite, stage: str) -> ValidationReport:
+    saved = state.internal[stage]
+    assert isinstance(saved, Mapping)
+    return ValidationReport(
+        tuple(saved["contract_errors"]), tuple(saved["critic_errors"]), saved["loss"]
+    )

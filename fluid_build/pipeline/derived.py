@@ -1,0 +1,67 @@
+"""What follows from a source, its options, and what was measured of it: no step saves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from fluid_build.contract.fluid import FluidContract
+from fluid_build.decisions.verdicts import Verdict
+from fluid_build.decisions.weighing import amended
+from fluid_build.forge import ForgeOptions
+from fluid_build.forge.decision_files import decision_documents
+from fluid_build.forge.documents import plan_document, rendered
+from fluid_build.forge.folder import DbtProject, project_files
+from fluid_build.forge.stages import Decided, Designed, design, write_contract
+from fluid_build.observations.observed import Observations
+from fluid_build.profiling.profile import Profile
+from fluid_build.sources.base import Source
+
+
+@dataclass
+class Derived:
+    """The model of a run and everything that is written of it, each computed on first use.
+
+    ``profile`` is as measured, before the decisions that ``verdicts`` are about.
+    """
+
+    source: Source
+    options: ForgeOptions
+    out: Path
+    profile: Profile
+    verdicts: tuple[Verdict, ...]
+    observations: Observations
+
+    @cached_property
+    def decided(self) -> Decided:
+        """Return the profile with the decisions that apply."""
+        return Decided(amended(self.profile, self.verdicts), self.verdicts)
+
+    @cached_property
+    def designed(self) -> Designed:
+        """Return the model and its plan."""
+        return design(self.decided, self.observations, self.options)
+
+    @cached_property
+    def contract(self) -> FluidContract:
+        """Return the contract of what the plan builds."""
+        return write_contract(self.decided.profile, self.designed, self.options)
+
+    @cached_property
+    def project(self) -> DbtProject:
+        """Return the dbt project."""
+        return project_files(
+            self.source, self.designed.model, self.designed.plan, self.options, self.out
+        )
+
+    @cached_property
+    def documents(self) -> Mapping[str, str]:
+        """Return the contract, the model, their descriptions and the decisions."""
+        designed = self.designed
+        return {
+            **rendered(self.decided.profile, designed.model, self.contract),
+            **plan_document(designed.plan),
+            **decision_documents(self.options.decisions_text, designed.verdicts),
+        }

@@ -1,0 +1,64 @@
+"""The session of a run: its store, its model if it has one, and what its answers depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from fluid_build.copilot.agents.base import StageSession
+from fluid_build.copilot.llm.base import LlmConfig
+from fluid_build.copilot.llm.default_config import default_llm_config
+from fluid_build.copilot.store.base import Store
+from fluid_build.copilot.unified_config import current_config, use_flags
+from fluid_build.errors import UsageError
+from fluid_build.pipeline.requests import ModelUse
+
+
+@contextmanager
+def configured(use: ModelUse) -> Generator[None]:
+    """Let the flags of a command win over the configuration."""
+    with use_flags(
+        {
+            "llm.provider": use.provider,
+            "llm.model": use.model,
+            "llm.base_url": use.endpoint,
+            "llm.tiered": use.tiered or None,
+            "behavior.deterministic": use.deterministic or None,
+        }
+    ):
+        yield
+
+
+def requested_model(use: ModelUse) -> LlmConfig | None:
+    """Return the model of a run by the flags and the configuration, None for a run without one.
+
+    Raises UsageError where a model is required and none is configured, or half of one is.
+    """
+    config = current_config()
+    if config.behavior.deterministic:
+        if use.is_required:
+            raise UsageError(
+                "--require-llm asks for a model, and --deterministic for none.",
+                hint="Leave one out; FLUID_DETERMINISTIC and behavior.deterministic count too.",
+            )
+        return None
+    if config.llm.provider is None and config.llm.model is None:
+        if use.is_required:
+            raise UsageError(
+                "--require-llm asks for a model, and none is configured.",
+                hint="Pass --llm-provider and --llm-model, or run `fluid ai setup`.",
+            )
+        return None
+    return default_llm_config()
+
+
+def open_session(store: Store, use: ModelUse, run_id: str) -> StageSession:
+    """Return the session of a run."""
+    return StageSession(
+        store,
+        llm_config=requested_model(use),
+        capability_matrix={"share_samples": use.share_samples},
+        tiered=current_config().llm.tiered,
+        no_cache=use.no_cache,
+        run_id=run_id,
+    )
