@@ -1,9 +1,11 @@
 """Files that a command leaves behind: all of them, whole, or none at all."""
 
 import errno
+import json
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -11,6 +13,15 @@ from types import TracebackType
 from typing import Self, TypeAlias
 
 from fluid_build.errors import OutputError
+
+if sys.platform != "win32":
+    import fcntl
+
+_STAGING = ".fluid-partial-"
+_OWNER = ".owner"
+"""A file in a staging folder that its process keeps locked, so that others see that it lives."""
+_JOURNAL = "journal.json"
+"""The names that are being moved, in order, as long as that isn't done."""
 
 _REASONS = {
     errno.ENOSPC: "there is no space left on the device",
@@ -48,6 +59,7 @@ def write_artifacts(
     """
     for name in (*files, *remove):
         _check_name(name)
+    restore_interrupted(folder)
     try:
         target = Path(os.path.realpath(folder))
         if target.exists() and not target.is_dir():
@@ -64,13 +76,88 @@ def write_artifacts(
     return tuple(folder / name for name in sorted(files))
 
 
+def restore_interrupted(folder: Path) -> None:
+    """Restore a folder in which a killed process left files half moved, and tidy up after it.
+
+    A process that still lives is left alone. Raises OutputError where the file system refuses.
+    """
+    target = Path(os.path.realpath(folder))
+    try:
+        for parent in (target, target.parent):
+            for staging in _abandoned(parent):
+                if (staging / _JOURNAL).exists():
+                    _roll_back(parent, staging)
+                _remove(staging)
+    except OSError as error:
+        raise _refused(folder, error) from error
+
+
+def _abandoned(parent: Path) -> Sequence[Path]:
+    """Return the staging folders in a place whose process has ended."""
+    if sys.platform == "win32" or not parent.is_dir():
+        return ()
+    with os.scandir(parent) as entries:
+        names = [entry.name for entry in entries if entry.name.startswith(_STAGING)]
+    return [parent / name for name in sorted(names) if _is_abandoned(parent / name)]
+
+
+def _is_abandoned(staging: Path) -> bool:
+    try:
+        owner = os.open(staging / _OWNER, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        return False  # Its process is just making it, or removing it.
+    try:
+        return _locks(owner)
+    finally:
+        os.close(owner)
+
+
+def _locks(descriptor: int) -> bool:
+    """Lock a file that nobody has locked; return whether that worked."""
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _roll_back(target: Path, staging: Path) -> None:
+    """Return the files of a folder to where they were before the moves of a staging folder."""
+    written, removed = _read_journal(staging / _JOURNAL)
+    for number, name in enumerate([*written, *removed]):
+        _check_name(name)
+        _check_place(target, name)
+        previous, place = staging / "old" / str(number), target / name
+        was_moved_in = number < len(written) and not os.path.lexists(staging / "new" / name)
+        if os.path.lexists(previous):
+            previous.replace(place)
+        elif was_moved_in:
+            place.unlink(missing_ok=True)
+    (staging / _JOURNAL).unlink()
+
+
+def _read_journal(path: Path) -> tuple[list[str], list[str]]:
+    """Return the names that were being written and removed; the folder may be a stranger's."""
+    try:
+        journal = json.loads(path.read_bytes())
+        return [str(name) for name in journal["written"]], [str(n) for n in journal["removed"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise OutputError(
+            f"{path} isn't what an interrupted forge leaves",
+            hint=f"Remove {path.parent}, or choose another output folder.",
+        ) from error
+
+
 def _write_new(target: Path, files: Mapping[str, Content]) -> None:
     """Make the folder whole under another name, then give it its own."""
     with _Undo() as undo:
         undo.make_folders(target.parent)
         staging = undo.staging(target.parent)
-        _fill(staging, files)
-        undo.move(staging, target)
+        _fill(staging / "new", files)
+        undo.move(staging / "new", target)
+    undo.end()
     _sync(target.parent)
 
 
@@ -78,21 +165,25 @@ def _write_into(target: Path, files: Mapping[str, Content], remove: Collection[s
     """Put the files in a folder that is there, each in the place of the one it replaces."""
     for name in (*files, *remove):
         _check_place(target, name)
+    written = sorted(files)
+    removed = sorted(name for name in set(remove) - set(files) if os.path.lexists(target / name))
     with _Undo() as undo:
         staging = undo.staging(target)
-        new, old = staging / "new", staging / "old"
+        new, old, journal = staging / "new", staging / "old", staging / _JOURNAL
         old.mkdir()
         _fill(new, files)
-        for number, name in enumerate(sorted(files)):
+        journal.write_text(json.dumps({"written": written, "removed": removed}))
+        _sync_file(journal)
+        for number, name in enumerate(written):
             place = target / name
             undo.make_folders(place.parent)
             if os.path.lexists(place):
                 undo.move(place, old / str(number))
             undo.move(new / name, place)
-        for number, name in enumerate(sorted(set(remove) - set(files)), start=len(files)):
-            if os.path.lexists(target / name):
-                undo.move(target / name, old / str(number))
-    _remove(staging)
+        for number, name in enumerate(removed, start=len(written)):
+            undo.move(target / name, old / str(number))
+        journal.unlink()
+    undo.end()
     _sync(target)
 
 
@@ -131,6 +222,7 @@ class _Undo:
         self._moves: list[tuple[Path, Path]] = []
         self._made: list[Path] = []
         self._staging: list[Path] = []
+        self._locks: list[int] = []
 
     def make_folders(self, folder: Path) -> None:
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -139,10 +231,20 @@ class _Undo:
             path.mkdir()
 
     def staging(self, parent: Path) -> Path:
-        path = parent / f".fluid-partial-{secrets.token_hex(8)}"
+        path = parent / f"{_STAGING}{secrets.token_hex(8)}"
         self._staging.append(path)
         path.mkdir()
+        lock = os.open(path / _OWNER, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        self._locks.append(lock)
+        _locks(lock)
         return path
+
+    def end(self) -> None:
+        """Remove what was only needed on the way."""
+        for path in self._staging:
+            _remove(path)
+        while self._locks:
+            os.close(self._locks.pop())
 
     def move(self, source: Path, target: Path) -> None:
         self._moves.append((source, target))
@@ -163,8 +265,7 @@ class _Undo:
             # The last move may not have happened yet; then its source is still there.
             if os.path.lexists(target) and not os.path.lexists(source):
                 target.rename(source)
-        for path in self._staging:
-            _remove(path)
+        self.end()
         for path in reversed(self._made):
             if path.is_dir():
                 path.rmdir()

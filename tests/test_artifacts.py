@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from textwrap import dedent
 
 import pytest
 
-from fluid_build.artifacts import write_artifacts
+from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.errors import OutputError
 
 
@@ -136,7 +137,7 @@ def test_a_refused_write_leaves_the_old_files_and_nothing_else(
     script = """
         import resource, sys
         from pathlib import Path
-        from fluid_build.artifacts import write_artifacts
+        from fluid_build.artifacts import restore_interrupted, write_artifacts
         from fluid_build.errors import OutputError
         resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
         try:
@@ -239,3 +240,60 @@ def test_a_file_that_cannot_be_synced_leaves_nothing_behind(
     with pytest.raises(OutputError, match="there is no space left"):
         write_artifacts(tmp_path / "out", {f"{number}.txt": "text" for number in range(50)})
     assert tree(tmp_path) == {}
+
+
+def write_and_die(folder: Path, files: dict[str, str], remove: tuple[str, ...], moves: int) -> bool:
+    """Write in a child process that SIGKILL ends before its nth move; return whether it did."""
+    child = os.fork()
+    if child == 0:
+        left = iter(range(moves))
+        rename = Path.rename
+
+        def dying(self: Path, target: Path) -> Path:
+            if next(left, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return rename(self, target)
+
+        Path.rename = dying  # type: ignore[method-assign, assignment]
+        write_artifacts(folder, files, remove=remove)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_a_process_killed_between_two_moves_leaves_a_folder_that_is_restored(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "out"
+    write_artifacts(folder, {"a.txt": "old a", "b.txt": "old b", "gone.txt": "old"})
+    before = tree(folder)
+    files = {"a.txt": "new a", "b.txt": "new b", "c.txt": "new c"}
+    moves = 0
+    while write_and_die(folder, files, ("gone.txt",), moves):
+        restore_interrupted(folder)
+        assert tree(folder) == before, f"killed before move {moves + 1}"
+        moves += 1
+    assert moves == 6
+    assert tree(folder) == {"a.txt": b"new a", "b.txt": b"new b", "c.txt": b"new c"}
+
+
+def test_a_process_killed_before_a_new_folder_has_its_name_leaves_nothing_for_long(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "out"
+    assert write_and_die(folder, {"a.txt": "a"}, (), 0)
+    assert not folder.exists()
+    write_artifacts(folder, {"a.txt": "a"})
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_staging_of_a_process_that_lives_is_left_alone(tmp_path: Path) -> None:
+    class Restoring(dict[str, str]):
+        """Files during whose writing another process restores the folder."""
+
+        def __getitem__(self, name: str) -> str:
+            restore_interrupted(tmp_path)
+            return super().__getitem__(name)
+
+    write_artifacts(tmp_path, Restoring({"a.txt": "a", "b.txt": "b"}))
+    assert tree(tmp_path) == {"a.txt": b"a", "b.txt": b"b"}

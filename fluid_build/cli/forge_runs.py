@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
-from fluid_build.artifacts import write_artifacts
+from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.cli import failures, messages
 from fluid_build.cli.forged_report import report_run
 from fluid_build.cli.interrupts import Interrupts
@@ -75,6 +75,7 @@ class ForgeCommand:
 
     def _decided_options(self, out: Path) -> ForgeOptions:
         """Return the options with the decisions of the file, and what --domain adds to them."""
+        restore_interrupted(out)
         recorded = folder_decisions(out, self.decisions, overwrite=self.overwrite)
         decisions: tuple[AnyDecision, ...] = recorded.decisions
         domains = [decision.domain for decision in decisions if isinstance(decision, Domain)]

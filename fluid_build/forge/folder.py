@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from fluid_build.artifacts import Content, write_artifacts
+from fluid_build.artifacts import Content, restore_interrupted, write_artifacts
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge.documents import NEVER_SHOWN
 from fluid_build.forge.options import ForgeOptions
@@ -100,6 +100,7 @@ def write_folder(
 
     Files that were edited or added since are kept unless ``overwrite`` is set. Raises OutputError.
     """
+    restore_interrupted(out)
     changes = folder_changes(out, files, overwrite=overwrite)
     kept = tuple(change for change in changes if change.action == "keep")
     foreign = [change.name for change in kept if change.owner == "foreign"]
