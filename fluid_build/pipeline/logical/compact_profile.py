@@ -1,0 +1,269 @@
+"""The draft as a JSON document for a model: names, types, figures and keys, and few tokens.
+
+No value of a row is in it, unless samples are shared. Reasons and notes of the profile and the
+model aren't either, since some of them quote values.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.pipeline.logical.draft import Draft
+from fluid_build.pipeline.logical.roles import TableRole, roles_by_table
+from fluid_build.profiling.profile import Candidate, ColumnProfile, ForeignKey, TableProfile
+from fluid_build.sources.personal_text import presentable, without_values
+from fluid_build.text import clip
+
+_SURE = 0.95
+"""A reference of at least this confidence isn't a question, so its figure is left out."""
+_LEAST_CREDIBLE = 0.05
+"""A candidate below this isn't worth the model's time."""
+_FEW_VALUES = 12
+"""Distinct values up to which a column looks like a list of codes."""
+_MOST_SAMPLES = 5
+_MOST_SAMPLE = 40
+_MOST_COLUMN_NAMES = 200
+"""Columns that are only named, of one table."""
+_MOST_OTHER_KEYS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is said of each table.
+
+    ``plain_columns`` says what is known of columns without a question: ``facts``, ``names`` or only
+    how many there are (``count``). ``most_columns`` bounds the others.
+    """
+
+    comment_chars: int
+    plain_columns: str
+    most_candidates: int
+    most_references: int
+    most_columns: int
+
+
+DETAILS: tuple[Detail, ...] = (
+    Detail(200, "facts", 5, 100, 400),
+    Detail(60, "facts", 3, 50, 200),
+    Detail(0, "names", 3, 30, 100),
+    Detail(0, "names", 1, 10, 20),
+    Detail(0, "count", 1, 6, 6),
+    Detail(0, "count", 0, 2, 0),
+)
+"""The levels of detail, the richest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFacts:
+    """A draft, by table. ``references`` are those that others don't imply."""
+
+    draft: Draft
+    primary_keys: Mapping[str, tuple[str, ...] | None]
+    references: Mapping[str, Sequence[ForeignKey]]
+    candidates: Mapping[str, Sequence[Candidate]]
+    roles: Mapping[str, TableRole]
+    measures: Mapping[str, Mapping[str, str]]
+
+    @classmethod
+    def of(cls, draft: Draft) -> "DraftFacts":
+        """Return the draft by table."""
+        profile = draft.profile
+        references: dict[str, list[ForeignKey]] = {}
+        for key in profile.foreign_keys:
+            if not key.implied:
+                references.setdefault(key.from_table, []).append(key)
+        candidates: dict[str, list[Candidate]] = {}
+        for candidate in profile.candidates:
+            if candidate.confidence >= _LEAST_CREDIBLE and not candidate.ruled_out:
+                candidates.setdefault(candidate.from_table, []).append(candidate)
+        return cls(
+            draft,
+            {table.name: table.primary_key for table in profile.tables},
+            references,
+            candidates,
+            roles_by_table(draft.model),
+            _measures(draft),
+        )
+
+
+def _measures(draft: Draft) -> dict[str, dict[str, str]]:
+    """Return how the draft adds numbers up, and what else they could be, by table and column."""
+    return {
+        entity.name: {
+            attribute.name: " or ".join(
+                [
+                    f"{attribute.measure.additivity} measure",
+                    *(other.choice for other in attribute.measure.alternatives),
+                ]
+            )
+            for attribute in entity.attributes
+            if attribute.measure is not None
+        }
+        for entity in draft.model.conceptual.entities
+    }
+
+
+def describe_tables(
+    facts: DraftFacts, tables: Iterable[TableProfile], detail: Detail
+) -> dict[str, JsonObject]:
+    """Return what a model is told of each table, by its name."""
+    return {table.name: _describe_table(facts, table, detail) for table in tables}
+
+
+def as_document(value: JsonValue) -> str:
+    """Return compact JSON in which no character steers a terminal or hides from a reader."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _UNPRINTABLE.sub(_escape, text) if not text.isascii() else text
+
+
+_UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}:
+        return character
+    return json.dumps(character)[1:-1]
+
+
+def _describe_table(facts: DraftFacts, table: TableProfile, detail: Detail) -> JsonObject:
+    references = facts.references.get(table.name, ())
+    candidates = facts.candidates.get(table.name, ())[: detail.most_candidates]
+    role = facts.roles.get(table.name)
+    described: dict[str, JsonValue] = {
+        "rows": _figure(table.rows),
+        "key": _names(table.primary_key or ()),
+        "unique": _other_keys(table) if detail.comment_chars else (),
+        "about": _comment(table.comment, detail),
+        "is": role.label if role else "",
+        "or": list(role.alternatives) if role else (),
+        "business_key": _names(role.business_key if role else ()),
+        **_describe_columns(facts, table, candidates, detail),
+        "refs": [_describe_reference(facts, key) for key in references[: detail.most_references]],
+        "maybe": [_describe_reference(facts, candidate) for candidate in candidates],
+    }
+    return {name: value for name, value in described.items() if value not in ("", (), [], {})}
+
+
+def _other_keys(table: TableProfile) -> list[JsonValue]:
+    """Return keys of several columns; a single column says itself that it's unique."""
+    other = (key for key in table.candidate_keys if key != table.primary_key and len(key) > 1)
+    return [list(key) for key in islice(other, _MOST_OTHER_KEYS)]
+
+
+def _names(columns: Sequence[str]) -> JsonValue:
+    """Return column names, a single one by itself."""
+    return columns[0] if len(columns) == 1 else list(columns)
+
+
+def _describe_reference(facts: DraftFacts, key: ForeignKey | Candidate) -> JsonObject:
+    reference: dict[str, JsonValue] = {"by": _names(key.from_columns), "to": key.to_table}
+    if key.to_columns != facts.primary_keys.get(key.to_table):
+        reference["on"] = _names(key.to_columns)
+    if key.confidence < _SURE:
+        reference["sure"] = round(key.confidence, 2)
+    if key.evidence.orphans:
+        reference["orphans"] = f"{_figure(key.evidence.orphans)} of {_figure(key.evidence.rows)}"
+    return reference
+
+
+def _describe_columns(
+    facts: DraftFacts, table: TableProfile, candidates: Sequence[Candidate], detail: Detail
+) -> JsonObject:
+    questions = {column for candidate in candidates for column in candidate.from_columns}
+    measures = facts.measures.get(table.name, {})
+    referring = {c for k in facts.references.get(table.name, ()) for c in k.from_columns}
+    shown, plain = [], []
+    for column in table.columns:
+        is_special = column.name in questions or column.name in measures or _is_special(column)
+        if is_special or detail.plain_columns == "facts":
+            shown.append(column)
+        elif column.name not in referring and not (column.comment and detail.comment_chars == 0):
+            plain.append(column.name)
+    named = plain[:_MOST_COLUMN_NAMES] if detail.plain_columns == "names" else []
+    columns = {
+        column.name: _describe_column(facts, column, measures.get(column.name, ""), detail)
+        for column in shown[: detail.most_columns]
+    }
+    more = len(table.columns) - len(columns) - len(named)
+    return {"columns": columns, "also": named, "more": more or ""}
+
+
+def _is_special(column: ColumnProfile) -> bool:
+    """Return whether a column may need a decision about its meaning."""
+    return column.pii or column.measured_type is not None
+
+
+def _describe_column(
+    facts: DraftFacts, column: ColumnProfile, measure: str, detail: Detail
+) -> JsonValue:
+    said = " ".join(filter(None, (*_column_facts(column), measure)))
+    labels: dict[str, JsonValue] = {"about": _comment(column.comment, detail)}
+    if facts.draft.share_samples and detail is DETAILS[0]:
+        labels |= _samples(column)
+    labels = {name: value for name, value in labels.items() if value}
+    return {"is": said, **labels} if labels else said
+
+
+def _column_facts(column: ColumnProfile) -> Iterable[str]:
+    yield _TYPE_DETAIL.sub("", column.type).lower()[:40]
+    if column.measured_type is not None:
+        yield f"holds {column.measured_type[:40]}"
+    if column.rows:
+        yield from _figures(column)
+    if column.semantic_type:
+        yield column.semantic_type
+    if column.pii:
+        yield "personal"
+
+
+_TYPE_DETAIL = re.compile(r"\(.*", re.DOTALL)
+"""The precision of a decimal, the fields of a struct, the values of an enum: not wanted here."""
+
+
+def _figures(column: ColumnProfile) -> Iterable[str]:
+    present = column.rows - column.nulls
+    if not present:
+        yield "empty"
+        return
+    if column.nulls:
+        yield f"{max(1, round(100 * column.nulls / column.rows))}% null"
+    if column.distinct >= present > 1 and column.distinct_exact:
+        yield "unique"
+    elif column.distinct <= _FEW_VALUES:
+        yield f"{column.distinct} values"
+
+
+def _samples(column: ColumnProfile) -> JsonObject:
+    """Return values that may be shown; the profile has none of columns that hold personal data."""
+    if column.pii:
+        return {}
+    top = [top.value for top in column.top_values[:_MOST_SAMPLES] if presentable(top.value)]
+    bounds = {
+        name: clip(bound, _MOST_SAMPLE)
+        for name, bound in (("min", column.min), ("max", column.max))
+        if bound is not None and presentable(bound)
+    }
+    return {"top": [clip(value, _MOST_SAMPLE) for value in top], **bounds}
+
+
+def _comment(comment: str | None, detail: Detail) -> str:
+    """Return the beginning of a comment, without what a person could be reached by."""
+    if not comment or not detail.comment_chars:
+        return ""
+    start = comment[: 4 * detail.comment_chars]
+    return clip(without_values(" ".join(start.split())), detail.comment_chars)
+
+
+def _figure(number: int) -> int | str:
+    """Return a figure; of thousands and more, only what a reader would say: ``1.2k``, ``34M``."""
+    for size, unit in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number >= size:
+            return (
+                f"{number // size}{unit}" if number >= 10 * size else f"{number / size:.1f}{unit}"
+            )
+    return number

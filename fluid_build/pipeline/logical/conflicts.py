@@ -1,0 +1,64 @@
+"""Proposals about what is decided already, by a person or by a proposal before them."""
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from fluid_build.decisions.language import (
+    AddRelationship,
+    AnyDecision,
+    Describe,
+    Domain,
+    DropRelationship,
+    Ignore,
+    Merge,
+    Owner,
+    ProductName,
+    Rename,
+    Split,
+)
+from fluid_build.decisions.verdicts import Verdict, refused
+
+Subject = tuple[Hashable, ...]
+
+
+def subject(decision: AnyDecision) -> Subject:
+    """Return what a decision is about; two about the same contradict or repeat each other."""
+    match decision:
+        case Rename() | Describe():
+            return (decision.decision, decision.table, decision.column, decision.element)
+        case AddRelationship() | DropRelationship():
+            start = (decision.from_table, decision.from_columns)
+            return ("relationship", *start, decision.to_table, decision.to_columns)
+        case Domain() | Owner() | ProductName():
+            return (decision.decision,)
+        case Merge():
+            return ("merge", frozenset({decision.table, decision.into_table}))
+        case Split():
+            return ("split", decision.table, decision.columns)
+    return (decision.decision, decision.table, getattr(decision, "column", None))
+
+
+def tables_of(decision: AnyDecision) -> frozenset[str]:
+    """Return the tables that a decision names."""
+    fields = ("table", "from_table", "to_table", "into_table")
+    names = (getattr(decision, field, None) for field in fields)
+    return frozenset(name for name in names if name)
+
+
+def refuse_conflicts(
+    proposals: Sequence[AnyDecision], decided: Iterable[AnyDecision]
+) -> dict[int, Verdict]:
+    """Return the refusals of proposals whose subject is decided already, by position."""
+    decided = tuple(decided)
+    authors = {subject(decision): decision.by for decision in decided}
+    ignored = {decision.table for decision in decided if isinstance(decision, Ignore)}
+    refusals: dict[int, Verdict] = {}
+    for position, proposal in enumerate(proposals):
+        about = subject(proposal)
+        if tables_of(proposal) & ignored:
+            refusals[position] = refused(proposal, "The table is left out.")
+        elif authors.get(about) == "person":
+            refusals[position] = refused(proposal, "A person has decided that already.")
+        elif about in authors:
+            refusals[position] = refused(proposal, "An earlier suggestion decides that.")
+        authors.setdefault(about, "model")
+    return refusals

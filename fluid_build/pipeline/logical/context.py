@@ -1,0 +1,50 @@
+"""What else goes into a document: decisions made before, and what led to a repair."""
+
+from collections.abc import Iterable, Sequence
+
+from fluid_build.copilot.agents.base import StageSession
+from fluid_build.copilot.scratchpad import StageFeedback
+from fluid_build.decisions.language import AnyDecision
+from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.pipeline.logical.conflicts import tables_of
+from fluid_build.text import clip
+
+_MOST_LINES = 40
+_LONGEST_LINE = 200
+_LONGEST_RETRIEVAL = 500
+_MOST_RETRIEVALS = 3
+
+
+def decided_lines(decisions: Iterable[AnyDecision], tables: Sequence[str]) -> list[str]:
+    """Return what is decided about some tables: the kind and the names, not the contents."""
+    wanted = set(tables)
+    lines = []
+    for decision in decisions:
+        names = tables_of(decision)
+        if names <= wanted:
+            column = getattr(decision, "column", None)
+            line = " ".join([decision.decision, *sorted(names), *([column] if column else [])])
+            lines.append(clip(line, _LONGEST_LINE))
+    return lines[:_MOST_LINES]
+
+
+def rerun_context(session: StageSession, feedback: Sequence[StageFeedback]) -> JsonObject:
+    """Return why the stage runs again, and similar models; nothing in a first run."""
+    if not feedback:
+        return {}
+    scratchpad = session.get_scratchpad()
+    findings = [
+        f"{finding.severity}: {finding.message} {finding.suggestion or ''}".strip()
+        for finding in scratchpad.critic_findings_for_stage("logical")
+    ]
+    similar = scratchpad.top_retrievals(limit=_MOST_RETRIEVALS, namespace="memory/semantic")
+    context: dict[str, JsonValue] = {
+        "feedback": _clipped(item.summary for item in feedback),
+        "findings": _clipped(findings),
+        "similar": [clip(result.text, _LONGEST_RETRIEVAL) for result in similar if result.text],
+    }
+    return {name: value for name, value in context.items() if value}
+
+
+def _clipped(lines: Iterable[str]) -> list[str]:
+    return [clip(line, _LONGEST_LINE) for line in dict.fromkeys(lines)][:_MOST_LINES]
