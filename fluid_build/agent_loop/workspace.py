@@ -1,0 +1,188 @@
+"""Sources inside a workspace: paths that a model names, confined before anything is opened."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ParamSpec
+
+from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, PathTraversalError
+from fluid_build.errors import SourceError
+from fluid_build.json_types import JsonObject
+from fluid_build.profiling import profile_source
+from fluid_build.profiling.profile import Profile
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Source
+from fluid_build.sources.endings import COMPRESSIONS, FORMATS
+from fluid_build.sources.engine import READING_ERRORS
+from fluid_build.sources.kinds import KINDS, ServerKind
+
+SOURCE_SUFFIXES = frozenset(
+    {*FORMATS, *COMPRESSIONS}
+    | {
+        ending
+        for kind in KINDS.values()
+        if not isinstance(kind, ServerKind)
+        for ending in kind.endings
+    }
+)
+"""The endings of files that can be read as sources; all others are refused."""
+
+MAX_SAMPLE_BYTES = 64 * 1024 * 1024
+"""The largest file whose schema is read in a turn of a model."""
+MAX_SOURCE_BYTES = 4 * 1024**3
+"""The largest source that is profiled in a turn of a model: minutes of work on a laptop."""
+MAX_ENTRIES = 5_000
+"""Files that are looked at below a folder."""
+
+_MOST_PROFILES = 4
+
+P = ParamSpec("P")
+
+_Key = tuple[str, tuple[tuple[str, int, int], ...]]
+
+
+def confined_source(root: Path, path: str, *, max_bytes: int = MAX_SOURCE_BYTES) -> Path:
+    """Return the real path of a file or folder of the workspace that can be read as a source.
+
+    Everything in a folder is checked too: a link may lead elsewhere. Raises ``PathTraversalError``
+    for what is outside, ``ForbiddenPathError`` for other types of files, ``FileTooLargeError``, and
+    ``FileNotFoundError``.
+    """
+    base, resolved = root.resolve(), resolve_inside(root, path)
+    if not resolved.exists():
+        raise FileNotFoundError("There is no such file.")
+    files = list(files_below(resolved, base)) if resolved.is_dir() else [resolved]
+    if not any(_is_source(file) for file in files):
+        raise ForbiddenPathError("This tool may not use files of this type.")
+    if sum(file.stat().st_size for file in files) > max_bytes:
+        raise FileTooLargeError(f"It is larger than {max_bytes} bytes.")
+    return resolved
+
+
+def resolve_inside(root: Path, path: str) -> Path:
+    """Return the real path of a path of the workspace, which needn't exist.
+
+    Raises ``PathTraversalError`` for what is outside, ``ForbiddenPathError`` for what is no path.
+    """
+    base = root.resolve()
+    try:
+        resolved = (base / path).resolve()
+    except (ValueError, OSError, RuntimeError) as error:
+        raise ForbiddenPathError("No file can have this path.") from error
+    _require_inside(resolved, base)
+    return resolved
+
+
+def files_below(folder: Path, root: Path) -> Iterator[Path]:
+    """Yield the files below a folder, sorted, without hidden ones; at most ``MAX_ENTRIES``.
+
+    Raises ``PathTraversalError`` for a link that leads out of the root.
+    """
+    count = 0
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(parent, name)
+            if name.startswith(".") or not path.is_file():
+                continue
+            _require_inside(path.resolve(), root)
+            yield path
+            count += 1
+            if count == MAX_ENTRIES:
+                return
+
+
+def is_readable_source(path: Path) -> bool:
+    """Return whether a file's ending says that it can be read as a source."""
+    return _is_source(path)
+
+
+def confined_tool(function: Callable[P, JsonObject]) -> Callable[P, JsonObject]:
+    """Make a tool answer with a typed error where a path isn't one that it may use.
+
+    Source: Authoring Forge Tools, "Return a typed-error dict".
+    """
+
+    @functools.wraps(function)
+    def answer(*args: P.args, **kwargs: P.kwargs) -> JsonObject:
+        try:
+            return function(*args, **kwargs)
+        except PathTraversalError:
+            return _refusal("path_outside_workspace", "Path is outside the workspace root.")
+        except ForbiddenPathError:
+            known = ", ".join(sorted(SOURCE_SUFFIXES))
+            return _refusal("unsupported_file_type", f"Use a file of one of these types: {known}.")
+        except FileTooLargeError:
+            return _refusal("file_too_large", "The file is larger than this tool reads.")
+        except FileNotFoundError:
+            return _refusal("FileNotFoundError", "There is no such file or folder.")
+        except (SourceError, *READING_ERRORS) as error:
+            # Its message may quote a path of this machine or a value of the data.
+            return _refusal(type(error).__name__, "The source can't be read.")
+
+    return answer
+
+
+def _refusal(error: str, message: str) -> JsonObject:
+    return {"error": error, "message": message}
+
+
+@contextmanager
+def profiled(root: Path, path: str) -> Iterator[tuple[Source, Profile]]:
+    """Provide a source of the workspace, open, and its profile, which is measured once.
+
+    The profile is used again until one of the source's files changes.
+    """
+    place = confined_source(root, path)
+    with open_source(place) as source:
+        key = _key_of(place)
+        profile = _PROFILES.get(key)
+        if profile is None:
+            profile = profile_source(source)
+            _PROFILES.put(key, profile)
+        yield source, profile
+
+
+class _Profiles:
+    """The latest profiles, by their sources and the state of their files."""
+
+    def __init__(self) -> None:
+        self._latest: OrderedDict[_Key, Profile] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: _Key) -> Profile | None:
+        with self._lock:
+            profile = self._latest.get(key)
+            if profile is not None:
+                self._latest.move_to_end(key)
+            return profile
+
+    def put(self, key: _Key, profile: Profile) -> None:
+        with self._lock:
+            self._latest[key] = profile
+            while len(self._latest) > _MOST_PROFILES:
+                self._latest.popitem(last=False)
+
+
+_PROFILES = _Profiles()
+
+
+def _key_of(place: Path) -> _Key:
+    files = [place] if place.is_file() else list(files_below(place, place))
+    states = ((file, file.stat()) for file in files)
+    return str(place), tuple((str(f), state.st_mtime_ns, state.st_size) for f, state in states)
+
+
+def _is_source(path: Path) -> bool:
+    return path.suffix.lower() in SOURCE_SUFFIXES
+
+
+def _require_inside(path: Path, root: Path) -> None:
+    if not path.is_relative_to(root):
+        raise PathTraversalError("The path is outside of the workspace.")

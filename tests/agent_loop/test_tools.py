@@ -1,0 +1,164 @@
+"""The built-in tools of the agent loop."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fluid_build.cli.forge_copilot_agent_loop import (
+    AGENT_SYSTEM_PROMPT,
+    dispatch_tool_call,
+    get_tool_definitions,
+)
+from fluid_build.copilot.retrieval import write_semantic_record
+from fluid_build.copilot.store.configured import open_store
+from fluid_build.copilot.tools.registry import FORGE_TOOL_REGISTRY
+
+DOCUMENTED = (
+    "discover_workspace",
+    "read_sample_schema",
+    "propose_contract",
+    "validate_contract",
+    "list_templates",
+    "list_schedulers",
+)
+ADDED = ("profile_source", "check_key", "check_relationship", "search_memory")
+PATHS = {
+    "discover_workspace": "folder",
+    "read_sample_schema": "path",
+    "profile_source": "source",
+    "validate_contract": "path",
+}
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTED, *ADDED])
+def test_a_tool_is_registered_described_and_in_the_prompt(name: str) -> None:
+    definitions = {tool["name"]: tool for tool in get_tool_definitions()}
+    assert definitions[name]["description"]
+    assert definitions[name]["input_schema"]["additionalProperties"] is False or name == (
+        "propose_contract"
+    )
+    assert f"- {name}:" in AGENT_SYSTEM_PROMPT
+    assert FORGE_TOOL_REGISTRY[name].read_only
+
+
+def test_the_workspace_is_listed(workspace: Path) -> None:
+    result = dispatch_tool_call("discover_workspace", {}, workspace)
+    assert {file["path"]: file["is_data"] for file in result["files"]} == {
+        "notes.md": False,
+        "shop.db": True,
+    }
+
+
+def test_the_schema_of_a_file_is_read(workspace: Path) -> None:
+    (workspace / "items.csv").write_text("sku,price\na,1.50\nb,2.25\n")
+    result = dispatch_tool_call("read_sample_schema", {"path": "items.csv"}, workspace)
+    assert result["tables"][0]["rows"] == 2
+    assert [column["name"] for column in result["tables"][0]["columns"]] == ["sku", "price"]
+
+
+@pytest.mark.parametrize(("tool", "field"), PATHS.items())
+@pytest.mark.parametrize("path", ["../secret.csv", "/etc/passwd", "link.csv", "../../../.."])
+def test_no_tool_leaves_the_workspace(workspace: Path, tool: str, field: str, path: str) -> None:
+    (workspace / "link.csv").symlink_to(workspace.parent / "secret.csv")
+    result = dispatch_tool_call(tool, {field: path}, workspace)
+    assert result["error"] in {"path_outside_workspace", "PathTraversalError"}
+    assert "canary" not in json.dumps(result)
+    assert str(workspace.parent) not in json.dumps(result)
+
+
+def test_a_folder_with_a_link_that_leads_out_is_refused(workspace: Path) -> None:
+    folder = workspace / "files"
+    folder.mkdir()
+    (folder / "a.csv").write_text("id\n1\n")
+    (folder / "b.csv").symlink_to(workspace.parent / "secret.csv")
+    result = dispatch_tool_call("profile_source", {"source": "files"}, workspace)
+    assert result["error"] == "path_outside_workspace"
+
+
+def test_other_types_of_files_are_refused(workspace: Path) -> None:
+    result = dispatch_tool_call("read_sample_schema", {"path": "notes.md"}, workspace)
+    assert result["error"] == "unsupported_file_type"
+
+
+def test_a_source_is_profiled_without_its_values(workspace: Path) -> None:
+    result = dispatch_tool_call("profile_source", {"source": "shop.db"}, workspace)
+    assert {table["name"]: table["primary_key"] for table in result["tables"]} == {
+        "customer": ["id"],
+        "orders": ["order_no"],
+    }
+    assert result["relationships"][0]["from"] == ["orders", "customer_id"]
+    assert "canary" not in json.dumps(result)
+    assert "Town" not in json.dumps(result)
+
+
+def test_a_source_that_has_changed_is_profiled_again(workspace: Path) -> None:
+    file = workspace / "items.csv"
+    file.write_text("sku\na\nb\n")
+    first = dispatch_tool_call("profile_source", {"source": "items.csv"}, workspace)
+    file.write_text("sku\na\nb\nc\nd\n")
+    second = dispatch_tool_call("profile_source", {"source": "items.csv"}, workspace)
+    assert (first["tables"][0]["rows"], second["tables"][0]["rows"]) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "holds"),
+    [("customer", ["id"], True), ("customer", ["city"], False), ("orders", ["nothing"], False)],
+)
+def test_a_key_is_checked_on_every_row(
+    workspace: Path, table: str, columns: list[str], holds: bool
+) -> None:
+    arguments = {"source": "shop.db", "table": table, "columns": columns}
+    result = dispatch_tool_call("check_key", arguments, workspace)
+    assert result["holds"] is holds
+    assert result["finding"]
+
+
+@pytest.mark.parametrize(("column", "holds"), [("customer_id", True), ("order_no", False)])
+def test_a_relationship_is_checked_on_every_row(workspace: Path, column: str, holds: bool) -> None:
+    arguments = {
+        "source": "shop.db",
+        "from_table": "orders",
+        "from_columns": [column],
+        "to_table": "customer",
+        "to_columns": ["id"],
+    }
+    result = dispatch_tool_call("check_relationship", arguments, workspace)
+    assert result["holds"] is holds
+    assert result["figures"]["rows"] == 120
+
+
+@pytest.mark.parametrize("template", ["starter", "data_vault_2", "dimensional"])
+def test_a_proposed_contract_is_built_proven_and_valid(workspace: Path, template: str) -> None:
+    arguments = {"context": {"data_sources": ["shop.db"]}, "template": template}
+    result = dispatch_tool_call("propose_contract", arguments, workspace)
+    assert (result["valid"], result["proof"]) == (True, "proven")
+    if "contract" in result:
+        check = dispatch_tool_call("validate_contract", {"contract": result["contract"]}, workspace)
+        assert check == {"valid": True, "findings": [], "more": 0}
+
+
+def test_a_contract_with_faults_is_described(workspace: Path) -> None:
+    result = dispatch_tool_call("validate_contract", {"contract": {"kind": "x"}}, workspace)
+    assert not result["valid"]
+    assert {finding["path"] for finding in result["findings"]} >= {"kind"}
+
+
+def test_memory_is_searched(workspace: Path) -> None:
+    store = open_store()
+    write_semantic_record(store, "shop", {}, text="customer orders")
+    store.close()
+    result = dispatch_tool_call("search_memory", {"query": "orders"}, workspace)
+    assert [found["name"] for found in result["results"]] == ["shop"]
+
+
+def test_the_staged_tool_needs_its_variable(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = {"source": "shop.db", "technique": "data_vault_2"}
+    refused = dispatch_tool_call("forge_data_model", arguments, workspace)
+    assert refused["error"] == "UnknownTool"
+    monkeypatch.setenv("FLUID_FORGE_STAGED_TOOL_LOOP", "1")
+    result = dispatch_tool_call("forge_data_model", arguments, workspace)
+    assert result["proof"] == "proven"
+    assert "hub_customer" in result["built"]
