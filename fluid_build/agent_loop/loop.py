@@ -1,0 +1,136 @@
+"""The agent loop: a model explores a workspace with tools and answers with decisions."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from fluid_build.agent_loop.builtin_tools import BUILTIN_TOOLS
+from fluid_build.agent_loop.capabilities import capability_warnings
+from fluid_build.agent_loop.prompt import AGENT_SYSTEM_PROMPT
+from fluid_build.agent_loop.workspace import confined_source
+from fluid_build.copilot.agents.agent import Agent
+from fluid_build.copilot.agents.agent.events import AgentEvent, ResultEvent
+from fluid_build.copilot.agents.base import StageSession
+from fluid_build.copilot.errors import AgentExecutionError
+from fluid_build.copilot.llm.base import CompletionClient
+from fluid_build.copilot.tools.definition import Tool
+from fluid_build.copilot.tools.registry import registered_tools
+from fluid_build.copilot.tools.toolbox import Toolbox, Tools
+from fluid_build.decisions.language import AnyDecision
+from fluid_build.errors import UsageError
+from fluid_build.modeling.logical import Technique
+from fluid_build.pipeline.logical.proposals import Proposals, read_proposals
+
+LOG = logging.getLogger(__name__)
+
+MAX_ITERATIONS = 25
+"""Turns of the model: far more than a workspace of a few sources takes."""
+
+DEFAULT_GOAL = "Model the data in this workspace."
+
+
+class LoopAnswer(Proposals):
+    """The answer of the agent loop: what to forge, how, and with which decisions."""
+
+    source: str = Field(description="The file or folder to model, relative to the workspace.")
+    technique: Literal["flat", "data_vault_2", "dimensional"] = Field(
+        description="How to model it: flat unless the goal asks for history or for reporting."
+    )
+    summary: str = Field(description="What the data is about, in a few sentences.")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopOutcome:
+    """What an agent proposes for a workspace, checked as far as paths and forms go.
+
+    ``invalid`` says what was no decision, and why. The data is asked when the source is forged.
+    """
+
+    source: Path
+    technique: Technique
+    summary: str
+    decisions: tuple[AnyDecision, ...]
+    invalid: tuple[str, ...]
+    warnings: tuple[str, ...]
+    iterations: int
+    cost_usd: Decimal | None
+
+
+def run_copilot_agent_loop(
+    goal: str = DEFAULT_GOAL,
+    *,
+    session: StageSession,
+    workspace_root: Path | str | None = None,
+    client: CompletionClient | None = None,
+    max_iterations: int = MAX_ITERATIONS,
+    tools: Tools | None = None,
+    run_id: str | None = None,
+    on_event: Callable[[AgentEvent[LoopAnswer]], object] | None = None,
+) -> LoopOutcome:
+    """Let the session's model explore a workspace, and return what it proposes.
+
+    ``workspace_root`` defaults to the working directory; no tool leaves it. ``tools`` are those
+    that the model may call (default: all registered ones, the built-in first). After
+    ``FLUID_AGENT_COMPACT_AFTER`` turns the conversation is compacted, as
+    ``FLUID_COMPACTION_STRATEGY`` says. With a ``run_id`` each turn is saved in the session's store.
+    Raises ``UsageError`` where no model is configured or the answer names no source of the
+    workspace, ``TurnLimitError`` after ``max_iterations``, ``CostLimitExceeded``, or the
+    ``AgentExecutionError`` of the failure.
+    """
+    root = Path(workspace_root or Path.cwd()).resolve()
+    config = session.get_llm_config()
+    warnings = capability_warnings(config, session.capability_matrix)
+    for warning in warnings:
+        LOG.warning("%s", warning)
+    agent = Agent(
+        session,
+        client=client,
+        output=LoopAnswer,
+        tools=Toolbox(_all_tools() if tools is None else tools),
+        instructions=AGENT_SYSTEM_PROMPT,
+        name="agent_loop",
+        max_turns=max_iterations,
+        workspace_root=root,
+    )
+    prompt = goal.strip() or DEFAULT_GOAL
+    with closing(agent.stream_sync(prompt, run_id=run_id)) as events:
+        for event in events:
+            if on_event is not None:
+                on_event(event)
+            if isinstance(event, ResultEvent):
+                result = event.result
+    answer = result.output
+    proposals = read_proposals(answer)
+    return LoopOutcome(
+        _source(root, answer.source),
+        answer.technique,
+        answer.summary,
+        proposals.decisions,
+        tuple(f"{entry.entry}: {entry.fault}" for entry in proposals.invalid),
+        warnings,
+        result.turns,
+        result.cost_usd,
+    )
+
+
+def _all_tools() -> list[Tool]:
+    tools: dict[str, Tool] = {tool.name: tool for tool in BUILTIN_TOOLS}
+    return list((tools | {tool.name: tool for tool in registered_tools()}).values())
+
+
+def _source(root: Path, path: str) -> Path:
+    try:
+        return confined_source(root, path)
+    except (AgentExecutionError, FileNotFoundError) as error:
+        raise UsageError(
+            "The agent named no source of the workspace.",
+            hint="Say in the goal which file or folder it's about.",
+        ) from error
