@@ -59,7 +59,8 @@ class DecisionEvidence(BaseModel):
 
     ``rows`` are those that the decision is about, without ``nulls``. ``matched`` rows have a value
     that another table has too, and ``coverage`` is the share of that table's values that they have.
-    ``reversible`` says that values read as another type have the same spelling when written again.
+    ``measured_type`` is the type that text is read as, and ``reversible`` says that its values have
+    the same spelling when written again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,6 +71,7 @@ class DecisionEvidence(BaseModel):
     violations: int = 0
     matched: int | None = None
     coverage: float | None = None
+    measured_type: str | None = None
     reversible: bool | None = None
     sql: str = ""
 

@@ -20,7 +20,8 @@ class Conversion(ModelPart):
     """How to read text that really holds another type.
 
     ``to_type`` is DuckDB's name of that type. ``format`` is the strptime format of a date, "" for
-    ISO. ``reversible`` means that every value, written back as text, is spelled as before.
+    ISO, or which mark separates decimals (``decimal comma``). ``reversible`` means that every
+    value, written back as text, is spelled as before.
     """
 
     to_type: str
@@ -165,13 +166,20 @@ class ConceptualModel(ModelPart):
     """Entities in the order of the source, and the relationships between them.
 
     ``candidates`` are the relationships that aren't believed, most credible first. ``skipped`` are
-    the names of tables that couldn't be read.
+    the names of tables that couldn't be read, ``ignored`` those of tables that were left out on
+    purpose, if any.
     """
 
     entities: tuple[Entity, ...]
     relationships: tuple[Relationship, ...] = ()
     candidates: tuple[CandidateRelationship, ...] = ()
     skipped: tuple[str, ...] = ()
+    ignored: tuple[str, ...] | None = None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Return the names of the source's tables that aren't in the model."""
+        return (*self.skipped, *(self.ignored or ()))
 
     def entity(self, name: str) -> Entity:
         """Return the entity of that exact name; raise KeyError if there is none."""

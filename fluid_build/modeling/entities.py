@@ -71,6 +71,7 @@ def conceptual_model(
         relationships=_relationships(profile),
         candidates=tuple(map(_candidate_relationship, profile.candidates)),
         skipped=tuple(skipped.name for skipped in profile.skipped),
+        ignored=profile.ignored or None,
     )
 
 

@@ -8,6 +8,7 @@ wider than every SQL integer becomes a decimal that holds it. A nested type is o
 import re
 from typing import Literal
 
+from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile
 
 Family = Literal[
@@ -80,10 +81,6 @@ _FAMILIES: dict[str, Family] = {
     "json": "nested",
     "variant": "nested",
 }
-# Semantic types whose digits name something: a number would drop their leading zeros.
-_CODES = frozenset({"ean", "isbn", "vin", "phone", "postal_code", "hash", "version"})
-# Personal data is mostly identifiers, which are codes; these are measured.
-_PERSONAL_QUANTITIES = frozenset({"date_of_birth", "latitude", "longitude"})
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _LIST = re.compile(r"\[\d*\]$")
 _LIMITED_TEXT = re.compile(
@@ -122,13 +119,6 @@ def column_type(column: ColumnProfile) -> str:
     measured = None if is_code(column) and column.type == "VARCHAR" else column.measured_type
     name = type_name(measured or column.type)
     return _limited_text_type(column) or name if name == "string" else name
-
-
-def is_code(column: ColumnProfile) -> bool:
-    """Return whether a column's digits belong in text, since they name something."""
-    if column.semantic_type in _CODES:
-        return True
-    return column.pii and column.semantic_type not in _PERSONAL_QUANTITIES
 
 
 def family(name: str) -> Family:

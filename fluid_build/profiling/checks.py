@@ -65,6 +65,17 @@ def repeated_or_null_values(table: str, columns: tuple[str, ...]) -> str:
     )
 
 
+def several_combinations(table: str, columns: tuple[str, ...], attributes: tuple[str, ...]) -> str:
+    """Return a query for the values of columns that have several combinations of attributes."""
+    names = quote_all(columns)
+    not_null = " AND ".join(f"{quote(column)} IS NOT NULL" for column in columns)
+    return (
+        f"SELECT {names}, COUNT(*) AS combinations FROM "
+        f"(SELECT DISTINCT {quote_all((*columns, *attributes))} FROM {table} WHERE {not_null}) "
+        f"AS d GROUP BY {names} HAVING COUNT(*) > 1"
+    )
+
+
 def other_values(table: str, column: str, accepted: tuple[str, ...]) -> str:
     """Return a query for the rows whose value isn't accepted, compared as text; nulls pass."""
     values = ", ".join(literal(value) for value in accepted)

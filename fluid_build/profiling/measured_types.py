@@ -17,7 +17,7 @@ from fluid_build.sources.conventions import (
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import ONE_POINT
 
-_TYPE_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+TYPE_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("BIGINT", re.compile(r"^\s*[+-]?\d{1,18}\s*$")),
     ("DOUBLE", re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$")),
     ("DATE", re.compile(r"^\s*\d{4}-\d{1,2}-\d{1,2}\s*$")),
@@ -27,7 +27,7 @@ _TYPE_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _BIT_STRING = re.compile(r"\s*(?:var)?bit\b", re.IGNORECASE)
 """A declared type whose values are ones and zeros that make no number: ``bit(8)``, ``varbit``."""
-_LEADING_ZERO = re.compile(r"^\s*[+-]?0\d")
+LEADING_ZERO = re.compile(r"^\s*[+-]?0\d")
 """A number written like a code: as a number it would lose its zeros."""
 _DATE_FORMATS = (
     ("%d/%m/%Y", re.compile(r"^\d{1,2}/\d{1,2}/\d{4}$")),
@@ -124,7 +124,7 @@ def _check_all(
 def _fit_sql(guess: _TypeGuess, name: str) -> str:
     """Return SQL for how well a value fits the type."""
     # A value in the usual spelling has no spaces around it: most are converted once, untrimmed.
-    usual = _spelled_sql(guess.type, guess.reading.replace(f"trim({name})", name))
+    usual = spelled_sql(guess.type, guess.reading.replace(f"trim({name})", name))
     return (
         f"CASE WHEN {name} IS NULL OR {usual} = {name} THEN {_SAME}"
         f" WHEN {guess.reading} IS NOT NULL THEN {_FITS} ELSE 0 END"
@@ -185,7 +185,7 @@ def _bounds_sql(guess: _TypeGuess) -> str:
     return f"min({guess.reading}), max({guess.reading})" if is_integer else "NULL, NULL"
 
 
-def _spelled_sql(type_name: str, reading: str) -> str:
+def spelled_sql(type_name: str, reading: str) -> str:
     """Return SQL that spells a converted value again."""
     bare, _, date_format = type_name.partition(" (")
     if date_format:
@@ -207,10 +207,10 @@ def _guess_types(stats: ColumnStats) -> list[tuple[str, str]]:
         if _all_match(values, pattern) and is_credible(stats, fmt)
     ]
     if formats or stats.kind == "integer":
-        return [(f"DATE ({fmt})", _date_sql(name, fmt)) for fmt in formats]
-    for type_name, pattern in _TYPE_PATTERNS:
+        return [(f"DATE ({fmt})", date_sql(name, fmt)) for fmt in formats]
+    for type_name, pattern in TYPE_PATTERNS:
         if _all_match(values, pattern):
-            if type_name in {"BIGINT", "DOUBLE"} and any(map(_LEADING_ZERO.match, values)):
+            if type_name in {"BIGINT", "DOUBLE"} and any(map(LEADING_ZERO.match, values)):
                 return []
             return [(type_name, f"TRY_CAST(trim({name}) AS {type_name})")]
     return []
@@ -222,7 +222,7 @@ def _text_sql(stats: ColumnStats) -> str:
     return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 
-def _date_sql(name: str, date_format: str) -> str:
+def date_sql(name: str, date_format: str) -> str:
     """Return SQL for the date in a text, null for a year of two digits."""
     parsed = f"try_strptime(trim({name}), {literal(date_format)})"
     return f"CASE WHEN year({parsed}) >= {_FIRST_YEAR} THEN {parsed} END"

@@ -193,6 +193,7 @@ class Profile(_Frozen):
     """Everything measured of one source.
 
     ``candidates`` are the possible foreign keys that aren't believed, most credible first.
+    ``ignored`` are the names of tables that are left out because somebody decided so.
     """
 
     source_kind: str
@@ -202,6 +203,7 @@ class Profile(_Frozen):
     foreign_keys: tuple[ForeignKey, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     skipped: tuple[SkippedTable, ...] = ()
+    ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def table(self, name: str) -> TableProfile:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
-from fluid_build.modeling.types import is_code, is_number
+from fluid_build.modeling.types import is_number
 from fluid_build.profiling import checks
+from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted, listed
 
@@ -72,9 +73,11 @@ def _broken_keys(model: ConceptualModel) -> Iterator[Notice]:
                 continue
             evidence = key.evidence
             faults = []
-            if evidence.violations:
-                verb = "repeats" if evidence.violations == 1 else "repeat"
-                faults.append(f"{evidence.violations:,} {verb} the key of another row")
+            # A claim that a person insists on counts rows with a null among its violations.
+            repeats = evidence.rows - (evidence.distinct or evidence.rows - evidence.violations)
+            if repeats:
+                verb = "repeats" if repeats == 1 else "repeat"
+                faults.append(f"{repeats:,} {verb} the key of another row")
             if evidence.nulls:
                 verb = "has" if evidence.nulls == 1 else "have"
                 faults.append(f"{evidence.nulls:,} {verb} a null")

@@ -234,6 +234,29 @@ def _number(values: int, mark: str) -> Reading:
     )
 
 
+DECIMAL_COMMA = "decimal comma"
+DECIMAL_POINT = "decimal point"
+"""How a measured type says by which mark its text separates decimals, as ``DOUBLE (decimal comma)``
+does. A point needs no word where nothing separates thousands."""
+
+
+def with_decimal_point(text: str, mark: DecimalMark) -> str:
+    """Return SQL for a number in a text as a cast reads it: with a point, and without groups.
+
+    Text that isn't a number of that convention stays as it is.
+    """
+    groups = "," if mark == "." else "."
+    bare = f"replace({text}, {literal(groups)}, '')"
+    read = bare if mark == "." else f"replace({bare}, ',', '.')"
+    return f"CASE WHEN {follows_mark(text, mark)} THEN {read} ELSE {text} END"
+
+
+def follows_mark(text: str, mark: DecimalMark) -> str:
+    """Return SQL for whether a text is a number with this decimal mark, grouped or not."""
+    pattern = _written(mark, "," if mark == "." else ".")
+    return f"regexp_matches({text}, {literal(f'^{pattern}$')})"
+
+
 def _written(mark: str, groups: str) -> str:
     """Return the pattern of a number with a decimal mark, with or without group separators."""
     whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+|[0-9]*)"

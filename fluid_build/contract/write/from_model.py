@@ -84,6 +84,8 @@ def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) 
         labels["promises-not-stated"] = names_label(unstated)
     if profile.skipped:
         labels["skipped"] = names_label([skipped.name for skipped in profile.skipped])
+    if profile.ignored:
+        labels["ignored"] = names_label(list(profile.ignored))
     return labels
 
 

@@ -1,6 +1,6 @@
 """The profile with the decisions that apply."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from fluid_build.decisions.language import (
     AddRelationship,
@@ -8,14 +8,20 @@ from fluid_build.decisions.language import (
     BaseDecision,
     BusinessKey,
     DecisionEvidence,
+    Describe,
     DropRelationship,
     Grain,
+    Ignore,
+    PersonalData,
     SetKey,
+    TextType,
 )
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing.references import find_reference, is_about
+from fluid_build.profiling.column_stats import kind_of
 from fluid_build.profiling.profile import (
     Candidate,
+    ColumnProfile,
     Evidence,
     ForeignKey,
     ForeignKeyEvidence,
@@ -24,6 +30,7 @@ from fluid_build.profiling.profile import (
     Profile,
     TableProfile,
 )
+from fluid_build.sources.conventions import DATE_QUESTION, NUMBER_QUESTION
 from fluid_build.text import as_sentence, counted, noun
 
 
@@ -46,11 +53,113 @@ def _with_decision(profile: Profile, verdict: Verdict) -> Profile:
             return _with_reference(profile, decision, evidence)
         case DropRelationship():
             return _without_reference(profile, decision)
+        case Ignore():
+            return _without_table(profile, decision)
+        case Describe(table=str() as table):
+            return _with_comment(profile, table, decision)
+        case PersonalData():
+            column = _personal(decision) if decision.is_personal else _not_personal
+            return _with_column(profile, decision.table, decision.column, column)
+        case TextType():
+            reading = _reading(decision, evidence, is_true=verdict.status == "accepted")
+            return _with_column(profile, decision.table, decision.column, reading)
         case _:
             return profile
 
 
 TableChange = Callable[[TableProfile], TableProfile]
+ColumnChange = Callable[[ColumnProfile], ColumnProfile]
+
+
+def _with_comment(profile: Profile, table: str, decision: Describe) -> Profile:
+    comment = {"comment": decision.text}
+    if decision.column is None:
+        return _with_table(profile, table, lambda each: each.model_copy(update=comment))
+    return _with_column(
+        profile, table, decision.column, lambda column: column.model_copy(update=comment)
+    )
+
+
+def _with_column(profile: Profile, table: str, name: str, change: ColumnChange) -> Profile:
+    def change_table(each: TableProfile) -> TableProfile:
+        columns = tuple(change(c) if c.name == name else c for c in each.columns)
+        return each.model_copy(update={"columns": columns})
+
+    return _with_table(profile, table, change_table)
+
+
+def _personal(decision: PersonalData) -> ColumnChange:
+    """Return what makes a column personal: its values aren't kept any more."""
+    return lambda column: column.model_copy(
+        update={
+            "pii": True,
+            "min": None,
+            "max": None,
+            "top_values": (),
+            "semantic_reason": column.semantic_reason or _decided_by(decision),
+        }
+    )
+
+
+def _not_personal(column: ColumnProfile) -> ColumnProfile:
+    return column.model_copy(update={"pii": False})
+
+
+def _reading(decision: TextType, evidence: DecisionEvidence, *, is_true: bool) -> ColumnChange:
+    """Return what a decision on reading text changes; text that doesn't fit stays text."""
+
+    def change(column: ColumnProfile) -> ColumnProfile:
+        questions = {DATE_QUESTION, NUMBER_QUESTION}
+        notes = tuple(note for note in column.notes if note not in questions)
+        if not is_true:
+            violation = (
+                f"A person says that it's read as {evidence.measured_type}, but"
+                f" {evidence.violations:,} of {counted(evidence.rows, 'value')} can't be, so it"
+                " stays as it is."
+            )
+            notes = tuple(dict.fromkeys((*notes, violation)))
+            return column.model_copy(update={"notes": notes})
+        if decision.read_as != "text" and not evidence.rows:
+            return column
+        return column.model_copy(
+            update={
+                "measured_type": _measured_type(column, evidence),
+                "reversible": bool(evidence.reversible),
+                "notes": notes,
+            }
+        )
+
+    return change
+
+
+def _measured_type(column: ColumnProfile, evidence: DecisionEvidence) -> str | None:
+    """Return the type that a column's values are read as, None where that is the stored one."""
+    measured = evidence.measured_type
+    is_stored = kind_of(column.type) == "integer" and measured == "BIGINT"
+    return None if is_stored else measured
+
+
+def _without_table(profile: Profile, decision: Ignore) -> Profile:
+    name = decision.table
+    if name in profile.ignored:
+        return profile
+    lost = [key for key in profile.foreign_keys if name in (key.from_table, key.to_table)]
+    keys = [key for key in profile.foreign_keys if name not in (key.from_table, key.to_table)]
+    children = {key.from_table for key in lost}
+    note = f"{name} is ignored. {_decided_by(decision)}"
+    return profile.model_copy(
+        update={
+            "tables": tuple(table for table in profile.tables if table.name != name),
+            "foreign_keys": tuple(map(_as_not_implied(children), keys)),
+            "candidates": tuple(
+                candidate
+                for candidate in profile.candidates
+                if name not in (candidate.from_table, candidate.to_table)
+            ),
+            "ignored": (*profile.ignored, name),
+            "notes": (*profile.notes, note),
+        }
+    )
 
 
 def _with_table(profile: Profile, name: str, change: TableChange) -> Profile:
@@ -72,7 +181,9 @@ def _key_change(
             return _with_violated_key(table, decision, evidence)
         if isinstance(decision, SetKey):
             return _with_primary_key(table, decision, evidence)
-        return _with_candidate_key(table, decision.columns) if evidence.rows else table
+        if isinstance(decision, BusinessKey) and evidence.rows:
+            return _with_candidate_key(table, decision.columns)
+        return table
 
     return change
 
@@ -209,17 +320,17 @@ def _without_reference(profile: Profile, decision: DropRelationship) -> Profile:
     left = (key for key in profile.foreign_keys if key is not dropped)
     return profile.model_copy(
         update={
-            "foreign_keys": tuple(map(_as_not_implied(decision.from_table), left)),
+            "foreign_keys": tuple(map(_as_not_implied({decision.from_table}), left)),
             "candidates": (*profile.candidates, candidate),
         }
     )
 
 
-def _as_not_implied(table: str) -> Callable[[ForeignKey], ForeignKey]:
-    """Return what unmarks the implied references of a table that lost one they may follow from."""
+def _as_not_implied(tables: Set[str]) -> Callable[[ForeignKey], ForeignKey]:
+    """Return what unmarks the implied references of tables that lost one they may follow from."""
 
     def unmark(key: ForeignKey) -> ForeignKey:
-        if key.implied and key.from_table == table:
+        if key.implied and key.from_table in tables:
             return key.model_copy(update={"implied": False})
         return key
 

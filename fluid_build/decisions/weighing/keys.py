@@ -8,7 +8,7 @@ from fluid_build.decisions.verdicts import Verdict, refused
 from fluid_build.decisions.weighing.claims import Claims, judged, not_measured, query_figures
 from fluid_build.decisions.weighing.names import columns_label, label
 from fluid_build.profiling import checks
-from fluid_build.sources.sql import quote, quote_all
+from fluid_build.sources.sql import quote
 from fluid_build.text import counted, noun
 
 
@@ -58,7 +58,7 @@ def weigh_key(claims: Claims, decision: SetKey | BusinessKey | Grain) -> Verdict
 def key_figures(claims: Claims, table: str, columns: Sequence[str]) -> KeyFigures:
     """Count the rows, nulls and distinct values of columns, taken together, on every row."""
     observed = claims.tables[table]
-    names = [quote(observed.aliases[column]) for column in columns]
+    names = quoted(claims, table, columns)
     present = " AND ".join(f"{name} IS NOT NULL" for name in names)
     total, rows, distinct = query_figures(
         claims,
@@ -92,6 +92,6 @@ def _replaces_declared_key(claims: Claims, decision: SetKey | BusinessKey | Grai
     )
 
 
-def quoted(claims: Claims, table: str, columns: Sequence[str]) -> str:
+def quoted(claims: Claims, table: str, columns: Sequence[str]) -> list[str]:
     """Return columns of a table as they're named in its relation, for SQL."""
-    return quote_all(claims.tables[table].aliases[column] for column in columns)
+    return [quote(claims.tables[table].aliases[column]) for column in columns]

@@ -1,8 +1,7 @@
 """Decisions that others overrule: contradictions, repetitions, and tables that are ignored."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from fluid_build.decisions.language import (
     AddRelationship,
@@ -42,8 +41,9 @@ def overruled(decisions: Numbered, tables: Sequence[str]) -> dict[int, Verdict]:
 def _contradicted(decisions: Numbered) -> dict[int, Verdict]:
     by_subject: dict[Hashable, list[int]] = defaultdict(list)
     for place, decision in decisions.items():
-        by_subject[_subject(decision)].append(place)
-    verdicts = {}
+        for subject in _subjects(decision):
+            by_subject[subject].append(place)
+    verdicts: dict[int, Verdict] = {}
     for places in by_subject.values():
         winner = max(places, key=lambda place: (decisions[place].by == "person", place))
         same = [
@@ -52,7 +52,7 @@ def _contradicted(decisions: Numbered) -> dict[int, Verdict]:
         # Of several that say the same, the first stays where it is.
         keeper = min(place for place in same if decisions[place].by == decisions[winner].by)
         for place in places:
-            if place == keeper:
+            if place == keeper or place in verdicts:
                 continue
             if place in same:
                 message = f"Decision {keeper + 1} says the same."
@@ -89,25 +89,28 @@ def _summary(decision: AnyDecision) -> str:
     return f"{decision.decision} {label(' '.join(word for word in words if word))}"
 
 
-def _subject(decision: AnyDecision) -> Hashable:
-    """Return what a decision is about: two about the same contradict each other."""
+def _subjects(decision: AnyDecision) -> Iterator[Hashable]:
+    """Yield what a decision is about: two about the same contradict each other."""
     kind = decision.decision
     match decision:
         case AddRelationship() | DropRelationship():
             pairs = frozenset(zip(decision.from_columns, decision.to_columns, strict=True))
-            return "relationship", decision.from_table, decision.to_table, pairs
-        case Rename() | Describe():
-            return kind, decision.table, decision.column, decision.element
+            yield "relationship", decision.from_table, decision.to_table, pairs
+        case Rename():
+            yield kind, decision.table, decision.column, decision.element
+            if decision.table is not None:
+                table = decision.table if decision.column is not None else None
+                yield "new name", table, decision.new_name.casefold()
+        case Describe():
+            yield kind, decision.table, decision.column, decision.element
         case Classify():
-            technique: Literal["vault", "star"]
-            technique = "vault" if decision.role in _VAULT_ROLES else "star"
-            return kind, decision.table, technique
+            yield kind, decision.table, decision.role in _VAULT_ROLES
         case Merge():
-            return kind, frozenset((decision.table, decision.into_table))
+            yield kind, frozenset((decision.table, decision.into_table))
         case Split():
-            return kind, decision.table, frozenset(decision.columns)
+            yield kind, decision.table, frozenset(decision.columns)
         case _:
-            return kind, getattr(decision, "table", None), getattr(decision, "column", None)
+            yield kind, getattr(decision, "table", None), getattr(decision, "column", None)
 
 
 def _ignoring_too_much(decisions: Numbered, tables: Sequence[str]) -> dict[int, Verdict]:

@@ -9,6 +9,7 @@ from fluid_build.decisions.weighing.claims import Claims, judged, not_measured, 
 from fluid_build.decisions.weighing.keys import KeyFigures, describe_repeats, key_figures
 from fluid_build.decisions.weighing.names import columns_label, label
 from fluid_build.profiling import checks
+from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.column_stats import kind_of
 from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
@@ -16,6 +17,27 @@ from fluid_build.sources.sql import quote
 from fluid_build.text import counted, noun
 
 _KINDS = {"integer": "numbers", "decimal": "numbers", "float": "numbers", "uuid": "UUIDs"}
+_MEASURED_KINDS = {"BIGINT": "numbers", "UUID": "UUIDs"}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPairs:
+    """Columns of two tables that pair by position."""
+
+    from_table: str
+    from_columns: tuple[str, ...]
+    to_table: str
+    to_columns: tuple[str, ...]
+
+    def orphans_sql(self, claims: Claims, compared: "Sequence[ComparedColumns]") -> str:
+        """Return a query for the rows without a match in the other table."""
+        return checks.orphans(
+            claims.table(self.from_table).sql,
+            self.from_columns,
+            claims.table(self.to_table).sql,
+            self.to_columns,
+            tuple(pair.forms for pair in compared),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +57,13 @@ def weigh_reference(claims: Claims, decision: AddRelationship) -> Verdict:
     """Return the verdict on a claim that every value is among the keys of another table."""
     if (refusal := _refusal_by_names(claims, decision)) is not None:
         return refused(decision, refusal)
-    pairs = compared_columns(claims, decision)
-    if isinstance(pairs, str):
-        return refused(decision, pairs)
-    sql = checks.orphans(
-        claims.table(decision.from_table).sql,
-        decision.from_columns,
-        claims.table(decision.to_table).sql,
-        decision.to_columns,
-        tuple(pair.forms for pair in pairs),
+    pairs = ColumnPairs(
+        decision.from_table, decision.from_columns, decision.to_table, decision.to_columns
     )
+    compared = compared_columns(claims, pairs)
+    if isinstance(compared, str):
+        return refused(decision, compared)
+    sql = pairs.orphans_sql(claims, compared)
     if decision.to_table in claims.tables:
         parents = key_figures(claims, decision.to_table, decision.to_columns)
         if parents.repeats:
@@ -54,7 +73,7 @@ def weigh_reference(claims: Claims, decision: AddRelationship) -> Verdict:
         return refused(decision, f"The source doesn't declare {name} as a key, and it has no rows.")
     if decision.from_table not in claims.tables:
         return not_measured(decision, sql)
-    inclusion = measure_values(claims, decision, pairs)
+    inclusion = measure_values(claims, pairs, compared)
     return judged(
         decision,
         _evidence(claims, decision, inclusion, sql),
@@ -99,59 +118,52 @@ def is_about(decision: AddRelationship | DropRelationship, key: ForeignKey) -> b
     )
 
 
-def compared_columns(
-    claims: Claims, decision: AddRelationship
-) -> tuple[ComparedColumns, ...] | str:
+def compared_columns(claims: Claims, pairs: ColumnPairs) -> tuple[ComparedColumns, ...] | str:
     """Return the pairs of columns as they're compared, or why they can't be."""
-    child, parent = claims.table(decision.from_table), claims.table(decision.to_table)
-    pairs = []
-    for name, key_name in zip(decision.from_columns, decision.to_columns, strict=True):
+    child, parent = claims.table(pairs.from_table), claims.table(pairs.to_table)
+    compared = []
+    for name, key_name in zip(pairs.from_columns, pairs.to_columns, strict=True):
         column, key = child.column(name), parent.column(key_name)
-        if _kind(column) != _kind(key):
+        if value_kind(column) != value_kind(key):
             return (
-                f"{label(child.name, name)} holds {_kind(column)} and"
-                f" {label(parent.name, key_name)} {_kind(key)}, which can't be compared."
+                f"{label(child.name, name)} holds {value_kind(column)} and"
+                f" {label(parent.name, key_name)} {value_kind(key)}, which can't be compared."
             )
-        pairs.append(_compared(column, key))
-    return tuple(pairs)
+        compared.append(_compared(column, key))
+    return tuple(compared)
 
 
 def measure_values(
-    claims: Claims, decision: AddRelationship, pairs: Sequence[ComparedColumns]
+    claims: Claims, pairs: ColumnPairs, compared: Sequence[ComparedColumns]
 ) -> Inclusion:
-    """Measure on every row how the values occur among those of the parent."""
-    child = claims.tables[decision.from_table]
-    parent = claims.tables.get(decision.to_table)
+    """Measure on every row how the values occur among those of the other table."""
+    child, parent = claims.tables[pairs.from_table], claims.tables.get(pairs.to_table)
+    aliases = [f"v{index}" for index in range(len(compared))]
     froms = [
         pair.from_sql.format(quote(child.aliases[name]))
-        for pair, name in zip(pairs, decision.from_columns, strict=True)
+        for pair, name in zip(compared, pairs.from_columns, strict=True)
     ]
     if parent is None:
-        present = " AND ".join(f"{value} IS NOT NULL" for value in froms)
-        rows, distinct = query_figures(
-            claims,
-            f"SELECT sum(n), count(*) FROM (SELECT count(*) AS n FROM {child.relation}"
-            f" WHERE {present} GROUP BY {', '.join(froms)})",
-        )
-        return Inclusion(rows, 0, distinct, 0, 0, 0)
-    tos = [
-        pair.to_sql.format(quote(parent.aliases[name]))
-        for pair, name in zip(pairs, decision.to_columns, strict=True)
-    ]
-    aliases = [f"v{index}" for index in range(len(pairs))]
+        tos, parent_relation = ["NULL"] * len(compared), "(SELECT 1)"
+    else:
+        tos = [
+            pair.to_sql.format(quote(parent.aliases[name]))
+            for pair, name in zip(compared, pairs.to_columns, strict=True)
+        ]
+        parent_relation = parent.relation
     matches = " AND ".join(f"p.{alias} = c.{alias}" for alias in aliases)
-    row = query_figures(
+    rows, matched, distinct, distinct_matched, keys = query_figures(
         claims,
         f"WITH child AS (SELECT {_aliased(froms, aliases)}, count(*) AS n"
         f" FROM {child.relation} WHERE {_present(froms)} GROUP BY ALL),"
         f" parent AS (SELECT DISTINCT {_aliased(tos, aliases)}"
-        f" FROM {parent.relation} WHERE {_present(tos)}),"
+        f" FROM {parent_relation} WHERE {_present(tos)}),"
         f" judged AS (SELECT n, EXISTS (FROM parent AS p WHERE {matches}) AS is_key"
         " FROM child AS c)"
         " SELECT sum(n), sum(n) FILTER (is_key), count(*), count(*) FILTER (is_key),"
-        " (SELECT count(*) FROM parent), 0 FROM judged",
+        " (SELECT count(*) FROM parent) FROM judged",
     )
-    return Inclusion(*row)
+    return Inclusion(rows, matched, distinct, distinct_matched, keys, parent_near=0)
 
 
 def _aliased(values: Sequence[str], aliases: Sequence[str]) -> str:
@@ -229,13 +241,14 @@ def _describe_orphans(decision: AddRelationship, inclusion: Inclusion) -> str:
     )
 
 
-def _kind(column: ColumnProfile) -> str:
+def value_kind(column: ColumnProfile) -> str:
     """Return the kind of values that a column is compared by, as the profiler compares them."""
     kind = kind_of(column.type)
-    if kind == "text" and column.measured_type in {"BIGINT", "UUID"}:
-        return "numbers" if column.measured_type == "BIGINT" else "UUIDs"
-    if kind == "temporal":
-        return column.type
+    measured = None if kind == "text" and is_code(column) else column.measured_type
+    if measured in _MEASURED_KINDS:
+        return _MEASURED_KINDS[measured]
+    if measured is not None or kind == "temporal":
+        return measured or column.type
     return _KINDS.get(kind, kind)
 
 
@@ -247,14 +260,15 @@ def _compared(column: ColumnProfile, key: ColumnProfile) -> ComparedColumns:
 
 
 def _value(column: ColumnProfile) -> str:
-    if kind_of(column.type) == "text" and column.measured_type in {"BIGINT", "UUID"}:
+    is_text = kind_of(column.type) == "text"
+    if is_text and value_kind(column) in {"numbers", "UUIDs"}:
         return f"TRY_CAST({{}} AS {column.measured_type})"
     return "{}"
 
 
 def _form(column: ColumnProfile, partner: ColumnProfile) -> checks.Form:
-    if _kind(column) == "UUIDs":
+    if value_kind(column) == "UUIDs":
         both_uuid = kind_of(column.type) == kind_of(partner.type) == "uuid"
         return "plain" if both_uuid else "letters"
-    is_number_in_text = _kind(column) == "numbers" and kind_of(column.type) == "text"
+    is_number_in_text = value_kind(column) == "numbers" and kind_of(column.type) == "text"
     return "number" if is_number_in_text else "plain"

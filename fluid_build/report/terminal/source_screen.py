@@ -6,7 +6,7 @@ from rich.table import Column
 from rich.text import Text
 
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.types import is_code
+from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 from fluid_build.report.notices import Notice, notices_by_kind
 from fluid_build.report.terminal.screen_parts import (

@@ -9,6 +9,7 @@ from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Conversi
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number, type_name
+from fluid_build.sources.conventions import DECIMAL_COMMA, DECIMAL_POINT, with_decimal_point
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource
@@ -136,9 +137,21 @@ def _reading(column: str, attribute: Attribute, keeps: Keeps) -> str:
     if conversion is None:
         return f"CAST({column} AS {attribute.source_type})"
     if conversion.format:
-        text = trimmed(column, attribute)
-        return f"CAST(strptime({text}, {literal(conversion.format)}) AS DATE)"
+        return f"CAST({read_text(column, attribute, conversion)} AS {conversion.to_type})"
     return f"CAST(trim({column}) AS {conversion.to_type})"
+
+
+def read_text(
+    column: str, attribute: Attribute, conversion: Conversion, parse: str = "strptime"
+) -> str:
+    """Return what to cast to read a column's text by the format of its conversion.
+
+    ``parse`` is DuckDB's function that parses dates: it says what becomes of text that is none.
+    """
+    text = trimmed(column, attribute)
+    if conversion.format in {DECIMAL_COMMA, DECIMAL_POINT}:
+        return with_decimal_point(text, "," if conversion.format == DECIMAL_COMMA else ".")
+    return f"{parse}({text}, {literal(conversion.format)})"
 
 
 def trimmed(column: str, attribute: Attribute) -> str:

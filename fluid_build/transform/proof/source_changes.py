@@ -12,10 +12,10 @@ from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.personal_text import presentable
-from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.sql import quote
 from fluid_build.text import clip, counted
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanSource, TransformPlan
-from fluid_build.transform.plan.staging import aliases, by_value, spelled_again, trimmed
+from fluid_build.transform.plan.staging import aliases, by_value, read_text, spelled_again
 
 _MOST_NAMED = 5
 """Changes named in the error, which is one sentence; the others are counted."""
@@ -37,7 +37,7 @@ class SourceChange:
 
 def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) -> None:
     """Raise SourceChangedError, saying which table and how, where the model no longer fits."""
-    changes = tuple(structural_changes(source, plan, model.conceptual.skipped))
+    changes = tuple(structural_changes(source, plan, model.conceptual.left_out))
     if not changes:
         changes = tuple(value_changes(source, model, plan))
     if not changes:
@@ -52,9 +52,12 @@ def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) ->
 
 
 def structural_changes(
-    source: Source, plan: TransformPlan, skipped: Sequence[str]
+    source: Source, plan: TransformPlan, left_out: Sequence[str]
 ) -> Iterator[SourceChange]:
-    """Return tables and columns that are gone, new, or of another type; ``skipped`` aren't new."""
+    """Return tables and columns that are gone, new, or of another type.
+
+    Tables that were ``left_out`` of the model aren't new.
+    """
     tables = {table.name: table for table in source.tables}
     unreadable = {skipped.name: skipped.reason for skipped in source.skipped}
     for planned in plan.sources:
@@ -66,7 +69,7 @@ def structural_changes(
             yield SourceChange(_table(planned.table), f"can no longer be read ({reason})")
         else:
             yield SourceChange(_table(planned.table), "is gone")
-    known = {*(planned.table for planned in plan.sources), *skipped}
+    known = {*(planned.table for planned in plan.sources), *left_out}
     for name in tables:
         if name not in known:
             yield SourceChange(_table(name), "is new")
@@ -147,8 +150,8 @@ def _misfits(
 
 def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
     if conversion.format:
-        text = trimmed(column, attribute)
-        value = f"CAST(try_strptime({text}, {literal(conversion.format)}) AS DATE)"
+        text = read_text(column, attribute, conversion, "try_strptime")
+        value = f"TRY_CAST({text} AS {conversion.to_type})"
     else:
         value = f"TRY_CAST(trim({column}) AS {conversion.to_type})"
     if not conversion.reversible:
