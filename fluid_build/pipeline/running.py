@@ -61,6 +61,9 @@ class Watching:
     on_stage: OnStage = ignore_stages
 
 
+UNWATCHED = Watching()
+
+
 def begin_run(store: Store, request: ForgeRequest) -> tuple[Store, RunRecord, tuple[str, ...]]:
     """Record a new run; return its store, its record, and notes on what couldn't be recorded.
 
@@ -84,7 +87,7 @@ def start_run(
     store: Store,
     record: RunRecord,
     *,
-    watching: Watching = Watching(),
+    watching: Watching = UNWATCHED,
     notes: tuple[str, ...] = (),
 ) -> RunResult:
     """Run all stages on a source.
@@ -104,7 +107,7 @@ def resume_run(
     record: RunRecord,
     *,
     accept_changed_code: bool = False,
-    watching: Watching = Watching(),
+    watching: Watching = UNWATCHED,
 ) -> RunResult:
     """Run the stages that an interrupted run hasn't finished.
 

@@ -1,0 +1,82 @@
+"""Runs on two small tables, through the same functions as the command."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from fluid_build.copilot.store.base import Store
+from fluid_build.decisions.language import AnyDecision
+from fluid_build.forge import ForgeOptions
+from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
+from fluid_build.pipeline.running import (
+    UNWATCHED,
+    RunResult,
+    Watching,
+    begin_run,
+    resume_run,
+    start_run,
+)
+from fluid_build.pipeline.runs import RunLog
+from fluid_build.sources import open_source
+from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.uri import locate
+from tests.cli.running import STATEMENTS
+
+
+def small_shop(path: Path) -> Path:
+    """Write two tables, one referring to the other, to an SQLite file."""
+    with closing(sqlite3.connect(path)) as database, database:
+        for statement in STATEMENTS:
+            database.execute(statement)
+    return path
+
+
+def request_for(
+    source: Path,
+    out: Path,
+    *,
+    model_use: ModelUse | None = None,
+    decisions: Sequence[AnyDecision] = (),
+    technique: str = "flat",
+) -> ForgeRequest:
+    """Return the request that the command would make."""
+    return ForgeRequest(
+        command="from-source",
+        folder=out.parent,
+        sources=(SourcePlace.of(SourceRequest(locate(str(source)))),),
+        options=ForgeOptions(technique, decisions=tuple(decisions)),
+        out=out,
+        model_use=model_use or ModelUse(),
+    )
+
+
+def forge_run(store: Store, request: ForgeRequest, watching: Watching = UNWATCHED) -> RunResult:
+    """Run a request from its start."""
+    used_store, record, notes = begin_run(store, request)
+    with open_source(request.sources[0].request().address) as source:
+        return start_run(source, used_store, record, watching=watching, notes=notes)
+
+
+def resume(
+    store: Store,
+    run_id: str,
+    watching: Watching = UNWATCHED,
+    *,
+    accept_changed_code: bool = False,
+) -> RunResult:
+    """Resume a run as the command does."""
+    record = RunLog(store).get(run_id)
+    with open_source(record.request.sources[0].request().address) as source:
+        return resume_run(
+            source, store, record, accept_changed_code=accept_changed_code, watching=watching
+        )
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder, by its relative name."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
