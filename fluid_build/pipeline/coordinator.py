@@ -6,7 +6,8 @@ The steps hand large values to each other through the run's values; its state st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -14,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from fluid_build.copilot import retrieval
-from fluid_build.copilot.agents.base import PipelineEvent, StageSession
+from fluid_build.copilot.agents.base import PipelineEvent
 from fluid_build.copilot.agents.composite import (
     Composite,
     CompositeAgent,
@@ -27,14 +28,12 @@ from fluid_build.copilot.agents.composite import (
 from fluid_build.copilot.agents.composite.behaviour import Args
 from fluid_build.copilot.agents.composite.state import Item
 from fluid_build.copilot.cost import get_cost_tracker
-from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.scratchpad import (
     CriticFinding,
     RetrievalResult,
     Scratchpad,
     StageFeedback,
 )
-from fluid_build.decisions.language import AnyDecision
 from fluid_build.forge import Forged, ForgeOptions, Preview
 from fluid_build.forge.documents import refuse_invalid
 from fluid_build.forge.folder import folder_contents, folder_differences, write_folder
@@ -42,9 +41,10 @@ from fluid_build.forge.stages import decide, look_closer, measure, prove, report
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.pipeline.builder import BuilderAgent
 from fluid_build.pipeline.derived import Derived
+from fluid_build.pipeline.logical.draft import LogicalOutcome
 from fluid_build.pipeline.memory import EPISODES, model_memory, search_text
-from fluid_build.pipeline.requests import ForgeRequest
-from fluid_build.pipeline.stages import OnStage, StageEvent, ignore_stages, usage_of
+from fluid_build.pipeline.proposing import NOTHING_PROPOSED, proposed
+from fluid_build.pipeline.stages import StageEvent, usage_of
 from fluid_build.pipeline.validator import ValidationReport, ValidatorAgent, with_critic_errors
 from fluid_build.pipeline.values import (
     DECISIONS,
@@ -53,10 +53,8 @@ from fluid_build.pipeline.values import (
     PROOF,
     PROPOSED,
     VERDICTS,
-    RunValues,
 )
-from fluid_build.progress import OnProgress, ignore
-from fluid_build.sources.base import Source
+from fluid_build.pipeline.workplace import Workplace
 from fluid_build.transform.proof.folder_changes import FileChange, folder_changes
 from fluid_build.transform.proof.written_proof import proof_files
 
@@ -64,18 +62,7 @@ _MOST_ATTEMPTS = 2
 """How often a model is asked for decisions: once more with feedback, and then not at all."""
 
 Work = Callable[[Composite], JsonObject]
-
-
-@dataclass
-class Workplace:
-    """What the stages of a run work with: the open source, the request, the session, the values."""
-
-    source: Source
-    request: ForgeRequest
-    session: StageSession
-    values: RunValues
-    on_progress: OnProgress = ignore
-    on_stage: OnStage = ignore_stages
+AskingWork = Callable[[Composite], Awaitable[JsonObject]]
 
 
 @dataclass
@@ -99,10 +86,12 @@ class Coordinator(CompositeAgent):
         self._derived: Derived | None = None
         self._timings: dict[str, _Timing] = {}
         self._stages: dict[str, FunctionStep] = {
+            "logical": self._asking_step("logical", self._logical)
+        }
+        self._stages |= {
             name: self._step(name, work)
             for name, work in {
                 "profile": self._profile,
-                "logical": self._logical,
                 "logical_critic": self._run_logical_critic,
                 "retrieval": self._retrieve_similar_models,
                 "builder": self._builder,
@@ -221,11 +210,12 @@ class Coordinator(CompositeAgent):
         self.place.values.put(PROFILE, profile)
         return {"tables": len(profile.tables)}
 
-    def _logical(self, state: Composite) -> JsonObject:
+    async def _logical(self, state: Composite) -> JsonObject:
         """Let the model of the run propose decisions, and measure them all on the data."""
         place = self.place
-        decisions = self._proposed_decisions(state)
-        place.values.put(DECISIONS, decisions)
+        outcome = await self._proposed(state)
+        place.values.put(PROPOSED, outcome.verdicts)
+        place.values.put(DECISIONS, outcome.decisions)
         profile, source = place.values.require(PROFILE), place.source
         decided = decide(source, profile, self._options())
         place.values.put(VERDICTS, decided.verdicts)
@@ -233,7 +223,13 @@ class Coordinator(CompositeAgent):
         place.values.put(OBSERVATIONS, observations)
         self._derived = None
         report_stage(place.on_progress, "model")
-        return {"decisions": len(decisions), "entities": len(self.derived.designed.plan.published)}
+        return {
+            "decisions": len(outcome.decisions),
+            "relations": len(self.derived.designed.plan.published),
+            "invalid": [entry.fault for entry in outcome.invalid],
+            "unread": outcome.unread,
+            "chunks": outcome.chunks,
+        }
 
     def _run_logical_critic(self, _state: Composite) -> JsonObject:
         return {}
@@ -406,29 +402,14 @@ class Coordinator(CompositeAgent):
         assert isinstance(checked, Mapping)
         return dict(checked.get("standards", {}))
 
-    @property
-    def cache_hits(self) -> int:
-        """How many answers came from the cache."""
-        return 0
-
     # Parts of stages.
 
-    def _proposed_decisions(self, state: Composite) -> tuple[AnyDecision, ...]:
-        """Return the decisions of the run's model, none where it has failed or isn't asked."""
-        place = self.place
-        place.values.put(PROPOSED, ())
-        if place.session.llm_config is None or _number(state, "attempt") >= _MOST_ATTEMPTS:
-            return ()
-        try:
-            return self._improve()
-        except AgentExecutionError as error:
-            if place.request.model_use.is_required:
-                raise
-            place.session.record_fallback("logical", error.message)
-            return ()
-
-    def _improve(self) -> tuple[AnyDecision, ...]:
-        return ()
+    async def _proposed(self, state: Composite) -> LogicalOutcome:
+        """Return what the run's model contributes; nothing once it has had its say."""
+        is_asked = _number(state, "attempt") < _MOST_ATTEMPTS
+        if self.place.session.llm_config is None or not is_asked:
+            return NOTHING_PROPOSED
+        return await proposed(self.place)
 
     def _draft(self) -> Derived:
         """Return what follows without the model's decisions."""
@@ -463,13 +444,25 @@ class Coordinator(CompositeAgent):
 
     def _step(self, name: str, work: Work) -> FunctionStep:
         def timed(state: Composite) -> StepResult:
-            started = perf_counter()
-            try:
+            with self._clocked(name):
                 return StepResult(work(state))
-            finally:
-                self._timings[name].seconds = perf_counter() - started
 
         return function_step(name, timed)
+
+    def _asking_step(self, name: str, work: AskingWork) -> FunctionStep:
+        async def timed(state: Composite) -> StepResult:
+            with self._clocked(name):
+                return StepResult(await work(state))
+
+        return function_step(name, timed)
+
+    @contextmanager
+    def _clocked(self, name: str) -> Generator[None]:
+        started = perf_counter()
+        try:
+            yield
+        finally:
+            self._timings[name].seconds = perf_counter() - started
 
     def _ended(self, step: FunctionStep, state: Any) -> StageEvent:
         timing, used = self._timings[step.name], usage_of(get_cost_tracker())

@@ -107,8 +107,9 @@ class Receipt(_Frozen):
     """The receipt of a run.
 
     ``provider`` and ``model`` are None where no model was asked. ``proposed`` are the decisions of
-    agents, ``decisions`` those that went into the run, a person's included. ``proof`` counts the
-    source's tables by verdict.
+    agents, ``invalid_proposals`` what is wrong with entries of theirs that are no decisions, and
+    ``unread_proposals`` counts those over the limit of an answer. ``decisions`` are those that went
+    into the run, a person's included. ``proof`` counts the source's tables by verdict.
     """
 
     run: str
@@ -120,6 +121,8 @@ class Receipt(_Frozen):
     files: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     proposed: tuple[ProposedDecision, ...] = ()
+    invalid_proposals: tuple[str, ...] = ()
+    unread_proposals: int = 0
     decisions: tuple[ProposedDecision, ...] = ()
     findings: tuple[Finding, ...] = ()
     conformance: dict[str, str] = {}

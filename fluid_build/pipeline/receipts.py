@@ -29,7 +29,8 @@ def receipt_of(
     place, notes_of = coordinator.place, state.internal
     session, tracker = place.session, get_cost_tracker()
     config = session.llm_config
-    builder, stages = notes_of["builder"], notes_of["stages"]
+    builder, stages, logical = notes_of["builder"], notes_of["stages"], notes_of["logical"]
+    assert isinstance(logical, Mapping)
     assert isinstance(builder, Mapping)
     assert isinstance(stages, Sequence)
     return Receipt(
@@ -41,6 +42,8 @@ def receipt_of(
         technique=forged.model.technique,
         files=tuple(str(path) for path in forged.files),
         relations=tuple(build.name for build in forged.plan.published),
+        invalid_proposals=tuple(logical["invalid"]),
+        unread_proposals=logical["unread"],
         proposed=tuple(ProposedDecision.of(v) for v in place.values.get(PROPOSED) or ()),
         decisions=tuple(ProposedDecision.of(v) for v in forged.verdicts),
         findings=tuple(Finding.of(finding) for finding in coordinator.findings(state)),
@@ -52,7 +55,7 @@ def receipt_of(
         cost=cost_of(
             tracker.breakdown,
             None if config is None else tracker.limit_usd,
-            coordinator.cache_hits,
+            place.cache_hits,
         ),
         fallback_used=session.fallback_used,
         fallback_reasons=_reasons(session, "fallback"),

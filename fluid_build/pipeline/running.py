@@ -24,11 +24,12 @@ from fluid_build.copilot.cost import (
 )
 from fluid_build.copilot.errors import StaleCheckpointError, StoreError
 from fluid_build.copilot.events import Event, get_event_bus
+from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Store
 from fluid_build.errors import FluidError, SourceChangedError
 from fluid_build.forge import Forged, Preview
-from fluid_build.pipeline.coordinator import Coordinator, Workplace
+from fluid_build.pipeline.coordinator import Coordinator
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.receipts import receipt_of
 from fluid_build.pipeline.requests import ForgeRequest
@@ -36,6 +37,7 @@ from fluid_build.pipeline.runs import COSTS, RunLog, RunRecord, new_record
 from fluid_build.pipeline.sessions import configured, open_session, requested_model
 from fluid_build.pipeline.stages import OnStage, ignore_stages
 from fluid_build.pipeline.values import PROFILE, RunValues
+from fluid_build.pipeline.workplace import Workplace
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.secrets import redact, secrets_of_environment
 from fluid_build.sources.base import Source
@@ -88,6 +90,7 @@ def start_run(
     record: RunRecord,
     *,
     watching: Watching = UNWATCHED,
+    client: CompletionClient | None = None,
     notes: tuple[str, ...] = (),
 ) -> RunResult:
     """Run all stages on a source.
@@ -95,7 +98,7 @@ def start_run(
     Raises what the stages raise, CostLimitExceeded and, where a model is required, the error of
     its provider. The run can be resumed then, as after an interrupt or a SIGKILL.
     """
-    with _run_of(source, store, record, watching) as coordinator:
+    with _run_of(source, store, record, watching, client) as coordinator:
         checkpoint = None if isinstance(store, NullBackend) else RunLog(store).checkpoint(record.id)
         result = run_sync(coordinator, {}, checkpoint=checkpoint)
         return _finish(coordinator, result, store, record, notes)
@@ -108,6 +111,7 @@ def resume_run(
     *,
     accept_changed_code: bool = False,
     watching: Watching = UNWATCHED,
+    client: CompletionClient | None = None,
 ) -> RunResult:
     """Run the stages that an interrupted run hasn't finished.
 
@@ -116,7 +120,7 @@ def resume_run(
     other tables or numbers of rows than it had.
     """
     refuse_other_version(record, accept_changed_code)
-    with _run_of(source, store, record, watching) as coordinator:
+    with _run_of(source, store, record, watching, client) as coordinator:
         _refuse_changed_source(coordinator.place)
         checkpoint = RunLog(store).checkpoint(record.id)
         if checkpoint.exists():
@@ -140,16 +144,16 @@ def refuse_other_version(record: RunRecord, accept_changed_code: bool) -> None:
 
 @contextmanager
 def _run_of(
-    source: Source, store: Store, record: RunRecord, watching: Watching
+    source: Source,
+    store: Store,
+    record: RunRecord,
+    watching: Watching,
+    client: CompletionClient | None,
 ) -> Generator[Coordinator]:
-    """Provide the coordinator of a run, with its own costs and settings, and note how it fails."""
+    """Provide the coordinator of a run, with its own costs and settings."""
     request = record.request
     tracker = RunCostTracker(request.max_cost)
-    with (
-        configured(request.model_use),
-        use_cost_tracker(tracker),
-        _costs_saved(tracker, store, record),
-    ):
+    with configured(request.model_use), use_cost_tracker(tracker):
         session = open_session(store, request.model_use, record.id)
         place = Workplace(
             source,
@@ -158,8 +162,10 @@ def _run_of(
             RunValues(store, record.id),
             watching.on_progress,
             watching.on_stage,
+            client,
         )
-        yield Coordinator(place)
+        with _calls_noted(tracker, place):
+            yield Coordinator(place)
 
 
 def _finish(
@@ -193,20 +199,24 @@ def _note_failure(store: Store, record: RunRecord, error: Exception) -> None:
 
 
 @contextmanager
-def _costs_saved(tracker: RunCostTracker, store: Store, record: RunRecord) -> Generator[None]:
-    """Start with the costs of the run's earlier processes, and save them after each call."""
-    earlier = store.get(COSTS, record.id)
+def _calls_noted(tracker: RunCostTracker, place: Workplace) -> Generator[None]:
+    """Start with the costs of the run's earlier processes; save them after each call."""
+    store, run_id = place.session.store, place.session.run_id or ""
+    earlier = store.get(COSTS, run_id) if place.session.llm_config is not None else None
     if earlier is not None:
         tracker.restore(_BREAKDOWN.validate_python(earlier))
     lock = threading.Lock()
 
-    def save(event: Event) -> None:
-        if event.event_type == "llm.call_completed" and get_cost_tracker() is tracker:
-            with lock:
-                costs = _BREAKDOWN.dump_python(tracker.breakdown, mode="json")
-                store.put(COSTS, record.id, costs)
+    def note(event: Event) -> None:
+        if get_cost_tracker() is not tracker:  # Another run of this process.
+            return
+        with lock:
+            if event.event_type == "llm.call_completed":
+                store.put(COSTS, run_id, _BREAKDOWN.dump_python(tracker.breakdown, mode="json"))
+            elif event.event_type == "agent.run_finished" and event.payload.get("is_cached"):
+                place.cache_hits += 1
 
-    unsubscribe = get_event_bus().subscribe(save)
+    unsubscribe = get_event_bus().subscribe(note)
     try:
         yield
     finally:

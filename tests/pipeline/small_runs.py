@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.store.base import Store
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.forge import ForgeOptions
@@ -51,11 +52,16 @@ def request_for(
     )
 
 
-def forge_run(store: Store, request: ForgeRequest, watching: Watching = UNWATCHED) -> RunResult:
+def forge_run(
+    store: Store,
+    request: ForgeRequest,
+    watching: Watching = UNWATCHED,
+    client: CompletionClient | None = None,
+) -> RunResult:
     """Run a request from its start."""
     used_store, record, notes = begin_run(store, request)
     with open_source(request.sources[0].request().address) as source:
-        return start_run(source, used_store, record, watching=watching, notes=notes)
+        return start_run(source, used_store, record, watching=watching, client=client, notes=notes)
 
 
 def resume(
@@ -64,12 +70,18 @@ def resume(
     watching: Watching = UNWATCHED,
     *,
     accept_changed_code: bool = False,
+    client: CompletionClient | None = None,
 ) -> RunResult:
     """Resume a run as the command does."""
     record = RunLog(store).get(run_id)
     with open_source(record.request.sources[0].request().address) as source:
         return resume_run(
-            source, store, record, accept_changed_code=accept_changed_code, watching=watching
+            source,
+            store,
+            record,
+            accept_changed_code=accept_changed_code,
+            watching=watching,
+            client=client,
         )
 
 
