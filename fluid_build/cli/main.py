@@ -77,6 +77,15 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+class ForgeGroup(Group):
+    """The group of forges; without a command of its own, it's a guided forge."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take options without a command as those of the guided forge."""
+        is_guided = not args or (args[0].startswith("-") and args[0] != "--help")
+        return super().parse_args(ctx, ["guided", *args] if is_guided else args)
+
+
 class Formats(Group):
     """A group with one command per format, made from the formats' records when they are needed.
 
@@ -170,8 +179,20 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         "profile:profile",
         "Show the keys and relationships that hold in the data, and what breaks them.",
     )
-    yield _group(
-        "forge", "Turn a source into a model, a contract and a dbt project.", _data_model()
+    yield ForgeGroup(
+        name="forge",
+        rich_markup_mode=None,
+        help="Turn a source into a model, a contract and a dbt project. Without a command, it looks"
+        " at this folder and asks at most four questions.",
+        short_help="Turn a source into a model, a contract and a dbt project.",
+        commands=[
+            LazyCommand(
+                "guided",
+                "guided:guided",
+                "Look at this folder, propose what to forge, and ask at most four questions.",
+            ),
+            _data_model(),
+        ],
     )
     yield LazyCommand("validate", "validate:validate", "Check a data contract against FLUID 0.7.2.")
     yield LazyCommand("test", "live_test:test", "Test live data against a contract.")
@@ -267,6 +288,7 @@ def _data_model() -> TyperGroup:
             "forge:from_ddl",
             "Generate a model, a contract and a dbt project from CREATE TABLE statements.",
         ),
+        LazyCommand("diff", "diff:diff", "Compare two contracts or two models."),
     )
 
 

@@ -56,7 +56,7 @@ def test_a_summary_is_the_first_sentence_of_the_commands_help(command: LazyComma
     assert documentation.splitlines()[0] == command.help
 
 
-@pytest.mark.parametrize("arguments", [(), ("forge",), ("forge", "data-model")], ids=" ".join)
+@pytest.mark.parametrize("arguments", [(), ("config",), ("forge", "data-model")], ids=" ".join)
 def test_a_group_without_a_command_shows_its_help_and_fails(
     fluid: Fluid, arguments: tuple[str, ...]
 ) -> None:

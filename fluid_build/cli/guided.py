@@ -1,0 +1,206 @@
+"""``fluid forge``: look at the folder, propose what to forge, ask at most four questions."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.table import Column
+from rich.text import Text
+
+from fluid_build.cli import messages
+from fluid_build.cli.forge_runs import ForgeCommand, Reporting, forge_sources
+from fluid_build.cli.interrupts import Interrupts
+from fluid_build.cli.nearby_sources import NearbySource, nearby_sources
+from fluid_build.cli.options import (
+    Debug,
+    Deterministic,
+    Json,
+    JsonLines,
+    LlmEndpoint,
+    LlmModel,
+    LlmProvider,
+    MaxCost,
+    Out,
+    RequireLlm,
+    ShareSamples,
+)
+from fluid_build.cli.source_options import check_outside, source_requests
+from fluid_build.copilot.cost import parse_cost_limit
+from fluid_build.copilot.llm.base import LlmConfig
+from fluid_build.errors import SourceNotFoundError, UsageError
+from fluid_build.forge import ForgeOptions
+from fluid_build.pipeline.requests import ModelUse
+from fluid_build.pipeline.sessions import configured, requested_model
+from fluid_build.report.terminal.printing import console
+from fluid_build.report.terminal.screen_parts import Part, first_line, indented, text, unbroken
+from fluid_build.report.terminal.unbroken_grid import Grid
+from fluid_build.sources.options import OpenOptions
+from fluid_build.text import counted
+
+PURPOSES = (
+    ("flat", "clean tables: one for each table of the source, typed and tested"),
+    ("dimensional", "reports: facts and dimensions with a calendar"),
+    ("data_vault_2", "history: a Data Vault that keeps every version of every row"),
+)
+"""The techniques, by what they are for; the first is proposed, since it assumes nothing."""
+
+_MOST_SOURCES = 9
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a guided forge is going to do."""
+
+    source: NearbySource
+    technique: str
+    out: Path
+    model: LlmConfig | None
+
+
+def guided(
+    context: typer.Context,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Ask nothing, and do what is proposed.")
+    ] = False,
+    out: Out = None,
+    llm_provider: LlmProvider = None,
+    llm_model: LlmModel = None,
+    llm_endpoint: LlmEndpoint = None,
+    deterministic: Deterministic = False,
+    require_llm: RequireLlm = False,
+    share_samples: ShareSamples = False,
+    max_cost: MaxCost = None,
+    json: Json = False,
+    json_lines: JsonLines = False,
+    _debug: Debug = False,
+) -> int:
+    """Look at this folder, propose what to forge, and ask at most four questions.
+
+    \b
+    Example:  fluid forge --yes
+    """
+    use = ModelUse(
+        provider=llm_provider,
+        model=llm_model,
+        endpoint=llm_endpoint,
+        deterministic=deterministic,
+        is_required=require_llm,
+        share_samples=share_samples,
+    )
+    sources = nearby_sources(Path.cwd())
+    if not sources:
+        raise SourceNotFoundError(
+            "There is no database, data file or SQL file in this folder.",
+            hint="Go to the folder with your data, or name it:"
+            " fluid forge data-model from-source --uri URI",
+        )
+    with configured(use):
+        model = requested_model(use)
+    plan = _proposal(sources, out, model) if yes else _asked(sources, out, model)
+    _show_plan(plan)
+    if plan.model is None:
+        use = use.model_copy(update={"deterministic": True})
+    limit = None if max_cost is None else parse_cost_limit(max_cost, "--max-cost")
+    command = ForgeCommand(
+        command="from-source",
+        sources=tuple(source_requests(None, [plan.source.path], OpenOptions())),
+        dialect=None,
+        name=None,
+        options=ForgeOptions(plan.technique),
+        decisions=None,
+        domain=None,
+        out=plan.out,
+        overwrite=False,
+        is_preview=False,
+        model_use=use,
+        max_cost=limit,
+    )
+    check_outside(plan.out, command.sources[0].address)
+    interrupts: Interrupts = context.obj
+    return forge_sources(command, interrupts, Reporting(json, json_lines))
+
+
+def _proposal(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None) -> Plan:
+    """Return what is proposed: the largest database, or else the largest folder of files."""
+    source = sources[0]
+    return Plan(source, PURPOSES[0][0], out or _folder_for(source), model)
+
+
+def _asked(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None) -> Plan:
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "There is no terminal to ask on.",
+            hint="Pass --yes to do what is proposed, or name the source:"
+            " fluid forge data-model from-source --uri URI",
+        )
+    source = sources[0]
+    if len(sources) > 1:
+        _show(_source_list(sources))
+        source = _choose("Which one", sources[:_MOST_SOURCES])
+    _show(_purpose_list())
+    technique, _ = _choose("What is it for", PURPOSES)
+    folder = out
+    if folder is None:
+        proposed = _folder_for(source)
+        folder = Path(messages.ask(f"Folder for the result [{proposed}]: ").strip() or proposed)
+    return Plan(source, technique, folder, _ask_model(model))
+
+
+def _ask_model(model: LlmConfig | None) -> LlmConfig | None:
+    if model is None:
+        return None
+    question = f"Let {model.model} improve names and judgement calls? It costs a little [y/N]: "
+    return model if messages.ask(question).strip().lower() in {"y", "yes"} else None
+
+
+def _choose(question: str, choices: Sequence[T]) -> T:
+    while True:
+        answer = messages.ask(f"{question} [1]: ").strip() or "1"
+        if answer.isdecimal() and 1 <= int(answer) <= len(choices):
+            return choices[int(answer) - 1]
+        messages.tell(f"Answer with a number from 1 to {len(choices)}.")
+
+
+def _folder_for(source: NearbySource) -> Path:
+    """Return a folder next to a source; a folder of files gets one beside it, not inside."""
+    name = Path(source.path).stem or Path.cwd().name
+    return Path(f"{name}-model") if source.path != "." else Path("..", f"{Path.cwd().name}-model")
+
+
+def _source_list(sources: Sequence[NearbySource]) -> list[Part]:
+    grid = Grid(Column("", justify="right", style="dim"), Column("source", style="cyan"), "what")
+    for number, source in enumerate(sources[:_MOST_SOURCES], 1):
+        grid.add_row(text(str(number)), unbroken(source.path), text(_describe(source)))
+    remark = counted(len(sources), "source")
+    return [first_line("This folder has", remark), indented(grid)]
+
+
+def _purpose_list() -> list[Part]:
+    grid = Grid(Column("", justify="right", style="dim"), "what for", show_header=False)
+    for number, (_, purpose) in enumerate(PURPOSES, 1):
+        grid.add_row(text(str(number)), text(purpose))
+    return [indented(grid)]
+
+
+def _show_plan(plan: Plan) -> None:
+    with_model = f", with {plan.model.model}" if plan.model else ""
+    line = f"Forging {plan.source.path} ({plan.technique}) into {plan.out}{with_model}."
+    _show([Text.assemble(text(line, "bold"))])
+
+
+def _describe(source: NearbySource) -> str:
+    size = f"{source.size / 1e6:,.1f} MB" if source.size >= 1e5 else f"{source.size:,} bytes"
+    files = counted(source.files, "file") + ", " if source.files > 1 else ""
+    return f"{source.label}, {files}{size}"
+
+
+def _show(parts: Sequence[Part]) -> None:
+    """Print on stderr: stdout is for the result."""
+    out = console(sys.stderr)
+    for part in parts:
+        out.print(part)
