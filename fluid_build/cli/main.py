@@ -86,6 +86,40 @@ class ForgeGroup(Group):
         return super().parse_args(ctx, ["guided", *args] if is_guided else args)
 
 
+class Kinds(Group):
+    """A group whose commands follow its argument: ``fluid decide DIR set-key …``."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of a kind; UsageError lists the known ones."""
+        known, name = self.list_commands(ctx), args[0].replace("_", "-")
+        if name not in known and not name.startswith("-"):
+            raise UsageError(
+                f"Unknown decision {args[0]!r}.",
+                hint=f"{did_you_mean(name, known)}Known decisions: {', '.join(known)}.",
+            )
+        return super().resolve_command(ctx, [name, *args[1:]])
+
+
+class LazyKinds(LazyCommand):
+    """A group with an argument and a command per kind, known by its name until it is called.
+
+    ``kinds_place`` is a ``module:mapping`` with the commands' functions by name.
+    """
+
+    def __init__(self, name: str, place: str, kinds_place: str, summary: str) -> None:
+        super().__init__(name, place, summary)
+        self._kinds_place = kinds_place
+
+    def load(self) -> Any:
+        """Return the real group."""
+        app = typer.Typer(add_completion=False, rich_markup_mode=None, cls=Kinds)
+        app.callback()(imported(self.place))
+        for kind, function in imported(self._kinds_place).items():
+            summary = (function.__doc__ or "").partition("\n")[0]
+            app.command(kind, cls=ConfiguredCommand, short_help=summary)(function)
+        return get_command(app)
+
+
 class Formats(Group):
     """A group with one command per format, made from the formats' records when they are needed.
 
@@ -193,6 +227,12 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
             ),
             _data_model(),
         ],
+    )
+    yield LazyKinds(
+        "decide",
+        "decide:decide",
+        "decide:KINDS",
+        "Overrule a judgement: write a decision that the next forge of DIR follows.",
     )
     yield LazyCommand("validate", "validate:validate", "Check a data contract against FLUID 0.7.2.")
     yield LazyCommand("test", "live_test:test", "Test live data against a contract.")

@@ -1,20 +1,27 @@
-"""What a decision is about: of two about the same, the later one wins."""
+"""What a decision is about, and how to say it on a line."""
+
+from collections.abc import Sequence
 
 from fluid_build.decisions.language import (
     AddRelationship,
     AnyDecision,
+    BaseDecision,
+    BusinessKey,
     Describe,
     Domain,
     DropRelationship,
+    Grain,
+    Merge,
     Owner,
     ProductName,
     Rename,
+    SetKey,
     Split,
 )
 
 
 def subject(decision: AnyDecision) -> tuple[object, ...]:
-    """Return what a decision is about, equal for two decisions that can't both apply."""
+    """Return what a decision is about; of two about the same, the later one wins."""
     match decision:
         case AddRelationship() | DropRelationship():
             columns = sorted(zip(decision.from_columns, decision.to_columns, strict=True))
@@ -27,3 +34,36 @@ def subject(decision: AnyDecision) -> tuple[object, ...]:
             return (decision.decision, decision.table, decision.entity)
         case _:
             return (decision.decision, decision.table, getattr(decision, "column", None))
+
+
+def decision_line(decision: AnyDecision) -> str:
+    """Return what a decision says on one line: ``set_key orders (order_no)``."""
+    match decision:
+        case AddRelationship() | DropRelationship():
+            child = _columns_label(decision.from_table, decision.from_columns)
+            parent = _columns_label(decision.to_table, decision.to_columns)
+            return f"{decision.decision} {child} to {parent}"
+        case Merge():
+            rows = _columns_label(decision.table, decision.columns)
+            into = _columns_label(decision.into_table, decision.into_columns)
+            return f"merge {rows} into {into}"
+        case Split():
+            rows = _columns_label(decision.table, decision.columns)
+            return f"split {rows} as {decision.entity}"
+        case SetKey() | BusinessKey() | Grain():
+            return f"{decision.decision} {decision.table} ({', '.join(decision.columns)})"
+        case _:
+            hidden = {*BaseDecision.model_fields, "decision", "despite_violations"}
+            fields = decision.model_dump(exclude=hidden, exclude_none=True)
+            names = [str(fields.pop(name)) for name in ("table", "column") if name in fields]
+            return " ".join(
+                (
+                    decision.decision,
+                    *([".".join(names)] if names else ()),
+                    *(str(value) for value in fields.values()),
+                )
+            )
+
+
+def _columns_label(table: str, columns: Sequence[str]) -> str:
+    return f"{table}.{columns[0]}" if len(columns) == 1 else f"{table}.({', '.join(columns)})"

@@ -1,6 +1,8 @@
 """The decisions of a folder: read before a forge, and written with what became of them."""
 
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 from pydantic_core import to_json
@@ -10,9 +12,10 @@ from fluid_build.decisions.files import (
     DECISIONS_FILE,
     SCHEMA_FILE,
     RecordedDecisions,
+    parse_decisions,
     recorded_decisions,
 )
-from fluid_build.decisions.language import decisions_schema
+from fluid_build.decisions.language import AnyDecision, decisions_schema
 from fluid_build.decisions.verdicts import Verdict, applied
 from fluid_build.errors import UsageError
 from fluid_build.transform.proof.folder_changes import loses_decisions
@@ -41,10 +44,23 @@ def folder_decisions(
 def decision_documents(previous: str, verdicts: Iterable[Verdict]) -> dict[str, str]:
     """Return ``decisions.yaml`` and its schema by name; nothing where there are no decisions.
 
-    ``previous`` is the text that the decisions were read from, "" where there was none.
+    ``previous`` is the text that the decisions were read from, "" where there was none. The
+    verdicts on its entries are the first ones, in their order.
     """
-    text = decisions_text(previous, applied(verdicts))
+    entries = parse_decisions(previous)
+    written = [
+        _as_written(verdict, entry) for verdict, entry in zip_longest(verdicts, entries) if verdict
+    ]
+    text = decisions_text(previous, applied(written))
     return {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()} if text else {}
+
+
+def _as_written(verdict: Verdict, entry: AnyDecision | None) -> Verdict:
+    """Return a verdict on the entry as somebody spelled it: verdicts have the source's names."""
+    if entry is None or type(entry) is not type(verdict.decision):
+        return verdict
+    same_author = (entry.by, entry.reason) == (verdict.decision.by, verdict.decision.reason)
+    return replace(verdict, decision=entry) if same_author else verdict
 
 
 def schema_text() -> str:

@@ -20,7 +20,7 @@ from fluid_build.text import listed
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof, TableProof
 
-_WORTH_ASKING = 0.2
+WORTH_ASKING = 0.2
 """The confidence from which a candidate is a question: of those below, not one in ten is meant, and
 a person who is asked too much stops reading."""
 
@@ -105,9 +105,7 @@ class SourceView:
     @property
     def questions(self) -> tuple[CandidateRelationship, ...]:
         """Return the candidates that are worth asking about, the least certain first."""
-        questions = [
-            each for each in self.conceptual.candidates if each.confidence >= _WORTH_ASKING
-        ]
+        questions = [each for each in self.conceptual.candidates if each.confidence >= WORTH_ASKING]
         return tuple(sorted(questions, key=lambda candidate: abs(candidate.confidence - 0.5)))
 
 

@@ -12,7 +12,7 @@ from fluid_build.profiling import checks
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.column_stats import kind_of
 from fluid_build.profiling.inclusion import Inclusion
-from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
+from fluid_build.profiling.profile import Candidate, ColumnProfile, ForeignKey, Profile
 from fluid_build.sources.sql import quote
 from fluid_build.text import counted, noun
 
@@ -87,6 +87,8 @@ def weigh_dropping(profile: Profile, decision: DropRelationship) -> Verdict:
     key = find_reference(profile, decision)
     name = columns_label(decision.from_table, decision.from_columns)
     target = columns_label(decision.to_table, decision.to_columns)
+    if key is None and any(is_about(decision, each) for each in profile.candidates):
+        return Verdict(decision, "unused", f"{name} isn't believed to refer to {target} anyway.")
     if key is None:
         return refused(decision, f"The model has no relationship from {name} to {target}.")
     if key.origin == "declared" and decision.by == "model":
@@ -110,7 +112,7 @@ def find_reference(
     return next((key for key in profile.foreign_keys if is_about(decision, key)), None)
 
 
-def is_about(decision: AddRelationship | DropRelationship, key: ForeignKey) -> bool:
+def is_about(decision: AddRelationship | DropRelationship, key: ForeignKey | Candidate) -> bool:
     """Return whether a decision names the same pairs of columns as a foreign key."""
     tables = (key.from_table, key.to_table) == (decision.from_table, decision.to_table)
     return tables and set(zip(key.from_columns, key.to_columns, strict=True)) == set(

@@ -1,0 +1,199 @@
+"""What a person names on the command line: tables and columns of a folder, elements of its model.
+
+Names may have dots and blanks, so that they are looked up: the longest table that fits is meant.
+Parts in double quotes are taken as they are: ``"my table"."a,b"``.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fluid_build.errors import UsageError
+from fluid_build.forge import MODEL_FILE
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.text import did_you_mean, listed_up_to
+from fluid_build.transform.proof.manifest import MANIFEST_FILE
+from fluid_build.verification.untrusted_model import read_model
+
+_QUOTED = re.compile(r'"((?:[^"]|"")+)"|([^",.]+)')
+_MOST_NAMES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FolderNames:
+    """The columns of a folder's tables, and the elements of its model.
+
+    ``is_known`` is False for a folder without a model: any name may be right there.
+    """
+
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    elements: tuple[str, ...] = ()
+    is_known: bool = True
+
+
+UNKNOWN_NAMES = FolderNames(is_known=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A table, a column of it, or an element of the model."""
+
+    table: str | None = None
+    column: str | None = None
+    element: str | None = None
+
+
+def folder_model(folder: Path) -> LogicalModel | None:
+    """Return the model of a folder, None where nothing was forged there yet."""
+    return read_model(folder / MODEL_FILE) if (folder / MANIFEST_FILE).exists() else None
+
+
+def folder_names(model: LogicalModel | None) -> FolderNames:
+    """Return the names that decisions about a model may use."""
+    if model is None:
+        return UNKNOWN_NAMES
+    columns = {
+        entity.name: tuple(attribute.name for attribute in entity.attributes)
+        for entity in model.conceptual.entities
+    }
+    return FolderNames(columns, _element_names(model))
+
+
+def _element_names(model: LogicalModel) -> tuple[str, ...]:
+    names: list[str] = []
+    if model.dv2 is not None:
+        names += sorted(model.dv2.relation_names)
+    if model.dimensional is not None:
+        star = model.dimensional
+        names += [fact.name for fact in star.facts]
+        names += [dimension.name for dimension in star.dimensions]
+        names += [bridge.name for bridge in star.bridges]
+    return tuple(names)
+
+
+def table_of(text: str, names: FolderNames) -> str:
+    """Return the table that a text names; raise UsageError where there is none."""
+    name = _unquoted(text)
+    if not names.is_known:
+        return name
+    table = _known(name, names.columns)
+    if table is None:
+        raise _unknown("table", name, [*names.columns])
+    return table
+
+
+def columns_of(table: str, texts: Sequence[str], names: FolderNames) -> tuple[str, ...]:
+    """Return columns of a table, each named by itself; raise UsageError for an unknown one."""
+    return tuple(_column(table, _unquoted(text), names) for text in texts)
+
+
+def reference_of(text: str, names: FolderNames) -> tuple[str, tuple[str, ...]]:
+    """Return the table and the columns of ``TABLE.COLUMN`` or ``TABLE.COLUMN,COLUMN``."""
+    table, remainder = _split(text, names)
+    if not remainder:
+        raise UsageError(
+            f"{text!r} names no column.", hint="Write it as TABLE.COLUMN, such as orders.total."
+        )
+    whole = _known(_unquoted(remainder), names.columns.get(table, ()))
+    if whole is not None:
+        return table, (whole,)
+    parts = [quoted.replace('""', '"') or plain for quoted, plain in _parts(remainder)]
+    return table, tuple(_column(table, part, names) for part in parts)
+
+
+def column_of(text: str, names: FolderNames) -> tuple[str, str]:
+    """Return the table and the only column of ``TABLE.COLUMN``."""
+    table, columns = reference_of(text, names)
+    if len(columns) != 1:
+        raise UsageError(f"{text!r} names several columns.", hint="Name a single column.")
+    return table, columns[0]
+
+
+def target_of(text: str, names: FolderNames, *, is_element: bool) -> Target:
+    """Return what a text names: an element if asked for, a table, a column or else an element."""
+    name = _unquoted(text)
+    if is_element:
+        element = _known(name, names.elements)
+        if names.is_known and element is None:
+            raise _unknown("element", name, names.elements)
+        return Target(element=element or name)
+    if not names.is_known:
+        parts = name.rsplit(".", 1)
+        return Target(table=parts[0], column=parts[1] if len(parts) > 1 else None)
+    table = _known(name, names.columns)
+    if table is not None:
+        return Target(table=table)
+    element = _known(name, names.elements)
+    if element is not None:
+        return Target(element=element)
+    if "." not in text:
+        raise _unknown("table or element", name, [*names.columns, *names.elements])
+    table, column = column_of(text, names)
+    return Target(table=table, column=column)
+
+
+def _split(text: str, names: FolderNames) -> tuple[str, str]:
+    """Return the table that a reference starts with, and what comes behind its dot."""
+    if text.startswith('"'):
+        end = re.match(r'"(?:[^"]|"")+"', text)
+        if end is None:
+            raise UsageError(f"{text!r} has an open quote.", hint='Close it: "my table".column.')
+        return table_of(end[0], names), text[end.end() + 1 :]
+    if not names.is_known:
+        table, _, columns = text.rpartition(".")
+        return (table, columns) if table else (text, "")
+    folded = text.casefold()
+    tables = [table for table in names.columns if folded.startswith(f"{table.casefold()}.")]
+    if tables:
+        # An exact spelling beats another case of the same length.
+        table = max(tables, key=lambda name: (len(name), text.startswith(name)))
+        return table, text[len(table) + 1 :]
+    alone = _known(text, names.columns)
+    if alone is not None:
+        return alone, ""
+    raise _unknown("table", text.rpartition(".")[0] or text, [*names.columns])
+
+
+def _parts(text: str) -> list[tuple[str, str]]:
+    if '"' not in text:
+        return [("", part.strip()) for part in text.split(",") if part.strip()]
+    return [(match[1] or "", match[2] or "") for match in _QUOTED.finditer(text)]
+
+
+def _column(table: str, name: str, names: FolderNames) -> str:
+    if not names.is_known:
+        return name
+    columns = names.columns[table]
+    column = _known(name, columns)
+    if column is None:
+        raise UsageError(
+            f"{table} has no column {name!r}.",
+            hint=f"{did_you_mean(name, columns)}Its columns: {_listed(columns)}.",
+        )
+    return column
+
+
+def _known(name: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
+    """Return the known name that is spelled so, or the only one that is but for its case."""
+    if name in known:
+        return name
+    alike = [each for each in known if each.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _unknown(noun: str, name: str, known: Sequence[str]) -> UsageError:
+    return UsageError(
+        f"There's no {noun} {name!r}.",
+        hint=f"{did_you_mean(name, known)}There are: {_listed(known)}.",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return listed_up_to(_MOST_NAMES, names) or "none"
+
+
+def _unquoted(text: str) -> str:
+    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
+        return text[1:-1].replace('""', '"')
+    return text

@@ -1,0 +1,103 @@
+"""The command line that forges a folder again, from its forge.json."""
+
+import os
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from fluid_build.cli.invocation import fluid
+from fluid_build.cli.next_steps import Step
+from fluid_build.cli.source_options import named_uri
+from fluid_build.errors import UsageError
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.sources.kinds import DDL, KINDS, ServerKind
+from fluid_build.sources.source_names import name_of_path
+from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
+
+_PLACEHOLDER = "SOURCE"
+
+
+def forge_again(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
+    """Return what forges a folder again as it was forged, with the decisions in it."""
+    parts = manifest.source.parts or {"": manifest.source}
+    is_ddl = manifest.source.kind == DDL.name
+    places = {name: _place(source, folder) for name, source in parts.items()}
+    has_server = any(isinstance(KINDS[source.kind], ServerKind) for source in parts.values())
+    sources = (
+        ("from-ddl", places[""])
+        if is_ddl
+        else ("from-source", *chain(*(("--uri", named_uri(*pair)) for pair in places.items())))
+    )
+    remarks = [
+        *(["add the password"] if has_server else []),
+        *(["add --locale"] if _has_locale(model) else []),
+        *(["say where the source is"] if _PLACEHOLDER in places.values() else []),
+    ]
+    remark = f" ({'; '.join(remarks)})" if remarks else ""
+    options = (*_source_options(parts), *_model_options(manifest, model, places))
+    command = fluid("forge", "data-model", *sources, *options, "-o", str(folder))
+    return Step(command, f"forge again with the decisions{remark}")
+
+
+def _place(source: ManifestSource, folder: Path) -> str:
+    """Return where a source is, from here where that's a file."""
+    try:
+        place = place_of(source, folder)
+    except UsageError:
+        return _PLACEHOLDER
+    if isinstance(KINDS[source.kind], ServerKind):
+        return place
+    here = os.path.relpath(place)
+    return place if here.startswith(os.pardir) and len(here) > len(place) else here
+
+
+def _source_options(parts: dict[str, ManifestSource]) -> Iterator[str]:
+    first = next(iter(parts.values()))
+    for schema in dict.fromkeys(chain(*(source.schemas for source in parts.values()))):
+        yield from ("--schema", schema)
+    if first.dialect is not None:
+        yield from ("--dialect", first.dialect)
+    for source in parts.values():
+        if source.decimal is not None:
+            yield from ("--decimal", source.decimal)
+        if source.date_order is not None:
+            yield from ("--date-order", source.date_order)
+
+
+def _model_options(
+    manifest: Manifest, model: LogicalModel, places: dict[str, str]
+) -> Iterator[str]:
+    if manifest.technique != "flat":
+        yield from ("--technique", manifest.technique)
+    if manifest.variant is not None:
+        yield from ("--variant", manifest.variant)
+    if manifest.business_vault:
+        yield "--business-vault"
+    if manifest.target != "duckdb":
+        yield from ("--target", manifest.target)
+    month = _fiscal_month(model)
+    if month is not None:
+        yield from ("--fiscal-year-start", str(month))
+    if not _names_itself(model.name, manifest, places):
+        yield from ("--name", model.name)
+
+
+def _names_itself(name: str, manifest: Manifest, places: dict[str, str]) -> bool:
+    """Return whether a source gets that name without --name."""
+    if manifest.source.parts or isinstance(KINDS[manifest.source.kind], ServerKind):
+        return True
+    path = Path(places[""])
+    own = path.name if path.is_dir() else path.stem
+    return name == own or name_of_path(path, own) == name
+
+
+def _fiscal_month(model: LogicalModel) -> int | None:
+    for dimension in model.dimensional.dimensions if model.dimensional else ():
+        if dimension.calendar is not None:
+            return dimension.calendar.fiscal_year_start
+    return None
+
+
+def _has_locale(model: LogicalModel) -> bool:
+    dimensions = model.dimensional.dimensions if model.dimensional else ()
+    return any(d.calendar is not None and d.calendar.language != "English" for d in dimensions)

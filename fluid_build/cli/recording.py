@@ -1,0 +1,182 @@
+"""A decision that a person makes: checked on the data where that's possible, then written."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from fluid_build.artifacts import write_artifacts
+from fluid_build.cli import messages
+from fluid_build.cli.forge_again import forge_again
+from fluid_build.cli.interrupts import Interrupts
+from fluid_build.cli.next_steps import Step
+from fluid_build.cli.source_session import combined_session, source_session
+from fluid_build.decisions.editing import with_decision
+from fluid_build.decisions.files import (
+    DECISIONS_FILE,
+    SCHEMA_FILE,
+    parse_decisions,
+    recorded_decisions,
+)
+from fluid_build.decisions.language import (
+    AddRelationship,
+    AnyDecision,
+    BusinessKey,
+    DropRelationship,
+    Grain,
+    Merge,
+    SetKey,
+    Split,
+    TextType,
+)
+from fluid_build.decisions.verdicts import Status, Verdict
+from fluid_build.decisions.weighing import weigh
+from fluid_build.errors import SourceError, UsageError
+from fluid_build.forge.decision_files import schema_text
+from fluid_build.forge.stages import measure
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.progress import OnProgress
+from fluid_build.sources.base import Source
+from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.kinds import DDL, KINDS, ServerKind
+from fluid_build.sources.neighbourhood import stray
+from fluid_build.sources.uri import locate
+from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of, read_manifest
+
+Outcome: TypeAlias = Literal[Status, "unchecked"]
+_MEASURED = (
+    SetKey, BusinessKey, Grain, AddRelationship, DropRelationship, TextType, Merge, Split
+)  # fmt: skip
+"""Decisions that the data can contradict; of the others only the names are checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of a decision. ``unchecked`` ones are measured by the next forge.
+
+    A ``refused`` one wasn't written. ``forge`` is the command that forges again, None where nothing
+    was forged yet.
+    """
+
+    decision: AnyDecision
+    outcome: Outcome
+    message: str
+    verdict: Verdict | None = None
+    forge: Step | None = None
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the decision is in the file now."""
+        return self.outcome != "refused"
+
+
+def record(
+    folder: Path, decision: AnyDecision, model: LogicalModel | None, interrupts: Interrupts
+) -> Recorded:
+    """Check a decision, and write it to the folder's file unless the data contradicts it.
+
+    Raises DecisionError where the file isn't valid, OutputError where it can't be written.
+    """
+    text = with_decision(recorded_decisions(folder).text, decision)
+    if model is None:
+        _write(folder, text)
+        message = "Nothing was forged here yet, so the names weren't checked either."
+        return Recorded(decision, "unchecked", message)
+    manifest = read_manifest(folder)
+    recorded = _checked(folder, manifest, decision, parse_decisions(text), interrupts)
+    if recorded.is_written:
+        _write(folder, text)
+    return replace(recorded, forge=forge_again(folder, manifest, model))
+
+
+def write_answers(folder: Path, answers: Sequence[AnyDecision]) -> None:
+    """Write decisions that weren't checked on the data to the folder's file."""
+    text = recorded_decisions(folder).text
+    for decision in answers:
+        text = with_decision(text, decision)
+    if answers:
+        _write(folder, text)
+
+
+def _write(folder: Path, text: str) -> None:
+    write_artifacts(folder, {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()})
+
+
+def _checked(
+    folder: Path,
+    manifest: Manifest,
+    decision: AnyDecision,
+    decisions: Sequence[AnyDecision],
+    interrupts: Interrupts,
+) -> Recorded:
+    if not isinstance(decision, _MEASURED):
+        return Recorded(decision, "accepted", "Its names are in the model.")
+    places = _places(folder, manifest)
+    if places is None:
+        message = "The source can't be opened unasked, so the next forge will measure it."
+        return Recorded(decision, "unchecked", message)
+    try:
+        verdict = _weighed(manifest, places, decisions, interrupts)
+    except SourceError as error:
+        message = f"{error.message} The next forge will measure it."
+        return Recorded(decision, "unchecked", message)
+    return Recorded(decision, verdict.status, verdict.message, verdict)
+
+
+def _weighed(
+    manifest: Manifest,
+    places: dict[str, str],
+    decisions: Sequence[AnyDecision],
+    interrupts: Interrupts,
+) -> Verdict:
+    """Return the verdict on the last decision, among all of the folder's."""
+    with (
+        messages.progress() as on_progress,
+        _session(manifest, places, interrupts, on_progress) as source,
+    ):
+        profile = measure(source, on_progress)
+        return weigh(source, profile, decisions)[-1]
+
+
+def _places(folder: Path, manifest: Manifest) -> dict[str, str] | None:
+    """Return where the sources are; None where a folder may not open one of them unasked."""
+    places: dict[str, str] = {}
+    for name, source in (manifest.source.parts or {"": manifest.source}).items():
+        place = _own_place(folder, source)
+        if place is None:
+            return None
+        places[name] = place
+    return places
+
+
+def _own_place(folder: Path, source: ManifestSource) -> str | None:
+    kind = KINDS[source.kind]
+    if isinstance(kind, ServerKind) or kind is DDL:
+        return None
+    try:
+        place = place_of(source, folder)
+        is_near = stray(place, folder) is None and locate(place).kind.name == source.kind
+    except (UsageError, SourceError):
+        return None
+    return place if is_near else None
+
+
+def _session(
+    manifest: Manifest, places: dict[str, str], interrupts: Interrupts, on_progress: OnProgress
+) -> AbstractContextManager[Source]:
+    source = manifest.source
+    if source.parts is not None:
+        requests = [
+            SourceRequest(locate(places[name]), name, part.schemas, part.conventions)
+            for name, part in source.parts.items()
+        ]
+        return combined_session(requests, interrupts, on_progress=on_progress)
+    return source_session(
+        places[""],
+        interrupts,
+        schemas=source.schemas,
+        dialect=source.dialect,
+        conventions=source.conventions,
+        on_progress=on_progress,
+    )
