@@ -164,6 +164,38 @@ def _by_number(identity: EntityKey) -> Alternative:
     )
 
 
+def decided_business_key(
+    tables: SourceTables, entity: Entity, identity: EntityKey, subtypes: Sequence[str]
+) -> BusinessKey:
+    """Return the business key that somebody decided; ours is an alternative to it.
+
+    Where it repeats, the identity tells the rows with the same key apart.
+    """
+    decided = tables.decided_keys[entity.name]
+    ours = business_key(tables, entity, identity, subtypes)
+    columns = decided.key.attributes
+    alternatives = (
+        ()
+        if set(ours.key.attributes) == set(columns)
+        else (
+            Alternative(
+                choice=f"keyed by {_join_columns(ours.key)}", reason=ours.reason.rstrip(".")
+            ),
+        )
+    )
+    repeated = decided.key.evidence.violations
+    verb = "repeats" if len(columns) == 1 else "repeat"
+    note = "" if decided.key.holds else f" {listed(columns)} {verb} in {counted(repeated, 'row')}."
+    return BusinessKey(
+        decided.key,
+        "surrogate" if _is_surrogate(entity, decided.key) else "natural",
+        f"{listed(columns)} {'is' if len(columns) == 1 else 'are'} its business key."
+        f" {decided.reason}{note}",
+        () if decided.key.holds else tuple(c for c in identity.attributes if c not in columns),
+        alternatives,
+    )
+
+
 def natural_key(entity: Entity) -> EntityKey | None:
     """Return a key next to a surrogate primary key by which people identify rows, or None."""
     primary = entity.primary_key

@@ -5,13 +5,24 @@ one decision may take away what another needs, the placing is repeated until all
 """
 
 from collections.abc import Mapping, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
-from fluid_build.decisions.language import Classify, Role
+from fluid_build.decisions.language import BusinessKey, Classify, Merge, Role
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Relationship
+from fluid_build.modeling.data_vault.decided_keys import (
+    key_obstacle,
+    with_decided_keys,
+    with_keys,
+)
 from fluid_build.modeling.data_vault.entity_evidence import is_event
+from fluid_build.modeling.data_vault.merged_entities import (
+    mergeable,
+    merged_keys,
+    reference_to_merged,
+)
 from fluid_build.modeling.data_vault.placements import Placement, PlacementKind, placements
 from fluid_build.modeling.data_vault.reference_lists import calendars
 from fluid_build.modeling.data_vault.references_through_links import through_links
@@ -57,20 +68,98 @@ def placed_tables(
     """
     draft_tables = _prepared(known, {})
     draft = placements(profile, draft_tables)
+    followed = _feasible(known, decisions)
+    while followed:
+        keyed = with_keys(
+            with_decided_keys(known, followed.keys), merged_keys(known, followed.merges)
+        )
+        tables = _prepared(keyed, {table: each.role for table, each in followed.roles.items()})
+        decided = _decided(tables, followed.roles, draft, followed.merges.keys())
+        decided |= _merged(tables, followed.merges, draft, decided)
+        placed = placements(profile, tables, decided)
+        keyless = _without_key(tables, placed)
+        impossible = _impossible(tables, followed.roles, draft, decided, placed)
+        if not keyless and not impossible:
+            return tables, placed
+        followed = followed.without(keyless) if keyless else followed.without_roles(impossible)
+    return draft_tables, draft
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """The decisions that a vault may be able to follow, by their table."""
+
+    roles: Mapping[str, Classify]
+    keys: Mapping[str, BusinessKey]
+    merges: Mapping[str, Merge]
+
+    def __bool__(self) -> bool:
+        return bool(self.roles or self.keys or self.merges)
+
+    def without(self, hubs: Set[str]) -> Self:
+        """Return these decisions without those on what the hubs of some tables are built on."""
+        merges = {
+            table: merge for table, merge in self.merges.items() if merge.into_table not in hubs
+        }
+        keys = {table: key for table, key in self.keys.items() if table not in hubs}
+        return replace(self, keys=keys, merges=merges)
+
+    def without_roles(self, tables: Set[str]) -> Self:
+        """Return these decisions without those on the place of some tables."""
+        return replace(self, roles={t: r for t, r in self.roles.items() if t not in tables})
+
+
+def _feasible(known: SourceTables, decisions: ModelDecisions) -> _Followed:
+    """Return the decisions that no figure and no other decision rules out at once."""
     roles = {
         table: decision
         for table, decision in decisions.roles.items()
         if decision.role in VAULT_ROLES and table in known.entities
     }
-    while roles:
-        tables = _prepared(known, {table: decision.role for table, decision in roles.items()})
-        decided = _decided(tables, roles, draft)
-        placed = placements(profile, tables, decided)
-        impossible = _impossible(tables, roles, draft, decided, placed)
-        if not impossible:
-            return tables, placed
-        roles = {table: roles[table] for table in roles if table not in impossible}
-    return draft_tables, draft
+    keys = {
+        table: decision
+        for table, decision in decisions.business_keys.items()
+        if not key_obstacle(known, table, decision.columns, decision.evidence)
+    }
+    merges = mergeable(known, decisions)
+    return _Followed(roles, keys, merges)
+
+
+def _merged(
+    tables: SourceTables,
+    merges: Mapping[str, Merge],
+    draft: Mapping[str, Placement],
+    decided: Mapping[str, Placement],
+) -> dict[str, Placement]:
+    """Return the placements of tables that are merged, and of those that they're merged into."""
+    placed: dict[str, Placement] = {}
+    for merge in merges.values():
+        target, before = merge.into_table, draft[merge.into_table]
+        if target not in merges and target not in decided:
+            placed[target] = (
+                before
+                if before.kind == "hub"
+                else Placement("hub", decided_reason(merge), alternatives=(_overruled(before),))
+            )
+    for table, merge in merges.items():
+        before = draft[table]
+        parent = reference_to_merged(tables, merge)
+        alternatives = (_overruled(before), *before.alternatives)
+        placed[table] = Placement("subtype", decided_reason(merge), parent, alternatives)
+    return placed
+
+
+def _without_key(tables: SourceTables, placed: Mapping[str, Placement]) -> set[str]:
+    """Return the tables that others describe by columns that aren't the decided key."""
+    return {
+        parent.to_entity
+        for placement in placed.values()
+        if placement.kind == "subtype"
+        and (parent := placement.parent) is not None
+        and placed[parent.to_entity].kind == "hub"
+        and (decided := tables.decided_keys.get(parent.to_entity)) is not None
+        and not (decided.key.holds and set(decided.key.attributes) == set(parent.to_attributes))
+    }
 
 
 def _prepared(known: SourceTables, roles: Mapping[str, Role]) -> SourceTables:
@@ -83,10 +172,16 @@ def _prepared(known: SourceTables, roles: Mapping[str, Role]) -> SourceTables:
 
 
 def _decided(
-    tables: SourceTables, roles: Mapping[str, Classify], draft: Mapping[str, Placement]
+    tables: SourceTables,
+    roles: Mapping[str, Classify],
+    draft: Mapping[str, Placement],
+    merged: Set[str],
 ) -> dict[str, Placement]:
-    """Return the placements that were decided, those without a parent to describe left out."""
-    hubs = {name for name in tables.entities if _may_have_hub(name, roles, draft)}
+    """Return the placements that were decided, those without a parent to describe left out.
+
+    Tables that are ``merged`` have a key of their own choice, which others may not refer to.
+    """
+    hubs = {name for name in tables.entities if _may_have_hub(name, roles, draft)} - merged
     decided: dict[str, Placement] = {}
     for table, decision in roles.items():
         before = draft[table]
@@ -123,7 +218,12 @@ def _may_have_hub(
 ) -> bool:
     if table in roles:
         return roles[table].role in {"hub", "satellite"}
-    return draft[table].has_hub
+    return _has_hub(draft, table)
+
+
+def _has_hub(draft: Mapping[str, Placement], table: str) -> bool:
+    # An entity that no table lists may be new, and always has a hub.
+    return table not in draft or draft[table].has_hub
 
 
 def _keeps_parent(placement: Placement, hubs: Set[str]) -> bool:
@@ -144,8 +244,9 @@ def _descendants(decided: Mapping[str, Placement], table: str) -> set[str]:
 
 def _overruled(placement: Placement) -> Alternative:
     """Return what we'd have made of a table, and why."""
-    reason = placement.reason.rstrip(".")
-    return Alternative(choice=_CHOICES[placement.kind], reason=f"{reason[:1].lower()}{reason[1:]}")
+    # Reasons of places begin with a word of ours, never with a name.
+    clause = f"{placement.reason[:1].lower()}{placement.reason[1:]}".rstrip(".")
+    return Alternative(choice=_CHOICES[placement.kind], reason=clause)
 
 
 def _impossible(
@@ -157,7 +258,9 @@ def _impossible(
 ) -> set[str]:
     """Return the tables of the first role that the vault can't carry for all of them."""
     hubs = {name for name, placement in placed.items() if placement.has_hub}
-    undecided = {name: draft[name] for name in draft if name not in roles}
+    undecided = {
+        name: draft[name] for name in draft if name in tables.entities and name not in roles
+    }
     places = Places(hubs, _relating(tables, undecided))
     for role in _ROLE_ORDER:
         impossible = {
@@ -184,7 +287,7 @@ def _holds(
         return False
     is_as_before = placement.kind == draft[table].kind and placement.parent == draft[table].parent
     related = {r.to_entity for r in outward_references(tables, table)}
-    lost = {name for name in related - places.hubs if draft[name].has_hub}
+    lost = {name for name in related - places.hubs if _has_hub(draft, name)}
     if is_as_before and not (role == "link" and lost):
         return True
     return not role_obstacle(tables, places, table, role)

@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.data_vault.business_keys import BusinessKey, business_key
+from fluid_build.modeling.data_vault.business_keys import (
+    BusinessKey,
+    business_key,
+    decided_business_key,
+)
 from fluid_build.modeling.data_vault.placements import Placement
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.text import listed
@@ -38,7 +42,8 @@ def hub_keys(tables: SourceTables, placements: Mapping[str, Placement]) -> dict[
             if name == next(iter(columns)):
                 keys[name] = shared_key(tables, columns)
         elif placements[name].kind == "hub" and identity is not None:
-            keys[name] = business_key(tables, entity, identity, subtypes.get(name, ()))
+            choose = decided_business_key if name in tables.decided_keys else business_key
+            keys[name] = choose(tables, entity, identity, subtypes.get(name, ()))
     return keys
 
 
@@ -68,10 +73,11 @@ def shared_key(tables: SourceTables, columns: Mapping[str, str]) -> BusinessKey:
     key = next(key for key in entity.keys if key.attributes == (column,) and key.holds)
     also = listed(f"{name}.{other}" for name, other in others)
     verb = "identifies" if len(others) == 1 else "identify"
+    reasons = [tables.decided_keys[t].reason for t in columns if t in tables.decided_keys]
     return BusinessKey(
         key,
         "surrogate" if hub.is_numbered else "natural",
-        f"{column} is the key of {lead}, and {also} {verb} the same.",
+        " ".join((f"{column} is the key of {lead}, and {also} {verb} the same.", *reasons)),
     )
 
 

@@ -81,7 +81,9 @@ def _rank(
 
 def _may_be_key(tables: SourceTables, table: str, column: str) -> bool:
     """Return whether a shared hub may be built on a column: the table's key, or a code."""
-    identity = tables.identities[table]
+    identity, decided = tables.identities[table], tables.decided_keys.get(table)
+    if decided is not None and (decided.key.attributes != (column,) or not decided.key.holds):
+        return False
     if identity is None or any(_is_extension(tables, each) for each in tables.references[table]):
         return False
     if identity.attributes == (column,):

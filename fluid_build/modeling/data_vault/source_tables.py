@@ -12,6 +12,14 @@ from fluid_build.profiling.parsed_names import ParsedNames, parse_names
 
 
 @dataclass(frozen=True, slots=True)
+class DecidedKey:
+    """The business key that somebody decided for a table, and the sentence that says so."""
+
+    key: EntityKey
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceTables:
     """The entities of a conceptual model, each with its identity and its usable references.
 
@@ -20,7 +28,7 @@ class SourceTables:
     tables that have an identity, ``referrers`` the same references by the table that they lead to.
     ``shared_hubs`` say which tables of different sources have a business key in common.
     ``homes`` are the entities that no table lists, each with a table and the column of it that has
-    most of their keys.
+    most of their keys. ``decided_keys`` are the business keys that somebody decided.
     """
 
     observations: Observations
@@ -31,6 +39,7 @@ class SourceTables:
     referrers: Mapping[str, tuple[Relationship, ...]]
     shared_hubs: tuple[SharedHub, ...] = ()
     homes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    decided_keys: Mapping[str, DecidedKey] = field(default_factory=dict)
 
     def shared_hub(self, table: str) -> SharedHub | None:
         """Return the hub that a table shares with tables of other sources; None without one."""

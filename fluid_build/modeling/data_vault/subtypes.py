@@ -35,7 +35,7 @@ from fluid_build.modeling.identifiers import identifier
 from fluid_build.profiling.profile import ForeignKeyEvidence
 from fluid_build.text import counted
 
-_OTHER_KIND = "same kind: "
+OTHER_KIND = "same kind: "
 """How the names of references begin that no row has; no name of a real one has a blank."""
 _MOST_STRAY = 0.05
 """Share of a subtype's keys that its supertype may lack: more isn't a few lost rows any more."""
@@ -117,7 +117,7 @@ def _alternatives(tables: SourceTables) -> Iterator[Relationship]:
         if not {split.first_table, split.second_table} <= tables.entities.keys():
             continue
         yield Relationship(
-            name=f"{_OTHER_KIND}{identifier(split.second_table)}",
+            name=f"{OTHER_KIND}{identifier(split.second_table)}",
             from_entity=split.second_table,
             from_attributes=(split.second_column,),
             to_entity=split.first_table,
@@ -148,7 +148,7 @@ def relating_reason(tables: SourceTables, table: str) -> str:
 
 def is_other_kind(reference: Relationship) -> bool:
     """Return whether a reference only says that two tables' keys are of one kind."""
-    return reference.name.startswith(_OTHER_KIND)
+    return reference.name.startswith(OTHER_KIND)
 
 
 def strays(reference: Relationship) -> bool:
