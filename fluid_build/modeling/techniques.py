@@ -15,8 +15,10 @@ from fluid_build.modeling.dimensional.builder import star
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
     CalendarSettings,
+    DimensionalModel,
     Variant,
 )
+from fluid_build.modeling.dimensional.merges import with_merges, without_unused_merges
 from fluid_build.modeling.dimensional.text_keys import keep_text_keys
 from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
@@ -115,32 +117,27 @@ def build_model(
     )
     check_event_dates(known, event_dates)
     profile = without_contradicted(profile, observations.contradicted_references)
-    conceptual = _conceptual_model(profile, known, observations, decisions)
+    conceptual = _conceptual_model(profile, observations, decisions)
     names = decided_names(conceptual, decisions.renamings)
     conceptual = with_decided_names(conceptual, names)
     vault: DataVaultModel | None = None
+    dimensional: DimensionalModel | None = None
     if known == "data_vault_2":
         vault = data_vault(profile, conceptual, observations, decisions=decisions)
         vault = with_business_vault(vault, conceptual) if business_vault else vault
+    elif known == "dimensional":
+        merged = keep_text_keys(with_merges(conceptual, decisions.merges))
+        dimensional = star(
+            profile, merged, observations, requested_variant, calendar, event_dates, decisions
+        )
+        conceptual = without_unused_merges(merged, conceptual, dimensional)
     return LogicalModel(
         name=profile.source_name,
         technique=known,
         source_kind=profile.source_kind,
         conceptual=conceptual,
         dv2=vault,
-        dimensional=(
-            star(
-                profile,
-                conceptual,
-                observations,
-                requested_variant,
-                calendar,
-                event_dates,
-                decisions,
-            )
-            if known == "dimensional"
-            else None
-        ),
+        dimensional=dimensional,
         osi=semantic_layer(profile, conceptual),
         product=_product(decisions),
     )
@@ -159,17 +156,14 @@ def _product(decisions: ModelDecisions) -> Product | None:
 
 
 def _conceptual_model(
-    profile: Profile,
-    technique: Technique,
-    observations: Observations,
-    decisions: ModelDecisions,
+    profile: Profile, observations: Observations, decisions: ModelDecisions
 ) -> ConceptualModel:
     conceptual = conceptual_model(profile, observations, decisions)
     if observations.key_overlaps:
         questions = tuple(open_questions(conceptual, observations.key_overlaps))
         candidates = (*questions, *conceptual.candidates)
         conceptual = conceptual.model_copy(update={"candidates": candidates})
-    return keep_text_keys(conceptual) if technique == "dimensional" else conceptual
+    return conceptual
 
 
 def _known_technique(technique: str) -> Technique:

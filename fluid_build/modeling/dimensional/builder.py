@@ -56,12 +56,14 @@ def star(
     graph = with_decided_calendars(
         reference_graph(profile, without(conceptual, left_out), observations), classified
     )
-    roles = roles_as_decided(graph, classified)
+    roles = roles_as_decided(graph, conceptual, classified, decisions.merges)
     suggested, reason = suggested_variant(graph, roles)
     layout, dimensions = choose_dimensions(graph, roles, names, requested or suggested)
     used_relations = set(layout.dimensions.values())
     calendar = GeneratedCalendar(free_column("dim_date", used_relations), "date_key", settings)
-    described = describe_facts(layout, dimensions, calendar, used_relations, event_dates or {})
+    described = describe_facts(
+        layout, dimensions, calendar, used_relations, event_dates or {}, decisions
+    )
     facts = [description.fact for description in described]
     snapshots = describe_snapshots(layout, dimensions, facts, calendar, used_relations)
     dimensions = _with_history(layout, dimensions, facts, snapshots, used_relations)

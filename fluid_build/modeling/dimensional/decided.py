@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 
-from fluid_build.decisions.language import AnyDecision, Classify, Role
+from fluid_build.decisions.language import AnyDecision, Classify, Grain, Merge, Role, Split
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional.decided_roles import obstacle
 from fluid_build.modeling.dimensional.elements import DimensionalModel, Fact
+from fluid_build.modeling.dimensional.merges import merge_obstacle
 
 _VAULT_ROLES: Mapping[Role, str] = {
     "hub": "hubs",
@@ -32,6 +33,17 @@ def unfollowed(
         refusal = _of_role(star, conceptual, classified)
         if refusal is not None:
             refusals[classified] = refusal
+    for grain in decisions.grains.values():
+        refusal = _of_grain(star, grain)
+        if refusal is not None:
+            refusals[grain] = refusal
+    for split in decisions.splits:
+        refusal = _of_split(star, conceptual, split)
+        if refusal is not None:
+            refusals[split] = refusal
+    for merge in decisions.merges:
+        if not _is_merged(star, merge):
+            refusals[merge] = Refusal("refused", _obstacle_of_merge(star, conceptual, merge))
     return {**refusals, **unfollowed_measures(conceptual, decisions)}
 
 
@@ -57,6 +69,92 @@ def _of_role(
         "refused",
         reason or f"`{entity.name}` can't be a {decision.role}: its references don't allow it.",
     )
+
+
+def _of_grain(star: DimensionalModel, decision: Grain) -> Refusal | None:
+    fact = events(star).get(decision.table)
+    if fact is None:
+        message = f"`{decision.table}` isn't a fact in this star, and only facts have a grain."
+        return Refusal("unused", message)
+    # The statement of a grain that is declared and violated names the columns, but they identify
+    # no row.
+    if f": {', '.join(decision.columns)}. " in fact.grain:
+        return None
+    return Refusal("refused", f"The grain of `{fact.name}` stays: {fact.grain}")
+
+
+def _of_split(
+    star: DimensionalModel, conceptual: ConceptualModel, decision: Split
+) -> Refusal | None:
+    fact = events(star).get(decision.table)
+    if fact is None:
+        return Refusal(
+            "unused",
+            f"`{decision.table}` isn't a fact in this star; a dimension keeps all of its columns.",
+        )
+    columns = {*decision.columns, *decision.attributes}
+    if any(
+        dimension.entity_name == decision.table
+        and {attribute.attribute for attribute in dimension.attributes} == columns
+        for dimension in star.dimensions
+    ):
+        return None
+    return Refusal("refused", _obstacle_of_split(star, conceptual, fact, decision))
+
+
+def _obstacle_of_split(
+    star: DimensionalModel, conceptual: ConceptualModel, fact: Fact, decision: Split
+) -> str:
+    """Return which column of a split stays in the fact, and why."""
+    key = conceptual.entity(decision.table).primary_key
+    numbers = set(key.attributes) if key is not None else set()
+    references = {
+        name: reference.to_entity
+        for reference in conceptual.relationships
+        if reference.from_entity == decision.table
+        for name in reference.from_attributes
+    }
+    split_off = {
+        attribute.attribute: dimension.name
+        for dimension in star.dimensions
+        if dimension.entity_name == decision.table
+        for attribute in dimension.attributes
+    }
+    for column in (*decision.columns, *decision.attributes):
+        name = f"`{decision.table}.{column}`"
+        if column in numbers:
+            return f"{name} can't be split off: it's part of the key of `{decision.table}`."
+        if column in references:
+            return f"{name} can't be split off: it refers to `{references[column]}`."
+        if column in split_off:
+            return f"{name} can't be split off: it's in `{split_off[column]}` already."
+    return f"A column of the split stays in the grain of `{fact.name}`: {fact.grain}"
+
+
+def _is_merged(star: DimensionalModel, merge: Merge) -> bool:
+    """Return whether a table's rows are parts of another's, and have no relation of their own."""
+    if any(dimension.entity_name == merge.table for dimension in star.dimensions):
+        return False
+    for dimension in star.dimensions:
+        joins = {join.name: join for join in dimension.joins}
+        for join in joins.values():
+            if join.entity == merge.table and join.backwards:
+                parent = joins[join.parent].entity if join.parent else dimension.entity_name
+                return parent == merge.into_table
+    return False
+
+
+def _obstacle_of_merge(star: DimensionalModel, conceptual: ConceptualModel, merge: Merge) -> str:
+    obstacle_in_data = merge_obstacle(conceptual, merge)
+    if obstacle_in_data:
+        return obstacle_in_data
+    for table in (merge.table, merge.into_table):
+        if table in events(star) or _is_bridge(star, table):
+            return (
+                f"`{merge.table}` can't be merged into `{merge.into_table}`: in this star,"
+                f" `{table}` is a {'bridge' if _is_bridge(star, table) else 'fact'}."
+            )
+    return f"`{merge.table}` can't be merged: another decision makes it something else."
 
 
 def _obstacle(conceptual: ConceptualModel, entity: Entity, role: Role) -> str:

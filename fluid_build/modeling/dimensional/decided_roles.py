@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fluid_build.decisions.language import Classify, Role
+from fluid_build.decisions.language import Classify, Merge, Role
 from fluid_build.decisions.reasons import decided_reason
-from fluid_build.modeling.conceptual import Entity, Relationship
+from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import is_date
 from fluid_build.modeling.dimensional.entity_roles import (
     EntityRole,
@@ -13,6 +13,7 @@ from fluid_build.modeling.dimensional.entity_roles import (
     EntityRoles,
     judged_roles,
 )
+from fluid_build.modeling.dimensional.merges import merge_obstacle, merge_reference
 from fluid_build.modeling.dimensional.reference_graph import AttributeNames, ReferenceGraph
 from fluid_build.modeling.element import Alternative
 from fluid_build.text import counted
@@ -48,25 +49,69 @@ def with_decided_calendars(
     return replace(graph, calendars=graph.calendars - events | decided)
 
 
-def roles_as_decided(graph: ReferenceGraph, decisions: Mapping[str, Classify]) -> EntityRoles:
+def roles_as_decided(
+    graph: ReferenceGraph,
+    conceptual: ConceptualModel,
+    decisions: Mapping[str, Classify],
+    merges: Sequence[Merge] = (),
+) -> EntityRoles:
     """Return the role of every entity: the decided one where a star can carry it, else ours."""
     suggested = judged_roles(graph)
-    decided = {
+    decided = _merged_roles(graph, conceptual, merges, suggested)
+    decided |= {
         name: _role(decision, suggested[name])
         for name, decision in decisions.items()
         if name in graph.entities and decision.role in KINDS and not _obstacle(graph, decision)
     }
-    roles = judged_roles(graph, decided) if decided else suggested
-    # Only the judgement of its neighbours shows whether both ends of a bridge have a key in a star.
-    broken = {
-        name
-        for name, role in decided.items()
-        if role.kind == "bridge"
-        and any(roles[end.to_entity].kind == "bridge" for end in graph.direct_parents(name))
-    }
-    if not broken:
-        return roles
-    return roles_as_decided(graph, {n: d for n, d in decisions.items() if n not in broken})
+    # Only the roles of its neighbours show whether the ends of a bridge have a key, and whether
+    # what a table is merged into is a dimension. Each round refuses one decision at least.
+    while True:
+        roles = judged_roles(graph, decided) if decided else suggested
+        broken = {name for name, role in decided.items() if _is_broken(graph, roles, name, role)}
+        if not broken:
+            return roles
+        decided = {name: role for name, role in decided.items() if name not in broken}
+
+
+def _is_broken(graph: ReferenceGraph, roles: EntityRoles, name: str, role: EntityRole) -> bool:
+    ends = graph.direct_parents(name) if role.kind == "bridge" else ()
+    return roles[name].kind != role.kind or any(
+        roles[end.to_entity].kind == "bridge" for end in ends
+    )
+
+
+def _merged_roles(
+    graph: ReferenceGraph,
+    conceptual: ConceptualModel,
+    merges: Sequence[Merge],
+    suggested: EntityRoles,
+) -> dict[str, EntityRole]:
+    """Return the tables that merges make parts of others. No table becomes a part of itself."""
+    roles: dict[str, EntityRole] = {}
+    for merge in merges:
+        reference = merge_reference(conceptual, merge)
+        is_built = merge.table in graph.entities and merge.into_table in graph.entities
+        if reference is None or not is_built or merge_obstacle(conceptual, merge):
+            continue
+        whole = merge.into_table
+        while whole in roles:
+            whole = roles[whole].whole
+        if whole != merge.table:
+            roles[merge.table] = _merged_role(merge, reference, suggested[merge.table])
+    return roles
+
+
+def _merged_role(merge: Merge, reference: Relationship, suggested: EntityRole) -> EntityRole:
+    reason = f"{decided_reason(merge)} Each row belongs to one row of {merge.into_table}."
+    lost = Alternative(choice=_PHRASES[suggested.kind], reason=_clause(suggested.reason))
+    return EntityRole(
+        "part",
+        reason,
+        whole=merge.into_table,
+        by=reference.name,
+        is_decided=True,
+        alternatives=() if suggested.kind == "part" else (lost,),
+    )
 
 
 def obstacle(

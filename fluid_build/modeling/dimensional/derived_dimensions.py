@@ -3,9 +3,11 @@
 Each combination of values that occurs is one member, identified by the hash of its values.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from fluid_build.decisions.language import Split
+from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import is_flag, is_numbering, kind
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, DimensionType
@@ -13,8 +15,10 @@ from fluid_build.modeling.dimensional.reference_graph import AttributeNames
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.measures import is_category_name
 from fluid_build.profiling.names import words
+from fluid_build.text import counted, listed
 
 _MOST_COMBINATIONS = 10_000
 """Members that a junk dimension may come to: beyond, it's no short list, and flags stay apart."""
@@ -57,6 +61,46 @@ def derived_dimensions(
         stem = f"{layout.names.member(entity.name)}_flags"
         derived.append(_derived_dimension(layout, entity, flags, stem, "junk", used_relations))
     return tuple(derived)
+
+
+def split_dimensions(
+    layout: StarLayout,
+    entity: Entity,
+    splits: Sequence[Split],
+    used_relations: set[str],
+    grain: AttributeNames = (),
+) -> tuple[DerivedDimension, ...]:
+    """Return the dimensions that decisions split off an event, as far as nothing else needs them.
+
+    Columns of its grain, its key and its references stay in the fact, and a column can be split
+    off once.
+    """
+    graph = layout.graph
+    used = {*grain, *graph.keys[entity.name]}
+    used |= {a.name for a in entity.attributes if graph.is_referring(entity.name, a.name)}
+    split_off: list[DerivedDimension] = []
+    for split in splits:
+        names = {*split.columns, *split.attributes}
+        if names & used or not names <= graph.attribute_names(entity.name):
+            continue
+        used |= names
+        group = [attribute for attribute in entity.attributes if attribute.name in names]
+        stem = identifier(split.entity).removeprefix("dim_")
+        derived = _derived_dimension(layout, entity, group, stem, "standard", used_relations)
+        dimension = derived.dimension.model_copy(update={"reason": _reason_of_split(split)})
+        split_off.append(DerivedDimension(dimension, derived.attributes))
+    return tuple(split_off)
+
+
+def _reason_of_split(split: Split) -> str:
+    reason = f"{decided_reason(split)} {listed(split.columns)} of {split.table} identify its rows"
+    violations = split.evidence.violations if split.evidence is not None else 0
+    if not violations:
+        return f"{reason}."
+    return (
+        f"{reason}: declared and violated in {counted(violations, 'row')}, so each combination of"
+        " values is a member."
+    )
 
 
 def _is_available(layout: StarLayout, entity: Entity, attribute: Attribute) -> bool:

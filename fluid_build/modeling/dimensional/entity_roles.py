@@ -65,6 +65,7 @@ def judged_roles(graph: ReferenceGraph, decided: EntityRoles = _NOTHING_DECIDED)
         name: decided.get(name) or _first_role(graph, entity)
         for name, entity in graph.entities.items()
     }
+    _break_circles_of_parts(roles)
     _make_details_of_events_facts(graph, roles)
     _separate_parts(graph, roles)
     _make_parts_of_events_facts(roles)
@@ -206,6 +207,16 @@ def _is_whole(graph: ReferenceGraph, reference: Relationship) -> bool:
     )
     child, parent = graph.entities[reference.from_entity], graph.entities[reference.to_entity]
     return is_mutual and (child.rows, child.name) >= (parent.rows, parent.name)
+
+
+def _break_circles_of_parts(roles: dict[str, EntityRole]) -> None:
+    """Make what we'd judge a part of its own parts a dimension, where those were decided."""
+    for name, role in roles.items():
+        path = [name]
+        while roles[path[-1]].kind == "part" and roles[path[-1]].whole not in path:
+            path.append(roles[path[-1]].whole)
+        if roles[path[-1]].kind == "part" and not role.is_decided:
+            roles[name] = EntityRole("dimension", "Other tables are merged into it.")
 
 
 def _make_details_of_events_facts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:

@@ -10,7 +10,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_numbering,
 )
 from fluid_build.modeling.dimensional.elements import FactAttribute, Measure
-from fluid_build.modeling.dimensional.grain import Grain
+from fluid_build.modeling.dimensional.grain import StatedGrain
 from fluid_build.modeling.dimensional.reference_graph import AttributeNames
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
@@ -44,10 +44,10 @@ class FactColumns:
                     reason=self._attribute_reason(attribute),
                 )
 
-    def measures(self) -> Iterator[Measure]:
-        """Return the measures, in the order of the source."""
+    def measures(self, elsewhere: Set[str]) -> Iterator[Measure]:
+        """Return the measures that aren't found elsewhere in the star, in the source's order."""
         for attribute in self.entity.attributes:
-            if attribute.measure is not None:
+            if attribute.measure is not None and attribute.name not in elsewhere:
                 role = attribute.measure
                 yield Measure(
                     name=self._free_name(attribute),
@@ -70,7 +70,7 @@ class FactColumns:
             or (is_numbering(attribute) and is_distinctive(attribute, self.entity))
         )
 
-    def grain(self, grain: Grain) -> str:
+    def grain(self, grain: StatedGrain) -> str:
         """Return what one row is, in a sentence, with what is to be said of its columns."""
         member = self.layout.names.member(self.entity.name).replace("_", " ")
         if grain.columns:

@@ -7,6 +7,7 @@ header's own fact, since a line would add them up once per line.
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
+from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.column_purposes import (
@@ -17,6 +18,7 @@ from fluid_build.modeling.dimensional.date_roles import DateRoles, date_roles
 from fluid_build.modeling.dimensional.derived_dimensions import (
     DerivedDimension,
     derived_dimensions,
+    split_dimensions,
 )
 from fluid_build.modeling.dimensional.dimension_references import reference_to_version
 from fluid_build.modeling.dimensional.elements import (
@@ -42,7 +44,7 @@ from fluid_build.modeling.dimensional.fact_types import (
     fact_type,
     snapshot_identity,
 )
-from fluid_build.modeling.dimensional.grain import Grain, believable_grain
+from fluid_build.modeling.dimensional.grain import StatedGrain, believable_grain, decided_grain
 from fluid_build.modeling.dimensional.handed_on import HandedOn, handed_on, own_date
 from fluid_build.modeling.dimensional.reference_graph import AttributeNames, is_mandatory
 from fluid_build.modeling.dimensional.star_layout import StarLayout
@@ -69,16 +71,20 @@ def describe_facts(
     calendar: GeneratedCalendar,
     used_relations: set[str],
     event_dates: Mapping[str, str],
+    decisions: ModelDecisions = NO_DECISIONS,
 ) -> tuple[DescribedFact, ...]:
     """Return the facts in the order of the source; ``dimensions`` are by entity.
 
-    ``event_dates`` are the dates that a user chose, by entity. Raise UsageError where one of them
+    ``event_dates`` are the dates that a user chose, by entity. ``decisions`` say what a row of a
+    fact is, and which of its columns make a dimension. Raise UsageError where one of them
     isn't of a fact or isn't a date of it.
     """
     facts = [name for name, role in layout.roles.items() if role.kind == "fact"]
     event_dates = dates_by_fact(layout.graph, facts, event_dates)
     names = {name: free_column(f"fct_{layout.names.stem(name)}", used_relations) for name in facts}
-    context = _FactContext(layout, dimensions, calendar, names, used_relations, event_dates)
+    context = _FactContext(
+        layout, dimensions, calendar, names, used_relations, event_dates, decisions
+    )
     return tuple(context.fact(name) for name in facts)
 
 
@@ -92,6 +98,7 @@ class _FactContext:
     names: Mapping[str, str]
     used_relations: set[str]
     event_dates: Mapping[str, str]
+    decisions: ModelDecisions
     facts: dict[str, DescribedFact] = field(default_factory=dict)
     begun: set[str] = field(default_factory=set)
 
@@ -145,9 +152,7 @@ class _FactBuilder:
         layout, entity = self.context.layout, self.entity
         is_fact = layout.roles[entity.name].kind == "fact"
         identity = self._snapshot_identity()
-        grain = identity.columns if identity else ()
-        used_relations = self.context.used_relations
-        derived = derived_dimensions(layout, entity, used_relations, grain) if is_fact else ()
+        derived = self._derived_dimensions(identity) if is_fact else ()
         if self.context.handed_on(entity.name) != "date":
             self._refer_to_own_dimensions()
         self._refer_to_derived(derived)
@@ -161,6 +166,32 @@ class _FactBuilder:
         dated_by = self._event_date(date, aliases) if date else None
         in_derived = {name for dimension in derived for name in dimension.attributes}
         return DescribedFact(self._fact(dated_by, identity, in_derived), derived, date)
+
+    def _derived_dimensions(
+        self, identity: SnapshotIdentity | None
+    ) -> tuple[DerivedDimension, ...]:
+        """Return the dimensions of the event's own columns: first the decided ones, then ours."""
+        grain = self._decided_grain()
+        in_grain = grain.columns if grain else identity.columns if identity else ()
+        layout, used_relations = self.context.layout, self.context.used_relations
+        splits = [s for s in self.context.decisions.splits if s.table == self.entity.name]
+        decided = split_dimensions(layout, self.entity, splits, used_relations, in_grain)
+        in_decided = {name for dimension in decided for name in dimension.attributes}
+        elsewhere = (*in_grain, *in_decided)
+        return (*decided, *derived_dimensions(layout, self.entity, used_relations, elsewhere))
+
+    def _decided_grain(self) -> StatedGrain | None:
+        decision = self.context.decisions.grains.get(self.entity.name)
+        return decided_grain(decision, self.entity.rows) if decision else None
+
+    def _grain(self, identity: SnapshotIdentity | None, own_date: str | None) -> StatedGrain:
+        """Return what identifies a row: what was decided, what a snapshot measures, or the key."""
+        decided = self._decided_grain()
+        if decided is not None:
+            return decided
+        if identity is not None:
+            return StatedGrain(identity.columns)
+        return believable_grain(self.context.layout.graph, self.entity, own_date)
 
     def _snapshot_identity(self) -> SnapshotIdentity | None:
         """Return what identifies a row if the fact measures its members day by day."""
@@ -181,13 +212,9 @@ class _FactBuilder:
             self._with_reason_of_date(attribute)
             for attribute in columns.attributes(in_derived | self.date_keys.keys())
         )
-        measures = tuple(columns.measures())
+        measures = tuple(columns.measures(in_derived))
         own_date = dated_by.attribute if dated_by and not dated_by.source else None
-        grain = (
-            Grain(identity.columns)
-            if identity
-            else believable_grain(layout.graph, entity, own_date)
-        )
+        grain = self._grain(identity, own_date)
         type_, type_reason = fact_type(
             layout.graph,
             entity,
@@ -203,8 +230,10 @@ class _FactBuilder:
             fact_type=type_,
             grain=columns.grain(grain),
             grain_columns=columns.grain_columns(
-                grain.columns,
-                {attribute.attribute: attribute.name for attribute in attributes} | self.date_keys,
+                grain.columns if grain.holds else (),
+                {measure.column: measure.name for measure in measures}
+                | {attribute.attribute: attribute.name for attribute in attributes}
+                | self.date_keys,
             ),
             joins=tuple(self.joins),
             measures=measures,

@@ -7,6 +7,8 @@ Else what the rows must refer to and their date identify them, if that's unique.
 
 from dataclasses import dataclass
 
+from fluid_build.decisions.language import Grain
+from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import is_date, is_remark, kind
 from fluid_build.modeling.dimensional.reference_graph import (
@@ -26,18 +28,32 @@ _MOST_COLUMNS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Grain:
-    """The columns that identify a row, and how certain that is; "" where nothing is to be said."""
+class StatedGrain:
+    """The columns that identify a row, and how certain that is; "" where nothing is to be said.
+
+    The rows contradict a grain that doesn't hold: a person insists on it.
+    """
 
     columns: AttributeNames
     remark: str = ""
+    holds: bool = True
 
 
-def believable_grain(graph: ReferenceGraph, entity: Entity, event_date: str | None) -> Grain:
+def decided_grain(decision: Grain, rows: int) -> StatedGrain:
+    """Return the grain that was decided for a table of so many rows."""
+    reason, evidence = decided_reason(decision), decision.evidence
+    violations = evidence.violations if evidence is not None else 0
+    if not violations:
+        return StatedGrain(decision.columns, reason)
+    remark = f"{reason} It's declared and violated: {violations:,} of {counted(rows, 'row')}"
+    return StatedGrain(decision.columns, f"{remark} repeat a value or have a null.", holds=False)
+
+
+def believable_grain(graph: ReferenceGraph, entity: Entity, event_date: str | None) -> StatedGrain:
     """Return the grain of an entity's rows; ``event_date`` is its own column, if it has one."""
     key = graph.keys[entity.name]
     if not key or _is_certain(graph, entity, key):
-        return Grain(key)
+        return StatedGrain(key)
     rows = counted(entity.rows, "row")
     wider = _participants(graph, entity)
     if wider and event_date:
@@ -45,10 +61,12 @@ def believable_grain(graph: ReferenceGraph, entity: Entity, event_date: str | No
     is_unique = any(unique <= wider for unique in graph.unique[entity.name])
     if is_unique and len(wider) <= _MOST_COLUMNS:
         columns = tuple(a.name for a in entity.attributes if a.name in wider)
-        return Grain(columns, f"They identify each of the {rows}, but no key is declared.")
+        return StatedGrain(columns, f"They identify each of the {rows}, but no key is declared.")
     if any(_identifies_nothing(entity.attribute(name), event_date) for name in key):
-        return Grain((), f"{', '.join(key)} is unique in the {rows}, but doesn't look like a key.")
-    return Grain(key)
+        return StatedGrain(
+            (), f"{', '.join(key)} is unique in the {rows}, but doesn't look like a key."
+        )
+    return StatedGrain(key)
 
 
 def _is_certain(graph: ReferenceGraph, entity: Entity, key: AttributeNames) -> bool:

@@ -138,7 +138,14 @@ def reference_graph(
     )
     names = [entity.name for entity in conceptual.entities]
     loops = [r for r in usable if r.from_entity == r.to_entity and not r.implied]
-    between = [r for r in usable if r.from_entity != r.to_entity]
+    in_source = {(k.from_table, k.from_columns, k.to_table) for k in profile.foreign_keys}
+    # A decision to merge two tables relates them, but none refers to the other by itself.
+    between = [
+        r
+        for r in usable
+        if r.from_entity != r.to_entity
+        and (r.from_entity, r.from_attributes, r.to_entity) in in_source
+    ]
     return ReferenceGraph(
         observations=observations,
         entities=entities,

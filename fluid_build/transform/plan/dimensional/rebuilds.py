@@ -173,7 +173,7 @@ def finder_of(star: Star) -> Finder:
 def _collapsed(finder: Finder) -> dict[str, list[tuple[Dimension, Join]]]:
     """Return the joins that copied an entity whole, for each that has no relation of its own.
 
-    A part is in its whole alone.
+    A part is read from its whole alone, though others that refer to it may have copied it too.
     """
     collapsed: dict[str, list[tuple[Dimension, Join]]] = {}
     for dimension in finder.star.model.dimensions:
@@ -182,9 +182,13 @@ def _collapsed(finder: Finder) -> dict[str, list[tuple[Dimension, Join]]]:
             entity = finder.star.entities[joined.entity]
             attributes = {attribute.name for attribute in entity.attributes}
             is_whole = attributes <= finder.joined_columns(dimension, joined).keys()
-            if is_whole and not (places and joined.backwards):
+            if is_whole:
                 places.append((dimension, joined))
-    return {entity: _without_orphans(finder.star, places) for entity, places in collapsed.items()}
+    return {
+        entity: [place for place in places if place[1].backwards][:1]
+        or _without_orphans(finder.star, places)
+        for entity, places in collapsed.items()
+    }
 
 
 def _without_orphans(
