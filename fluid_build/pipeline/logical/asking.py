@@ -112,7 +112,7 @@ class _Asking:
 
 
 def _failed(question: Question, error: AgentExecutionError) -> Reply:
-    message = clip(str(error), _MOST_MESSAGE)
+    message = clip(error.message, _MOST_MESSAGE)
     failure = FailedChunk(
         question.tables, type(error).__name__, message, is_correction=question.is_correction
     )

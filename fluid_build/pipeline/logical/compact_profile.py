@@ -141,12 +141,17 @@ def _describe_table(facts: DraftFacts, table: TableProfile, detail: Detail) -> J
         "about": _comment(table.comment, detail),
         "is": role.label if role else "",
         "or": list(role.alternatives) if role else (),
-        "business_key": _names(role.business_key if role else ()),
+        "business_key": _names(_business_key(table, role)),
         **_describe_columns(facts, table, candidates, detail),
         "refs": [_describe_reference(facts, key) for key in references[: detail.most_references]],
         "maybe": [_describe_reference(facts, candidate) for candidate in candidates],
     }
     return {name: value for name, value in described.items() if value not in ("", (), [], {})}
+
+
+def _business_key(table: TableProfile, role: TableRole | None) -> tuple[str, ...]:
+    """Return the business key of a table's hub, unless it's the key of its rows."""
+    return role.business_key if role and role.business_key != table.primary_key else ()
 
 
 def _other_keys(table: TableProfile) -> list[JsonValue]:

@@ -1,40 +1,10 @@
 """Proposals about what is decided already, by a person or by a proposal before them."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from fluid_build.decisions.language import (
-    AddRelationship,
-    AnyDecision,
-    Describe,
-    Domain,
-    DropRelationship,
-    Ignore,
-    Merge,
-    Owner,
-    ProductName,
-    Rename,
-    Split,
-)
+from fluid_build.decisions.language import AnyDecision, Ignore
+from fluid_build.decisions.subjects import subject
 from fluid_build.decisions.verdicts import Verdict, refused
-
-Subject = tuple[Hashable, ...]
-
-
-def subject(decision: AnyDecision) -> Subject:
-    """Return what a decision is about; two about the same contradict or repeat each other."""
-    match decision:
-        case Rename() | Describe():
-            return (decision.decision, decision.table, decision.column, decision.element)
-        case AddRelationship() | DropRelationship():
-            start = (decision.from_table, decision.from_columns)
-            return ("relationship", *start, decision.to_table, decision.to_columns)
-        case Domain() | Owner() | ProductName():
-            return (decision.decision,)
-        case Merge():
-            return ("merge", frozenset({decision.table, decision.into_table}))
-        case Split():
-            return ("split", decision.table, decision.columns)
-    return (decision.decision, decision.table, getattr(decision, "column", None))
 
 
 def tables_of(decision: AnyDecision) -> frozenset[str]:
@@ -55,7 +25,7 @@ def refuse_conflicts(
     for position, proposal in enumerate(proposals):
         about = subject(proposal)
         if tables_of(proposal) & ignored:
-            refusals[position] = refused(proposal, "The table is left out.")
+            refusals[position] = refused(proposal, "The table is ignored.")
         elif authors.get(about) == "person":
             refusals[position] = refused(proposal, "A person has decided that already.")
         elif about in authors:

@@ -20,6 +20,7 @@ from fluid_build.pipeline.logical.questions import (
     correcting_question,
     first_questions,
 )
+from fluid_build.sources.personal_text import without_values
 from fluid_build.text import clip
 
 _MOST_REFUSED = 40
@@ -128,7 +129,8 @@ def _describe_refusal(verdict: Verdict) -> JsonObject:
         exclude_none=True,
         exclude={"by", "reason", "evidence", "despite_violations", "text"},
     )
-    return {**decision, "why": clip(verdict.message, _MOST_MESSAGE)}
+    # A database's own error message may quote a value.
+    return {**decision, "why": clip(without_values(verdict.message), _MOST_MESSAGE)}
 
 
 def _final_verdicts(
