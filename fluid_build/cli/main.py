@@ -328,6 +328,11 @@ def _data_model() -> TyperGroup:
             "forge:from_ddl",
             "Generate a model, a contract and a dbt project from CREATE TABLE statements.",
         ),
+        LazyCommand(
+            "validate",
+            "model_validation:validate_model",
+            "Review a forged model, and check it against its standards.",
+        ),
         LazyCommand("diff", "diff:diff", "Compare two contracts or two models."),
     )
 

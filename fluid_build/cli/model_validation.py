@@ -1,0 +1,130 @@
+"""``fluid forge data-model validate``: a forged folder, reviewed by rule, without its source."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Column
+from rich.text import Text
+
+from fluid_build.cli import failures, messages
+from fluid_build.cli.options import Debug, Json
+from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
+from fluid_build.copilot.scratchpad import CriticFinding
+from fluid_build.decisions.files import recorded_decisions
+from fluid_build.pipeline.conformance import ConformanceAgent, ConformanceReport
+from fluid_build.pipeline.critic.agent import CriticAgent
+from fluid_build.report.terminal.printing import show
+from fluid_build.report.terminal.screen_parts import (
+    Copyable,
+    Part,
+    folder_label,
+    heading,
+    indented,
+    more,
+    text,
+)
+from fluid_build.report.terminal.unbroken_grid import Grid
+from fluid_build.text import as_sentence, counted
+from fluid_build.verification.forged_folder import ForgedFolder, read_folder
+
+_STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
+_MOST_FINDINGS = 30
+
+
+def validate_model(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that `fluid forge` wrote.")
+    ],
+    json: Json = False,
+    _debug: Debug = False,
+) -> int:
+    """Review a forged model, and check it against its standards.
+
+    The critic's rules review the model, the contract and the plan; conformance checks FLUID, OSI
+    and what ODCS and DCS need. The source isn't read: `fluid verify` does that. Exit code 1 means
+    an error, or that contract and model disagree.
+
+    \b
+    Example:  fluid forge data-model validate shop-model
+    """
+    forged = read_folder(folder)
+    document = read_contract(folder / CONTRACT_FILE)
+    recorded_decisions(folder)
+    findings = _review(forged, document)
+    conformance = ConformanceAgent().run(logical=forged.model, contract=document)
+    is_valid = (
+        forged.agrees
+        and conformance.ok
+        and not any(finding.severity == "error" for finding in findings)
+    )
+    disagreements = [*map(str, forged.disagreements), *forged.outdated]
+    if json:
+        messages.show_json(
+            {
+                "folder": str(folder),
+                "valid": is_valid,
+                "findings": [asdict(finding) for finding in findings],
+                "conformance": {
+                    "summary": conformance.summary(),
+                    "findings": [asdict(finding) for finding in conformance.findings],
+                },
+                "disagreements": disagreements,
+                "edited": list(forged.edited),
+            }
+        )
+    else:
+        show(_screen(folder, forged, findings, conformance, disagreements, is_valid=is_valid))
+    return failures.DONE if is_valid else failures.CHECK_FAILED
+
+
+def _review(forged: ForgedFolder, document: object) -> list[CriticFinding]:
+    critic = CriticAgent()
+    return [
+        *critic.review_logical(forged.model),
+        *critic.review_contract(document),
+        *critic.review_transform(forged.plan, forged.model),
+    ]
+
+
+def _screen(
+    folder: Path,
+    forged: ForgedFolder,
+    findings: Sequence[CriticFinding],
+    conformance: ConformanceReport,
+    disagreements: Sequence[str],
+    *,
+    is_valid: bool,
+) -> Iterator[Part]:
+    verdict = text(" is valid", "green") if is_valid else text(" isn't valid", "red")
+    yield Text.assemble(text(folder_label(folder), "bold"), verdict)
+    yield indented(f"{forged.model.technique}, {counted(len(forged.plan.published), 'relation')}.")
+    if findings:
+        counts: Counter[str] = Counter(finding.severity for finding in findings)
+        figures = ", ".join(f"{counts[level]} {level}" for level in _STYLES if counts[level])
+        yield heading("Findings", figures)
+        yield indented(_findings_grid(findings[:_MOST_FINDINGS]))
+        yield from more(len(findings) - _MOST_FINDINGS, ": see --json")
+    yield heading("Conformance")
+    yield indented(conformance.summary())
+    for title, lines in (("Disagreements", disagreements), ("Edited", forged.edited)):
+        if lines:
+            yield heading(title)
+            yield from (indented(line) for line in lines)
+    yield heading("Next")
+    yield Copyable(f"fluid verify {folder}")
+
+
+def _findings_grid(findings: Sequence[CriticFinding]) -> Grid:
+    grid = Grid("level", Column("finding"), show_header=False)
+    for finding in findings:
+        suggestion = finding.suggestion or ""
+        advice = f" {as_sentence(suggestion[0].upper() + suggestion[1:])}" if suggestion else ""
+        grid.add_row(
+            text(finding.severity, _STYLES[finding.severity]),
+            Text.assemble(text(as_sentence(finding.message)), text(advice, "dim")),
+        )
+    return grid
