@@ -17,6 +17,7 @@ from fluid_build.modeling.osi import (
     osi_field,
     osi_metric,
 )
+from fluid_build.modeling.osi_dialects import with_dialects
 from fluid_build.modeling.types import family
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.sql import quote
@@ -30,13 +31,14 @@ def semantic_layer(profile: Profile, conceptual: ConceptualModel) -> OsiDocument
         entity.name: {a.name: a.measure for a in entity.attributes if a.measure is not None}
         for entity in conceptual.entities
     }
-    return osi_document(
+    document = osi_document(
         profile.source_name,
         f"The tables of {profile.source_name}, how they relate, and their metrics.",
         [_dataset(profile.source_name, e, measures[e.name]) for e in conceptual.entities],
         _relationships(conceptual),
         _metrics(conceptual, measures),
     )
+    return with_dialects(document).document
 
 
 def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> Dataset:

@@ -25,6 +25,7 @@ from fluid_build.modeling.osi import (
     osi_metric,
 )
 from fluid_build.modeling.osi import osi_document as osi_document_of
+from fluid_build.modeling.osi_dialects import with_dialects
 from fluid_build.sources.sql import quote
 from fluid_build.text import free_name
 
@@ -63,7 +64,8 @@ def osi_document(contract: FluidContract, read: TrackedMapping, _version: str) -
         metrics.values(),
         product,
     )
-    return document.model_dump(mode="json", by_alias=True, exclude_none=True)
+    mapped = with_dialects(document).document
+    return mapped.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _dataset_names(contract: FluidContract) -> list[str]:
