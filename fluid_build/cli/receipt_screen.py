@@ -9,7 +9,8 @@ from fluid_build.pipeline.receipt import Receipt
 from fluid_build.report.terminal.screen_parts import Part, heading, indented, lines
 from fluid_build.text import counted
 
-_SEVERITIES = {"error": "red", "warning": "yellow", "info": "dim"}
+_SHOWN = {"error": "red", "warning": "yellow"}
+"""Remarks are only counted here; `fluid runs show RUN --json` has them."""
 
 
 def receipt_section(receipt: Receipt) -> Iterator[Part]:
@@ -37,7 +38,7 @@ def _findings(receipt: Receipt) -> Iterator[Part]:
         if receipt.count_findings(severity)
     ]
     yield heading("Critic", ", ".join(counted_findings))
-    for severity, style in _SEVERITIES.items():
+    for severity, style in _SHOWN.items():
         found = [entry.message for entry in receipt.findings if entry.severity == severity]
         yield from lines(found, style)
 

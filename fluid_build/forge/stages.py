@@ -11,6 +11,7 @@ from fluid_build.errors import EmptySourceError
 from fluid_build.forge.options import ForgeOptions
 from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.osi_dialects import with_dialects
 from fluid_build.modeling.techniques import build_model
 from fluid_build.observations.combined_sources import observe_combined
 from fluid_build.observations.observe import observe
@@ -90,7 +91,7 @@ def design(decided: Decided, observations: Observations, options: ForgeOptions) 
         decisions=decisions,
     )
     verdicts = followed(decided.verdicts, model, decisions)
-    return Designed(model, transform_plan(model), verdicts)
+    return Designed(_with_dialects(model), transform_plan(model), verdicts)
 
 
 def prove(source: Source, designed: Designed, on_progress: OnProgress = ignore) -> Proof:
@@ -106,6 +107,13 @@ def write_contract(profile: Profile, designed: Designed, options: ForgeOptions) 
 def report_stage(on_progress: OnProgress, stage: str) -> None:
     """Report that one of the stages after the measuring has begun."""
     on_progress(Progress(stage=stage, done=_STAGES.index(stage), total=len(_STAGES)))
+
+
+def _with_dialects(model: LogicalModel) -> LogicalModel:
+    """Return the model with its OSI expressions in every dialect that they can be written in."""
+    if model.osi is None:
+        return model
+    return model.model_copy(update={"osi": with_dialects(model.osi).document})
 
 
 def _reasons(profile: Profile) -> str:

@@ -40,10 +40,12 @@ from fluid_build.forge.folder import folder_contents, folder_differences, write_
 from fluid_build.forge.stages import decide, look_closer, measure, prove, report_stage
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.pipeline.builder import BuilderAgent
-from fluid_build.pipeline.derived import Derived
+from fluid_build.pipeline.conformance.agent import ConformanceAgent
+from fluid_build.pipeline.conformance.report import verdicts_by_standard
+from fluid_build.pipeline.critic.agent import CriticAgent
+from fluid_build.pipeline.derived import Derived, critic_errors
 from fluid_build.pipeline.logical.draft import LogicalOutcome
 from fluid_build.pipeline.memory import EPISODES, model_memory, search_text
-from fluid_build.pipeline.proposing import NOTHING_PROPOSED, proposed
 from fluid_build.pipeline.stages import StageEvent, usage_of
 from fluid_build.pipeline.validator import ValidationReport, ValidatorAgent, with_critic_errors
 from fluid_build.pipeline.values import (
@@ -232,7 +234,10 @@ class Coordinator(CompositeAgent):
         }
 
     def _run_logical_critic(self, _state: Composite) -> JsonObject:
-        return {}
+        found = CriticAgent().review_logical(
+            self.derived.designed.model, scratchpad=self._scratchpad
+        )
+        return {"findings": len(found)}
 
     def _retrieve_similar_models(self, _state: Composite) -> JsonObject:
         query = search_text(self.place.values.require(PROFILE))
@@ -252,10 +257,14 @@ class Coordinator(CompositeAgent):
             derived.decided, derived.designed, derived.options, scratchpad=self._scratchpad
         )
         derived.contract = built.contract
+        CriticAgent().review_contract(built.contract, scratchpad=self._scratchpad)
         return {"similar_models": list(built.similar_models)}
 
     def _run_pre_emit_conformance(self, _state: Composite) -> JsonObject:
-        return {}
+        derived, agent = self.derived, ConformanceAgent()
+        model = agent.apply_dialect_mapper(derived.designed.model)
+        report = agent.run(logical=model, contract=derived.contract)
+        return {"summary": report.summary(), "standards": verdicts_by_standard(report)}
 
     def _ddl(self, _state: Composite) -> JsonObject:
         return {}
@@ -271,8 +280,9 @@ class Coordinator(CompositeAgent):
         place, derived = self.place, self.derived
         proof = prove(place.source, derived.designed, place.on_progress)
         place.values.put(PROOF, proof)
-        report = ValidatorAgent().validate(derived.contract, proof)
-        return asdict(report)
+        plan, model = derived.designed.plan, derived.designed.model
+        CriticAgent().review_transform(plan, model, scratchpad=self._scratchpad)
+        return asdict(ValidatorAgent().validate(derived.contract, proof))
 
     def _escalate(self, state: Composite) -> JsonObject:
         report = _report_of(state, "validator")
@@ -307,6 +317,9 @@ class Coordinator(CompositeAgent):
         if report.ok or not place.values.require(DECISIONS):
             return ""
         draft = self._draft()
+        errors = set(report.critic_errors) - critic_errors(draft)
+        if errors:
+            return "; ".join(sorted(errors))
         if report.loss and prove(place.source, draft.designed).verdict != "lost":
             return report.loss
         return ""
@@ -400,7 +413,7 @@ class Coordinator(CompositeAgent):
         """Return what became of each standard that the results were checked against."""
         checked = state.internal["conformance"]
         assert isinstance(checked, Mapping)
-        return dict(checked.get("standards", {}))
+        return dict(checked["standards"])
 
     # Parts of stages.
 
@@ -408,7 +421,10 @@ class Coordinator(CompositeAgent):
         """Return what the run's model contributes; nothing once it has had its say."""
         is_asked = _number(state, "attempt") < _MOST_ATTEMPTS
         if self.place.session.llm_config is None or not is_asked:
-            return NOTHING_PROPOSED
+            return LogicalOutcome()
+        # Most runs ask no model, and what asks one takes a fifth of a second to import.
+        from fluid_build.pipeline.proposing import proposed
+
         return await proposed(self.place)
 
     def _draft(self) -> Derived:

@@ -16,6 +16,7 @@ from fluid_build.forge.documents import plan_document, rendered
 from fluid_build.forge.folder import DbtProject, project_files
 from fluid_build.forge.stages import Decided, Designed, design, write_contract
 from fluid_build.observations.observed import Observations
+from fluid_build.pipeline.critic.agent import CriticAgent
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.base import Source
 
@@ -65,3 +66,14 @@ class Derived:
             **plan_document(designed.plan),
             **decision_documents(self.options.decisions_text, designed.verdicts),
         }
+
+
+def critic_errors(derived: Derived) -> set[str]:
+    """Return the messages of the critic's errors about everything that is derived."""
+    critic, designed = CriticAgent(), derived.designed
+    findings = [
+        *critic.review_logical(designed.model),
+        *critic.review_contract(derived.contract),
+        *critic.review_transform(designed.plan, designed.model),
+    ]
+    return {finding.message for finding in findings if finding.severity == "error"}

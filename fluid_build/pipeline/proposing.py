@@ -14,8 +14,6 @@ from fluid_build.pipeline.logical.improving import improve
 from fluid_build.pipeline.values import PROFILE
 from fluid_build.pipeline.workplace import Workplace
 
-NOTHING_PROPOSED = LogicalOutcome()
-
 
 async def proposed(place: Workplace) -> LogicalOutcome:
     """Return what the run's model contributes; record where it failed and the draft is used.

@@ -63,6 +63,14 @@ class ConformanceReport:
         return f"all {total} clean" if len(clean) > 1 else f"{total} clean"
 
 
+def verdicts_by_standard(report: ConformanceReport) -> dict[str, str]:
+    """Return for each standard that was checked ``ok``, or how many findings it has."""
+    return {
+        standard: _counts(findings) if (findings := report.findings_for(standard)) else "ok"
+        for standard in report.standards
+    }
+
+
 def _counts(findings: tuple[ConformanceFinding, ...]) -> str:
     numbers: Counter[str] = Counter(finding.level for finding in findings)
     return listed(
