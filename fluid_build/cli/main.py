@@ -228,6 +228,11 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
             _data_model(),
         ],
     )
+    yield LazyCommand(
+        "review",
+        "review:review",
+        "List the open judgement calls of a model, and take answers.",
+    )
     yield LazyKinds(
         "decide",
         "decide:decide",
