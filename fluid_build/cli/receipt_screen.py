@@ -19,12 +19,15 @@ def receipt_section(receipt: Receipt) -> Iterator[Part]:
     yield from _conformance(receipt)
     if receipt.model is None:
         return
-    yield heading("Model", f"{receipt.provider} {receipt.model}, run {receipt.run}")
+    yield heading("Language model", f"{receipt.provider} {receipt.model}, run {receipt.run}")
     if receipt.fallback_used:
         yield from lines([f"Failed: {reason}" for reason in receipt.fallback_reasons], "red")
     yield indented(_contribution(receipt))
-    refused = [entry.message for entry in receipt.proposed if entry.status == "refused"]
-    yield from lines([f"Refused: {message}" for message in refused], "yellow")
+    refused = (entry.message for entry in receipt.proposed if entry.status == "refused")
+    yield from lines([f"Refused: {message}" for message in dict.fromkeys(refused)], "yellow")
+    invalid = len(receipt.invalid_proposals) + receipt.unread_proposals
+    if invalid:
+        yield indented(f"{counted(invalid, 'further entry', 'further entries')} made no sense.")
     yield from lines([f"Repaired: {reason}" for reason in receipt.repair_reasons], "yellow")
     yield indented(_cost(receipt), "dim")
 
@@ -54,7 +57,7 @@ def _conformance(receipt: Receipt) -> Iterator[Part]:
 
 def _contribution(receipt: Receipt) -> str:
     if not receipt.proposed:
-        return "No decisions came from the model."
+        return "It proposed no decisions."
     figures = ", ".join(
         f"{receipt.count_proposed(status):,} {status}"
         for status in ("accepted", "insisted", "refused", "unused")

@@ -1,0 +1,188 @@
+"""Runs in which a language model takes part: what it adds, costs, and does when it fails."""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
+from fluid_build.copilot.llm.testing import (
+    LoopbackServer,
+    Reply,
+    ScriptedProvider,
+    unauthorized,
+)
+from fluid_build.copilot.retrieval import SEMANTIC_MEMORY
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.decisions.files import DECISIONS_FILE, read_decision_file
+from fluid_build.errors import UsageError
+from fluid_build.pipeline.memory import EPISODES
+from fluid_build.pipeline.requests import ForgeRequest, ModelUse
+from fluid_build.pipeline.runs import RunLog
+from tests.pipeline.small_runs import forge_run, request_for, resume, small_shop, tree
+
+MODEL = ModelUse(provider="openai", model="gpt-4.1-mini")
+ANSWER = {
+    "decisions": [
+        {"decision": "describe", "table": "orders", "value": "An order.", "reason": "Its name."},
+        {"decision": "domain", "value": "Sales", "reason": "Orders and customers."},
+        {"decision": "set_key", "table": "orders", "columns": ["customer_id"], "reason": "Id."},
+    ]
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return small_shop(tmp_path / "shop.db")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteBackend:
+    return SqliteBackend(tmp_path / "home" / "fluid.db")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackServer]:
+    with LoopbackServer(lambda _: Reply(json.dumps(ANSWER))) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        yield server
+
+
+def asking(server: LoopbackServer, **changes: object) -> ModelUse:
+    return MODEL.model_copy(update={"endpoint": server.base_url("openai"), **changes})
+
+
+def limited(request: ForgeRequest, limit: str | None) -> ForgeRequest:
+    return request.model_copy(update={"max_cost": None if limit is None else Decimal(limit)})
+
+
+def test_accepted_decisions_go_into_the_folder_and_refused_ones_into_the_receipt(
+    store: SqliteBackend, shop: Path, tmp_path: Path
+) -> None:
+    client = ScriptedProvider(lambda _: ANSWER)
+    request = request_for(shop, tmp_path / "out", model_use=MODEL)
+    receipt = forge_run(store, request, client=client).receipt
+    written = read_decision_file(tmp_path / "out" / DECISIONS_FILE).decisions
+    assert [(entry.decision, entry.by) for entry in written] == [
+        ("describe", "model"),
+        ("domain", "model"),
+    ]
+    assert receipt.count_proposed("accepted") == 2
+    refused = [entry for entry in receipt.proposed if entry.status == "refused"]
+    assert "isn't unique" in refused[0].message
+    assert refused[0].evidence is not None
+    assert refused[0].evidence.sql
+    assert {caller for caller, _ in client.callers} == {"logical"}
+
+
+def test_forging_again_with_the_decisions_and_no_model_writes_the_same_bytes(
+    store: SqliteBackend, shop: Path, tmp_path: Path
+) -> None:
+    out, again = tmp_path / "out", tmp_path / "again"
+    client = ScriptedProvider(lambda _: ANSWER)
+    forge_run(store, request_for(shop, out, model_use=MODEL), client=client)
+    recorded = read_decision_file(out / DECISIONS_FILE)
+    request = request_for(
+        shop, again, model_use=ModelUse(deterministic=True), decisions=recorded.decisions
+    )
+    options = request.options
+    object.__setattr__(options, "decisions_text", recorded.text)
+    forge_run(store, request)
+    assert tree(out) == tree(again)
+
+
+def test_a_model_that_fails_leaves_the_draft_and_a_receipt_that_says_so(
+    store: SqliteBackend, shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    forge_run(store, request_for(shop, tmp_path / "draft"))
+    server_use = asking(server)
+    with LoopbackServer([unauthorized()] * 9, key=server.key) as failing:
+        use = server_use.model_copy(update={"endpoint": failing.base_url("openai")})
+        receipt = forge_run(store, request_for(shop, tmp_path / "out", model_use=use)).receipt
+    assert receipt.fallback_used
+    assert "ProviderAuthError" in receipt.fallback_reasons[0]
+    assert tree(tmp_path / "out") == tree(tmp_path / "draft")
+
+
+def test_a_required_model_that_fails_stops_the_run_which_can_be_resumed(
+    store: SqliteBackend, shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    with LoopbackServer([unauthorized()] * 9, key=server.key) as failing:
+        use = asking(server, endpoint=failing.base_url("openai"), is_required=True)
+        request = request_for(shop, tmp_path / "out", model_use=use)
+        with pytest.raises(AgentExecutionError, match="ProviderAuthError"):
+            forge_run(store, request)
+    assert not (tmp_path / "out").exists()
+    record = RunLog(store).records()[0]
+    assert record.state == "stopped"
+    result = resume(store, record.id, client=ScriptedProvider(lambda _: ANSWER))
+    assert not result.receipt.fallback_used
+    assert result.receipt.count_proposed("accepted") == 2
+
+
+def test_a_model_that_is_required_and_not_configured_is_wrong_usage(
+    store: SqliteBackend, shop: Path, tmp_path: Path
+) -> None:
+    for use in (ModelUse(is_required=True), ModelUse(is_required=True, deterministic=True)):
+        with pytest.raises(UsageError, match="--require-llm"):
+            forge_run(store, request_for(shop, tmp_path / "out", model_use=use))
+
+
+def test_a_cost_limit_stops_the_run_before_it_is_passed_and_a_higher_one_resumes_it(
+    store: SqliteBackend, shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    request = request_for(shop, tmp_path / "out", model_use=asking(server))
+    with pytest.raises(CostLimitExceeded):
+        forge_run(store, limited(request, "0.00001"))
+    assert server.requests == []
+    log = RunLog(store)
+    record = log.records()[0]
+    assert "CostLimitExceeded" in (record.error or "")
+    raised = record.model_copy(update={"request": limited(record.request, "1")})
+    log.save(raised)
+    receipt = resume(store, record.id).receipt
+    assert receipt.cost.calls == len(server.requests) > 0
+    assert 0 < receipt.cost.total_usd < 1
+    assert receipt.cost.agents[0].name == "logical: LogicalAgent"
+
+
+def test_answers_that_arrived_are_not_paid_for_again(
+    store: SqliteBackend, shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    first = forge_run(store, request_for(shop, tmp_path / "a", model_use=asking(server)))
+    asked = len(server.requests)
+    second = forge_run(store, request_for(shop, tmp_path / "b", model_use=asking(server)))
+    assert len(server.requests) == asked == first.receipt.cost.calls
+    assert second.receipt.cost.cache_hits == asked
+    assert second.receipt.cost.calls == 0
+    assert tree(tmp_path / "a") == tree(tmp_path / "b")
+    use = asking(server, no_cache=True)
+    forge_run(store, request_for(shop, tmp_path / "c", model_use=use))
+    assert len(server.requests) == 2 * asked
+
+
+def test_nothing_of_the_run_is_in_the_folder(
+    store: SqliteBackend, shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    result = forge_run(store, request_for(shop, tmp_path / "out", model_use=asking(server)))
+    text = b"\n".join(tree(tmp_path / "out").values())
+    for word in (result.receipt.run, "gpt-4.1-mini", "openai", server.key, "127.0.0.1"):
+        assert word.encode() not in text
+
+
+def test_a_run_remembers_names_and_no_values(
+    store: SqliteBackend, shop: Path, tmp_path: Path
+) -> None:
+    first = forge_run(store, request_for(shop, tmp_path / "a"))
+    assert store.keys(EPISODES) == [first.receipt.run]
+    (key,) = store.keys(SEMANTIC_MEMORY)
+    remembered = json.dumps(
+        [store.get(SEMANTIC_MEMORY, key), store.get(EPISODES, first.receipt.run)]
+    )
+    assert "customer_id" in remembered
+    assert "someone" not in remembered
+    assert "Town" not in remembered
+    second = forge_run(store, request_for(shop, tmp_path / "b"))
+    assert second.receipt.similar_models == (key,)
