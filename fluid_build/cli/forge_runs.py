@@ -12,20 +12,23 @@ from typing import Literal
 
 from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.cli import failures, messages
+from fluid_build.cli.dry_run_screen import dry_run_document, dry_run_screen
 from fluid_build.cli.forged_report import report_run
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.source_session import combined_session, source_session
-from fluid_build.cli.stage_lines import watching
+from fluid_build.cli.stage_lines import print_line, watching
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, RunOwnedError
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.decisions.language import AnyDecision, Domain
 from fluid_build.errors import FluidError
 from fluid_build.forge import ForgeOptions
 from fluid_build.forge.decision_files import folder_decisions
+from fluid_build.pipeline.dry_run import dry_run
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
 from fluid_build.pipeline.running import RunResult, begin_run, start_run
 from fluid_build.progress import OnProgress
+from fluid_build.report.terminal.printing import show
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource, SourceRequest
 from fluid_build.sources.uri import Address
@@ -104,6 +107,8 @@ def forge_sources(command: ForgeCommand, interrupts: Interrupts, reporting: Repo
                 command.sources, command.dialect, command.name, interrupts, on_progress
             ) as source:
                 request = command.request(source)
+                if reporting.is_dry:
+                    return report_dry_run(source, request, on_progress, reporting)
                 store, record, notes = begin_run(store, request)
                 run_id = record.id
                 watched = watching(on_progress, request, json_lines=reporting.json_lines)
@@ -131,6 +136,20 @@ def report(
         as_json=reporting.json or reporting.json_lines,
         as_line=reporting.json_lines,
     )
+
+
+def report_dry_run(
+    source: Source, request: ForgeRequest, on_progress: OnProgress, reporting: Reporting
+) -> int:
+    """Show what a run would ask and write; return the exit code."""
+    planned = dry_run(source, request, on_progress)
+    if reporting.json_lines:
+        print_line(dry_run_document(request.out, planned))
+    elif reporting.json:
+        messages.show_json(dry_run_document(request.out, planned))
+    else:
+        show(dry_run_screen(request.out, planned))
+    return failures.DONE
 
 
 def report_stop(error: FluidError, run_id: str) -> int:
