@@ -10,18 +10,20 @@ from fluid_build.pipeline.logical.compact_profile import (
     DraftFacts,
     as_document,
     describe_tables,
+    join_names,
 )
 from fluid_build.profiling.profile import Profile
 
 MOST_TABLES = 100
 """Tables of a chunk. Each chunk pays for the instructions and a map, some 2,000 tokens."""
-_TOKENS_PER_TABLE = 85
+_TOKENS_PER_TABLE = 88
 """What a table may cost where there are many: 100 of them with instructions, a map and the longest
 answer (4,096 tokens) have 150 tokens each."""
 _TOKENS_FOR_FEW = 3_500
 """What the tables of a small chunk may cost together."""
-_MAP_TOKENS = 900
-_LONGEST_MAP_NAME = 80
+_MAP_TOKENS = 800
+_FRAME_TOKENS = 60
+"""What is around the tables in a document."""
 
 
 def cut_into_chunks(facts: DraftFacts, room: int) -> tuple[tuple[str, ...], ...]:
@@ -33,6 +35,7 @@ def cut_into_chunks(facts: DraftFacts, room: int) -> tuple[tuple[str, ...], ...]
     profile = facts.draft.profile
     described = describe_tables(facts, profile.tables, DETAILS[3])
     costs = {name: _tokens({name: text}) for name, text in described.items()}
+    room -= _map_tokens(room) + _FRAME_TOKENS
     chunks: list[list[str]] = [[]]
     free = room
     for area in connected_areas(profile):
@@ -89,32 +92,47 @@ def chunk_document(
     profile = facts.draft.profile
     wanted = set(names)
     tables = [table for table in profile.tables if table.name in wanted]
-    allowed = min(room, max(_TOKENS_FOR_FEW, _TOKENS_PER_TABLE * len(tables)))
+    overview = _map(profile, wanted, _map_tokens(room))
+    around = {**extra, **({"map": overview} if overview else {})}
+    left = room - _tokens(around) - _FRAME_TOKENS
+    allowed = min(left, max(_TOKENS_FOR_FEW, _TOKENS_PER_TABLE * len(tables)))
     described: Mapping[str, JsonObject] = {}
     for detail in DETAILS:
         described = describe_tables(facts, tables, detail)
         if _tokens(described) <= allowed:
             break
-    overview = _map(profile, wanted)
-    return {**extra, "tables": described, **({"map": overview} if overview else {})}
+    return {**around, "tables": described}
 
 
-def _map(profile: Profile, wanted: set[str]) -> dict[str, JsonValue]:
-    """Return the other tables: neighbours with their keys, then the others until it's enough."""
+def _map_tokens(room: int) -> int:
+    """Return what a map may cost, less where the window is small."""
+    return min(_MAP_TOKENS, room // 5)
+
+
+def _map(profile: Profile, wanted: set[str], left: int) -> dict[str, JsonValue]:
+    """Return the other tables: neighbours with their keys, then names until it's enough."""
     neighbours = _neighbours(profile)
     near = {name for chosen in wanted for name in neighbours.get(chosen, ())} - wanted
     other = [table for table in profile.tables if table.name not in wanted]
     near_first = sorted(other, key=lambda table: table.name not in near)
-    overview: dict[str, JsonValue] = {}
-    left = _MAP_TOKENS
+    keys: dict[str, JsonValue] = {}
+    names: list[str] = []
     for table in near_first:
-        key = list(table.primary_key or ()) if table.name in near else []
-        cost = _tokens({table.name: key})
-        if cost > left or len(table.name) > _LONGEST_MAP_NAME:
-            continue
-        left -= cost
-        overview[table.name] = key
-    return overview
+        key = list(table.primary_key or ())
+        entry: JsonValue = {table.name: key} if table.name in near else table.name
+        left -= _tokens(entry)
+        if left < 0:
+            break
+        if table.name in near:
+            keys[table.name] = key
+        else:
+            names.append(table.name)
+    overview: dict[str, JsonValue] = {
+        "near": keys,
+        "far": join_names(names),
+        "more": len(other) - len(keys) - len(names),
+    }
+    return {name: value for name, value in overview.items() if value}
 
 
 def _tokens(value: JsonValue) -> int:

@@ -6,8 +6,7 @@ model aren't either, since some of them quote values.
 
 import json
 import re
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -26,8 +25,6 @@ _FEW_VALUES = 12
 """Distinct values up to which a column looks like a list of codes."""
 _MOST_SAMPLES = 5
 _MOST_SAMPLE = 40
-_MOST_COLUMN_NAMES = 200
-"""Columns that are only named, of one table."""
 _MOST_OTHER_KEYS = 3
 
 
@@ -35,24 +32,28 @@ _MOST_OTHER_KEYS = 3
 class Detail:
     """How much is said of each table.
 
-    ``plain_columns`` says what is known of columns without a question: ``facts``, ``names`` or only
-    how many there are (``count``). ``most_columns`` bounds the others.
+    Columns that are ``brief`` have no figures, and those without a question are only named, up to
+    ``most_names``.
     """
 
     comment_chars: int
-    plain_columns: str
+    brief: bool
+    most_names: int
     most_candidates: int
     most_references: int
     most_columns: int
 
 
 DETAILS: tuple[Detail, ...] = (
-    Detail(200, "facts", 5, 100, 400),
-    Detail(60, "facts", 3, 50, 200),
-    Detail(0, "names", 3, 30, 100),
-    Detail(0, "names", 1, 10, 20),
-    Detail(0, "count", 1, 6, 6),
-    Detail(0, "count", 0, 2, 0),
+    Detail(200, False, 0, 5, 100, 400),
+    Detail(60, False, 0, 3, 50, 200),
+    Detail(0, True, 200, 3, 30, 100),
+    Detail(0, True, 12, 2, 10, 20),
+    Detail(0, True, 6, 1, 6, 8),
+    Detail(0, True, 4, 1, 6, 5),
+    Detail(0, True, 2, 1, 6, 5),
+    Detail(0, True, 0, 1, 6, 5),
+    Detail(0, True, 0, 0, 2, 0),
 )
 """The levels of detail, the richest first."""
 
@@ -96,7 +97,7 @@ def _measures(draft: Draft) -> dict[str, dict[str, str]]:
         entity.name: {
             attribute.name: " or ".join(
                 [
-                    f"{attribute.measure.additivity} measure",
+                    attribute.measure.additivity,
                     *(other.choice for other in attribute.measure.alternatives),
                 ]
             )
@@ -125,9 +126,7 @@ _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 def _escape(match: re.Match[str]) -> str:
     character = match[0]
-    if unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}:
-        return character
-    return json.dumps(character)[1:-1]
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 def _describe_table(facts: DraftFacts, table: TableProfile, detail: Detail) -> JsonObject:
@@ -143,8 +142,11 @@ def _describe_table(facts: DraftFacts, table: TableProfile, detail: Detail) -> J
         "or": list(role.alternatives) if role else (),
         "business_key": _names(_business_key(table, role)),
         **_describe_columns(facts, table, candidates, detail),
-        "refs": [_describe_reference(facts, key) for key in references[: detail.most_references]],
-        "maybe": [_describe_reference(facts, candidate) for candidate in candidates],
+        **_describe_references(facts, references[: detail.most_references]),
+        "maybe": [
+            {"by": _names(candidate.from_columns), **_describe_parent(facts, candidate)}
+            for candidate in candidates
+        ],
     }
     return {name: value for name, value in described.items() if value not in ("", (), [], {})}
 
@@ -165,15 +167,28 @@ def _names(columns: Sequence[str]) -> JsonValue:
     return columns[0] if len(columns) == 1 else list(columns)
 
 
-def _describe_reference(facts: DraftFacts, key: ForeignKey | Candidate) -> JsonObject:
-    reference: dict[str, JsonValue] = {"by": _names(key.from_columns), "to": key.to_table}
+def _describe_references(facts: DraftFacts, keys: Sequence[ForeignKey]) -> JsonObject:
+    """Return references by their column, and those of several columns, or a second one, apart."""
+    single: dict[str, JsonValue] = {}
+    other: list[JsonValue] = []
+    for key in keys:
+        parent = _describe_parent(facts, key)
+        if len(key.from_columns) == 1 and key.from_columns[0] not in single:
+            single[key.from_columns[0]] = key.to_table if len(parent) == 1 else parent
+        else:
+            other.append({"by": _names(key.from_columns), **parent})
+    return {"refs": single, "more_refs": other}
+
+
+def _describe_parent(facts: DraftFacts, key: ForeignKey | Candidate) -> dict[str, JsonValue]:
+    parent: dict[str, JsonValue] = {"to": key.to_table}
     if key.to_columns != facts.primary_keys.get(key.to_table):
-        reference["on"] = _names(key.to_columns)
+        parent["on"] = _names(key.to_columns)
     if key.confidence < _SURE:
-        reference["sure"] = round(key.confidence, 2)
+        parent["sure"] = round(key.confidence, 2)
     if key.evidence.orphans:
-        reference["orphans"] = f"{_figure(key.evidence.orphans)} of {_figure(key.evidence.rows)}"
-    return reference
+        parent["orphans"] = f"{_figure(key.evidence.orphans)} of {_figure(key.evidence.rows)}"
+    return parent
 
 
 def _describe_columns(
@@ -181,21 +196,31 @@ def _describe_columns(
 ) -> JsonObject:
     questions = {column for candidate in candidates for column in candidate.from_columns}
     measures = facts.measures.get(table.name, {})
-    referring = {c for k in facts.references.get(table.name, ()) for c in k.from_columns}
-    shown, plain = [], []
+    listed = {c for key in facts.references.get(table.name, ()) for c in key.from_columns}
+    listed.update(table.primary_key or ())
+    shown: list[ColumnProfile] = []
+    plain: list[str] = []
     for column in table.columns:
         is_special = column.name in questions or column.name in measures or _is_special(column)
-        if is_special or detail.plain_columns == "facts":
+        if is_special or not detail.brief:
             shown.append(column)
-        elif column.name not in referring and not (column.comment and detail.comment_chars == 0):
+        elif column.name not in listed:
             plain.append(column.name)
-    named = plain[:_MOST_COLUMN_NAMES] if detail.plain_columns == "names" else []
+    named = plain[: detail.most_names]
     columns = {
         column.name: _describe_column(facts, column, measures.get(column.name, ""), detail)
         for column in shown[: detail.most_columns]
     }
-    more = len(table.columns) - len(columns) - len(named)
-    return {"columns": columns, "also": named, "more": more or ""}
+    more = len(shown) + len(plain) - len(columns) - len(named)
+    return {"columns": columns, "also": join_names(named), "more": more or ""}
+
+
+def join_names(names: Sequence[str]) -> JsonValue:
+    """Return names in one text if they're plain words, which has a third of the tokens less."""
+    return " ".join(names) if all(map(_WORD.fullmatch, names)) else list(names)
+
+
+_WORD = re.compile(r"\w+")
 
 
 def _is_special(column: ColumnProfile) -> bool:
@@ -206,7 +231,8 @@ def _is_special(column: ColumnProfile) -> bool:
 def _describe_column(
     facts: DraftFacts, column: ColumnProfile, measure: str, detail: Detail
 ) -> JsonValue:
-    said = " ".join(filter(None, (*_column_facts(column), measure)))
+    stated = _column_facts(column, brief=detail.brief and bool(measure))
+    said = " ".join((*stated, measure) if measure else stated)
     labels: dict[str, JsonValue] = {"about": _comment(column.comment, detail)}
     if facts.draft.share_samples and detail is DETAILS[0]:
         labels |= _samples(column)
@@ -214,11 +240,12 @@ def _describe_column(
     return {"is": said, **labels} if labels else said
 
 
-def _column_facts(column: ColumnProfile) -> Iterable[str]:
-    yield _TYPE_DETAIL.sub("", column.type).lower()[:40]
+def _column_facts(column: ColumnProfile, *, brief: bool) -> Iterator[str]:
+    if not brief:
+        yield _TYPE_DETAIL.sub("", column.type).lower()[:40]
     if column.measured_type is not None:
         yield f"holds {column.measured_type[:40]}"
-    if column.rows:
+    if column.rows and not brief:
         yield from _figures(column)
     if column.semantic_type:
         yield column.semantic_type
@@ -230,7 +257,7 @@ _TYPE_DETAIL = re.compile(r"\(.*", re.DOTALL)
 """The precision of a decimal, the fields of a struct, the values of an enum: not wanted here."""
 
 
-def _figures(column: ColumnProfile) -> Iterable[str]:
+def _figures(column: ColumnProfile) -> Iterator[str]:
     present = column.rows - column.nulls
     if not present:
         yield "empty"

@@ -15,8 +15,9 @@ from fluid_build.pipeline.logical.draft import Draft
 from fluid_build.pipeline.logical.prompts import JUDGEMENT, WORDING, instructions
 from fluid_build.pipeline.logical.proposals import PROPOSAL_KINDS, ProposalKind, Proposals
 
-_TOKENS_PER_DECISION = 60
-"""Of an answer: the names, a sentence of value, a sentence of reason."""
+_TOKENS_PER_DECISION = 90
+"""Of an answer: some 60 for the names, a sentence of value and a sentence of reason, and the rest
+for models that think first."""
 _UNKNOWN_WINDOW = 32_000
 """Tokens assumed of a model whose window isn't known: most local models have as many."""
 _LEAST_ROOM = 500
