@@ -1,8 +1,6 @@
 """The decisions about measures that a finished model doesn't follow."""
 
-from collections.abc import Iterator
-
-from fluid_build.decisions.language import AnyDecision, Measure, Merge, Split
+from fluid_build.decisions.language import AnyDecision, Measure
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel
@@ -19,31 +17,6 @@ def unfollowed_measures(
         for column, decision in decisions.measures.items()
         if not _is_followed(decision, attributes.get(column))
     }
-
-
-def unfollowed_in_flat(
-    conceptual: ConceptualModel, decisions: ModelDecisions
-) -> dict[AnyDecision, Refusal]:
-    """Return the decisions that flat tables don't follow: all but those about measures."""
-    unused = {
-        decision: Refusal("unused", f"Flat tables have no {concept}.")
-        for decision, concept in _structural(decisions)
-    }
-    return {**unused, **unfollowed_measures(conceptual, decisions)}
-
-
-def _structural(decisions: ModelDecisions) -> Iterator[tuple[AnyDecision, str]]:
-    """Return the decisions about the structure of a model, each with what it's about."""
-    for role in decisions.roles.values():
-        concept = "dates of their own" if role.role == "date" else f"{role.role}s"
-        yield role, concept
-    for key in decisions.business_keys.values():
-        yield key, "business keys"
-    for grain in decisions.grains.values():
-        yield grain, "facts, so no grain"
-    changes: tuple[Merge | Split, ...] = (*decisions.merges, *decisions.splits)
-    for change in changes:
-        yield change, "entities besides the source's tables"
 
 
 def _is_followed(decision: Measure, attribute: Attribute | None) -> bool:

@@ -88,9 +88,10 @@ def _unmatched_rows(conceptual: ConceptualModel, merge: Merge) -> int | None:
     known = merge_reference(conceptual, merge)
     if known is not None:
         return known.evidence.orphans + known.evidence.nulls
-    if merge.evidence is None:
+    evidence = merge.evidence
+    if evidence is None or evidence.matched is None:
         return None
-    return merge.evidence.violations + merge.evidence.nulls
+    return evidence.nulls + evidence.rows - evidence.matched
 
 
 def _reference(merge: Merge, used_names: set[str]) -> Relationship:

@@ -16,7 +16,8 @@ from fluid_build.decisions.language import (
     Role,
     Split,
 )
-from fluid_build.modeling.decided_measures import unfollowed_in_flat
+from fluid_build.decisions.model_decisions import model_decisions
+from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionalModel, Fact
 from fluid_build.modeling.techniques import build_model
 from fluid_build.transform.dbt.project import dbt_project
@@ -153,14 +154,14 @@ def test_what_identifies_or_is_text_is_refused_as_a_measure(
     assert [refusal.message for refusal in result.refusals] == [message]
 
 
-def test_flat_tables_follow_measures_and_nothing_else(shop: Workshop) -> None:
+@pytest.mark.parametrize("technique", ["flat", "data_vault_2"])
+def test_every_technique_follows_measures(shop: Workshop, technique: str) -> None:
     measure = Measure(table="line", column="quantity", additivity="none")
-    role = Classify(table="line", role="dimension")
-    decisions = shop.decided(measure, role).decisions
-    model = build_model(shop.profile, "flat", decisions=decisions)
-    refusals = unfollowed_in_flat(model.conceptual, decisions)
-    assert {decision: refusal.status for decision, refusal in refusals.items()} == {role: "unused"}
+    text = Measure(table="tag", column="label", additivity="additive")
+    decisions = model_decisions([measure, text])
+    model = build_model(shop.profile, technique, decisions=decisions)
     assert model.conceptual.entity("line").attribute("quantity").measure is None
+    assert set(unfollowed_measures(model.conceptual, decisions)) == {text}
 
 
 def test_a_grain_names_the_decided_columns_and_identifies_rows_by_them(shop: Workshop) -> None:
@@ -257,13 +258,13 @@ def test_columns_that_a_relation_needs_arent_split_off(
     assert [(r.status, r.message) for r in result.refusals] == [(status, message)]
 
 
-def merge_of_tags(rows: int, violations: int = 0) -> Merge:
+def merge_of_tags(rows: int, unmatched: int = 0) -> Merge:
     return Merge(
         table="tag",
         columns=("id",),
         into_table="product",
         into_columns=("id",),
-        evidence=DecisionEvidence(rows=rows, violations=violations),
+        evidence=DecisionEvidence(rows=rows, matched=rows - unmatched),
     )
 
 
@@ -279,7 +280,7 @@ def test_a_table_is_merged_into_the_dimension_that_has_all_its_rows(shop: Worksh
 
 
 def test_a_merge_that_would_lose_rows_is_refused_with_their_number(shop: Workshop) -> None:
-    result = shop.decided(merge_of_tags(8, violations=3))
+    result = shop.decided(merge_of_tags(8, unmatched=3))
     assert [refusal.message for refusal in result.refusals] == [
         "`tag` can't be merged into `product`: 3 of 8 rows have no row there and would be lost."
     ]
