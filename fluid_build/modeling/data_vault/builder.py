@@ -119,7 +119,7 @@ def _hubs(
         stem = own_stems[entity_name]
         source = stems.sources[entity_name] if uses[stem] > 1 else ""
         name = vault_names.relation("hub", stem, source)
-        table, _ = tables.homes.get(entity_name, (entity_name, ""))
+        table = tables.homes.get(entity_name, entity_name)
         hubs[entity_name] = Hub(
             name=name,
             entity_name=table,

@@ -6,16 +6,17 @@ What counts is the vault as it is: a decision is followed if an element shows it
 from collections.abc import Iterator
 from itertools import chain
 
-from fluid_build.decisions.language import AnyDecision, BusinessKey, Classify, Merge
+from fluid_build.decisions.language import AnyDecision, BusinessKey, Classify, Merge, Split
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.decisions.verdicts import Refusal
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.decided_keys import key_obstacle
-from fluid_build.modeling.data_vault.elements import DataVaultModel, Link
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Link, Satellite
 from fluid_build.modeling.data_vault.merged_entities import conflict, merge_obstacle
 from fluid_build.modeling.data_vault.role_obstacles import VAULT_ROLES, Places, role_obstacle
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
+from fluid_build.modeling.data_vault.split_entities import contradicting_role, split_obstacle
 from fluid_build.text import listed
 
 
@@ -29,6 +30,7 @@ def unfollowed(
             _unfollowed_roles(vault, tables, decisions),
             _unfollowed_keys(vault, tables, decisions),
             _unfollowed_merges(vault, tables, decisions),
+            _unfollowed_splits(vault, tables, decisions),
         )
     )
 
@@ -94,6 +96,41 @@ def _shares_hub(vault: DataVaultModel, merge: Merge) -> bool:
     return set(zip(own, into, strict=True)) == pairs
 
 
+def _unfollowed_splits(
+    vault: DataVaultModel, tables: SourceTables, decisions: ModelDecisions
+) -> Iterator[tuple[Split, Refusal]]:
+    for split in decisions.splits:
+        if not _is_split(vault, split):
+            obstacle = split_obstacle(tables, split) or contradicting_role(decisions, split)
+            message = obstacle or (
+                f"No hub has each row of `{split.table}` once, so nothing can be split off."
+            )
+            yield split, Refusal("refused", message)
+
+
+def _is_split(vault: DataVaultModel, split: Split) -> bool:
+    """Return whether a hub has the split columns, and the table's own satellites no attribute."""
+    own = _hub_of(vault, split.table)
+    hubs = {
+        end.hub
+        for link in vault.links
+        for end in link.hubs
+        if link.table == split.table and end.columns == split.columns and end.hub != own
+    }
+    listing = {
+        hub.name
+        for hub in vault.hubs
+        if hub.entity_name == split.table and hub.business_key_columns == split.columns
+    }
+    staying = {
+        column
+        for satellite in vault.satellites
+        if satellite.table == split.table and satellite.parent == own
+        for column in satellite.columns
+    }
+    return bool(hubs & listing) and staying.isdisjoint(split.attributes)
+
+
 def _hub_of(vault: DataVaultModel, table: str) -> str | None:
     """Return the hub that a table's own rows are instances of; None where there's none."""
     own = _own_hubs(vault).get(table)
@@ -102,7 +139,7 @@ def _hub_of(vault: DataVaultModel, table: str) -> str | None:
     return next(
         (
             satellite.via.hub
-            for satellite in vault.satellites
+            for satellite in _of_rows(vault)
             if satellite.table == table
             and satellite.via is not None
             and satellite.via.lookup is None
@@ -150,13 +187,24 @@ def _own_hubs(vault: DataVaultModel) -> dict[str, str]:
         for match in hub.key_matches or ()
         for match_table in (match.table, match.other_table)
     }
-    described = {s.table: s.via.hub for s in vault.satellites if s.via is not None}
-    names = {hub.entity_name: hub.name for hub in vault.hubs}
+    described = {s.table: s.via.hub for s in _of_rows(vault) if s.via is not None}
+    # An entity that no table lists comes after the tables, and is named for one of them.
+    names = {hub.entity_name: hub.name for hub in reversed(vault.hubs)}
     return {
         table: hub
         for table, hub in described.items()
         if names.get(table) == hub or (table, hub) in shared
     }
+
+
+def _of_rows(vault: DataVaultModel) -> list[Satellite]:
+    """Return the satellites that describe rows of their table, not what these refer to."""
+    referred = {(link.table, link.hubs[1].hash_key) for link in vault.links if len(link.hubs) == 2}
+    return [
+        satellite
+        for satellite in vault.satellites
+        if satellite.via is None or (satellite.table, satellite.via.hash_key) not in referred
+    ]
 
 
 def _links_of_tables(vault: DataVaultModel) -> list[Link]:

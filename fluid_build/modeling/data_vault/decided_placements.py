@@ -8,7 +8,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Self
 
-from fluid_build.decisions.language import BusinessKey, Classify, Merge, Role
+from fluid_build.decisions.language import BusinessKey, Classify, Merge, Role, Split
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Relationship
@@ -23,6 +23,7 @@ from fluid_build.modeling.data_vault.merged_entities import (
     merged_keys,
     reference_to_merged,
 )
+from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs
 from fluid_build.modeling.data_vault.placements import Placement, PlacementKind, placements
 from fluid_build.modeling.data_vault.reference_lists import calendars
 from fluid_build.modeling.data_vault.references_through_links import through_links
@@ -35,6 +36,11 @@ from fluid_build.modeling.data_vault.role_obstacles import (
 )
 from fluid_build.modeling.data_vault.shared_hubs import with_shared_hubs
 from fluid_build.modeling.data_vault.source_tables import SourceTables
+from fluid_build.modeling.data_vault.split_entities import (
+    contradicting_role,
+    split_obstacle,
+    with_split_entities,
+)
 from fluid_build.modeling.data_vault.subtypes import extends
 from fluid_build.modeling.data_vault.unlisted_entities import with_unlisted_entities
 from fluid_build.modeling.element import Alternative
@@ -73,10 +79,16 @@ def placed_tables(
         keyed = with_keys(
             with_decided_keys(known, followed.keys), merged_keys(known, followed.merges)
         )
-        tables = _prepared(keyed, {table: each.role for table, each in followed.roles.items()})
+        split = with_split_entities(keyed, followed.splits)
+        tables = _prepared(split, {table: each.role for table, each in followed.roles.items()})
         decided = _decided(tables, followed.roles, draft, followed.merges.keys())
         decided |= _merged(tables, followed.merges, draft, decided)
+        decided |= _split(tables, draft, decided)
         placed = placements(profile, tables, decided)
+        unsplit = _unsplit(tables, placed)
+        if unsplit:
+            followed = followed.without_splits(unsplit)
+            continue
         keyless = _without_key(tables, placed)
         impossible = _impossible(tables, followed.roles, draft, decided, placed)
         if not keyless and not impossible:
@@ -92,9 +104,10 @@ class _Followed:
     roles: Mapping[str, Classify]
     keys: Mapping[str, BusinessKey]
     merges: Mapping[str, Merge]
+    splits: tuple[Split, ...]
 
     def __bool__(self) -> bool:
-        return bool(self.roles or self.keys or self.merges)
+        return bool(self.roles or self.keys or self.merges or self.splits)
 
     def without(self, hubs: Set[str]) -> Self:
         """Return these decisions without those on what the hubs of some tables are built on."""
@@ -103,6 +116,10 @@ class _Followed:
         }
         keys = {table: key for table, key in self.keys.items() if table not in hubs}
         return replace(self, keys=keys, merges=merges)
+
+    def without_splits(self, tables: Set[str]) -> Self:
+        """Return these decisions without the splits of some tables."""
+        return replace(self, splits=tuple(s for s in self.splits if s.table not in tables))
 
     def without_roles(self, tables: Set[str]) -> Self:
         """Return these decisions without those on the place of some tables."""
@@ -122,7 +139,12 @@ def _feasible(known: SourceTables, decisions: ModelDecisions) -> _Followed:
         if not key_obstacle(known, table, decision.columns, decision.evidence)
     }
     merges = mergeable(known, decisions)
-    return _Followed(roles, keys, merges)
+    splits = tuple(
+        split
+        for split in decisions.splits
+        if not (split_obstacle(known, split) or contradicting_role(decisions, split))
+    )
+    return _Followed(roles, keys, merges, splits)
 
 
 def _merged(
@@ -147,6 +169,27 @@ def _merged(
         alternatives = (_overruled(before), *before.alternatives)
         placed[table] = Placement("subtype", decided_reason(merge), parent, alternatives)
     return placed
+
+
+def _split(
+    tables: SourceTables, draft: Mapping[str, Placement], decided: Mapping[str, Placement]
+) -> dict[str, Placement]:
+    """Return the placements of tables that are split, which keep theirs, and of what they lose."""
+    placed = {
+        split.table: draft[split.table]
+        for split in tables.splits.values()
+        if split.table not in decided
+    }
+    return placed | {name: Placement("hub", split.reason) for name, split in tables.splits.items()}
+
+
+def _unsplit(tables: SourceTables, placed: Mapping[str, Placement]) -> set[str]:
+    """Return the split tables that can't give columns away: no hub has each of their rows once."""
+    split = {split.table for split in tables.splits.values()}
+    if not split:
+        return set()
+    hubs = own_hubs(tables, placed, hub_keys(tables, placed))
+    return {table for table in split if table not in hubs or hubs[table].rows_by}
 
 
 def _without_key(tables: SourceTables, placed: Mapping[str, Placement]) -> set[str]:

@@ -32,6 +32,7 @@ def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Sat
     for name, placement in decisions.placements.items():
         entity, table_links = decisions.tables.entities[name], links_by_table.get(name, [])
         if name in decisions.tables.homes:
+            yield from _split_satellite(decisions, name)
             continue
         own_hub = decisions.own_hubs.get(name)
         if own_hub is not None and own_hub.rows_by:
@@ -51,7 +52,12 @@ def _hub_satellites(
     """Return the satellite of a table's own hub, or one of its slow and one of its fast columns."""
     via = own_reference(decisions, entity.name)
     linked_hubs = [hub for link in links for hub in link.hubs if hub.hash_key != via.hash_key]
-    columns = payload_columns(decisions, entity, (via, *linked_hubs))
+    split_off = _split_attributes(decisions, entity.name)
+    columns = tuple(
+        column
+        for column in payload_columns(decisions, entity, (via, *linked_hubs))
+        if column not in split_off
+    )
     placement = decisions.placements[entity.name]
     is_subtype = placement.kind == "subtype"
     subtype_reason = f"{placement.reason} " if is_subtype else ""
@@ -72,6 +78,59 @@ def _hub_satellites(
     yield _hub_satellite(
         decisions, entity, via, fast, reason, alternatives, rate="fast", suffix="state"
     )
+
+
+def _split_attributes(decisions: VaultDecisions, table: str) -> set[str]:
+    """Return the columns of a table that describe an entity that was split off from it."""
+    return {
+        column
+        for split in decisions.tables.splits.values()
+        if split.table == table
+        for column in split.attributes
+    }
+
+
+def _split_satellite(decisions: VaultDecisions, name: str) -> Iterator[Satellite]:
+    """Return the satellite of an entity that was split off; none where nothing describes it.
+
+    References stay with the table, and so does what an earlier split has taken.
+    """
+    split = decisions.tables.splits.get(name)
+    if split is None:
+        return
+    entity = decisions.tables.entities[split.table]
+    references = resolved_references(decisions, split.table)
+    hubs = (own_reference(decisions, split.table), *(each.hub for each in references))
+    via = next(each.hub for each in references if each.relationship.to_entity == name)
+    earlier = {
+        column
+        for other, known in decisions.tables.splits.items()
+        for column in known.attributes
+        if known.table == split.table
+        and list(decisions.tables.splits).index(other) < list(decisions.tables.splits).index(name)
+    }
+    columns = tuple(
+        column
+        for column in payload_columns(decisions, entity, hubs)
+        if column in split.attributes and column not in earlier
+    )
+    if columns:
+        yield Satellite(
+            name=decisions.relation("sat", name),
+            table=split.table,
+            description=f"What describes each {name}, with its history.",
+            parent=via.hub,
+            hash_key=via.hash_key,
+            via=via,
+            columns=columns,
+            mapped_source_tables=(split.table,),
+            source_columns=source_columns(split.table, columns),
+            reason=f"{listed(via.columns)} decides {listed(columns)} in {split.table}."
+            f" {split.reason}",
+            alternatives=(
+                Alternative(choice=f"columns of {split.table}", reason="each of its rows has them"),
+            ),
+        )
 
 
 def _undivided_reason(entity: Entity, columns: tuple[str, ...]) -> str:

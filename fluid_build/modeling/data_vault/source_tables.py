@@ -20,6 +20,15 @@ class DecidedKey:
 
 
 @dataclass(frozen=True, slots=True)
+class SplitEntity:
+    """An entity that somebody split off from a table, and the attributes that describe it."""
+
+    table: str
+    attributes: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceTables:
     """The entities of a conceptual model, each with its identity and its usable references.
 
@@ -27,8 +36,9 @@ class SourceTables:
     identifies every row of a table, or None. ``references`` are a table's references to keys of
     tables that have an identity, ``referrers`` the same references by the table that they lead to.
     ``shared_hubs`` say which tables of different sources have a business key in common.
-    ``homes`` are the entities that no table lists, each with a table and the column of it that has
-    most of their keys. ``decided_keys`` are the business keys that somebody decided.
+    ``homes`` are the entities that no table lists, each with the table that has most of their keys;
+    ``splits`` are those that somebody split off from that table. ``decided_keys`` are the business
+    keys that somebody decided.
     """
 
     observations: Observations
@@ -38,7 +48,8 @@ class SourceTables:
     references: Mapping[str, tuple[Relationship, ...]]
     referrers: Mapping[str, tuple[Relationship, ...]]
     shared_hubs: tuple[SharedHub, ...] = ()
-    homes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    homes: Mapping[str, str] = field(default_factory=dict)
+    splits: Mapping[str, SplitEntity] = field(default_factory=dict)
     decided_keys: Mapping[str, DecidedKey] = field(default_factory=dict)
 
     def shared_hub(self, table: str) -> SharedHub | None:

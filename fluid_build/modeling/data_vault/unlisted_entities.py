@@ -153,7 +153,7 @@ def _parsed_column(tables: SourceTables, use: IdentifierUse) -> ParsedColumnName
 
 def _entity(
     tables: SourceTables, observed: UnlistedIdentifier, uses: list[IdentifierUse]
-) -> tuple[Entity, ParsedNames, tuple[str, str], list[Relationship]]:
+) -> tuple[Entity, ParsedNames, str, list[Relationship]]:
     home = observed.home
     parsed = _parsed_column(tables, home)
     attribute = tables.entities[home.table].attribute(home.column)
@@ -178,7 +178,7 @@ def _entity(
         reason=key.reason,
     )
     names = ParsedNames(ParsedTableName(parsed.entity, "".join(parsed.entity)), (parsed,))
-    return entity, names, (home.table, home.column), list(_relationships(tables, home, uses))
+    return entity, names, home.table, list(_relationships(tables, home, uses))
 
 
 def _relationships(

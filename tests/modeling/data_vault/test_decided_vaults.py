@@ -1,14 +1,17 @@
 """Decided vaults of real databases: they're as decided, or say why not, and they lose nothing."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fluid_build.decisions.language import AnyDecision, BusinessKey, Classify, Merge
+from fluid_build.decisions.language import AnyDecision, BusinessKey, Classify, Merge, Split
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.data_vault.decided_vaults import Measured, measured
-from tests.transform.databases import database
+from tests.transform.data_vault.vaults import Vault
+from tests.transform.databases import database, loaded
 
 _SHOP = (
     "CREATE TABLE country (code VARCHAR PRIMARY KEY, name VARCHAR NOT NULL)",
@@ -22,6 +25,11 @@ _SHOP = (
         opened DATE, balance DECIMAL(10, 2))""",
     """INSERT INTO account SELECT 500 + i, 'C' || i * 7919 % 9973, DATE '2024-01-01' + i::INTEGER,
         i * 1.25 FROM range(20, 60) r(i)""",
+    """CREATE TABLE branch (id INTEGER PRIMARY KEY, name VARCHAR, city_code VARCHAR NOT NULL,
+        city_name VARCHAR, city_size INTEGER, opened DATE)""",
+    """INSERT INTO branch SELECT i, 'Branch ' || i, 'c' || i % 7, 'City ' || i % 7,
+        CASE WHEN i % 7 > 2 THEN i % 7 * 1000 END, DATE '2024-01-01' + i::INTEGER
+        FROM range(1, 61) r(i)""",
     "CREATE TABLE vip (customer_id INTEGER PRIMARY KEY REFERENCES customer, lounge VARCHAR)",
     "INSERT INTO vip SELECT i, 'L' || i % 3 FROM range(1, 12) r(i)",
     """CREATE TABLE product (id INTEGER PRIMARY KEY, sku VARCHAR NOT NULL, name VARCHAR,
@@ -55,7 +63,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
 
 
 _TABLES = ("country", "customer", "account", "vip", "product", "orders", "line", "likes", "visit",
-           "note")  # fmt: skip
+           "note", "branch")  # fmt: skip
 _COLUMNS = {
     "country": ("code", "name"),
     "customer": ("id", "number", "name", "city", "nickname"),
@@ -67,6 +75,7 @@ _COLUMNS = {
     "likes": ("customer_id", "product_id"),
     "visit": ("customer_id", "page", "product_id"),
     "note": ("id", "customer_id", "words"),
+    "branch": ("id", "city_code", "city_name", "city_size", "opened"),
 }
 
 
@@ -79,13 +88,18 @@ def _keys(draw: st.DrawFn, most: int = 2) -> tuple[str, tuple[str, ...]]:
 
 @st.composite
 def _decisions(draw: st.DrawFn) -> AnyDecision:
-    kind = draw(st.sampled_from(["classify", "classify", "business_key", "merge"]))
+    kind = draw(st.sampled_from(["classify", "classify", "business_key", "merge", "split"]))
     table, columns = draw(_keys())
     if kind == "classify":
         role = draw(st.sampled_from(["hub", "link", "satellite", "reference"]))
         return Classify(table=table, role=role)
     if kind == "business_key":
         return BusinessKey(table=table, columns=columns, despite_violations=True)
+    if kind == "split":
+        more = [column for column in _COLUMNS[table] if column not in columns]
+        attributes = draw(st.lists(st.sampled_from(more), unique=True)) if more else []
+        entity = draw(st.sampled_from(["city", "customer", "thing"]))
+        return Split(table=table, columns=columns, attributes=tuple(attributes), entity=entity)
     into, into_columns = draw(_keys().filter(lambda key: key[0] != table))
     size = min(len(columns), len(into_columns))
     return Merge(table=table, columns=columns[:size], into_table=into,
@@ -168,3 +182,60 @@ def test_a_merge_of_keys_that_repeat_is_refused(shop: Measured) -> None:
     assert list(shop.decided(merge).refusals.values()) == [
         "The values that `note` would be merged by repeat or are missing in 20 rows."
     ]
+
+
+_CITY = Split(table="branch", columns=("city_code",), attributes=("city_name", "city_size"),
+              entity="city", reason="cities have no table")  # fmt: skip
+
+
+def test_what_is_split_off_has_a_hub_and_a_satellite_and_is_linked(shop: Measured) -> None:
+    decided = shop.decided(_CITY)
+    assert (decided.refusals, decided.verdict) == ({}, "proven")
+    hub = decided.vault.hub("hub_city")
+    assert hub.business_key_columns == ("city_code",)
+    assert "Decided by a person: cities have no table." in hub.reason
+    columns = {s.name: s.columns for s in decided.vault.satellites if s.table == "branch"}
+    assert columns["sat_city"] == ("city_name", "city_size")
+    assert columns["sat_branch"] == ("id", "opened")
+    (link,) = (link for link in decided.vault.links if link.table == "branch")
+    assert [end.hub for end in link.hubs] == ["hub_branch", "hub_city"]
+
+
+def test_what_is_split_off_keeps_its_history(shop: Measured, tmp_path: Path) -> None:
+    """Renaming a city changes a single row of its satellite, and everything is rebuilt."""
+    file = database(tmp_path / "shop.duckdb", *_SHOP)
+    model = shop.decided(_CITY).model
+    with loaded(file, shop.source.tables, transform_plan(model)) as built:
+        vault = Vault(model, built.plan, built)
+        assert vault.load() == {}
+        vault.change(
+            "UPDATE shop.branch SET city_name = 'Elsewhere' WHERE city_code = 'c1'",
+            "DELETE FROM shop.branch WHERE city_code = 'c2'",
+        )
+        added = vault.load()
+        assert (added["sat_city"], "hub_city" in added) == (2, False)
+        assert vault.lost() == {}
+        assert vault.broken() == {}
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        (_CITY.model_copy(update={"attributes": ("city_name", "name")}),
+         "`city_code` doesn't decide the attributes of `city`: they differ in 53 cases."),
+        (_CITY.model_copy(update={"columns": ("city_size",), "attributes": ()}),
+         "`branch.city_size` is null in 26 of 60 rows, and a hub needs a key for each."),
+        (_CITY.model_copy(update={"columns": ("id",)}),
+         "`id` identifies the rows of `branch` itself."),
+        (_CITY.model_copy(update={"attributes": ("id",)}),
+         "`id` is part of the key of `branch`, which stays with its rows."),
+        (Split(table="likes", columns=("product_id",), entity="thing"),
+         "No hub has each row of `likes` once, so nothing can be split off."),
+    ],
+)  # fmt: skip
+def test_a_split_that_would_lose_something_is_refused(
+    shop: Measured, split: Split, message: str
+) -> None:
+    decided = shop.decided(split)
+    assert list(decided.refusals.values()) == [message]
+    assert decided.verdict == "proven"

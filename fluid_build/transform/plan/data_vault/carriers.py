@@ -54,7 +54,7 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
     of_parts = {
         satellite.parent
         for satellite in vault.satellites
-        if satellite.multi_active_keys
+        if (satellite.multi_active_keys or satellite.name in sources.of_references)
         and satellite.via is not None
         and satellite.table == sources.hub(satellite.via.hub).entity_name
     }

@@ -80,7 +80,8 @@ class _Query:
 
     def read_satellites(self, table: str) -> None:
         """Read the satellites of a table, and from hubs and links what these don't hold."""
-        satellites = self.sources.satellites[table]
+        of_references = self.sources.of_references
+        satellites = [s for s in self.sources.satellites[table] if s.name not in of_references]
         anchored = [
             satellite for satellite in satellites if satellite.via is not None
         ] or satellites[:1]
@@ -95,6 +96,7 @@ class _Query:
             self._read_hub(via, f"current_rows.{via.hash_key}", "own")
             for number, link in enumerate(self.sources.links[table], start=1):
                 self._read_reference(link, via, f"reference_{number}")
+                self._read_referred(link, via, f"referred_{number}")
 
     def _read_history(self, history: History, columns: Sequence[str], alias: str) -> None:
         rows = nested(current_rows(history, columns))
@@ -134,19 +136,10 @@ class _Query:
         if not self._lacks(reference):
             return
         hub = self.sources.hub(reference.hub)
-        of_table = self.sources.satellites[link.table]
-        (effectivity,) = (satellite for satellite in of_table if satellite.parent == link.name)
-        history = satellite_history(effectivity, self.sources)
         parts = [(f"hub.{name}", f"key_{n}") for n, name in enumerate(self._business_key(hub), 1)]
         referred = query(
             [f"link.{own.hash_key}", *parts],
-            f"{nested(current_rows(history, (link.hash_key,)))} AS current_link",
-            join(
-                "JOIN",
-                f"model.{link.name}",
-                "link",
-                [f"link.{link.hash_key} = current_link.{link.hash_key}"],
-            ),
+            *self._current_link(link),
             join(
                 "JOIN",
                 f"model.{hub.name}",
@@ -157,6 +150,40 @@ class _Query:
         same = f"{alias}.{own.hash_key} = current_rows.{own.hash_key}"
         self.clauses.append(join("LEFT JOIN", nested(referred), alias, [same]))
         self._restore(reference.columns, [f"{alias}.{name}" for _, name in parts])
+
+    def _read_referred(self, link: Link, own: HubReference, alias: str) -> None:
+        """Read what a table says of the entity that it refers to, by the current row of a link."""
+        referred_keys = {hub.hash_key for hub in link.hubs if hub.hash_key != own.hash_key}
+        for satellite in self.sources.satellites[link.table]:
+            is_of_reference = satellite.name in self.sources.of_references
+            if not is_of_reference or satellite.hash_key not in referred_keys:
+                continue
+            columns = self.sources.names.columns_of(satellite.table, satellite.columns)
+            history = satellite_history(satellite, self.sources)
+            described = query(
+                [f"link.{own.hash_key}", *((f"described.{name}", name) for name in columns)],
+                *self._current_link(link),
+                join(
+                    "JOIN",
+                    nested(current_rows(history, (satellite.hash_key, *columns))),
+                    "described",
+                    [f"described.{satellite.hash_key} = link.{satellite.hash_key}"],
+                ),
+            )
+            same = f"{alias}.{own.hash_key} = current_rows.{own.hash_key}"
+            self.clauses.append(join("LEFT JOIN", nested(described), alias, [same]))
+            self._restore_from(alias, satellite.table, satellite.columns)
+
+    def _current_link(self, link: Link) -> tuple[str, str]:
+        """Return the FROM clause of the current rows of a link of one reference, and their link."""
+        of_table = self.sources.satellites[link.table]
+        (effectivity,) = (satellite for satellite in of_table if satellite.parent == link.name)
+        history = satellite_history(effectivity, self.sources)
+        same = f"link.{link.hash_key} = current_link.{link.hash_key}"
+        return (
+            f"{nested(current_rows(history, (link.hash_key,)))} AS current_link",
+            join("JOIN", f"model.{link.name}", "link", [same]),
+        )
 
     def _lacks(self, reference: HubReference) -> bool:
         """Whether a reference restores an attribute that has no expression yet."""

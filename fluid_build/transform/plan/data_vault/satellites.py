@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.data_vault.elements import Hub, Link, Satellite
 from fluid_build.sources.sql import literal
+from fluid_build.text import listed
 from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_COLUMN
 from fluid_build.transform.plan.construction_tests import (
     every_key_exists,
@@ -87,7 +88,7 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
         columns=columns,
         key=key,
         tests=(
-            unique(satellite.name, key, one_row_a_load(satellite.table, identifying)),
+            unique(satellite.name, key, _why_one_row(sources, satellite, identifying)),
             not_null(satellite.name, satellite.hash_key, "A hash key is never null."),
             reference(
                 satellite.name,
@@ -97,6 +98,16 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
                 every_key_exists(parent.name),
             ),
         ),
+    )
+
+
+def _why_one_row(sources: VaultSources, satellite: Satellite, key: Sequence[str]) -> str:
+    """Return why a satellite has one row for a key and load."""
+    if satellite.name not in sources.of_references:
+        return one_row_a_load(satellite.table, key)
+    return (
+        f"{listed(key)} decides {listed(satellite.columns)}. If there are several rows, correct"
+        f" those of {satellite.table} that disagree, then reload."
     )
 
 
@@ -117,6 +128,7 @@ def _arriving(sources: VaultSources, satellite: Satellite, link: Link | None) ->
         ],
         f"model.{sources.hashed[satellite.table]}",
         where=[f"{satellite.hash_key} IS NOT NULL"] if may_lack_it else (),
+        distinct=satellite.name in sources.of_references,
     )
     if not _has_ghost(sources, satellite):
         return rows

@@ -185,6 +185,23 @@ class VaultSources:
         )
 
     @cached_property
+    def of_references(self) -> frozenset[str]:
+        """The satellites that describe what their table's rows refer to, not the rows themselves.
+
+        Several rows of the table have the same columns of it.
+        """
+        referred = {
+            (link.table, link.hubs[1].hash_key)
+            for link in self.vault.links
+            if not link.of_rows and len(link.hubs) == 2
+        }
+        return frozenset(
+            satellite.name
+            for satellite in self.vault.satellites
+            if satellite.via is not None and (satellite.table, satellite.via.hash_key) in referred
+        )
+
+    @cached_property
     def _anchors(self) -> frozenset[tuple[str, str]]:
         return frozenset(
             (satellite.table, satellite.via.hash_key)
