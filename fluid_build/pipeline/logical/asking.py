@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from fluid_build.copilot.agents.composite.task_groups import open_task_group
 from fluid_build.copilot.errors import (
     AgentExecutionError,
     AnswerCutOffError,
@@ -68,7 +69,7 @@ async def ask_all(questions: Sequence[Question]) -> list[Reply]:
     Raises ``CostLimitExceeded`` once the questions under way, which are paid for, have ended.
     """
     asking = _Asking()
-    async with asyncio.TaskGroup() as group:
+    async with open_task_group() as group:
         tasks = [group.create_task(asking.ask(question)) for question in questions]
     if asking.refusal is not None:
         raise asking.refusal
@@ -83,6 +84,7 @@ class _Asking:
         self._slots = asyncio.Semaphore(_WIDTH)
 
     async def ask(self, question: Question) -> list[Reply]:
+        """Return the reply, or those of the question's parts where it's too long."""
         try:
             return [Reply(question, await self._ask_twice(question))]
         except (ContextOverflowError, AnswerCutOffError) as error:

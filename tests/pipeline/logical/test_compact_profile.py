@@ -114,23 +114,12 @@ def test_no_value_of_the_data_is_sent(technique: str) -> None:
 def test_no_value_of_any_profile_is_sent(measured: Profile, detail: Any) -> None:
     """Whatever the profile holds of values, the document doesn't change with it."""
     facts = DraftFacts.of(draft(measured, "flat"))
-    without_values = measured.model_copy(
-        update={
-            "tables": tuple(
-                table.model_copy(
-                    update={
-                        "columns": tuple(
-                            column.model_copy(
-                                update={"min": None, "max": None, "top_values": (), "notes": ()}
-                            )
-                            for column in table.columns
-                        )
-                    }
-                )
-                for table in measured.tables
-            )
-        }
-    )
+    nothing = {"min": None, "max": None, "top_values": (), "notes": (), "semantic_reason": ""}
+    tables = []
+    for told in measured.tables:
+        columns = tuple(known.model_copy(update=nothing) for known in told.columns)
+        tables.append(told.model_copy(update={"columns": columns, "primary_key_reason": ""}))
+    without_values = measured.model_copy(update={"tables": tuple(tables)})
     facts_without = DraftFacts.of(Draft(without_values, facts.draft.model))
     assert describe_tables(facts, measured.tables, detail) == describe_tables(
         facts_without, without_values.tables, detail
