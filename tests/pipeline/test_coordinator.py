@@ -18,13 +18,16 @@ from fluid_build.copilot.errors import (
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.backends.postgres import PostgresBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
-from fluid_build.errors import SourceChangedError
+from fluid_build.errors import SourceChangedError, UsageError
 from fluid_build.forge import forge
 from fluid_build.pipeline.coordinator import Coordinator
+from fluid_build.pipeline.requests import SourcePlace
 from fluid_build.pipeline.running import Watching
 from fluid_build.pipeline.runs import KEPT_RUNS, RunLog, new_record
 from fluid_build.pipeline.stages import StageEvent
 from fluid_build.sources import open_source
+from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.uri import locate
 from tests.pipeline.small_runs import forge_run, request_for, resume, small_shop, tree
 
 STAGES = [
@@ -217,3 +220,14 @@ def test_a_database_holds_the_runs_of_a_team(postgres_uri: str, shop: Path, tmp_
     assert result.forged.files
     other.close()
     store.close()
+
+
+def test_a_password_is_not_stored_and_only_the_same_address_replaces_it() -> None:
+    address = locate("postgresql://me:hunter22@db.example.org/shop")
+    place = SourcePlace.of(SourceRequest(address))
+    assert "hunter22" not in place.model_dump_json()
+    assert place.has_password
+    assert place.request(address).address == address
+    with pytest.raises(UsageError, match="not postgresql") as refused:
+        place.request(locate("postgresql://me:hunter22@db.example.org/other"))
+    assert "hunter22" not in str(refused.value)

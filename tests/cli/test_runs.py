@@ -1,0 +1,197 @@
+"""`fluid runs`, and the options of `fluid forge` that are about its run."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.pipeline.runs import RunLog
+from tests.cli.running import COMMAND, Fluid
+from tests.pipeline.small_runs import tree
+
+ANSWER = {
+    "decisions": [
+        {"decision": "describe", "table": "orders", "value": "An order.", "reason": "Its name."}
+    ]
+}
+FORGE = ("forge", "data-model", "from-source", "--uri")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    monkeypatch.setenv("FLUID_HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackServer]:
+    with LoopbackServer(lambda _: Reply(json.dumps(ANSWER))) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        yield server
+
+
+def model_options(server: LoopbackServer) -> tuple[str, ...]:
+    return (
+        *("--llm-provider", "openai", "--llm-model", "gpt-4.1-mini"),
+        *("--llm-endpoint", server.base_url("openai")),
+    )
+
+
+def test_a_forge_is_listed_and_shown_with_its_receipt(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    document = json.loads(fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--json").out)
+    assert document["fallback_used"] is False
+    (listed,) = json.loads(fluid("runs", "list", "--json").out)["runs"]
+    assert listed["run"] == document["run"] == document["receipt"]["run"]
+    assert listed["state"] == "finished"
+    assert "finished" in fluid("runs", "list").out
+    shown = json.loads(fluid("runs", "show", document["run"], "--json").out)
+    assert shown["receipt"] == document["receipt"]
+    screen = fluid("runs", "show", document["run"]).out
+    assert "Proof: proven (2 proven)" in screen
+    assert "validator" in screen
+
+
+def test_a_run_that_is_not_there_is_an_error_with_a_hint(fluid: Fluid, home: Path) -> None:
+    for command in ("show", "resume", "rm"):
+        outcome = fluid("runs", command, "nothing")
+        assert outcome.code == 2
+        assert "There is no run 'nothing'." in outcome.err
+        assert "fluid runs list" in outcome.err
+
+
+def test_a_removed_run_leaves_its_files(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    run = json.loads(fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--json").out)["run"]
+    assert fluid("runs", "rm", run).code == 0
+    assert json.loads(fluid("runs", "list", "--json").out) == {"runs": []}
+    assert (tmp_path / "out" / "MODEL.md").exists()
+
+
+def test_a_killed_command_is_resumed_to_the_same_files(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    command = [*COMMAND, *FORGE, str(sqlite_shop), "-o", "out", "--json-lines"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            event = json.loads(line)
+            if (event["stage"], event["state"]) == ("builder", "started"):
+                break
+        process.send_signal(signal.SIGKILL)
+    assert not (folder / "out").exists()
+    (listed,) = json.loads(fluid("runs", "list", "--json").out)["runs"]
+    assert listed["state"] == "interrupted"
+    resumed = fluid("runs", "resume", listed["run"])
+    assert resumed.code == 0, resumed.err
+    assert fluid(*FORGE, sqlite_shop, "-o", tmp_path / "work" / "plain").code == 0
+    assert tree(folder / "out") == tree(folder / "plain")
+    again = fluid("runs", "resume", listed["run"])
+    assert again.code == 0
+    assert "is finished" in again.err
+
+
+def test_a_cost_limit_stops_with_code_1_and_names_the_command_that_goes_on(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    options = (*model_options(server), "--max-cost", "0.00001")
+    stopped = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", *options)
+    assert stopped.code == 1
+    assert server.requests == []
+    (record,) = RunLog(SqliteBackend(home / "fluid.db")).records()
+    assert f"runs resume {record.id} --max-cost" in stopped.err
+    assert "stopped at its cost limit" in stopped.err
+    assert "Stopped: CostLimitExceeded" in fluid("runs", "show", record.id).out
+    resumed = fluid("runs", "resume", record.id, "--max-cost", "1", "--json")
+    assert resumed.code == 0, resumed.err
+    assert json.loads(resumed.out)["receipt"]["cost"]["limit_usd"] == "1"
+
+
+def test_a_failing_model_is_announced_and_fails_only_where_it_is_required(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    with LoopbackServer([unauthorized()] * 20, key=server.key) as failing:
+        options = model_options(failing)
+        outcome = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", *options, "--json")
+        required = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "no", *options, "--require-llm")
+    assert outcome.code == 0
+    assert "WARNING: the model failed" in outcome.err
+    assert json.loads(outcome.out)["fallback_used"] is True
+    assert required.code == 1
+    assert "fluid runs resume" in required.err
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_required_model_that_nobody_configured_is_wrong_usage(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    outcome = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--require-llm")
+    assert outcome.code == 2
+    assert "fluid ai setup" in outcome.err
+
+
+def test_json_lines_are_stages_and_at_last_the_document(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    out = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--json-lines").out
+    *events, document = map(json.loads, out.splitlines())
+    assert {event["event"] for event in events} == {"stage"}
+    assert events[0]["stage"] == "profile"
+    assert document["proof"] == "proven"
+
+
+def test_a_receipt_is_written_where_it_is_asked_for_and_not_into_the_folder(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    receipt, out = tmp_path / "receipts" / "r.json", tmp_path / "out"
+    document = json.loads(fluid(*FORGE, sqlite_shop, "-o", out, "--receipt", receipt, "--json").out)
+    assert json.loads(receipt.read_text()) == document["receipt"]
+    assert document["run"].encode() not in b"".join(tree(out).values())
+
+
+def test_a_domain_is_a_decision_by_a_person_and_asking_twice_changes_nothing(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    command = (*FORGE, sqlite_shop, "-o", out, "--domain", "Sales")
+    assert fluid(*command).code == 0
+    first = tree(out)
+    assert b"domain: Sales" in first["decisions.yaml"]
+    assert fluid(*command).code == 0
+    assert tree(out) == first
+
+
+def test_a_dry_run_sends_and_writes_nothing(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    options = (*model_options(server), "--dry-run", "--json")
+    document = json.loads(fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", *options).out)
+    (question,) = document["questions"]
+    assert question["input_tokens"] > 100
+    assert float(document["most_cost_usd"]) > 0
+    assert {"file": "MODEL.md", "change": "create", "owner": "forge"} in document["changes"]
+    assert server.requests == []
+    assert not (tmp_path / "out").exists()
+    assert not (home / "fluid.db").exists()
+
+
+def test_a_store_that_cannot_be_used_is_a_note_for_a_forge_without_a_model(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    (home / "fluid.db").mkdir(parents=True)
+    outcome = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out")
+    assert outcome.code == 0
+    assert "isn't recorded" in outcome.err
+    with_model = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out2", *model_options(server))
+    assert with_model.code == 2
+    assert "can't be used" in with_model.err
