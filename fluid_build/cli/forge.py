@@ -42,7 +42,7 @@ from fluid_build.cli.options import (
 )
 from fluid_build.cli.source_options import CHOICES, check_outside, conventions, source_requests
 from fluid_build.copilot.cost import parse_cost_limit
-from fluid_build.decisions.language import Domain
+from fluid_build.decisions.language import AnyDecision, Domain
 from fluid_build.errors import UsageError
 from fluid_build.forge import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
@@ -133,7 +133,7 @@ def from_source(
         name=_checked(name),
         options=options,
         decisions=decisions,
-        domain=_domain(domain),
+        added=domain_decisions(domain),
         out=out,
         overwrite=force,
         is_preview=diff,
@@ -212,7 +212,7 @@ def from_ddl(
         name=_checked(name),
         options=options,
         decisions=decisions,
-        domain=_domain(domain),
+        added=domain_decisions(domain),
         out=out,
         overwrite=force,
         is_preview=diff,
@@ -236,12 +236,12 @@ def _checked(name: str | None) -> str | None:
     return None if name is None else check_name(name)
 
 
-def _domain(name: str | None) -> Domain | None:
+def domain_decisions(name: str | None) -> tuple[AnyDecision, ...]:
     """Return what --domain says, as a person's decision."""
     if name is None:
-        return None
+        return ()
     try:
-        return Domain(domain=name)
+        return (Domain(domain=name),)
     except ValidationError as error:
         reason = error.errors(include_url=False, include_input=False)[0]["msg"]
         raise UsageError(

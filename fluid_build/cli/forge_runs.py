@@ -19,11 +19,13 @@ from fluid_build.cli.source_session import combined_session, source_session
 from fluid_build.cli.stage_lines import print_line, watching
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, RunOwnedError
 from fluid_build.copilot.store.configured import open_store
-from fluid_build.decisions.language import AnyDecision, Domain
+from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import FluidError
 from fluid_build.forge import ForgeOptions
 from fluid_build.forge.decision_files import folder_decisions
 from fluid_build.pipeline.dry_run import dry_run
+from fluid_build.pipeline.intent.anchoring import anchored
+from fluid_build.pipeline.intent.intent import Intent
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
 from fluid_build.pipeline.running import RunResult, begin_run, start_run
@@ -32,6 +34,7 @@ from fluid_build.report.terminal.printing import show
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource, SourceRequest
 from fluid_build.sources.uri import Address
+from fluid_build.text import listed
 
 STOPS = (CostLimitExceeded, RunOwnedError, AgentExecutionError)
 """Errors of a run that did what it was told and had to stop: they end with exit code 1."""
@@ -43,32 +46,35 @@ _CENT = Decimal("0.01")
 class ForgeCommand:
     """A command's arguments, checked. ``out`` is None for a folder named after the source.
 
-    ``decisions`` is a file of decisions, None for that of the folder; ``domain`` is one more.
+    ``decisions`` is a file of decisions, None for that of the folder; ``added`` are further ones.
+    ``intent`` is what the business wants, to be anchored in the source.
     """
 
-    command: Literal["from-source", "from-ddl"]
+    command: Literal["from-source", "from-ddl", "from-intent"]
     sources: tuple[SourceRequest, ...]
     dialect: str | None
     name: str | None
     options: ForgeOptions
     decisions: Path | None
-    domain: Domain | None
     out: Path | None
     overwrite: bool
     is_preview: bool
     model_use: ModelUse
     max_cost: Decimal | None
+    added: tuple[AnyDecision, ...] = ()
+    intent: Intent | None = None
 
     def request(self, source: Source) -> ForgeRequest:
         """Return the request for an open source, without passwords."""
-        out = self.out or Path(f"{_file_name(source.name)}-model")
+        out = self.out or Path(f"{file_name(source.name)}-model")
         return ForgeRequest(
             command=self.command,
             folder=Path.cwd(),
             sources=tuple(SourcePlace.of(request) for request in self.sources),
             dialect=self.dialect,
             name=self.name,
-            options=self._decided_options(out),
+            options=self._decided_options(out, source),
+            goal="" if self.intent is None else self.intent.goal,
             out=out,
             overwrite=self.overwrite,
             is_preview=self.is_preview,
@@ -76,15 +82,32 @@ class ForgeCommand:
             max_cost=self.max_cost,
         )
 
-    def _decided_options(self, out: Path) -> ForgeOptions:
-        """Return the options with the decisions of the file, and what --domain adds to them."""
+    def _decided_options(self, out: Path, source: Source) -> ForgeOptions:
+        """Return the options with the decisions of the file, and what the command adds to them."""
         restore_interrupted(out)
         recorded = folder_decisions(out, self.decisions, overwrite=self.overwrite)
-        decisions: tuple[AnyDecision, ...] = recorded.decisions
-        domains = [decision.domain for decision in decisions if isinstance(decision, Domain)]
-        if self.domain is not None and domains[-1:] != [self.domain.domain]:
-            decisions = (*decisions, self.domain)
-        return replace(self.options, decisions=decisions, decisions_text=recorded.text)
+        decisions: list[AnyDecision] = [*recorded.decisions]
+        known = {_content(decision) for decision in decisions}
+        for decision in (*self._intended(source), *self.added):
+            if _content(decision) not in known:
+                decisions.append(decision)
+        return replace(self.options, decisions=tuple(decisions), decisions_text=recorded.text)
+
+    def _intended(self, source: Source) -> tuple[AnyDecision, ...]:
+        """Return the intent as decisions, and say which parts of it the source doesn't have."""
+        if self.intent is None:
+            return ()
+        anchor = anchored(self.intent, source.tables)
+        if anchor.missing:
+            messages.tell(
+                f"The source doesn't have what the intent calls {listed(anchor.missing)}."
+            )
+        return anchor.decisions
+
+
+def _content(decision: AnyDecision) -> str:
+    """Return what a decision says, whoever says it and why."""
+    return decision.model_dump_json(exclude={"by", "reason", "evidence"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,5 +226,6 @@ def write_receipt(path: Path, receipt: Receipt) -> None:
     write_artifacts(path.parent, {path.name: receipt.model_dump_json(indent=2) + "\n"})
 
 
-def _file_name(name: str) -> str:
+def file_name(name: str) -> str:
+    """Return a product's name as part of a folder's name."""
     return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "source"

@@ -113,7 +113,6 @@ def guided(
         name=None,
         options=ForgeOptions(plan.technique),
         decisions=None,
-        domain=None,
         out=plan.out,
         overwrite=False,
         is_preview=False,

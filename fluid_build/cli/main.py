@@ -334,6 +334,11 @@ def _data_model() -> TyperGroup:
             "Generate a model, a contract and a dbt project from CREATE TABLE statements.",
         ),
         LazyCommand(
+            "from-intent",
+            "from_intent:from_intent",
+            "Generate a data product from what the business wants of it.",
+        ),
+        LazyCommand(
             "validate",
             "model_validation:validate_model",
             "Review a forged model, and check it against its standards.",

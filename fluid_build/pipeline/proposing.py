@@ -36,7 +36,13 @@ def draft_of(place: Workplace) -> Draft:
     decided = decide(place.source, place.values.require(PROFILE), options)
     observations = look_closer(place.source, decided.profile, place.on_progress)
     model = design(decided, observations, options).model
-    return Draft(decided.profile, model, options.decisions, place.request.model_use.share_samples)
+    return Draft(
+        decided.profile,
+        model,
+        options.decisions,
+        place.request.model_use.share_samples,
+        place.request.goal,
+    )
 
 
 class Judging:

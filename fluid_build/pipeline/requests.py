@@ -75,12 +75,13 @@ class ModelUse(BaseModel):
 class ForgeRequest(BaseModel):
     """Everything that a forge depends on but the data, the configuration and the code.
 
-    ``folder`` is the current folder of the command: relative paths start there.
+    ``folder`` is the current folder of the command: relative paths start there. ``goal`` is what
+    the product is for, in the user's words.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
-    command: Literal["from-source", "from-ddl"]
+    command: Literal["from-source", "from-ddl", "from-intent"]
     folder: Path
     sources: tuple[SourcePlace, ...]
     dialect: str | None = None
@@ -91,6 +92,7 @@ class ForgeRequest(BaseModel):
     is_preview: bool = False
     model_use: ModelUse = ModelUse()
     max_cost: Decimal | None = None
+    goal: str = ""
 
 
 def _without_password(address: Address) -> str:

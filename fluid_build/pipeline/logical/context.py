@@ -5,13 +5,15 @@ from collections.abc import Iterable, Sequence
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.scratchpad import StageFeedback
 from fluid_build.decisions.language import AnyDecision
-from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.json_types import JsonValue
 from fluid_build.pipeline.logical.conflicts import tables_of
 from fluid_build.text import clip
 
 _MOST_LINES = 40
 _LONGEST_LINE = 200
 _LONGEST_RETRIEVAL = 500
+_LONGEST_GOAL = 4_000
+"""Of the user's words: each chunk of a large source gets them."""
 _MOST_RETRIEVALS = 3
 
 
@@ -28,7 +30,12 @@ def decided_lines(decisions: Iterable[AnyDecision], tables: Sequence[str]) -> li
     return lines[:_MOST_LINES]
 
 
-def rerun_context(session: StageSession, feedback: Sequence[StageFeedback]) -> JsonObject:
+def goal_context(goal: str) -> dict[str, JsonValue]:
+    """Return what the user says that the product is for; nothing where they say nothing."""
+    return {"goal": clip(goal, _LONGEST_GOAL)} if goal else {}
+
+
+def rerun_context(session: StageSession, feedback: Sequence[StageFeedback]) -> dict[str, JsonValue]:
     """Return why the stage runs again, and similar models; nothing in a first run."""
     if not feedback:
         return {}

@@ -19,13 +19,15 @@ class Draft:
     """The deterministic draft of a forge.
 
     ``decisions`` were made before: proposals that contradict them are dropped. ``share_samples``
-    allows values of columns that aren't personal to be sent.
+    allows values of columns that aren't personal to be sent. ``goal`` is what the product is for,
+    in the user's words.
     """
 
     profile: Profile
     model: LogicalModel
     decisions: Sequence[AnyDecision] = ()
     share_samples: bool = False
+    goal: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from fluid_build.pipeline.logical.agent import LogicalAgent
 from fluid_build.pipeline.logical.asking import Question, Reply, ask_all
 from fluid_build.pipeline.logical.compact_profile import DraftFacts
 from fluid_build.pipeline.logical.conflicts import refuse_conflicts, tables_of
-from fluid_build.pipeline.logical.context import rerun_context
+from fluid_build.pipeline.logical.context import goal_context, rerun_context
 from fluid_build.pipeline.logical.draft import Draft, Judge, LogicalOutcome
 from fluid_build.pipeline.logical.questions import (
     asked_models,
@@ -45,7 +45,8 @@ async def improve(
     facts = DraftFacts.of(draft)
     async with LogicalAgent(session, client) as agent:
         asked = asked_models(draft, agent)
-        questions, chunks = first_questions(facts, asked, rerun_context(session, feedback))
+        context = goal_context(draft.goal) | rerun_context(session, feedback)
+        questions, chunks = first_questions(facts, asked, context)
         first = await ask_all(questions)
         judged = _judge(first, draft.decisions, judge)
         corrections = _corrections(facts, first, judged)

@@ -1,0 +1,234 @@
+"""``fluid forge data-model from-intent``: from what the business wants to a data product."""
+
+import sys
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fluid_build.artifacts import write_artifacts
+from fluid_build.block_yaml import block_yaml
+from fluid_build.cli import failures, messages
+from fluid_build.cli.forge import domain_decisions
+from fluid_build.cli.forge_runs import ForgeCommand, Reporting, file_name, forge_sources
+from fluid_build.cli.options import (
+    Debug,
+    Decisions,
+    Deterministic,
+    Diff,
+    DomainName,
+    DryRun,
+    Force,
+    Json,
+    JsonLines,
+    LlmEndpoint,
+    LlmModel,
+    LlmProvider,
+    MaxCost,
+    NoCache,
+    Out,
+    ReceiptFile,
+    RequireLlm,
+    Schemas,
+    ShareSamples,
+    Target,
+    Tiered,
+)
+from fluid_build.cli.source_options import check_outside, source_requests
+from fluid_build.copilot.cost import RunCostTracker, parse_cost_limit, use_cost_tracker
+from fluid_build.copilot.store.configured import open_store
+from fluid_build.errors import UsageError
+from fluid_build.forge import ForgeOptions
+from fluid_build.pipeline.intent.agent import IntentAgent
+from fluid_build.pipeline.intent.intent import Intent, read_intent
+from fluid_build.pipeline.intent.schema_sql import schema_sql
+from fluid_build.pipeline.requests import ModelUse
+from fluid_build.pipeline.sessions import configured, open_session, requested_model
+from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.uri import locate
+
+INTENT_FILE = "intent.yaml"
+_UNNAMED = "intent"
+
+TEMPLATE = """\
+name: Orders
+domain: Sales
+owner: {team: Sales Data, email: sales-data@example.com}
+technique: dimensional
+goal: Which products sell where, and how that changes from month to month.
+entities:
+  - name: customer
+    description: A person or company that buys from us.
+    key: [customer_no]
+    attributes:
+      - {name: customer_no, type: integer}
+      - {name: email, is_personal: true}
+      - {name: city}
+  - name: sales_order
+    description: An order that a customer placed.
+    key: [order_no]
+    attributes:
+      - {name: order_no, type: integer}
+      - {name: ordered_on, type: date, is_required: true}
+      - {name: amount, type: decimal}
+    references:
+      - {to: customer, is_required: true}
+"""
+"""An intent to start from. In a source, an entity's ``table`` and ``column`` say where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelFlags:
+    use: ModelUse
+    max_cost: Decimal | None
+    is_dry: bool
+
+
+def from_intent(
+    context: typer.Context,
+    intent: Annotated[
+        str | None,
+        typer.Argument(metavar="INTENT", help="A file with what you want, or the text itself."),
+    ] = None,
+    uri: Annotated[
+        str | None,
+        typer.Option("--uri", metavar="URI", help="A source that has the data."),
+    ] = None,
+    schema: Schemas = None,
+    technique: Annotated[
+        str | None,
+        typer.Option(
+            "--technique",
+            metavar="NAME",
+            help="Modeling technique; by default the intent's, or else flat.",
+        ),
+    ] = None,
+    target: Target = "duckdb",
+    decisions: Decisions = None,
+    llm_provider: LlmProvider = None,
+    llm_model: LlmModel = None,
+    llm_endpoint: LlmEndpoint = None,
+    tiered: Tiered = False,
+    no_cache: NoCache = False,
+    deterministic: Deterministic = False,
+    require_llm: RequireLlm = False,
+    share_samples: ShareSamples = False,
+    domain: DomainName = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
+    out: Out = None,
+    force: Force = False,
+    diff: Diff = False,
+    receipt: ReceiptFile = None,
+    json: Json = False,
+    json_lines: JsonLines = False,
+    template: Annotated[
+        bool, typer.Option("--template", help="Print an intent to start from, and stop.")
+    ] = False,
+    _debug: Debug = False,
+) -> int:
+    """Generate a data product from what the business wants of it.
+
+    The intent is YAML with entities (see --template), or a text. With a source, its entities become
+    decisions that the data has to bear out, and a text guides the model. Without a source, the
+    entities become a schema without data; a model is needed to find them in a text.
+
+    \b
+    Example:  fluid forge data-model from-intent wishes.yaml --uri shop.db
+    """
+    if template:
+        sys.stdout.write(TEMPLATE)
+        return failures.DONE
+    if intent is None:
+        raise UsageError("Say what you want.", hint="Pass a text or a file; --template shows one.")
+    flags = _ModelFlags(
+        ModelUse(
+            provider=llm_provider,
+            model=llm_model,
+            endpoint=llm_endpoint,
+            tiered=tiered,
+            no_cache=no_cache,
+            deterministic=deterministic,
+            is_required=require_llm,
+            share_samples=share_samples,
+        ),
+        None if max_cost is None else parse_cost_limit(max_cost, "--max-cost"),
+        dry_run,
+    )
+    wishes = read_intent(intent)
+    if uri is None:
+        wishes = _with_entities(wishes, flags)
+        out = out or Path(f"{file_name(wishes.name or _UNNAMED)}-model")
+        request = _written_schema(wishes, out)
+    else:
+        opening = OpenOptions(schemas=tuple(schema or ()))
+        (request,) = source_requests(None, [uri], opening)
+        if out is not None:
+            check_outside(out, request.address)
+        _note_unread_goal(wishes, flags)
+    command = ForgeCommand(
+        command="from-intent",
+        sources=(request,),
+        dialect=None,
+        name=None,
+        options=ForgeOptions(technique or wishes.technique or "flat", target=target),
+        decisions=decisions,
+        out=out,
+        overwrite=force,
+        is_preview=diff,
+        model_use=flags.use,
+        max_cost=flags.max_cost,
+        added=domain_decisions(domain),
+        intent=wishes,
+    )
+    reporting = Reporting(json, json_lines, receipt, is_dry=dry_run)
+    return forge_sources(command, context.obj, reporting)
+
+
+def _with_entities(intent: Intent, flags: _ModelFlags) -> Intent:
+    """Return the intent with entities: its own, or those that a model finds in its goal."""
+    if intent.entities:
+        return intent
+    with configured(flags.use):
+        model = requested_model(flags.use)
+        if model is None:
+            raise UsageError(
+                "The intent lists no entities, and there is no model to find them in its text.",
+                hint="List them (--template shows how), pass --uri, or run `fluid ai setup`.",
+            )
+        if flags.is_dry:
+            raise UsageError(
+                f"{model.model} would have to read the text first, and --dry-run sends nothing.",
+                hint="Leave --dry-run out, or list the entities.",
+            )
+        session = open_session(open_store(), flags.use, "intent")
+        tracker = RunCostTracker() if flags.max_cost is None else RunCostTracker(flags.max_cost)
+        with use_cost_tracker(tracker), IntentAgent(session) as agent:
+            read = agent.read(intent.goal)
+    return intent.model_copy(
+        update={
+            "entities": read.entities,
+            "name": intent.name or read.name,
+            "domain": intent.domain or read.domain,
+        }
+    )
+
+
+def _written_schema(intent: Intent, out: Path) -> SourceRequest:
+    """Write the intent and its schema to the folder, and return the schema as a source."""
+    document = intent.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    schema_file = f"{file_name(intent.name or _UNNAMED)}.sql"
+    write_artifacts(out, {INTENT_FILE: block_yaml(document), schema_file: schema_sql(intent)})
+    return SourceRequest(locate(str(out / schema_file)))
+
+
+def _note_unread_goal(intent: Intent, flags: _ModelFlags) -> None:
+    """Say that nobody reads the text, where there is one and no model."""
+    with configured(flags.use):
+        if intent.goal and requested_model(flags.use) is None:
+            messages.tell(
+                "No model is configured, so the intent's text isn't read; the rest is followed."
+            )

@@ -1,0 +1,161 @@
+"""``fluid forge data-model from-intent``: from what the business wants to a data product."""
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+import yaml
+
+from fluid_build.copilot.llm.testing import LoopbackServer, Reply
+from fluid_build.pipeline.intent.intent import Intent, read_intent
+from fluid_build.pipeline.intent.schema_sql import schema_sql
+from tests.cli.running import Fluid
+
+ANSWER = {
+    "name": "Orders",
+    "domain": "Sales",
+    "entities": [
+        {
+            "name": "customer",
+            "description": "Somebody who buys.",
+            "key": ["customer_no"],
+            "attributes": [
+                {"name": "customer_no", "type": "integer"},
+                {"name": "email", "type": "text", "is_personal": True},
+            ],
+            "references": [],
+        },
+        {
+            "name": "sales_order",
+            "description": "What was bought.",
+            "key": [],
+            "attributes": [{"name": "ordered_on", "type": "date"}],
+            "references": [{"to": "customer"}, {"to": "planet"}],
+        },
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a home of its own and no model."""
+    for name in ("FLUID_LLM_PROVIDER", "FLUID_LLM_MODEL", "FLUID_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FLUID_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _intent(fluid: Fluid, *arguments: str) -> dict:
+    outcome = fluid("forge", "data-model", "from-intent", *arguments, "--json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def _contract(folder: Path) -> dict:
+    return yaml.safe_load((folder / "contract.fluid.yaml").read_text())
+
+
+def test_the_template_can_be_forged_as_it_is(fluid: Fluid, place: Path) -> None:
+    text = fluid("forge", "data-model", "from-intent", "--template").out
+    (place / "wishes.yaml").write_text(text)
+    document = _intent(fluid, "wishes.yaml", "-o", "orders")
+    assert document["technique"] == "dimensional"
+    assert "fct_sales_order" in document["built"]
+    contract = _contract(place / "orders")
+    assert (contract["name"], contract["domain"]) == ("Orders", "Sales")
+
+
+def test_the_same_intent_gives_the_same_bytes(fluid: Fluid, place: Path) -> None:
+    text = fluid("forge", "data-model", "from-intent", "--template").out
+    (place / "wishes.yaml").write_text(text)
+
+    def files() -> dict[str, bytes]:
+        _intent(fluid, "wishes.yaml", "-o", "orders")
+        paths = (place / "orders").rglob("*")
+        return {str(path): path.read_bytes() for path in paths if path.is_file()}
+
+    assert files() == files()
+
+
+def test_entities_become_decisions_about_the_tables_of_a_source(
+    fluid: Fluid, place: Path, sqlite_shop: Path
+) -> None:
+    (place / "wishes.yaml").write_text(
+        "domain: Sales\n"
+        "entities:\n"
+        "  - {name: client, table: customer, description: Who buys., key: [customer_id]}\n"
+        "  - name: order\n"
+        "    attributes: [{name: amount, column: total}, {name: missing}]\n"
+    )
+    arguments = ("wishes.yaml", "--uri", str(sqlite_shop), "-o", "shop")
+    outcome = fluid("forge", "data-model", "from-intent", *arguments)
+    assert outcome.code == 0
+    assert "order.missing" in outcome.err
+    exposes = {expose["exposeId"]: expose for expose in _contract(place / "shop")["exposes"]}
+    assert set(exposes) == {"client", "orders"}
+    columns = [column["name"] for column in exposes["orders"]["contract"]["schema"]]
+    assert "amount" in columns
+
+
+def test_a_key_of_the_intent_that_does_not_hold_is_refused(
+    fluid: Fluid, place: Path, sqlite_shop: Path
+) -> None:
+    (place / "wishes.yaml").write_text("entities: [{name: customer, key: [city]}]\n")
+    document = _intent(fluid, "wishes.yaml", "--uri", str(sqlite_shop), "-o", "shop")
+    (entry,) = document["receipt"]["decisions"]
+    assert (entry["decision"]["decision"], entry["status"]) == ("set_key", "refused")
+
+
+def test_a_model_reads_a_text_and_its_reading_is_kept(
+    fluid: Fluid, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LoopbackServer([Reply(json.dumps(ANSWER)), Reply('{"decisions": []}')]) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        model = ("--llm-provider", "openai", "--llm-model", "gpt-4.1")
+        address = ("--llm-endpoint", server.base_url("openai"))
+        _intent(fluid, "Which customers order what?", *model, *address, "-o", "orders")
+        assert "Which customers order what?" in server.requests[0].raw.decode()
+    intent = read_intent(str(place / "orders" / "intent.yaml"))
+    assert [entity.name for entity in intent.entities] == ["customer", "sales_order"]
+    assert [reference.to for reference in intent.entities[1].references] == ["customer"]
+    again = _intent(fluid, "orders/intent.yaml", "-o", "again", "--deterministic")
+    assert again["tables"] == 2
+
+
+def test_a_text_without_model_or_source_says_what_to_do(fluid: Fluid) -> None:
+    outcome = fluid("forge", "data-model", "from-intent", "Which customers order what?")
+    assert outcome.code == 2
+    assert "--template" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("entities: [{name: a}, {name: a}]", "same name"),
+        ("entities:\n  - name: a b\n", "line 2: entities.0.name"),
+        ("entities: [{name: a, references: [{to: b}]}]", "which is no entity"),
+        ("domain: x\nentitys: []\n", "line 2: entitys"),
+        ("name: !!python/object/apply:os.system [id]\n", "isn't"),
+    ],
+)
+def test_a_broken_intent_is_refused_with_its_place(
+    fluid: Fluid, place: Path, text: str, complaint: str
+) -> None:
+    (place / "wishes.yaml").write_text(text)
+    outcome = fluid("forge", "data-model", "from-intent", "wishes.yaml")
+    assert outcome.code == 2
+    assert complaint in " ".join(outcome.err.split()) or complaint == "isn't"
+    assert "Error: " in outcome.err
+
+
+def test_texts_of_an_intent_stay_texts_in_its_schema() -> None:
+    intent = Intent.model_validate(
+        {"entities": [{"name": "a", "description": "it's; DROP TABLE a; --"}]}
+    )
+
+    with duckdb.connect() as connection:
+        connection.execute(schema_sql(intent))
+        query = "SELECT comment FROM duckdb_tables()"
+        assert connection.execute(query).fetchall() == [("it's; DROP TABLE a; --",)]
