@@ -26,8 +26,8 @@ holds or what is known of it ("on" are other columns there, "sure" is its probab
 rows without a match). "maybe" are references that the program doubts. A column has its type and
 what is known of it (additive, semi-additive and non-additive are measures), or an object with its
 comment in "about". "also" names columns without a question, "more" counts those that aren't shown.
-"map" lists tables that others review. "decided" is settled. "goal" says in the user's own words what
-the product is for.
+"map" lists tables that others review. "decided" is settled. "goal" says in the user's own words
+what the product is for.
 
 Decisions ("table" and "columns" with the source's names; "value" as described; "reason" is one
 sentence):"""
