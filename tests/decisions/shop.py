@@ -37,6 +37,14 @@ class Shop:
     def amended(self, *decisions: AnyDecision) -> Profile:
         return amended(self.profile, self.weigh(*decisions))
 
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        """Run a query as a user would, on the tables by their names at the source."""
+        connection = self.source.connection.cursor()
+        for table in self.source.tables:
+            name, relation = table.name.replace('"', '""'), table.relation
+            connection.execute(f'CREATE OR REPLACE TEMP VIEW "{name}" AS FROM {relation}')
+        return connection.execute(sql).fetchall()
+
 
 def build_shop(path: Path) -> Path:
     """Write the shop.

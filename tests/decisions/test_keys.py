@@ -1,7 +1,5 @@
 """Claims about keys, measured on every row."""
 
-import duckdb
-
 from fluid_build.decisions.language import BusinessKey, Grain, SetKey
 from tests.decisions.shop import ORDERS, REPEATED_NUMBERS, Shop
 
@@ -12,7 +10,7 @@ def test_a_key_that_repeats_is_refused_with_figure_and_query(shop: Shop) -> None
     assert verdict.message == "`orders.order_no` isn't unique: 12 of 300 rows repeat a value."
     assert verdict.evidence is not None
     assert (verdict.evidence.rows, verdict.evidence.violations) == (ORDERS, REPEATED_NUMBERS)
-    assert len(_rows(shop, verdict.evidence.sql)) == REPEATED_NUMBERS
+    assert len(shop.rows(verdict.evidence.sql)) == REPEATED_NUMBERS
 
 
 def test_a_key_with_nulls_is_refused(shop: Shop) -> None:
@@ -22,7 +20,7 @@ def test_a_key_with_nulls_is_refused(shop: Shop) -> None:
         "`orders.(order_id, customer_id)` doesn't identify every row: of 300 rows, 2 have a null."
     )
     assert verdict.evidence is not None
-    assert len(_rows(shop, verdict.evidence.sql)) == verdict.evidence.nulls == 2
+    assert len(shop.rows(verdict.evidence.sql)) == verdict.evidence.nulls == 2
 
 
 def test_a_key_that_holds_becomes_the_primary_key(shop: Shop) -> None:
@@ -65,11 +63,3 @@ def test_a_key_of_an_empty_table_is_declared_and_not_proven(shop: Shop) -> None:
     assert (verdict.status, verdict.message) == ("accepted", "There are no rows to check it on.")
     assert verdict.evidence is not None
     assert verdict.evidence.rows == 0
-
-
-def _rows(shop: Shop, sql: str) -> list[tuple[object, ...]]:
-    """Run a query as a user would, on the tables by their names at the source."""
-    connection: duckdb.DuckDBPyConnection = shop.source.connection.cursor()
-    for table in shop.source.tables:
-        connection.execute(f'CREATE OR REPLACE TEMP VIEW "{table.name}" AS FROM {table.relation}')
-    return connection.execute(sql).fetchall()

@@ -5,7 +5,6 @@ import pytest
 from fluid_build.decisions.language import (
     AddRelationship,
     AnyDecision,
-    Classify,
     Describe,
     DropRelationship,
     Ignore,
@@ -87,11 +86,11 @@ def test_adding_and_dropping_one_relationship_contradict_each_other(shop: Shop) 
     assert (added.status, dropped.status) == ("refused", "accepted")
 
 
-def test_roles_in_a_vault_and_in_a_star_dont_contradict_each_other(shop: Shop) -> None:
-    verdicts = shop.weigh(
-        Classify(table="orders", role="hub"), Classify(table="orders", role="fact")
+def test_two_tables_cant_get_one_name(shop: Shop) -> None:
+    earlier, later = shop.weigh(
+        Rename(table="orders", new_name="sales"), Rename(table="returns", new_name="Sales")
     )
-    assert [verdict.status for verdict in verdicts] == ["accepted", "accepted"]
+    assert (earlier.status, later.status) == ("refused", "accepted")
 
 
 def test_the_same_decision_twice_is_one(shop: Shop) -> None:

@@ -38,8 +38,6 @@ def test_a_relationship_with_orphans_is_refused_with_the_figure(shop: Shop) -> N
 
 
 def test_a_relationship_that_holds_is_a_declared_foreign_key(shop: Shop) -> None:
-    decision = refers("returns.order_id", "orders.order_id")
-    assert shop.verdict(decision).status == "refused", "order numbers of returns are too small"
     decision = refers("returns.return_id", "customers.id")
     assert shop.verdict(decision).message == "All 30 rows have a match."
     key = next(k for k in shop.amended(decision).foreign_keys if k.from_table == "returns")

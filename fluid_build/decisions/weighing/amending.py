@@ -16,6 +16,7 @@ from fluid_build.decisions.language import (
     SetKey,
     TextType,
 )
+from fluid_build.decisions.reasons import decided_reason
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing.references import find_reference, is_about
 from fluid_build.profiling.column_stats import kind_of
@@ -31,7 +32,7 @@ from fluid_build.profiling.profile import (
     TableProfile,
 )
 from fluid_build.sources.conventions import DATE_QUESTION, NUMBER_QUESTION
-from fluid_build.text import as_sentence, counted, noun
+from fluid_build.text import counted, noun
 
 
 def amended(profile: Profile, verdicts: Sequence[Verdict]) -> Profile:
@@ -96,7 +97,7 @@ def _personal(decision: PersonalData) -> ColumnChange:
             "min": None,
             "max": None,
             "top_values": (),
-            "semantic_reason": column.semantic_reason or _decided_by(decision),
+            "semantic_reason": column.semantic_reason or decided_reason(decision),
         }
     )
 
@@ -146,7 +147,7 @@ def _without_table(profile: Profile, decision: Ignore) -> Profile:
     lost = [key for key in profile.foreign_keys if name in (key.from_table, key.to_table)]
     keys = [key for key in profile.foreign_keys if name not in (key.from_table, key.to_table)]
     children = {key.from_table for key in lost}
-    note = f"{name} is ignored. {_decided_by(decision)}"
+    note = f"{name} is ignored. {decided_reason(decision)}"
     return profile.model_copy(
         update={
             "tables": tuple(table for table in profile.tables if table.name != name),
@@ -314,7 +315,7 @@ def _without_reference(profile: Profile, decision: DropRelationship) -> Profile:
         to_columns=dropped.to_columns,
         confidence=0.0,
         ruled_out=True,
-        reason=_decided_by(decision),
+        reason=decided_reason(decision),
         evidence=dropped.evidence,
     )
     left = (key for key in profile.foreign_keys if key is not dropped)
@@ -348,11 +349,5 @@ def _reason(decision: AnyDecision, evidence: DecisionEvidence) -> str:
         return f"Suggested by a language model, {'and ' if evidence.rows else ''}{checked}."
     if evidence.violations:
         verb = noun(evidence.violations, "violates", "violate")
-        return f"{_decided_by(decision)} {counted(evidence.violations, 'row')} {verb} it."
-    return _decided_by(decision)
-
-
-def _decided_by(decision: AnyDecision) -> str:
-    who = "Decided by a person" if decision.by == "person" else "Suggested by a language model"
-    why = " ".join(decision.reason.split())
-    return as_sentence(f"{who}: {why}" if why else who)
+        return f"{decided_reason(decision)} {counted(evidence.violations, 'row')} {verb} it."
+    return decided_reason(decision)

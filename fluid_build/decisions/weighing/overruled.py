@@ -1,25 +1,15 @@
 """Decisions that others overrule: contradictions, repetitions, and tables that are ignored."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from fluid_build.decisions.language import (
-    AddRelationship,
-    AnyDecision,
-    Classify,
-    Describe,
-    DropRelationship,
-    Ignore,
-    Merge,
-    Rename,
-    Split,
-)
+from fluid_build.decisions.language import AnyDecision, Ignore, Rename
+from fluid_build.decisions.subjects import subject
 from fluid_build.decisions.verdicts import Verdict, refused
 from fluid_build.decisions.weighing.names import label
 
 _COMMENTS = frozenset({"by", "reason", "evidence"})
 """Fields that say who decided and why, not what."""
-_VAULT_ROLES = frozenset({"hub", "link", "satellite", "reference"})
 
 Numbered = Mapping[int, AnyDecision]
 """Decisions by their place in the list, counted from 0."""
@@ -30,36 +20,48 @@ def overruled(decisions: Numbered, tables: Sequence[str]) -> dict[int, Verdict]:
 
     Of two that contradict each other, the later one counts, but a person's always before a model's.
     """
-    verdicts = _contradicted(decisions)
-    left = {place: each for place, each in decisions.items() if place not in verdicts}
-    verdicts.update(_ignoring_too_much(left, tables))
-    left = {place: each for place, each in left.items() if place not in verdicts}
-    verdicts.update(_about_ignored_tables(left))
+    verdicts: dict[int, Verdict] = {}
+    for find in (
+        lambda left: _contradicted(left, subject),
+        lambda left: _contradicted(left, _new_name),
+        lambda left: _ignoring_too_much(left, tables),
+        _about_ignored_tables,
+    ):
+        left = {place: each for place, each in decisions.items() if place not in verdicts}
+        verdicts.update(find(left))
     return verdicts
 
 
-def _contradicted(decisions: Numbered) -> dict[int, Verdict]:
+def _contradicted(
+    decisions: Numbered, subject_of: Callable[[AnyDecision], Hashable | None]
+) -> dict[int, Verdict]:
     by_subject: dict[Hashable, list[int]] = defaultdict(list)
     for place, decision in decisions.items():
-        for subject in _subjects(decision):
-            by_subject[subject].append(place)
+        about = subject_of(decision)
+        if about is not None:
+            by_subject[about].append(place)
     verdicts: dict[int, Verdict] = {}
     for places in by_subject.values():
         winner = max(places, key=lambda place: (decisions[place].by == "person", place))
-        same = [
-            place for place in places if _content(decisions[place]) == _content(decisions[winner])
-        ]
+        content = _content(decisions[winner])
+        same = [place for place in places if _content(decisions[place]) == content]
         # Of several that say the same, the first stays where it is.
         keeper = min(place for place in same if decisions[place].by == decisions[winner].by)
-        for place in places:
-            if place == keeper or place in verdicts:
-                continue
-            if place in same:
-                message = f"Decision {keeper + 1} says the same."
-                verdicts[place] = Verdict(decisions[place], "unused", message)
-            else:
-                verdicts[place] = _refused_by(decisions, place, winner)
+        for place in set(places) - {keeper}:
+            verdicts[place] = (
+                Verdict(decisions[place], "unused", f"Decision {keeper + 1} says the same.")
+                if place in same
+                else _refused_by(decisions, place, winner)
+            )
     return verdicts
+
+
+def _new_name(decision: AnyDecision) -> Hashable | None:
+    """Return what only one table, or one column of a table, can be called."""
+    if not isinstance(decision, Rename) or decision.table is None:
+        return None
+    table = decision.table if decision.column is not None else None
+    return table, decision.new_name.casefold()
 
 
 def _refused_by(decisions: Numbered, place: int, winner: int) -> Verdict:
@@ -87,30 +89,6 @@ def _summary(decision: AnyDecision) -> str:
         elif value is not None:
             words.append(str(value))
     return f"{decision.decision} {label(' '.join(word for word in words if word))}"
-
-
-def _subjects(decision: AnyDecision) -> Iterator[Hashable]:
-    """Yield what a decision is about: two about the same contradict each other."""
-    kind = decision.decision
-    match decision:
-        case AddRelationship() | DropRelationship():
-            pairs = frozenset(zip(decision.from_columns, decision.to_columns, strict=True))
-            yield "relationship", decision.from_table, decision.to_table, pairs
-        case Rename():
-            yield kind, decision.table, decision.column, decision.element
-            if decision.table is not None:
-                table = decision.table if decision.column is not None else None
-                yield "new name", table, decision.new_name.casefold()
-        case Describe():
-            yield kind, decision.table, decision.column, decision.element
-        case Classify():
-            yield kind, decision.table, decision.role in _VAULT_ROLES
-        case Merge():
-            yield kind, frozenset((decision.table, decision.into_table))
-        case Split():
-            yield kind, decision.table, frozenset(decision.columns)
-        case _:
-            yield kind, getattr(decision, "table", None), getattr(decision, "column", None)
 
 
 def _ignoring_too_much(decisions: Numbered, tables: Sequence[str]) -> dict[int, Verdict]:
