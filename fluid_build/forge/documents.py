@@ -10,12 +10,14 @@ from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.forge.decision_files import decision_documents
+from fluid_build.forge.options import ForgeOptions
 from fluid_build.forge.stages import Designed
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.profiling.profile import Profile
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
+from fluid_build.transform.ddl.schema_sql import ddl_files
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof
 from fluid_build.transform.proof.written_proof import PROOF_FILE, proof_files
@@ -37,18 +39,16 @@ def documents(
     designed: Designed,
     contract: FluidContract,
     proof: Proof,
-    decisions_text: str,
+    options: ForgeOptions,
 ) -> Mapping[str, str]:
-    """Return all documents by name, once the contract has passed the validator.
-
-    ``decisions_text`` is the file that the decisions were read from, "" where there was none.
-    """
+    """Return all documents by name, once the contract has passed the validator."""
     model, plan = designed.model, designed.plan
     return {
         **artifacts(profile, model, contract),
         **plan_document(plan),
+        **ddl_files(plan, options.warehouse),
         **proof_files(proof, model, plan),
-        **decision_documents(decisions_text, designed.verdicts),
+        **decision_documents(options.decisions_text, designed.verdicts),
     }
 
 

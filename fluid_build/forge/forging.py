@@ -107,9 +107,7 @@ def _forged(source: Source, options: ForgeOptions, on_progress: OnProgress) -> F
 
 def _documents(forged: Forged, options: ForgeOptions) -> Mapping[str, str]:
     designed = Designed(forged.model, forged.plan, forged.verdicts)
-    return documents(
-        forged.profile, designed, forged.contract, forged.proof, options.decisions_text
-    )
+    return documents(forged.profile, designed, forged.contract, forged.proof, options)
 
 
 def _project(

@@ -267,7 +267,7 @@ class Coordinator(CompositeAgent):
         return {"summary": report.summary(), "standards": verdicts_by_standard(report)}
 
     def _ddl(self, _state: Composite) -> JsonObject:
-        return {}
+        return {"files": len(self.derived.schema)}
 
     def _dbt(self, _state: Composite) -> JsonObject:
         report_stage(self.place.on_progress, "project")

@@ -19,6 +19,7 @@ from fluid_build.observations.observed import Observations
 from fluid_build.pipeline.critic.agent import CriticAgent
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.base import Source
+from fluid_build.transform.ddl.schema_sql import ddl_files
 
 
 @dataclass
@@ -58,12 +59,18 @@ class Derived:
         )
 
     @cached_property
+    def schema(self) -> Mapping[str, str]:
+        """Return the DDL of what the plan publishes."""
+        return ddl_files(self.designed.plan, self.options.warehouse)
+
+    @cached_property
     def documents(self) -> Mapping[str, str]:
         """Return the contract, the model, their descriptions and the decisions."""
         designed = self.designed
         return {
             **rendered(self.decided.profile, designed.model, self.contract),
             **plan_document(designed.plan),
+            **self.schema,
             **decision_documents(self.options.decisions_text, designed.verdicts),
         }
 

@@ -1,0 +1,1 @@
+"""The physical schema: what a plan publishes, as CREATE TABLE statements."""
