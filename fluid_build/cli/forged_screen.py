@@ -22,6 +22,7 @@ from fluid_build.report.terminal.screen_parts import Part, heading, indented, te
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.report.view import SourceView, source_view
 from fluid_build.text import counted
+from fluid_build.transform.ddl.schema_sql import SCHEMA_FILE
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
@@ -30,6 +31,7 @@ _PURPOSES = {
     CONTRACT_FILE: "the data contract, FLUID 0.7.2",
     MODEL_FILE: "the logical model",
     PLAN_FILE: "every relation with its SQL, in build order",
+    SCHEMA_FILE: "the tables with their keys, as CREATE TABLE statements",
     PROFILE_FILE: "statistics on columns, keys and relationships",
     PROOF_FILE: "the comparison of the build with the source",
     MANIFEST_FILE: "the source and options used; `fluid verify` reads it",

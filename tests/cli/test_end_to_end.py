@@ -23,6 +23,7 @@ FILES = {
     "plan.json",
     "profile.json",
     "proof.json",
+    "schema.sql",
 }
 FROM_SOURCE = ("forge", "data-model", "from-source")
 FROM_DDL = ("forge", "data-model", "from-ddl")

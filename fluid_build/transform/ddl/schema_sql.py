@@ -28,15 +28,18 @@ def ddl_files(plan: TransformPlan, target: Target) -> Mapping[str, str]:
     keys = foreign_keys(builds, references_unique=syntax.references_unique)
     ordered = in_dependency_order(builds, keys)
     created: set[str] = set()
-    statements, later = [_header(target)], []
+    statements: list[str] = [_header(target)]
+    in_circles: list[ForeignKey] = []
     for build in ordered:
-        created.add(build.name)
+        if syntax.allows_circles:
+            created.add(build.name)
         inside = [key for key in keys[build.name] if key.to_table in created]
-        later += [key for key in keys[build.name] if key.to_table not in created]
+        in_circles += [key for key in keys[build.name] if key.to_table not in created]
+        created.add(build.name)
         statements.append(_create_table(build, inside, target, syntax))
         if not syntax.table_comment:
             statements += _comments(build, syntax)
-    statements += _later_keys(later, syntax)
+    statements += _keys_in_circles(in_circles, target, syntax)
     return {SCHEMA_FILE: "\n\n".join(statements) + "\n"}
 
 
@@ -96,16 +99,16 @@ def _comments(build: Build, syntax: Syntax) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def _later_keys(keys: list[ForeignKey], syntax: Syntax) -> Iterator[str]:
+def _keys_in_circles(keys: list[ForeignKey], target: Target, syntax: Syntax) -> Iterator[str]:
     """Add the keys of tables that refer to each other, once all tables are there."""
-    if keys and not syntax.adds_keys:
+    if syntax.allows_circles:
+        for key in keys:
+            yield f"ALTER TABLE {syntax.name(key.table)} ADD {_foreign_key(key, syntax)};"
+    elif keys:
         yield (
-            f"-- {counted(len(keys), 'foreign key')} of tables that refer to each other in a circle"
-            " can't be declared here."
+            f"-- Left out: {counted(len(keys), 'foreign key')} of tables that refer to each other"
+            f" or to themselves;\n-- {TARGET_LABELS[target]} couldn't load such tables."
         )
-        return
-    for key in keys:
-        yield f"ALTER TABLE {syntax.name(key.table)} ADD {_foreign_key(key, syntax)};"
 
 
 def _names(columns: Columns, syntax: Syntax) -> str:

@@ -1,8 +1,8 @@
 """How each target writes names, texts, comments and keys in its DDL.
 
 Sources: "CREATE TABLE" and "COMMENT" in the SQL references of DuckDB, PostgreSQL, Snowflake,
-BigQuery and Databricks. Snowflake, BigQuery and Databricks record keys and don't enforce them; with RELY
-their optimizers use them.
+BigQuery and Databricks. The last three record keys and don't enforce them; with RELY, Snowflake's
+and Databricks' optimizers use them.
 """
 
 import json
@@ -27,8 +27,8 @@ class Syntax:
     ``after_key`` follows a key. ``text_with_length`` is the type of text up to a length, "" where
     there's none. ``column_comment`` and ``table_comment`` are where a comment goes inside of a
     statement; where they're "", comments are statements of their own. ``references_unique`` says
-    whether a foreign key may refer to a unique key, ``adds_keys`` whether a key can be added to a
-    table that exists.
+    whether a foreign key may refer to a unique key, ``allows_circles`` whether tables can refer to
+    each other, and to themselves, and still be loaded.
     """
 
     text: Callable[[str], str]
@@ -38,7 +38,7 @@ class Syntax:
     column_comment: str = ""
     table_comment: str = ""
     references_unique: bool = True
-    adds_keys: bool = True
+    allows_circles: bool = True
 
     def name(self, name: str) -> str:
         """Return a name as dbt writes it, without quotes unless it needs them."""
@@ -70,8 +70,9 @@ def _bigquery_text(text: str) -> str:
 
 
 SYNTAX: Mapping[Target, Syntax] = {
-    # DuckDB doesn't keep the length of a text, and can't add a foreign key later.
-    "duckdb": Syntax(_standard_text, text_with_length="", adds_keys=False),
+    # DuckDB doesn't keep the length of a text, can't add a foreign key later, and doesn't find a
+    # parent that the same INSERT brings.
+    "duckdb": Syntax(_standard_text, text_with_length="", allows_circles=False),
     "postgres": Syntax(_postgres_text),
     "snowflake": Syntax(
         _escaped_text,
