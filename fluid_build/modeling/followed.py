@@ -14,6 +14,7 @@ from fluid_build.decisions.language import (
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal, Verdict
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
+from fluid_build.modeling.data_vault import decided as data_vault
 from fluid_build.modeling.decided_names import decided_names
 from fluid_build.modeling.dimensional import decided as dimensional
 from fluid_build.modeling.logical import LogicalModel, Product
@@ -49,6 +50,8 @@ def _refusals(
     model: LogicalModel, decisions: ModelDecisions
 ) -> Iterator[tuple[AnyDecision, Refusal]]:
     yield from decided_names(model.conceptual, decisions.renamings).refusals.items()
+    if model.dv2 is not None:
+        yield from data_vault.unfollowed(model.dv2, model.conceptual, decisions).items()
     if model.dimensional is not None:
         yield from dimensional.unfollowed(model.dimensional, model.conceptual, decisions).items()
 
