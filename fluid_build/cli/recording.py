@@ -23,9 +23,12 @@ from fluid_build.decisions.language import (
     AddRelationship,
     AnyDecision,
     BusinessKey,
+    Domain,
     DropRelationship,
     Grain,
     Merge,
+    Owner,
+    ProductName,
     SetKey,
     Split,
     TextType,
@@ -111,7 +114,10 @@ def _checked(
     interrupts: Interrupts,
 ) -> Recorded:
     if not isinstance(decision, _MEASURED):
-        return Recorded(decision, "accepted", "Its names are in the model.")
+        names_something = not isinstance(decision, Domain | Owner | ProductName)
+        message = "The names in it exist. " if names_something else ""
+        message += "The data can't contradict it."
+        return Recorded(decision, "accepted", message)
     places = _places(folder, manifest)
     if places is None:
         message = "The source can't be opened unasked, so the next forge will measure it."
