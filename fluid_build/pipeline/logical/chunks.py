@@ -90,9 +90,9 @@ def chunk_document(
 ) -> JsonObject:
     """Return the document on some tables, as detailed as ``room`` allows, with ``extra`` in it."""
     profile = facts.draft.profile
-    wanted = set(names)
-    tables = [table for table in profile.tables if table.name in wanted]
-    overview = _map(profile, wanted, _map_tokens(room))
+    chosen = set(names)
+    tables = [table for table in profile.tables if table.name in chosen]
+    overview = _map(profile, chosen, _map_tokens(room))
     around = {**extra, **({"map": overview} if overview else {})}
     left = room - _tokens(around) - _FRAME_TOKENS
     allowed = min(left, max(_TOKENS_FOR_FEW, _TOKENS_PER_TABLE * len(tables)))
@@ -109,11 +109,11 @@ def _map_tokens(room: int) -> int:
     return min(_MAP_TOKENS, room // 5)
 
 
-def _map(profile: Profile, wanted: set[str], left: int) -> dict[str, JsonValue]:
+def _map(profile: Profile, chosen: set[str], left: int) -> dict[str, JsonValue]:
     """Return the other tables: neighbours with their keys, then names until it's enough."""
     neighbours = _neighbours(profile)
-    near = {name for chosen in wanted for name in neighbours.get(chosen, ())} - wanted
-    other = [table for table in profile.tables if table.name not in wanted]
+    near = {name for table in chosen for name in neighbours.get(table, ())} - chosen
+    other = [table for table in profile.tables if table.name not in chosen]
     near_first = sorted(other, key=lambda table: table.name not in near)
     keys: dict[str, JsonValue] = {}
     names: list[str] = []

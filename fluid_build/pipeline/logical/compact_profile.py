@@ -26,6 +26,9 @@ _FEW_VALUES = 12
 _MOST_SAMPLES = 5
 _MOST_SAMPLE = 40
 _MOST_OTHER_KEYS = 3
+_LONGEST_COMMENT = 10_000
+"""Characters of a comment that are looked at. Masking shortens a text, so this is far more than is
+sent: an address that is cut in half here is never in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,23 +199,23 @@ def _describe_columns(
 ) -> JsonObject:
     questions = {column for candidate in candidates for column in candidate.from_columns}
     measures = facts.measures.get(table.name, {})
-    listed = {c for key in facts.references.get(table.name, ()) for c in key.from_columns}
-    listed.update(table.primary_key or ())
-    shown: list[ColumnProfile] = []
+    mentioned = {c for key in facts.references.get(table.name, ()) for c in key.from_columns}
+    mentioned.update(table.primary_key or ())
+    detailed: list[ColumnProfile] = []
     plain: list[str] = []
     for column in table.columns:
         is_special = column.name in questions or column.name in measures or _is_special(column)
         if is_special or not detail.brief:
-            shown.append(column)
-        elif column.name not in listed:
+            detailed.append(column)
+        elif column.name not in mentioned:
             plain.append(column.name)
-    named = plain[: detail.most_names]
+    names = plain[: detail.most_names]
     columns = {
         column.name: _describe_column(facts, column, measures.get(column.name, ""), detail)
-        for column in shown[: detail.most_columns]
+        for column in detailed[: detail.most_columns]
     }
-    more = len(shown) + len(plain) - len(columns) - len(named)
-    return {"columns": columns, "also": join_names(named), "more": more or ""}
+    more = len(detailed) + len(plain) - len(columns) - len(names)
+    return {"columns": columns, "also": join_names(names), "more": more or ""}
 
 
 def join_names(names: Sequence[str]) -> JsonValue:
@@ -231,13 +234,13 @@ def _is_special(column: ColumnProfile) -> bool:
 def _describe_column(
     facts: DraftFacts, column: ColumnProfile, measure: str, detail: Detail
 ) -> JsonValue:
-    stated = _column_facts(column, brief=detail.brief and bool(measure))
-    said = " ".join((*stated, measure) if measure else stated)
+    words = _column_facts(column, brief=detail.brief and bool(measure))
+    description = " ".join((*words, measure) if measure else words)
     labels: dict[str, JsonValue] = {"about": _comment(column.comment, detail)}
     if facts.draft.share_samples and detail is DETAILS[0]:
         labels |= _samples(column)
     labels = {name: value for name, value in labels.items() if value}
-    return {"is": said, **labels} if labels else said
+    return {"is": description, **labels} if labels else description
 
 
 def _column_facts(column: ColumnProfile, *, brief: bool) -> Iterator[str]:
@@ -271,7 +274,7 @@ def _figures(column: ColumnProfile) -> Iterator[str]:
 
 
 def _samples(column: ColumnProfile) -> JsonObject:
-    """Return values that may be shown; the profile has none of columns that hold personal data."""
+    """Return values that may be sent; the profile has none of columns that hold personal data."""
     if column.pii:
         return {}
     top = [top.value for top in column.top_values[:_MOST_SAMPLES] if presentable(top.value)]
@@ -287,8 +290,8 @@ def _comment(comment: str | None, detail: Detail) -> str:
     """Return the beginning of a comment, without what a person could be reached by."""
     if not comment or not detail.comment_chars:
         return ""
-    start = comment[: 4 * detail.comment_chars]
-    return clip(without_values(" ".join(start.split())), detail.comment_chars)
+    text = " ".join(comment[:_LONGEST_COMMENT].split())
+    return clip(without_values(text), detail.comment_chars)
 
 
 def _figure(number: int) -> int | str:

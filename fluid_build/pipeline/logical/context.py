@@ -19,11 +19,11 @@ _MOST_RETRIEVALS = 3
 
 def decided_lines(decisions: Iterable[AnyDecision], tables: Sequence[str]) -> list[str]:
     """Return what is decided about some tables: the kind and the names, not the contents."""
-    wanted = set(tables)
+    chosen = set(tables)
     lines = []
     for decision in decisions:
         names = tables_of(decision)
-        if names <= wanted:
+        if names <= chosen:
             column = getattr(decision, "column", None)
             line = " ".join([decision.decision, *sorted(names), *([column] if column else [])])
             lines.append(clip(line, _LONGEST_LINE))

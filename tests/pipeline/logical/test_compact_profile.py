@@ -116,9 +116,13 @@ def test_no_value_of_any_profile_is_sent(measured: Profile, detail: Any) -> None
     facts = DraftFacts.of(draft(measured, "flat"))
     nothing = {"min": None, "max": None, "top_values": (), "notes": (), "semantic_reason": ""}
     tables = []
-    for told in measured.tables:
-        columns = tuple(known.model_copy(update=nothing) for known in told.columns)
-        tables.append(told.model_copy(update={"columns": columns, "primary_key_reason": ""}))
+    for table_profile in measured.tables:
+        columns = tuple(
+            column_profile.model_copy(update=nothing) for column_profile in table_profile.columns
+        )
+        tables.append(
+            table_profile.model_copy(update={"columns": columns, "primary_key_reason": ""})
+        )
     without_values = measured.model_copy(update={"tables": tuple(tables)})
     facts_without = DraftFacts.of(Draft(without_values, facts.draft.model))
     assert describe_tables(facts, measured.tables, detail) == describe_tables(
