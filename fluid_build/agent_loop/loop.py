@@ -89,7 +89,7 @@ def run_copilot_agent_loop(
     config = session.get_llm_config()
     warnings = capability_warnings(config, session.capability_matrix)
     for warning in warnings:
-        LOG.warning("%s", warning)
+        LOG.info("%s", warning)
     agent = Agent(
         session,
         client=client,

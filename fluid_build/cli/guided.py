@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -10,7 +11,9 @@ import typer
 from rich.table import Column
 from rich.text import Text
 
-from fluid_build.cli import messages
+from fluid_build.agent_loop.loop import MAX_ITERATIONS
+from fluid_build.cli import failures, messages
+from fluid_build.cli.agent_forge import AgentRequest, explore
 from fluid_build.cli.forge_runs import ForgeCommand, Reporting, forge_sources
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.nearby_sources import NearbySource, nearby_sources
@@ -29,6 +32,7 @@ from fluid_build.cli.options import (
 )
 from fluid_build.cli.source_options import check_outside, source_requests
 from fluid_build.copilot.cost import parse_cost_limit
+from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.errors import SourceNotFoundError, UsageError
 from fluid_build.forge import ForgeOptions
@@ -67,6 +71,21 @@ def guided(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Ask nothing, and do what is proposed.")
     ] = False,
+    agent_loop: Annotated[
+        bool,
+        typer.Option(
+            "--agent-loop", help="Let a language model explore the folder with tools, and decide."
+        ),
+    ] = False,
+    goal: Annotated[
+        str, typer.Option("--goal", metavar="TEXT", help="With --agent-loop: what you want.")
+    ] = "",
+    max_iterations: Annotated[
+        int,
+        typer.Option(
+            "--max-iterations", min=1, max=200, help="With --agent-loop: the most turns it takes."
+        ),
+    ] = MAX_ITERATIONS,
     out: Out = None,
     llm_provider: LlmProvider = None,
     llm_model: LlmModel = None,
@@ -92,6 +111,13 @@ def guided(
         is_required=require_llm,
         share_samples=share_samples,
     )
+    limit = None if max_cost is None else parse_cost_limit(max_cost, "--max-cost")
+    reporting = Reporting(json, json_lines)
+    if agent_loop:
+        request = AgentRequest(goal, use, limit, max_iterations)
+        return _forge_explored(request, out, context.obj, reporting)
+    if goal:
+        raise UsageError("--goal needs --agent-loop.", hint="Add it, or use from-intent.")
     sources = nearby_sources(Path.cwd())
     if not sources:
         raise SourceNotFoundError(
@@ -105,29 +131,50 @@ def guided(
     _show_plan(plan)
     if plan.model is None:
         use = use.model_copy(update={"deterministic": True})
-    limit = None if max_cost is None else parse_cost_limit(max_cost, "--max-cost")
+    command = _command(plan.source.path, ForgeOptions(plan.technique), plan.out, use, limit)
+    return forge_sources(command, context.obj, reporting)
+
+
+def _forge_explored(
+    request: AgentRequest, out: Path | None, interrupts: Interrupts, reporting: Reporting
+) -> int:
+    """Forge what an agent proposes. Its decisions are measured, and no model is asked again."""
+    try:
+        outcome = explore(request, Path.cwd())
+    except (AgentExecutionError, CostLimitExceeded) as error:
+        failures.show(failures.explain(error))
+        return failures.CHECK_FAILED
+    path = outcome.source.relative_to(Path.cwd().resolve()).as_posix()
+    use = request.model_use.model_copy(update={"deterministic": True, "is_required": False})
+    folder = out or _folder_for(path)
+    command = _command(path, ForgeOptions(outcome.technique), folder, use, None)
+    return forge_sources(replace(command, added=outcome.decisions), interrupts, reporting)
+
+
+def _command(
+    path: str, options: ForgeOptions, out: Path, use: ModelUse, limit: Decimal | None
+) -> ForgeCommand:
     command = ForgeCommand(
         command="from-source",
-        sources=tuple(source_requests(None, [plan.source.path], OpenOptions())),
+        sources=tuple(source_requests(None, [path], OpenOptions())),
         dialect=None,
         name=None,
-        options=ForgeOptions(plan.technique),
+        options=options,
         decisions=None,
-        out=plan.out,
+        out=out,
         overwrite=False,
         is_preview=False,
         model_use=use,
         max_cost=limit,
     )
-    check_outside(plan.out, command.sources[0].address)
-    interrupts: Interrupts = context.obj
-    return forge_sources(command, interrupts, Reporting(json, json_lines))
+    check_outside(out, command.sources[0].address)
+    return command
 
 
 def _proposal(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None) -> Plan:
     """Return what is proposed: the largest database, or else the largest folder of files."""
     source = sources[0]
-    return Plan(source, PURPOSES[0][0], out or _folder_for(source), model)
+    return Plan(source, PURPOSES[0][0], out or _folder_for(source.path), model)
 
 
 def _asked(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None) -> Plan:
@@ -145,7 +192,7 @@ def _asked(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig |
     technique, _ = _choose("What is it for", PURPOSES)
     folder = out
     if folder is None:
-        proposed = _folder_for(source)
+        proposed = _folder_for(source.path)
         folder = Path(messages.ask(f"Folder for the result [{proposed}]: ").strip() or proposed)
     return Plan(source, technique, folder, _ask_model(model))
 
@@ -165,10 +212,11 @@ def _choose(question: str, choices: Sequence[T]) -> T:
         messages.tell(f"Answer with a number from 1 to {len(choices)}.")
 
 
-def _folder_for(source: NearbySource) -> Path:
-    """Return a folder next to a source; a folder of files gets one beside it, not inside."""
-    name = Path(source.path).stem or Path.cwd().name
-    return Path(f"{name}-model") if source.path != "." else Path("..", f"{Path.cwd().name}-model")
+def _folder_for(path: str) -> Path:
+    """Return a folder for the result: in this one, unless this one is the source."""
+    if path == ".":
+        return Path("..", f"{Path.cwd().name}-model")
+    return Path(f"{Path(path).stem}-model")
 
 
 def _source_list(sources: Sequence[NearbySource]) -> list[Part]:

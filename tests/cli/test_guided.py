@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from fluid_build.cli.nearby_sources import nearby_sources
+from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
+from fluid_build.copilot.messages import ToolCall
 from tests.cli.running import Fluid
 
 
@@ -76,3 +78,69 @@ def test_an_empty_folder_is_an_error_that_says_what_to_do(
     outcome = fluid("forge", "--yes")
     assert outcome.code == 2
     assert "from-source --uri" in outcome.err
+
+
+ANSWER = {
+    "source": "shop.sqlite",
+    "technique": "dimensional",
+    "summary": "A shop.",
+    "decisions": [
+        {
+            "decision": "describe",
+            "table": "orders",
+            "value": "An order that a customer placed.",
+            "reason": "Its columns say so.",
+        },
+        {
+            "decision": "set_key",
+            "table": "orders",
+            "columns": ["total"],
+            "reason": "A guess.",
+        },
+    ],
+}
+
+
+def test_what_an_agent_proposes_is_measured_and_forged(
+    fluid: Fluid, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = [
+        Reply("", [ToolCall("1", "discover_workspace", {})]),
+        Reply("", [ToolCall("2", "profile_source", {"source": "shop.sqlite"})]),
+        Reply(json.dumps(ANSWER)),
+    ]
+    with LoopbackServer(script) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        model = ("--llm-provider", "openai", "--llm-model", "gpt-4.1")
+        address = ("--llm-endpoint", server.base_url("openai"))
+        goal = ("--agent-loop", "--goal", "Sales by customer.")
+        outcome = fluid("forge", *goal, *model, *address, "--json")
+    assert outcome.code == 0, outcome.err
+    assert "discover_workspace" in outcome.err
+    document = json.loads(outcome.out)
+    assert document["technique"] == "dimensional"
+    decisions = document["receipt"]["decisions"]
+    verdicts = {entry["decision"]["decision"]: entry["status"] for entry in decisions}
+    assert verdicts == {"describe": "accepted", "set_key": "refused"}
+    recorded = (folder / "shop-model" / "decisions.yaml").read_text()
+    assert "An order that a customer placed." in recorded
+    assert "total" not in recorded
+    assert len(server.requests) == 3
+
+
+def test_an_agent_that_fails_is_no_success(
+    fluid: Fluid, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with LoopbackServer([unauthorized()]) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        model = ("--llm-provider", "openai", "--llm-model", "gpt-4.1")
+        address = ("--llm-endpoint", server.base_url("openai"))
+        outcome = fluid("forge", "--agent-loop", *model, *address)
+    assert outcome.code == 1
+    assert not list(folder.glob("*-model"))
+
+
+def test_the_agent_loop_needs_a_model(fluid: Fluid, folder: Path) -> None:
+    outcome = fluid("forge", "--agent-loop")
+    assert outcome.code == 2
+    assert "fluid ai setup" in outcome.err
