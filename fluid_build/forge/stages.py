@@ -12,7 +12,7 @@ from fluid_build.forge.options import ForgeOptions
 from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.osi_dialects import with_dialects
-from fluid_build.modeling.techniques import build_model
+from fluid_build.modeling.techniques import build_decided_model
 from fluid_build.observations.combined_sources import observe_combined
 from fluid_build.observations.observe import observe
 from fluid_build.observations.observed import Observations
@@ -80,7 +80,7 @@ def look_closer(source: Source, profile: Profile, on_progress: OnProgress = igno
 def design(decided: Decided, observations: Observations, options: ForgeOptions) -> Designed:
     """Return the model of a profile, and its plan."""
     decisions = model_decisions(applied(decided.verdicts))
-    model = build_model(
+    built = build_decided_model(
         decided.profile,
         options.technique,
         options.variant,
@@ -90,7 +90,8 @@ def design(decided: Decided, observations: Observations, options: ForgeOptions) 
         business_vault=options.business_vault,
         decisions=decisions,
     )
-    verdicts = followed(decided.verdicts, model, decisions)
+    model = built.model
+    verdicts = followed(decided.verdicts, model, decisions, built.refusals)
     return Designed(_with_dialects(model), transform_plan(model), verdicts)
 
 

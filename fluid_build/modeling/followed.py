@@ -14,21 +14,25 @@ from fluid_build.decisions.language import (
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal, Verdict
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
-from fluid_build.modeling.data_vault import decided as data_vault
-from fluid_build.modeling.decided_names import decided_names
+from fluid_build.modeling.data_vault import decided as vault
+from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional import decided as dimensional
-from fluid_build.modeling.logical import LogicalModel, Product
-from fluid_build.modeling.sql_names import is_reserved, sql_names
+from fluid_build.modeling.element_columns import relation_names
+from fluid_build.modeling.logical import LogicalModel, Product, Technique
+from fluid_build.modeling.sql_names import is_reserved, legal_names, sql_names
 
 
 def followed(
-    verdicts: Sequence[Verdict], model: LogicalModel, decisions: ModelDecisions
+    verdicts: Sequence[Verdict],
+    model: LogicalModel,
+    decisions: ModelDecisions,
+    refusals: Mapping[AnyDecision, Refusal] | None = None,
 ) -> tuple[Verdict, ...]:
     """Return the verdicts, those refused or unused whose decision the model doesn't show.
 
-    ``decisions`` are the ones that the model was built with.
+    ``decisions`` are the ones that the model was built with, ``refusals`` what building refused.
     """
-    refusals = dict(_refusals(model, decisions))
+    refusals = {**dict(_refusals(model, decisions)), **(refusals or {})}
     return tuple(_final(verdict, model, refusals) for verdict in verdicts)
 
 
@@ -49,11 +53,30 @@ def _final(
 def _refusals(
     model: LogicalModel, decisions: ModelDecisions
 ) -> Iterator[tuple[AnyDecision, Refusal]]:
-    yield from decided_names(model.conceptual, decisions.renamings).refusals.items()
+    yield from unfollowed_measures(model.conceptual, decisions).items()
+    yield from _without_place(model.technique, decisions)
     if model.dv2 is not None:
-        yield from data_vault.unfollowed(model.dv2, model.conceptual, decisions).items()
+        yield from vault.unfollowed(model.dv2, model.conceptual, decisions).items()
     if model.dimensional is not None:
         yield from dimensional.unfollowed(model.dimensional, model.conceptual, decisions).items()
+
+
+def _without_place(
+    technique: Technique, decisions: ModelDecisions
+) -> Iterator[tuple[AnyDecision, Refusal]]:
+    """Yield the decisions that a technique without such elements has no place for."""
+    if technique == "flat":
+        unused: list[AnyDecision] = [
+            *decisions.roles.values(),
+            *decisions.business_keys.values(),
+            *decisions.merges,
+            *decisions.splits,
+        ]
+        message = "A flat model has a table for each table of the source, and nothing else."
+        yield from ((decision, Refusal("unused", message)) for decision in unused)
+    if technique != "dimensional":
+        message = "Only a dimensional model has facts, which have a grain."
+        yield from ((grain, Refusal("unused", message)) for grain in decisions.grains.values())
 
 
 def _unseen(model: LogicalModel, decision: AnyDecision) -> Refusal | None:
@@ -66,6 +89,13 @@ def _unseen(model: LogicalModel, decision: AnyDecision) -> Refusal | None:
             return _overruled(f"the owner is `{product.team}`")
         case ProductName(name=name) if product.name != name:
             return _overruled(f"the product is called `{product.name}`")
+        case Rename(element=str(), column=None, new_name=new_name):
+            if legal_names([new_name])[new_name] not in relation_names(model):
+                return Refusal("refused", f"`{decision.element}` keeps its name.")
+        case Describe(element=str(), text=text) if text not in {
+            each.text for each in model.texts or ()
+        }:
+            return Refusal("refused", f"`{decision.element}` keeps its description.")
         case Rename(table=str(), new_name=new_name) | Describe(table=str(), text=new_name):
             part = _part(model.conceptual, decision)
             if part is None:
@@ -90,14 +120,13 @@ def _part(conceptual: ConceptualModel, decision: Rename | Describe) -> Entity | 
 
 def _spelling(model: LogicalModel, decision: Rename) -> str:
     """Return the sentence for a name that relations spell differently; "" where they don't."""
-    if decision.table is None:
-        return ""
     names = sql_names(model.conceptual)
-    name = (
-        names.table(decision.table)
-        if decision.column is None
-        else names.column(decision.table, decision.column)
-    )
+    if decision.table is None:
+        name = legal_names([decision.new_name])[decision.new_name]
+    elif decision.column is None:
+        name = names.table(decision.table)
+    else:
+        name = names.column(decision.table, decision.column)
     if name == decision.new_name:
         return ""
     if is_reserved(decision.new_name):

@@ -7,6 +7,7 @@ from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.dimensional.elements import DimensionalModel
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.osi import OsiDocument
+from fluid_build.modeling.relation_names import RelationName
 
 Technique = Literal["flat", "data_vault_2", "dimensional"]
 
@@ -20,12 +21,20 @@ class Product(ModelPart):
     email: str | None = None
 
 
+class ElementText(ModelPart):
+    """What a decision says that a relation is, or a column of it."""
+
+    element: RelationName
+    column: str | None = None
+    text: str
+
+
 class LogicalModel(ModelPart):
     """A model of one source.
 
     Every model has the ``conceptual`` layer, and ``osi`` unless the source has no tables. ``dv2``
     and ``dimensional`` are the layers of the technique of that name, else None. ``product`` is what
-    was decided about the whole, None where nothing was.
+    was decided about the whole, ``texts`` about its elements; None where nothing was.
     """
 
     name: str
@@ -36,6 +45,7 @@ class LogicalModel(ModelPart):
     dimensional: DimensionalModel | None = None
     osi: OsiDocument | None = None
     product: Product | None = None
+    texts: tuple[ElementText, ...] | None = None
 
     @property
     def title(self) -> str:

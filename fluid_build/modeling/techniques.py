@@ -1,15 +1,24 @@
 """The techniques by name, and how each makes a logical model of a profile."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import get_args
 
+from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
+from fluid_build.decisions.verdicts import Refusal
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.business_vault import with_business_vault
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.data_vault.source_overlaps import open_questions
+from fluid_build.modeling.decided_elements import (
+    ElementDecisions,
+    element_decisions,
+    with_descriptions,
+    with_texts,
+)
 from fluid_build.modeling.decided_names import decided_names, with_decided_names
 from fluid_build.modeling.dimensional.builder import star
 from fluid_build.modeling.dimensional.elements import (
@@ -22,7 +31,8 @@ from fluid_build.modeling.dimensional.merges import with_merges, without_unused_
 from fluid_build.modeling.dimensional.text_keys import keep_text_keys
 from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
-from fluid_build.modeling.logical import LogicalModel, Product, Technique
+from fluid_build.modeling.logical import ElementText, LogicalModel, Product, Technique
+from fluid_build.modeling.relation_names import with_relation_names
 from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
@@ -94,6 +104,14 @@ def check_event_dates(technique: str, event_dates: Mapping[str, str] | None) -> 
         )
 
 
+@dataclass(frozen=True, slots=True)
+class DecidedModel:
+    """A model, and why it doesn't follow some of the decisions about names and descriptions."""
+
+    model: LogicalModel
+    refusals: Mapping[AnyDecision, Refusal]
+
+
 def build_model(
     profile: Profile,
     technique: str = "flat",
@@ -112,35 +130,116 @@ def build_model(
     ``calendar`` describes the generated calendar of a dimensional model, ``event_dates`` are the
     dates that the user chose for its events, by table. ``decisions`` overrule judgements.
     """
+    return build_decided_model(
+        profile,
+        technique,
+        variant,
+        observations,
+        calendar,
+        event_dates,
+        business_vault=business_vault,
+        decisions=decisions,
+    ).model
+
+
+def build_decided_model(
+    profile: Profile,
+    technique: str = "flat",
+    variant: str | None = None,
+    observations: Observations = NO_OBSERVATIONS,
+    calendar: CalendarSettings = DEFAULT_CALENDAR,
+    event_dates: Mapping[str, str] | None = None,
+    *,
+    business_vault: bool = False,
+    decisions: ModelDecisions = NO_DECISIONS,
+) -> DecidedModel:
+    """Build a model as ``build_model`` does, and say which names and descriptions it refuses.
+
+    Elements are addressed by the names that they have without the decisions about them, so the
+    model is built twice where there are any.
+    """
     known, requested_variant = check_technique(
         technique, variant, calendar, business_vault=business_vault
     )
     check_event_dates(known, event_dates)
     profile = without_contradicted(profile, observations.contradicted_references)
-    conceptual = _conceptual_model(profile, observations, decisions)
-    names = decided_names(conceptual, decisions.renamings)
-    conceptual = with_decided_names(conceptual, names)
-    vault: DataVaultModel | None = None
-    dimensional: DimensionalModel | None = None
-    if known == "data_vault_2":
-        vault = data_vault(profile, conceptual, observations, decisions=decisions)
-        vault = with_business_vault(vault, conceptual) if business_vault else vault
-    elif known == "dimensional":
-        merged = keep_text_keys(with_merges(conceptual, decisions.merges))
-        dimensional = star(
-            profile, merged, observations, requested_variant, calendar, event_dates, decisions
+    undecided = _conceptual_model(profile, observations, decisions)
+
+    def layers(conceptual: ConceptualModel) -> _Layers:
+        if known == "data_vault_2":
+            raw = data_vault(profile, conceptual, observations, decisions=decisions)
+            return _Layers(conceptual, vault=raw)
+        if known == "dimensional":
+            merged = keep_text_keys(with_merges(conceptual, decisions.merges))
+            mart = star(
+                profile, merged, observations, requested_variant, calendar, event_dates, decisions
+            )
+            return _Layers(without_unused_merges(merged, conceptual, mart), mart=mart)
+        return _Layers(conceptual)
+
+    def model(elements: ElementDecisions) -> LogicalModel:
+        names = decided_names(undecided, elements.renamings)
+        conceptual = with_descriptions(with_decided_names(undecided, names), elements.descriptions)
+        named = _with_elements(layers(conceptual), elements, business_vault=business_vault)
+        return LogicalModel(
+            name=profile.source_name,
+            technique=known,
+            source_kind=profile.source_kind,
+            conceptual=named.conceptual,
+            dv2=named.vault,
+            dimensional=named.mart,
+            osi=semantic_layer(profile, named.conceptual),
+            product=_product(decisions),
+            texts=_element_texts(elements),
         )
-        conceptual = without_unused_merges(merged, conceptual, dimensional)
-    return LogicalModel(
-        name=profile.source_name,
-        technique=known,
-        source_kind=profile.source_kind,
-        conceptual=conceptual,
-        dv2=vault,
-        dimensional=dimensional,
-        osi=semantic_layer(profile, conceptual),
-        product=_product(decisions),
+
+    about_tables = [renaming for renaming in decisions.renamings if renaming.element is None]
+    unnamed = ElementDecisions(renamings=about_tables)
+    first = model(unnamed)
+    elements = element_decisions(first, decisions)
+    finished = first if elements == unnamed else model(elements)
+    return DecidedModel(finished, _name_refusals(undecided, elements))
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """The conceptual layer and the one of the technique, if it has one."""
+
+    conceptual: ConceptualModel
+    vault: DataVaultModel | None = None
+    mart: DimensionalModel | None = None
+
+
+def _with_elements(layers: _Layers, elements: ElementDecisions, *, business_vault: bool) -> _Layers:
+    """Return the layers with decided names and descriptions, and the business vault if wanted."""
+    vault, mart = layers.vault, layers.mart
+    if vault is not None:
+        vault = with_relation_names(vault, elements.relations)
+        if business_vault:
+            vault = with_business_vault(vault, layers.conceptual, elements.relations)
+        vault = with_texts(vault, elements.texts)
+    if mart is not None:
+        mart = with_texts(with_relation_names(mart, elements.relations), elements.texts)
+    return _Layers(layers.conceptual, vault, mart)
+
+
+def _element_texts(elements: ElementDecisions) -> tuple[ElementText, ...] | None:
+    texts = (
+        ElementText(element=relation, column=column, text=text)
+        for (relation, column), text in elements.texts.items()
     )
+    return tuple(texts) or None
+
+
+def _name_refusals(
+    conceptual: ConceptualModel, elements: ElementDecisions
+) -> dict[AnyDecision, Refusal]:
+    """Return why names and descriptions were refused, by the decisions as they were written."""
+    refused = decided_names(conceptual, elements.renamings).refusals
+    refusals: dict[AnyDecision, Refusal] = dict(elements.refusals)
+    for renaming, refusal in refused.items():
+        refusals.setdefault(elements.origins.get(renaming, renaming), refusal)
+    return refusals
 
 
 def _product(decisions: ModelDecisions) -> Product | None:

@@ -193,6 +193,9 @@ def _model(model: ModelView) -> Iterator[str]:
         yield _prose(model.remark)
     for group in model.groups:
         yield from _element_group(group)
+    if model.texts:
+        headings = ("Relation", "Column", "Description")
+        yield from _element_group(ElementGroup(("Descriptions",), "", headings, model.texts))
 
 
 def _element_group(group: ElementGroup) -> Iterator[str]:

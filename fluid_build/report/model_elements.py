@@ -79,13 +79,15 @@ class ModelView:
     ``relation_counts`` says how many relations of each kind are built; ``renamed`` are the names
     that had to change in more than their spelling. ``note`` says what was asked for in vain.
     ``product`` is what the data product is called, ``responsibility`` the sentence that says whose
-    it is, empty where nobody decided.
+    it is, empty where nobody decided. ``texts`` are what decisions say that elements are: each with
+    its column and the text.
     """
 
     technique: Technique
     summary: str
     product: str = ""
     responsibility: str = ""
+    texts: tuple[ElementView, ...] = ()
     variant: str = ""
     title: str = ""
     remark: Prose = ()
@@ -98,6 +100,7 @@ class ModelView:
 def model_view(model: LogicalModel, plan: TransformPlan | None = None) -> ModelView:
     """Return the view of a model, with what its plan builds where there is one."""
     view = ModelView(
+        texts=_texts(model),
         technique=model.technique,
         summary=_TECHNIQUES[model.technique],
         product=model.title,
@@ -120,6 +123,13 @@ def model_view(model: LogicalModel, plan: TransformPlan | None = None) -> ModelV
             groups=tuple(_dimensional_groups(star)),
         )
     return view
+
+
+def _texts(model: LogicalModel) -> tuple[ElementView, ...]:
+    return tuple(
+        ElementView(text.element, ((Name(text.column),) if text.column else (),), text.text)
+        for text in model.texts or ()
+    )
 
 
 def _responsibility(product: Product | None) -> str:

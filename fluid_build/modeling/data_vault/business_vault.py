@@ -1,6 +1,6 @@
 """The business vault of a raw vault: a snapshot calendar, point-in-time tables and bridges."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel
@@ -36,8 +36,14 @@ _FEWEST_SATELLITES = 2
 """Satellites that make a point-in-time table worth it: one alone is its own."""
 
 
-def with_business_vault(vault: DataVaultModel, conceptual: ConceptualModel) -> DataVaultModel:
-    """Return a vault with its business vault, and ghost records for what that may lead to."""
+def with_business_vault(
+    vault: DataVaultModel, conceptual: ConceptualModel, decided: Mapping[str, str] | None = None
+) -> DataVaultModel:
+    """Return a vault with its business vault, and ghost records for what that may lead to.
+
+    ``decided`` are other names for relations, by the names that they'd have; those of the raw vault
+    have them already.
+    """
     names = sql_names(conceptual)
     raw = RawVault(
         hubs={hub.name: hub for hub in vault.hubs},
@@ -48,7 +54,8 @@ def with_business_vault(vault: DataVaultModel, conceptual: ConceptualModel) -> D
         },
         names=names,
     )
-    makers = _Makers(raw, VaultGraph(vault, conceptual), _RelationNames.of(vault, names))
+    relation_names = _RelationNames.of(vault, names, decided or {})
+    makers = _Makers(raw, VaultGraph(vault, conceptual), relation_names)
     business = makers.business_vault(vault)
     with_ghosts = {
         *(table.hub for table in business.point_in_time_tables),
@@ -63,18 +70,31 @@ def with_business_vault(vault: DataVaultModel, conceptual: ConceptualModel) -> D
 
 @dataclass
 class _RelationNames:
-    """A giver of names that no relation has."""
+    """A giver of names that no relation has, and of those that were decided instead.
+
+    ``originals`` are the names that relations of the raw vault have without a decision.
+    """
 
     used: set[str]
+    decided: Mapping[str, str]
+    originals: Mapping[str, str]
 
     @classmethod
-    def of(cls, vault: DataVaultModel, names: SqlNames) -> "_RelationNames":
-        return cls({*names.stagings.values(), *vault.relation_names})
+    def of(
+        cls, vault: DataVaultModel, names: SqlNames, decided: Mapping[str, str]
+    ) -> "_RelationNames":
+        originals = {new: original for original, new in decided.items()}
+        raw = (originals.get(name, name) for name in vault.relation_names)
+        return cls({*names.stagings.values(), *raw}, decided, originals)
 
     def new(self, prefix: str, stem: str) -> str:
         name = free_identifier(fit(prefix, stem), self.used)
         self.used.add(name)
-        return name
+        return self.decided.get(name, name)
+
+    def stem(self, relation: str) -> str:
+        """Return the name that a relation has without a decision, without its prefix."""
+        return self.originals.get(relation, relation).partition("_")[2]
 
 
 @dataclass(frozen=True)
@@ -112,7 +132,7 @@ class _Makers:
         self, hub: Hub, satellites: Sequence[Satellite], calendar: str
     ) -> PointInTimeTable:
         """Return the point-in-time table of a hub."""
-        name = self.relation_names.new("pit", _stem(hub.name))
+        name = self.relation_names.new("pit", self.relation_names.stem(hub.name))
         columns = tuple(_columns_of(hub, satellites))
         return PointInTimeTable(
             name=name,
@@ -159,7 +179,7 @@ class _Makers:
         """Return the bridge along a chain of links."""
         start, satellite = chain.start, chain.satellite
         finest = satellite if satellite.multi_active_keys else start
-        name = self.relation_names.new("bridge", _stem(finest.name))
+        name = self.relation_names.new("bridge", self.relation_names.stem(finest.name))
         hubs = tuple(BridgeHub(hub=end.hub, hash_key=end.hash_key) for end in chain.hubs)
         parts = Chain(start, satellite.name, satellite.hash_key, hubs, chain_hops)
         columns = {
@@ -210,10 +230,6 @@ def _columns_of(hub: Hub, satellites: Sequence[Satellite]) -> Iterator[PointInTi
         load_date = free_identifier(fit(satellite.name, "load_date"), {*used, hash_key})
         used |= {hash_key, load_date}
         yield PointInTimeSatellite(satellite=satellite.name, hash_key=hash_key, load_date=load_date)
-
-
-def _stem(relation: str) -> str:
-    return relation.partition("_")[2]
 
 
 def _tables(elements: Iterable[Element]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from pydantic import model_validator
 
 from fluid_build.modeling.data_vault.business_elements import BusinessVault
 from fluid_build.modeling.element import DecidedElement, ModelPart
+from fluid_build.modeling.relation_names import RelationName
 from fluid_build.profiling.profile import Evidence, Origin
 
 BusinessKeyKind = Literal["natural", "surrogate"]
@@ -73,7 +74,7 @@ class HubReference(ModelPart):
     key. An ``optional`` reference leads to the hub's ghost record where a row has none.
     """
 
-    hub: str
+    hub: RelationName
     role: str = ""
     columns: tuple[str, ...]
     hash_key: str
@@ -106,7 +107,7 @@ class Hub(DecidedElement):
     is the evidence for a hub that several sources share.
     """
 
-    name: str
+    name: RelationName
     entity_name: str
     description: str = ""
     business_key_columns: tuple[str, ...]
@@ -127,7 +128,7 @@ class Link(DecidedElement):
     that are the same.
     """
 
-    name: str
+    name: RelationName
     table: str
     description: str = ""
     link_type: LinkType
@@ -159,11 +160,11 @@ class Satellite(DecidedElement):
     ``multi_active_keys`` tell the rows apart that are valid at the same time for one parent.
     """
 
-    name: str
+    name: RelationName
     table: str
     kind: SatelliteKind = "descriptive"
     description: str = ""
-    parent: str
+    parent: RelationName
     hash_key: str
     via: HubReference | None = None
     columns: tuple[str, ...]
@@ -174,7 +175,7 @@ class Satellite(DecidedElement):
 class ReferenceTable(DecidedElement):
     """A small code list with its history, under its own code and without a hub."""
 
-    name: str
+    name: RelationName
     table: str
     description: str = ""
     key_columns: tuple[str, ...]
@@ -187,7 +188,7 @@ class KeylessTable(DecidedElement):
     Each row is stored by its hash, with how often it occurs.
     """
 
-    name: str
+    name: RelationName
     table: str
     description: str = ""
     columns: tuple[str, ...]

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from fluid_build.modeling.element import DecidedElement, Element, ModelPart
 from fluid_build.modeling.measures import Additivity, Aggregation
+from fluid_build.modeling.relation_names import RelationName
 from fluid_build.observations.computations import AggregateColumn
 
 Variant = Literal["star", "snowflake", "galaxy", "wide"]
@@ -88,7 +89,7 @@ class DimensionReference(ModelPart):
     fact has too, each with its name there.
     """
 
-    dimension: str
+    dimension: RelationName
     role: str = ""
     columns: tuple[str, ...]
     optional: bool = False
@@ -167,7 +168,7 @@ class ServiceDays(ModelPart):
     """
 
     entity_name: str
-    held_by: str
+    held_by: RelationName
     key: tuple[ServiceKey, ...]
     weekdays: tuple[ServiceWeekday, ...]
     start: str
@@ -184,7 +185,7 @@ class Fact(DecidedElement):
     dimension whose members a fact records at each load; it's "" where the source records the event.
     """
 
-    name: str
+    name: RelationName
     entity_name: str
     description: str = ""
     fact_type: FactType
@@ -197,7 +198,7 @@ class Fact(DecidedElement):
     attributes: tuple[FactAttribute, ...] = ()
     dated_by: FactDate | None = None
     service_days: ServiceDays | None = None
-    snapshot_of: str = ""
+    snapshot_of: RelationName = ""
 
 
 class DimensionAttribute(Element):
@@ -223,7 +224,7 @@ class DimensionLink(ModelPart):
     which the join ``source`` leads to.
     """
 
-    dimension: str
+    dimension: RelationName
     key: str
     source: str
     attributes: tuple[str, ...]
@@ -244,7 +245,7 @@ class Dimension(DecidedElement):
     surrogate key identifies the member, and both others are "".
     """
 
-    name: str
+    name: RelationName
     entity_name: str
     description: str = ""
     dimension_type: DimensionType = "standard"
@@ -257,7 +258,7 @@ class Dimension(DecidedElement):
     conformed: bool = False
     roles: tuple[str, ...] = ()
     has_unknown_member: bool = True
-    history: str = ""
+    history: RelationName = ""
     calendar: CalendarSettings | None = None
 
     @property
@@ -273,11 +274,11 @@ class Bridge(DecidedElement):
     hold the number that identifies the event.
     """
 
-    name: str
+    name: RelationName
     entity_name: str = ""
     description: str = ""
-    left: str
-    right: str
+    left: RelationName
+    right: RelationName
     left_columns: tuple[str, ...]
     right_columns: tuple[str, ...]
     grain: str = ""
@@ -308,6 +309,16 @@ class DimensionalModel(ModelPart):
     dimensions: tuple[Dimension, ...] = ()
     bridges: tuple[Bridge, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def relation_names(self) -> tuple[str, ...]:
+        """The names of all relations of the star."""
+        return (
+            *(fact.name for fact in self.facts),
+            *(dimension.name for dimension in self.dimensions),
+            *(dimension.history for dimension in self.dimensions if dimension.history),
+            *(bridge.name for bridge in self.bridges),
+        )
 
     def dimension(self, name: str) -> Dimension:
         """Return the dimension of that exact name; raise KeyError if there is none."""

@@ -5,9 +5,10 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionAttribute,
     DimensionReference,
     Fact,
+    FactAttribute,
     Measure,
 )
-from fluid_build.modeling.element import Element, SourceColumn
+from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.star import (
@@ -27,7 +28,7 @@ def attribute_column(
     star: Star,
     entity: str,
     attribute: str,
-    element: Element,
+    element: DimensionAttribute | FactAttribute | Measure,
     *,
     column: str,
     required: bool,
@@ -42,6 +43,7 @@ def attribute_column(
         update={
             "name": column,
             "required": required,
+            "description": element.description or staged.description,
             "measure": staged.measure if is_measure else None,
             "tags": tags,
             "mapped_source_tables": element.mapped_source_tables,
