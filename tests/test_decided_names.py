@@ -11,9 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluid_build.decisions.language import AnyDecision, Domain, Owner, ProductName, Rename
+from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.forge import Forged, forge
+from fluid_build.forge.stages import measure
 from fluid_build.modeling.sql_names import RESERVED
+from fluid_build.modeling.techniques import build_decided_model
 from fluid_build.sources import open_source
+from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof.proof import build_and_prove
 from tests.shared import CORPUS, on_databases
 from tests.test_forge import build_shop
 
@@ -96,31 +101,44 @@ def test_a_reader_sees_both_names(shop: Path, tmp_path: Path) -> None:
 
 
 def test_a_name_of_another_table_is_refused(shop: Path) -> None:
-    result = forged(shop, Rename(table="Order Details", new_name="customer"))
+    result = forged(shop, Rename(table="Customer", new_name="OrderDetails"))
     (verdict,) = result.verdicts
     assert (verdict.status, verdict.message) == (
         "refused",
-        "The table `Customer` has the name `customer` already.",
+        "The table `Order Details` has the name `OrderDetails` already.",
     )
     assert relations(result) == {"customer", "order_details"}
 
 
 def test_a_name_of_another_column_is_refused(shop: Path) -> None:
-    result = forged(shop, Rename(table="Customer", column="State", new_name="E_mail"))
-    assert statuses(result) == ["accepted"]
-    result = forged(shop, Rename(table="Customer", column="State", new_name="email"))
-    assert result.verdicts[0].message == "`Customer.Email` has the name `email` already."
+    result = forged(shop, Rename(table="Order Details", column="Total", new_name="order_id"))
+    message = "`Order Details.OrderId` has the name `order_id` already."
+    assert result.verdicts[0].message == message
+
+
+def test_of_two_equal_names_the_first_one_counts(shop: Path) -> None:
+    result = forged(
+        shop,
+        Rename(table="Order Details", new_name="party"),
+        Rename(table="Customer", new_name="Party"),
+    )
+    assert statuses(result) == ["accepted", "refused"]
+    assert relations(result) == {"party", "customer"}
 
 
 def test_two_tables_can_swap_their_names(shop: Path) -> None:
-    result = forged(
-        shop,
-        Rename(table="Order Details", new_name="customer"),
-        Rename(table="Customer", new_name="order_details"),
-    )
-    assert statuses(result) == ["accepted", "accepted"]
-    assert "email" in columns(result, "order_details")
-    assert result.proof.verdict == "proven"
+    with closing(open_source(str(shop))) as source:
+        profile = measure(source)
+        renamings = (
+            Rename(table="Order Details", new_name="customer"),
+            Rename(table="Customer", new_name="order_details"),
+        )
+        decisions = ModelDecisions(renamings=renamings)
+        built = build_decided_model(profile, decisions=decisions)
+        assert not built.refusals
+        plan = transform_plan(built.model)
+        assert "email" in {column.name for column in plan.build("order_details").columns}
+        assert build_and_prove(source, plan, built.model).verdict == "proven"
 
 
 @pytest.mark.parametrize(("word", "name"), [("order", "order_"), ("LineItems", "line_items")])

@@ -15,10 +15,10 @@ from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal, Verdict
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.data_vault import decided as vault
-from fluid_build.modeling.decided_measures import unfollowed_measures
+from fluid_build.modeling.decided_measures import unfollowed_in_flat, unfollowed_measures
 from fluid_build.modeling.dimensional import decided as dimensional
 from fluid_build.modeling.element_columns import relation_names
-from fluid_build.modeling.logical import LogicalModel, Product, Technique
+from fluid_build.modeling.logical import LogicalModel, Product
 from fluid_build.modeling.sql_names import is_reserved, legal_names, sql_names
 
 
@@ -53,30 +53,15 @@ def _final(
 def _refusals(
     model: LogicalModel, decisions: ModelDecisions
 ) -> Iterator[tuple[AnyDecision, Refusal]]:
-    yield from unfollowed_measures(model.conceptual, decisions).items()
-    yield from _without_place(model.technique, decisions)
     if model.dv2 is not None:
-        yield from vault.unfollowed(model.dv2, model.conceptual, decisions).items()
-    if model.dimensional is not None:
-        yield from dimensional.unfollowed(model.dimensional, model.conceptual, decisions).items()
-
-
-def _without_place(
-    technique: Technique, decisions: ModelDecisions
-) -> Iterator[tuple[AnyDecision, Refusal]]:
-    """Yield the decisions that a technique without such elements has no place for."""
-    if technique == "flat":
-        unused: list[AnyDecision] = [
-            *decisions.roles.values(),
-            *decisions.business_keys.values(),
-            *decisions.merges,
-            *decisions.splits,
-        ]
-        message = "A flat model has a table for each table of the source, and nothing else."
-        yield from ((decision, Refusal("unused", message)) for decision in unused)
-    if technique != "dimensional":
         message = "Only a dimensional model has facts, which have a grain."
         yield from ((grain, Refusal("unused", message)) for grain in decisions.grains.values())
+        yield from unfollowed_measures(model.conceptual, decisions).items()
+        yield from vault.unfollowed(model.dv2, model.conceptual, decisions).items()
+    if model.technique == "flat":
+        yield from unfollowed_in_flat(model.conceptual, decisions).items()
+    if model.dimensional is not None:
+        yield from dimensional.unfollowed(model.dimensional, model.conceptual, decisions).items()
 
 
 def _unseen(model: LogicalModel, decision: AnyDecision) -> Refusal | None:
