@@ -7,15 +7,17 @@ from fluid_build.decisions.language import (
     AnyDecision,
     Describe,
     Domain,
+    Merge,
     Owner,
     ProductName,
     Rename,
+    Split,
 )
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal, Verdict
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.data_vault import decided as vault
-from fluid_build.modeling.decided_measures import unfollowed_in_flat, unfollowed_measures
+from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional import decided as dimensional
 from fluid_build.modeling.element_columns import relation_names
 from fluid_build.modeling.logical import LogicalModel, Product
@@ -53,15 +55,29 @@ def _final(
 def _refusals(
     model: LogicalModel, decisions: ModelDecisions
 ) -> Iterator[tuple[AnyDecision, Refusal]]:
-    if model.dv2 is not None:
-        message = "Only a dimensional model has facts, which have a grain."
-        yield from ((grain, Refusal("unused", message)) for grain in decisions.grains.values())
-        yield from unfollowed_measures(model.conceptual, decisions).items()
-        yield from vault.unfollowed(model.dv2, model.conceptual, decisions).items()
+    yield from unfollowed_measures(model.conceptual, decisions).items()
     if model.technique == "flat":
-        yield from unfollowed_in_flat(model.conceptual, decisions).items()
+        for decision, concept in _structural(decisions):
+            yield decision, Refusal("unused", f"Flat tables have no {concept}.")
+    if model.dv2 is not None:
+        for grain in decisions.grains.values():
+            yield grain, Refusal("unused", "A Data Vault has no facts, so no grain.")
+        yield from vault.unfollowed(model.dv2, model.conceptual, decisions).items()
     if model.dimensional is not None:
         yield from dimensional.unfollowed(model.dimensional, model.conceptual, decisions).items()
+
+
+def _structural(decisions: ModelDecisions) -> Iterator[tuple[AnyDecision, str]]:
+    """Yield the decisions about the structure of a model, each with what it's about."""
+    for role in decisions.roles.values():
+        yield role, "dates of their own" if role.role == "date" else f"{role.role}s"
+    for key in decisions.business_keys.values():
+        yield key, "business keys"
+    for grain in decisions.grains.values():
+        yield grain, "facts, so no grain"
+    changes: tuple[Merge | Split, ...] = (*decisions.merges, *decisions.splits)
+    for change in changes:
+        yield change, "entities besides the source's tables"
 
 
 def _unseen(model: LogicalModel, decision: AnyDecision) -> Refusal | None:
