@@ -136,7 +136,10 @@ def _edited(
             return result
     except (_NotEditableError, DecisionError):
         pass
-    return canonical_text(expected)
+    canonical = canonical_text(expected)
+    if parse_decisions(canonical) != expected:
+        raise AssertionError("decisions don't read as they were written")
+    return canonical
 
 
 def _with_edits(text: str, edits: Sequence[_Edit]) -> str:

@@ -4,12 +4,15 @@ The file may be a stranger's: how large it is, how deep it nests and which tags 
 before anything is made of it. Anchors and aliases are refused, so nothing unfolds.
 """
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import yaml
+from pydantic import BaseModel
 
 from fluid_build import limits
+from fluid_build.decisions.language import DECISION_TYPES, DecisionEvidence, DecisionFile
 from fluid_build.errors import DecisionError, DecisionProblem
 from fluid_build.json_types import JsonObject, JsonValue
 
@@ -18,13 +21,25 @@ _MAX_DEPTH = 16
 """Levels of nesting; an entry's evidence is on the fifth."""
 _VALUES_PER_ENTRY = 100
 """An entry with its evidence has some 25 values; a split may list more attributes."""
-_MOST_DIGITS = 19
-"""Digits of a figure: no table has as many rows."""
-_TYPED_FIELDS = {
-    "version": "int", "rows": "int", "nulls": "int", "distinct": "int", "violations": "int",
-    "despite_violations": "bool", "is_personal": "bool",
-}  # fmt: skip
-"""Fields that aren't text. Everywhere else a bare ``no`` or ``2024`` is the name of a column."""
+_MOST_DIGITS = 30
+"""Characters of a figure: far more than counts of rows and shares have."""
+_TEXT = "str"
+
+
+def _typed_fields() -> dict[str, str]:
+    """Return the fields that aren't text, by name, each with the YAML type that it has."""
+    parts: tuple[type[BaseModel], ...] = (DecisionFile, DecisionEvidence, *DECISION_TYPES)
+    typed: dict[str, str] = {"version": "int"}
+    for part in parts:
+        for name, field in part.model_fields.items():
+            types = {field.annotation, *get_args(field.annotation)}
+            for kind in {bool, int, float} & types:
+                typed[name] = kind.__name__
+    return typed
+
+
+_TYPED_FIELDS = _typed_fields()
+"""Everywhere else a bare ``no`` or ``2024`` is the name of a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +165,7 @@ def _value(node: yaml.Node, field: str, file: str) -> JsonValue:
         return values
     if isinstance(node, yaml.SequenceNode):
         return [_value(item, field, file) for item in node.value]
-    return _scalar(node, _TYPED_FIELDS.get(field, "str"))
+    return _scalar(node, _TYPED_FIELDS.get(field, _TEXT))
 
 
 def _scalar(node: yaml.Node, expected: str) -> JsonValue:
@@ -159,10 +174,22 @@ def _scalar(node: yaml.Node, expected: str) -> JsonValue:
         return None
     if expected == "bool" and node.tag.endswith(":bool"):
         return yaml.constructor.SafeConstructor.bool_values[text.lower()]
-    is_figure = text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS
-    if expected == "int" and node.tag.endswith(":int") and is_figure:
+    is_short = text.isascii() and len(text) < _MOST_DIGITS
+    is_whole = is_short and node.tag.endswith(":int") and text.isdecimal()
+    if expected in ("int", "float") and is_whole:
         return int(text)
+    if expected == "float" and is_short and node.tag.endswith(":float"):
+        return _fraction(text)
     return text
+
+
+def _fraction(text: str) -> JsonValue:
+    """Return a plain number with a point; as text where YAML allows more than we write."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text
 
 
 def _is_null(node: yaml.Node) -> bool:

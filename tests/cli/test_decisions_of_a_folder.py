@@ -60,6 +60,18 @@ def test_a_forge_adds_evidence_and_keeps_the_text(
     assert "table: customer\n" not in text
 
 
+def test_the_evidence_of_a_relationship_is_written(
+    fluid: Fluid, duckdb_shop: Path, out: Path
+) -> None:
+    fields = "from_table: orders, from_columns: [customer_id], to_table: customer"
+    entry = f"{{decision: add_relationship, {fields}, to_columns: [customer_id]}}"
+    write(out, f"decisions:\n# why\n- {entry}\n")
+    assert forge(fluid, duckdb_shop, out) == 0
+    text = (out / "decisions.yaml").read_text()
+    assert '"matched":120' in text
+    assert "# why\n" in text
+
+
 def test_forging_again_changes_no_byte(fluid: Fluid, duckdb_shop: Path, out: Path) -> None:
     write(out, WRITTEN)
     forge(fluid, duckdb_shop, out)

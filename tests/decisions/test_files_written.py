@@ -177,7 +177,12 @@ TEXTS = st.text(
     max_size=80,
 )
 EVIDENCES = st.builds(
-    DecisionEvidence, rows=st.integers(0, 10**12), violations=st.integers(0, 9), sql=TEXTS
+    DecisionEvidence,
+    rows=st.integers(0, 10**12),
+    violations=st.integers(0, 9),
+    matched=st.none() | st.integers(0, 10**12),
+    coverage=st.none() | st.floats(0, 1),
+    sql=TEXTS,
 )
 DECISIONS: st.SearchStrategy[AnyDecision] = st.one_of(
     st.builds(Ignore, table=NAMES, reason=TEXTS, evidence=st.none() | EVIDENCES),
