@@ -299,7 +299,10 @@ def _impossible(
     decided: Mapping[str, Placement],
     placed: Mapping[str, Placement],
 ) -> set[str]:
-    """Return the tables of the first role that the vault can't carry for all of them."""
+    """Return the tables of the first role that the vault can't carry for all of them.
+
+    A role that we'd choose too is given up last: without the others, it may be possible.
+    """
     hubs = {name for name, placement in placed.items() if placement.has_hub}
     undecided = {
         name: draft[name] for name in draft if name in tables.entities and name not in roles
@@ -312,8 +315,9 @@ def _impossible(
             if decision.role == role
             and (table not in decided or not _holds(tables, places, table, role, decided, draft))
         }
+        overruling = {t for t in impossible if draft[t].kind not in _OF_ROLE[role]}
         if impossible:
-            return impossible
+            return overruling or impossible
     return set()
 
 

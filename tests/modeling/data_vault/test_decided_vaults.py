@@ -3,15 +3,21 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fluid_build.decisions.language import AnyDecision, BusinessKey, Classify, Merge, Split
+from fluid_build.forge import forge
+from fluid_build.sources import open_source
+from fluid_build.transform.dbt.project import dbt_project
+from fluid_build.transform.dbt.running import run_dbt
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.data_vault.decided_vaults import Measured, measured
 from tests.transform.data_vault.vaults import Vault
 from tests.transform.databases import database, loaded
+from tests.transform.dbt.projects import duckdb_access, written
 
 _SHOP = (
     "CREATE TABLE country (code VARCHAR PRIMARY KEY, name VARCHAR NOT NULL)",
@@ -239,3 +245,47 @@ def test_a_split_that_would_lose_something_is_refused(
     decided = shop.decided(split)
     assert list(decided.refusals.values()) == [message]
     assert decided.verdict == "proven"
+
+
+_EVERY_KIND: tuple[AnyDecision, ...] = (
+    Classify(table="vip", role="hub", reason="a program of its own"),
+    Classify(table="likes", role="hub", by="model", reason="likes are counted"),
+    BusinessKey(table="note", columns=("words",), despite_violations=True),
+    Merge(table="account", columns=("owner_number",), into_table="customer",
+          into_columns=("number",)),
+    _CITY,
+)  # fmt: skip
+
+
+def test_forging_twice_with_the_same_decisions_gives_the_same_bytes(tmp_path: Path) -> None:
+    file = database(tmp_path / "shop.duckdb", *_SHOP)
+    for number in (1, 2):
+        with open_source(file) as source:
+            forge(source, out=tmp_path / f"out{number}", technique="dv2", decisions=_EVERY_KIND,
+                  business_vault=True)  # fmt: skip
+    first, second = (_contents(tmp_path / f"out{number}") for number in (1, 2))
+    assert first == second
+    assert b"Suggested by a language model: likes are counted." in first["model.json"]
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+@pytest.mark.usefixtures("dbt")
+def test_dbt_builds_a_decided_vault_and_its_tests_hold(shop: Measured, tmp_path: Path) -> None:
+    file = database(tmp_path / "shop.duckdb", *_SHOP)
+    model = shop.decided(*_EVERY_KIND).model
+    plan = transform_plan(model)
+    project = written(dbt_project(plan, model, access=duckdb_access(plan, file)), tmp_path / "dbt")
+    result = run_dbt(project, variables={"load_date": "2024-01-01 00:00:00"})
+    assert {node.status for node in result.nodes} == {"built", "passed"}
+    with duckdb.connect(str(project / "shop.duckdb"), read_only=True) as connection:
+        cities = connection.execute(
+            "SELECT count(*), count(DISTINCT city_name) FROM sat_city"
+        ).fetchone()
+    assert cities == (7, 7)
