@@ -70,6 +70,7 @@ def _introduction(view: SourceView, model: ModelView) -> Iterator[str]:
     yield (
         f"The model is {code(model.technique)}: {model.summary}. "
         "`contract.fluid.yaml` is its data contract, with quality rules; `dbt/` builds it; "
+        "`schema.sql` has the tables with their keys; "
         "`proof.json` compares it with the source; `model.json` and `profile.json` have all "
         "statistics."
     )

@@ -124,3 +124,16 @@ def test_existing_dialects_stay() -> None:
         own,
         {"dialect": "DATABRICKS", "expression": "`a`"},
     ]
+
+
+def test_objects_are_filled_in_place() -> None:
+    entry = SimpleNamespace(dialect="ANSI_SQL", expression="COUNT(*)")
+    metric = SimpleNamespace(expression=SimpleNamespace(dialects=[entry]))
+    model = SimpleNamespace(osi=SimpleNamespace(metrics=[metric]))
+    assert ConformanceAgent().apply_dialect_mapper(model) is model
+    assert dialects(metric) == dict.fromkeys(OSI_SUPPORTED_DIALECTS, "COUNT(*)")
+
+
+@pytest.mark.parametrize("nothing", [None, {}, SimpleNamespace(), {"osi": None}])
+def test_model_without_a_semantic_layer_is_left_alone(nothing: object) -> None:
+    assert ConformanceAgent().apply_dialect_mapper(nothing) is nothing
