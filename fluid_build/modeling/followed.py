@@ -103,6 +103,8 @@ def _unseen(model: LogicalModel, decision: AnyDecision) -> Refusal | None:
                 return Refusal("refused", f"The model has no {_target(decision)}.")
             seen = part.new_name if isinstance(decision, Rename) else part.description
             if seen != new_name:
+                if seen in {each.text for each in model.texts or ()}:
+                    return Refusal("unused", f"Another decision describes {_target(decision)}.")
                 return Refusal("refused", f"{_target(decision)} stays as it is in the model.")
     return None
 
