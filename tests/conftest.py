@@ -64,6 +64,7 @@ _SLOW_PLACES = (
     "contract/test_contract_limits.py",
     "copilot/tools/test_metrics.py",
     "demo/",
+    "modeling/data_vault/test_decided_databases.py",
     "profiling/test_hostile_columns.py",
     "profiling/test_semantic_types_accuracy.py",
     "sources/test_ddl_corpus.py",

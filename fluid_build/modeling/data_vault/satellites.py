@@ -82,6 +82,9 @@ def _hub_satellites(
 
 def _split_attributes(decisions: VaultDecisions, table: str) -> set[str]:
     """Return the columns of a table that describe an entity that was split off from it."""
+    # In capital letters, two keys with different attributes may become one.
+    if decisions.strategy.case == "upper":
+        return set()
     return {
         column
         for split in decisions.tables.splits.values()
@@ -93,7 +96,7 @@ def _split_attributes(decisions: VaultDecisions, table: str) -> set[str]:
 def _split_satellite(decisions: VaultDecisions, name: str) -> Iterator[Satellite]:
     """Return the satellite of an entity that was split off; none where nothing describes it.
 
-    References stay with the table, and so does what an earlier split has taken.
+    References stay with the table.
     """
     split = decisions.tables.splits.get(name)
     if split is None:
@@ -102,17 +105,10 @@ def _split_satellite(decisions: VaultDecisions, name: str) -> Iterator[Satellite
     references = resolved_references(decisions, split.table)
     hubs = (own_reference(decisions, split.table), *(each.hub for each in references))
     via = next(each.hub for each in references if each.relationship.to_entity == name)
-    earlier = {
-        column
-        for other, known in decisions.tables.splits.items()
-        for column in known.attributes
-        if known.table == split.table
-        and list(decisions.tables.splits).index(other) < list(decisions.tables.splits).index(name)
-    }
     columns = tuple(
         column
         for column in payload_columns(decisions, entity, hubs)
-        if column in split.attributes and column not in earlier
+        if column in _split_attributes(decisions, split.table) & set(split.attributes)
     )
     if columns:
         yield Satellite(

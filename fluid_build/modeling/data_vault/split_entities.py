@@ -63,7 +63,10 @@ def contradicting_role(decisions: ModelDecisions, split: Split) -> str:
 
 
 def with_split_entities(tables: SourceTables, splits: Iterable[Split]) -> SourceTables:
-    """Return the tables with an entity, and a reference to it, for each split."""
+    """Return the tables with an entity, and a reference to it, for each split.
+
+    An attribute goes to the first entity that it describes.
+    """
     for split in splits:
         tables = _with_entity(tables, split)
     return tables
@@ -83,6 +86,13 @@ def _with_entity(tables: SourceTables, split: Split) -> SourceTables:
         ParsedTableName(entity_words, "".join(entity_words)),
         tuple(parsed[columns.index(column)] for column in split.columns),
     )
+    moved = {
+        attribute
+        for known in tables.splits.values()
+        if known.table == split.table
+        for attribute in known.attributes
+    }
+    attributes = tuple(column for column in split.attributes if column not in moved)
     references = {**tables.references, name: ()}
     references[split.table] = (*references[split.table], reference)
     return replace(
@@ -93,7 +103,7 @@ def _with_entity(tables: SourceTables, split: Split) -> SourceTables:
         references=references,
         referrers={**tables.referrers, name: (reference,)},
         homes={**tables.homes, name: split.table},
-        splits={**tables.splits, name: SplitEntity(split.table, split.attributes, reason)},
+        splits={**tables.splits, name: SplitEntity(split.table, attributes, reason)},
     )
 
 

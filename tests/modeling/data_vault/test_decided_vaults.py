@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.decisions.language import AnyDecision, BusinessKey, Classify, Merge, Split
@@ -112,9 +112,6 @@ def _decisions(draw: st.DrawFn) -> AnyDecision:
                  into_columns=into_columns[:size], despite_violations=True)  # fmt: skip
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 @given(decisions=st.lists(_decisions(), min_size=1, max_size=6))
 def test_whatever_is_decided_nothing_is_lost(shop: Measured, decisions: list[AnyDecision]) -> None:
     decided = shop.decided(*decisions)
