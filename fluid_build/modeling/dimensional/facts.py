@@ -171,8 +171,11 @@ class _FactBuilder:
         self, identity: SnapshotIdentity | None
     ) -> tuple[DerivedDimension, ...]:
         """Return the dimensions of the event's own columns: first the decided ones, then ours."""
-        grain = self._decided_grain()
-        in_grain = grain.columns if grain else identity.columns if identity else ()
+        decision = self.context.decisions.grains.get(self.entity.name)
+        in_grain = (
+            *(identity.columns if identity else ()),
+            *(decision.columns if decision else ()),
+        )
         layout, used_relations = self.context.layout, self.context.used_relations
         splits = [s for s in self.context.decisions.splits if s.table == self.entity.name]
         decided = split_dimensions(layout, self.entity, splits, used_relations, in_grain)
@@ -180,18 +183,15 @@ class _FactBuilder:
         elsewhere = (*in_grain, *in_decided)
         return (*decided, *derived_dimensions(layout, self.entity, used_relations, elsewhere))
 
-    def _decided_grain(self) -> StatedGrain | None:
-        decision = self.context.decisions.grains.get(self.entity.name)
-        return decided_grain(decision, self.entity.rows) if decision else None
-
     def _grain(self, identity: SnapshotIdentity | None, own_date: str | None) -> StatedGrain:
         """Return what identifies a row: what was decided, what a snapshot measures, or the key."""
-        decided = self._decided_grain()
-        if decided is not None:
-            return decided
-        if identity is not None:
-            return StatedGrain(identity.columns)
-        return believable_grain(self.context.layout.graph, self.entity, own_date)
+        own = (
+            StatedGrain(identity.columns)
+            if identity
+            else believable_grain(self.context.layout.graph, self.entity, own_date)
+        )
+        decision = self.context.decisions.grains.get(self.entity.name)
+        return decided_grain(decision, self.entity.rows, own) if decision else own
 
     def _snapshot_identity(self) -> SnapshotIdentity | None:
         """Return what identifies a row if the fact measures its members day by day."""
@@ -230,7 +230,7 @@ class _FactBuilder:
             fact_type=type_,
             grain=columns.grain(grain),
             grain_columns=columns.grain_columns(
-                grain.columns if grain.holds else (),
+                grain.identifying,
                 {measure.column: measure.name for measure in measures}
                 | {attribute.attribute: attribute.name for attribute in attributes}
                 | self.date_keys,

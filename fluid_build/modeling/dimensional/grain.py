@@ -19,7 +19,7 @@ from fluid_build.modeling.dimensional.reference_graph import (
 from fluid_build.modeling.measures import is_category_name
 from fluid_build.profiling.names import words
 from fluid_build.profiling.vocabulary import KEY_WORDS
-from fluid_build.text import counted
+from fluid_build.text import counted, listed
 
 _ENOUGH_ROWS = 50
 """Rows in which a key is hardly unique by accident. In fewer, its names must say so too."""
@@ -31,22 +31,34 @@ _MOST_COLUMNS = 5
 class StatedGrain:
     """The columns that identify a row, and how certain that is; "" where nothing is to be said.
 
-    The rows contradict a grain that doesn't hold: a person insists on it.
+    Where the rows contradict a grain that a person insists on, ``identity`` has the columns that
+    identify a row all the same.
     """
 
     columns: AttributeNames
     remark: str = ""
-    holds: bool = True
+    identity: AttributeNames | None = None
+
+    @property
+    def identifying(self) -> AttributeNames:
+        """Return the columns that identify a row."""
+        return self.columns if self.identity is None else self.identity
 
 
-def decided_grain(decision: Grain, rows: int) -> StatedGrain:
-    """Return the grain that was decided for a table of so many rows."""
+def decided_grain(decision: Grain, rows: int, own: StatedGrain) -> StatedGrain:
+    """Return the grain that was decided for a table of so many rows; ``own`` is what holds."""
     reason, evidence = decided_reason(decision), decision.evidence
     violations = evidence.violations if evidence is not None else 0
     if not violations:
         return StatedGrain(decision.columns, reason)
-    remark = f"{reason} It's declared and violated: {violations:,} of {counted(rows, 'row')}"
-    return StatedGrain(decision.columns, f"{remark} repeat a value or have a null.", holds=False)
+    remark = (
+        f"{reason} It's declared and violated: {violations:,} of {counted(rows, 'row')} repeat a"
+        " value or have a null."
+    )
+    if own.columns:
+        verb = "identifies" if len(own.columns) == 1 else "identify"
+        remark = f"{remark} {listed(own.columns)} {verb} a row."
+    return StatedGrain(decision.columns, remark, own.columns)
 
 
 def believable_grain(graph: ReferenceGraph, entity: Entity, event_date: str | None) -> StatedGrain:

@@ -17,6 +17,7 @@ from fluid_build.decisions.language import (
     Split,
 )
 from fluid_build.decisions.model_decisions import model_decisions
+from fluid_build.demo import build_shop
 from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionalModel, Fact
 from fluid_build.modeling.techniques import build_model
@@ -179,18 +180,19 @@ def test_a_grain_names_the_decided_columns_and_identifies_rows_by_them(shop: Wor
 def test_a_grain_insisted_on_is_stated_as_violated_and_not_tested(shop: Workshop) -> None:
     grain = Grain(
         table="line",
-        columns=("order_id",),
+        columns=("product_id",),
         despite_violations=True,
-        evidence=DecisionEvidence(rows=600, violations=300),
+        evidence=DecisionEvidence(rows=600, violations=560),
     )
     result = shop.decided(grain)
     fact = fact_of(result.star, "line")
-    assert fact.grain.endswith(
-        "It's declared and violated: 300 of 600 rows repeat a value or have a null."
+    assert fact.grain == (
+        "One row for each line: product_id. Decided by a person. It's declared and violated: 560 of"
+        " 600 rows repeat a value or have a null. order_id and no identify a row."
     )
-    assert fact.grain_columns == ()
+    assert fact.grain_columns == ("order_id", "no_")
     build = next(b for b in transform_plan(result.model).published if b.name == fact.name)
-    assert "grain" not in {test.name.rsplit("_", 1)[-1] for test in build.tests}
+    assert ("product_id",) not in {test.columns for test in build.tests if test.kind == "unique"}
     assert not result.refusals
 
 
@@ -307,6 +309,24 @@ def test_a_part_that_others_refer_to_is_read_from_its_whole_alone(shop: Workshop
 def test_a_business_key_is_unused_in_a_star(shop: Workshop) -> None:
     (refusal,) = shop.decided(BusinessKey(table="customer", columns=("name",))).refusals
     assert refusal.status == "unused"
+
+
+def test_the_demo_is_proven_with_decisions_of_every_kind(tmp_path: Path) -> None:
+    place = tmp_path / "shop.db"
+    build_shop(place)
+    with workshop(place) as opened:
+        result = opened.decided(
+            Classify(table="reviews", role="dimension"),
+            Classify(table="vouchers", role="fact", by="model"),
+            Measure(table="order_lines", column="unit_price", additivity="none"),
+            Measure(table="employees", column="salary", additivity="additive"),
+            Grain(table="payments", columns=("order_id", "paid_at")),
+            Split(table="shipments", columns=("carrier",), entity="carrier"),
+        )
+    assert result.proof.verdict == "proven"
+    assert not result.refusals
+    assert fact_of(result.star, "payments").grain_columns == ("order_id", "paid_at")
+    assert dimension_of(result.star, "reviews").reason.startswith("Decided by a person.")
 
 
 @on_databases("world", thorough="chinook northwind sakila")
