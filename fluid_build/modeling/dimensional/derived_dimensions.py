@@ -93,7 +93,9 @@ def split_dimensions(
 
 
 def _reason_of_split(split: Split) -> str:
-    reason = f"{decided_reason(split)} {listed(split.columns)} of {split.table} identify its rows"
+    verb = "identifies" if len(split.columns) == 1 else "identify"
+    columns = listed(split.columns)
+    reason = f"{decided_reason(split)} {columns} of {split.table} {verb} its members"
     violations = split.evidence.violations if split.evidence is not None else 0
     if not violations:
         return f"{reason}."
