@@ -8,6 +8,8 @@ from rich.table import Column
 
 from fluid_build.cli.folder_edits import kept_section
 from fluid_build.cli.next_steps import Step, next_steps
+from fluid_build.decisions.files import DECISIONS_FILE
+from fluid_build.decisions.files import SCHEMA_FILE as DECISIONS_SCHEMA_FILE
 from fluid_build.forge import (
     CONTRACT_FILE,
     DOCUMENT_FILE,
@@ -34,6 +36,8 @@ _PURPOSES = {
     SCHEMA_FILE: "the tables with their keys, as CREATE TABLE statements",
     PROFILE_FILE: "statistics on columns, keys and relationships",
     PROOF_FILE: "the comparison of the build with the source",
+    DECISIONS_FILE: "what was decided, with its evidence; `fluid review` adds to it",
+    DECISIONS_SCHEMA_FILE: "the JSON schema of decisions.yaml, for editors",
     MANIFEST_FILE: "the source and options used; `fluid verify` reads it",
 }
 _FOLDER_PURPOSES = {

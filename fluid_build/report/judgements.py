@@ -153,7 +153,7 @@ def _with_ids(questions: Sequence[Judgement]) -> Iterator[Judgement]:
     """Yield the questions with ids that can be typed, each once."""
     used: set[str] = set()
     for question in questions:
-        slug = re.sub(r"[^A-Za-z0-9_.-]+", "-", question.id).strip("-")
+        slug = re.sub(r"[^A-Za-z0-9_.]+", "-", question.id).strip("-")
         free = free_name(slug, used)
         used.add(free)
         yield replace(question, id=free)
