@@ -8,12 +8,7 @@ import duckdb
 
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.sources.base import Source
-from fluid_build.sources.conventions import (
-    DECIMAL_COMMA,
-    DECIMAL_POINT,
-    DecimalMark,
-    with_decimal_point,
-)
+from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.sources.engine import DUCKDB_ERRORS, unreadable
 from fluid_build.sources.sql import literal, quote
 
@@ -90,7 +85,6 @@ def _typed(name: str, column: ColumnProfile) -> str:
     if not date_format:
         return f"TRY_CAST({name} AS {to_type})"
     text = f"trim(CAST({name} AS VARCHAR))"
-    if date_format in {DECIMAL_COMMA, DECIMAL_POINT}:
-        mark: DecimalMark = "," if date_format == DECIMAL_COMMA else "."
-        return f"TRY_CAST({with_decimal_point(text, mark)} AS {to_type})"
+    if date_format in DECIMAL_MARKS:
+        return f"TRY_CAST({with_decimal_point(text, DECIMAL_MARKS[date_format])} AS {to_type})"
     return f"CAST(try_strptime({text}, {literal(date_format)}) AS {to_type})"

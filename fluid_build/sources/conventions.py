@@ -238,6 +238,7 @@ DECIMAL_COMMA = "decimal comma"
 DECIMAL_POINT = "decimal point"
 """How a measured type says by which mark its text separates decimals, as ``DOUBLE (decimal comma)``
 does. A point needs no word where nothing separates thousands."""
+DECIMAL_MARKS: Mapping[str, DecimalMark] = {DECIMAL_COMMA: ",", DECIMAL_POINT: "."}
 
 
 def with_decimal_point(text: str, mark: DecimalMark) -> str:

@@ -85,6 +85,10 @@ def test_a_decimal_comma_makes_a_number(shop: Shop) -> None:
             "`orders.order_id` identifies the rows of `orders`, so a sum of it says nothing.",
         ),
         (
+            Measure(table="returns_backup", column="order_id", additivity="additive", by="model"),
+            "`returns_backup.order_id` is named as an id, so a sum of it says nothing.",
+        ),
+        (
             Measure(table="orders", column="order_no", additivity="additive"),
             "`orders.order_no` isn't a number: it's VARCHAR.",
         ),

@@ -1,7 +1,12 @@
 """Claims about relationships, measured on every row."""
 
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+
 from fluid_build.decisions.language import AddRelationship, Author, DropRelationship
-from tests.decisions.shop import ORPHANS, Shop
+from tests.decisions.shop import ORPHANS, Shop, open_shop
 
 
 def refers(
@@ -96,3 +101,16 @@ def test_only_a_person_can_drop_what_the_source_declares(shop: Shop) -> None:
     declared = ("customers.country", "countries.code")
     assert shop.verdict(drops(*declared, by="model")).status == "refused"
     assert shop.verdict(drops(*declared)).status == "accepted"
+
+
+def test_a_query_that_fails_refuses_the_decision_without_quoting_a_value(tmp_path: Path) -> None:
+    path = tmp_path / "wide.duckdb"
+    with closing(duckdb.connect(str(path))) as database:
+        largest = "340282366920938463463374607431768211455"
+        database.execute(f"CREATE TABLE wide AS SELECT {largest}::UHUGEINT AS number")
+        database.execute("CREATE TABLE narrow AS SELECT range AS id FROM range(9)")
+    with open_shop(path) as opened:
+        verdict = opened.verdict(refers("wide.number", "narrow.id"))
+    assert verdict.status == "refused"
+    assert verdict.message.startswith("It couldn't be checked on the data: ")
+    assert "3402823669" not in verdict.message

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from fluid_build.contract.column_types import ValueType
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.base import Column, Table
+from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.sources.sql import literal, quote
 
 _INTEGERS = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
@@ -53,11 +54,11 @@ def longest(column: Column) -> str:
     return f"max(length(CAST({quote(column.alias)} AS VARCHAR)))"
 
 
-def misfits(column: Column, live: ValueType, promised: ValueType, date_format: str) -> str | None:
+def misfits(column: Column, live: ValueType, promised: ValueType, text_format: str) -> str | None:
     """Return SQL that counts values that don't fit a type; None where that can't be counted.
 
-    A text is taken for what it spells, a date also in ``date_format`` (strptime's letters), and
-    so is a whole number such as 20231225.
+    A text is taken for what it spells, also by ``text_format``: strptime's letters for a date, or
+    the mark of its decimals. A whole number such as 20231225 may be a date too.
     """
     target = _duckdb_type(promised)
     if target is None:
@@ -65,11 +66,14 @@ def misfits(column: Column, live: ValueType, promised: ValueType, date_format: s
     name = quote(column.alias)
     if live.kind == "text":
         read = f"TRY_CAST(trim({name}) AS {target})"
-        if date_format and promised.kind in ("date", "timestamp"):
-            read = f"coalesce({read}, try_strptime(trim({name}), {literal(date_format)}))"
+        if text_format in DECIMAL_MARKS:
+            number = with_decimal_point(f"trim({name})", DECIMAL_MARKS[text_format])
+            read = f"TRY_CAST({number} AS {target})"
+        elif text_format and promised.kind in ("date", "timestamp"):
+            read = f"coalesce({read}, try_strptime(trim({name}), {literal(text_format)}))"
         return f"count(*) FILTER (WHERE {name} IS NOT NULL AND {read} IS NULL)"
-    if date_format and live.kind in _NUMBERS and promised.kind == "date":
-        read = f"try_strptime(CAST({name} AS VARCHAR), {literal(date_format)})"
+    if text_format.startswith("%") and live.kind in _NUMBERS and promised.kind == "date":
+        read = f"try_strptime(CAST({name} AS VARCHAR), {literal(text_format)})"
         return f"count(*) FILTER (WHERE {name} IS NOT NULL AND {read} IS NULL)"
     comparable = live.kind in _NUMBERS and promised.kind in _NUMBERS
     if not comparable and (live.kind, promised.kind) != ("timestamp", "date"):

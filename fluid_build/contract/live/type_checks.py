@@ -19,7 +19,7 @@ from fluid_build.sources.base import Column, Source, Table
 from fluid_build.sources.origin import InFiles
 from fluid_build.text import counted
 
-_DATE_FORMAT = re.compile(r"\(((?:%[YymdbBjHIMSp]|[-./ ,:]){1,24})\)\.")
+_TEXT_FORMAT = re.compile(r"\(((?:%[YymdbBjHIMSp]|[-./ ,:]){1,24}|decimal (?:comma|point))\)\.")
 
 
 def type_check(
@@ -42,9 +42,9 @@ def type_check(
         return _judge_text(result, spelled, promised_type, column)
     if holds_all(promised_type, live_type):
         return result(status="passed", observed=spelled)
-    date_format = _date_format(promised)
-    if is_untyped or (live.is_original and (live_type.kind == "text" or date_format)):
-        sql = queries.misfits(column, live_type, promised_type, date_format)
+    text_format = _text_format(promised)
+    if is_untyped or (live.is_original and (live_type.kind == "text" or text_format)):
+        sql = queries.misfits(column, live_type, promised_type, text_format)
         if sql is not None:
             aggregates = (queries.filled_rows((column,)), sql)
             return PlannedCheck(partial(_judge_values, result, spelled), aggregates=aggregates)
@@ -77,9 +77,9 @@ def _judge_length(
     return result(status="passed" if length <= most else "failed", observed=observed)
 
 
-def _date_format(promised: ContractColumn) -> str:
-    """Return the format of dates in a text column, as the contract has it from the source."""
-    match = _DATE_FORMAT.search((promised.labels or {}).get("type-reason", ""))
+def _text_format(promised: ContractColumn) -> str:
+    """Return how a text column spells its dates or decimals, as the contract has it."""
+    match = _TEXT_FORMAT.search((promised.labels or {}).get("type-reason", ""))
     return match[1] if match else ""
 
 

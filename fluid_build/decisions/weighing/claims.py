@@ -21,7 +21,6 @@ class Claims:
     connection: duckdb.DuckDBPyConnection
     profile: Profile
     tables: Mapping[str, ObservedTable]
-    source: Source
 
     def table(self, name: str) -> TableProfile:
         """Return the profile of a table."""
@@ -31,7 +30,7 @@ class Claims:
 def open_claims(source: Source, profile: Profile) -> Claims:
     """Return what claims about a profiled source are measured on."""
     tables = observed_tables(source, profile) if profile.has_data else {}
-    return Claims(source.connection, profile, tables, source)
+    return Claims(source.connection, profile, tables)
 
 
 def query_figures(claims: Claims, sql: str) -> tuple[int, ...]:

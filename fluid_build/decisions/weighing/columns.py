@@ -7,11 +7,14 @@ from fluid_build.decisions.weighing.names import columns_label, label
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.column_stats import kind_of
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
+from fluid_build.profiling.semantic_types.name_concepts import read_concepts
 from fluid_build.text import counted
 
 _NOT_CONTRADICTED = "The data doesn't contradict it."
 _NUMBERS = frozenset({"integer", "decimal", "float"})
 _NUMBERS_IN_TEXT = ("BIGINT", "DOUBLE")
+_ID_CONCEPTS = frozenset({"id", "key", "code"})
+"""Concepts of names that identify. "Number" isn't one of them: it also counts."""
 
 
 def weigh_measure(claims: Claims, decision: Measure) -> Verdict:
@@ -104,6 +107,8 @@ def _identifies(claims: Claims, table: TableProfile, column: ColumnProfile) -> s
 def _looks_like_id(table: TableProfile, column: ColumnProfile) -> str | None:
     """Return why whole numbers look like ids, None if they don't."""
     is_whole = kind_of(column.type) == "integer" or column.measured_type == "BIGINT"
+    if is_whole and read_concepts(column.name).concepts & _ID_CONCEPTS:
+        return "is named as an id"
     if is_whole and table.rows > 1 and (column.name,) in table.candidate_keys:
         return f"is different in each of {counted(table.rows, 'row')}, as ids are"
     return None

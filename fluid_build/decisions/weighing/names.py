@@ -87,7 +87,9 @@ def with_exact_names(decision: AnyDecision, names: SourceNames) -> AnyDecision:
 
 def label(*names: str) -> str:
     """Return a name as it's written in a message: a table, or a table and its column."""
-    return f"`{clip('.'.join(' '.join(name.split()) for name in names), _LONGEST_NAME)}`"
+    text = clip(" ".join(".".join(names).split()), _LONGEST_NAME)
+    # A model can name anything, and what steers a terminal is no part of a message.
+    return f"`{''.join(c if c.isprintable() else '?' for c in text)}`"
 
 
 def columns_label(table: str, columns: Sequence[str]) -> str:

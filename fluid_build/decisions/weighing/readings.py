@@ -27,10 +27,11 @@ from fluid_build.sources.conventions import (
 from fluid_build.sources.sql import literal, quote
 from fluid_build.text import counted
 
-_DATE_FORMAT = re.compile(r"(?:%-?[dmYybBHIMSpfjaA]|[ T/.,:_-])+")
-"""Directives that every target understands, and the marks between them."""
-_YEAR = re.compile(r"%-?[Yy]")
-_TIME = re.compile(r"%-?[HIMSpf]")
+_DATE_FORMAT = re.compile(r"(?:%[YymdbBjHIMSp]|[-./ ,:]){1,24}")
+"""Directives that every target understands, and the marks between them. ``fluid test`` finds such a
+format in the contract."""
+_YEAR = re.compile(r"%[Yy]")
+_TIME = re.compile(r"%[HIMSp]")
 _PATTERNS = {type_: pattern.pattern for type_, pattern in TYPE_PATTERNS}
 
 

@@ -1,5 +1,6 @@
 """What becomes of each decision: names first, then contradictions, then the data."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -43,6 +44,7 @@ from fluid_build.decisions.weighing.references import value_kind, weigh_dropping
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.base import Source
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason
+from fluid_build.sources.personal_text import MASK
 
 _STEPS: tuple[tuple[type[AnyDecision], ...], ...] = (
     (DropRelationship, PersonalData),
@@ -51,6 +53,8 @@ _STEPS: tuple[tuple[type[AnyDecision], ...], ...] = (
     (AddRelationship,),
 )
 """Kinds that change what the kinds of later steps are checked against; the others come last."""
+
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_])[0-9][0-9.,:+-]*(?<![.,])")
 
 Verdicts = dict[int, Verdict]
 """Verdicts by the place of their decision in the list, counted from 0."""
@@ -114,7 +118,9 @@ def _weigh_safely(claims: Claims, decision: AnyDecision) -> Verdict:
     except duckdb.InterruptException:
         raise
     except DUCKDB_ERRORS as error:
-        return refused(decision, f"It couldn't be checked on the data: {reason(error)}")
+        # A model reads the message, and numbers in an engine's message are values of rows.
+        why = _NUMBER.sub(MASK, reason(error))
+        return refused(decision, f"It couldn't be checked on the data: {why}")
 
 
 def _weigh(claims: Claims, decision: AnyDecision) -> Verdict:

@@ -9,7 +9,7 @@ from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Conversi
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number, type_name
-from fluid_build.sources.conventions import DECIMAL_COMMA, DECIMAL_POINT, with_decimal_point
+from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource
@@ -149,8 +149,8 @@ def read_text(
     ``parse`` is DuckDB's function that parses dates: it says what becomes of text that is none.
     """
     text = trimmed(column, attribute)
-    if conversion.format in {DECIMAL_COMMA, DECIMAL_POINT}:
-        return with_decimal_point(text, "," if conversion.format == DECIMAL_COMMA else ".")
+    if conversion.format in DECIMAL_MARKS:
+        return with_decimal_point(text, DECIMAL_MARKS[conversion.format])
     return f"{parse}({text}, {literal(conversion.format)})"
 
 
