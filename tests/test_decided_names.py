@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fluid_build.contract.exports.formats import export
 from fluid_build.decisions.language import AnyDecision, Domain, Owner, ProductName, Rename
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.forge import Forged, forge
@@ -17,11 +18,14 @@ from fluid_build.forge.stages import measure
 from fluid_build.modeling.sql_names import RESERVED
 from fluid_build.modeling.techniques import build_decided_model
 from fluid_build.sources import open_source
+from fluid_build.sources.combined import SourceRequest, open_several
+from fluid_build.sources.uri import locate
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.proof import build_and_prove
 from tests.shared import CORPUS, on_databases
 from tests.test_forge import build_shop
 
+NAMES = ("crm", "erp")
 TECHNIQUES = ("flat", "data_vault_2", "dimensional")
 NEW_NAMES = st.from_regex(r"\A[A-Za-z_][A-Za-z0-9_]{0,62}\Z") | st.sampled_from(
     ["order", "select", "user", "load_date", "hash_diff", "customer", "Id", "order_id", "_"]
@@ -205,6 +209,28 @@ def test_a_corpus_database_is_proven_with_new_names(name: str, technique: str) -
     assert result.proof.verdict == plain.proof.verdict
 
 
+def test_a_column_that_gives_way_to_a_key_says_so(shop: Path) -> None:
+    decision = Rename(table="Order Details", column="Total", new_name="customer_key")
+    result = forged(shop, decision, technique="dimensional")
+    message = "`fct_order_details` has a `customer_key` of its own, so it's `customer_key_2` there."
+    assert [verdict.message for verdict in result.verdicts] == [message]
+    assert "customer_key_2" in columns(result, "fct_order_details")
+    assert result.proof.verdict == "proven"
+
+
+def test_a_table_of_several_sources_has_its_decided_name(tmp_path: Path) -> None:
+    for name in NAMES:
+        (tmp_path / name).mkdir()
+        build_shop(tmp_path / name / f"{name}.sqlite")
+    decision = Rename(table="crm.Customer", new_name="client")
+    requests = [SourceRequest(locate(str(tmp_path / name / f"{name}.sqlite"))) for name in NAMES]
+    with closing(open_several(requests)) as both:
+        result = forge(both, technique="data_vault_2", decisions=[decision])
+    assert "sat_client_crm" in relations(result)
+    assert "sat_customer_erp" in relations(result)
+    assert result.proof.verdict == "proven"
+
+
 PRODUCT: Sequence[AnyDecision] = (
     Domain(domain="Retail"),
     Owner(team="Sales data", email="sales@example.com"),
@@ -223,6 +249,9 @@ def test_the_contract_has_the_decided_name_domain_and_owner(shop: Path, tmp_path
     assert document.startswith("# Data model: `Web shop`\n")
     assert "Domain: Retail. Owner: Sales data (sales&#64;example.com)." in document
     assert statuses(result) == ["accepted"] * 3
+    odcs = export(result.contract, "odcs").document
+    assert (odcs["name"], odcs["domain"]) == ("Web shop", "Retail")
+    assert "Sales data" in export(result.contract, "dcs").text
 
 
 @pytest.mark.parametrize(

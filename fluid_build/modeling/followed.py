@@ -19,7 +19,7 @@ from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.data_vault import decided as vault
 from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional import decided as dimensional
-from fluid_build.modeling.element_columns import relation_names
+from fluid_build.modeling.element_columns import element_columns, relation_names
 from fluid_build.modeling.logical import LogicalModel, Product
 from fluid_build.modeling.sql_names import is_reserved, legal_names, sql_names
 
@@ -131,10 +131,24 @@ def _spelling(model: LogicalModel, decision: Rename) -> str:
     else:
         name = names.column(decision.table, decision.column)
     if name == decision.new_name:
-        return ""
+        return _number(model, decision, name)
     if is_reserved(decision.new_name):
         return f"`{decision.new_name}` is reserved on a target or used by builds, so it's `{name}`."
     return f"Names are in snake_case, so it's `{name}`."
+
+
+def _number(model: LogicalModel, decision: Rename, name: str) -> str:
+    """Return the sentence for a relation whose own column has the name already; "" without one."""
+    for relation, columns in element_columns(model).items():
+        numbered = {
+            column
+            for column, source in columns.items()
+            if (source.table, source.column) == (decision.table, decision.column)
+            and column.removeprefix(f"{name}_").isdecimal()
+        }
+        if numbered:
+            return f"`{relation}` has a `{name}` of its own, so it's `{min(numbered)}` there."
+    return ""
 
 
 def _target(decision: Rename | Describe) -> str:
