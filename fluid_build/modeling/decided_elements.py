@@ -160,8 +160,8 @@ class _Reading:
     def _rename_relation(self, renaming: Rename, relation: str) -> Refusal | None:
         new_name = legal_names([renaming.new_name])[renaming.new_name]
         decided = self._result.relations
-        others = {name for own, name in decided.items() if own != relation}
-        if new_name in (others | {*self._relations} | self._stagings) - {relation}:
+        other_names = {name for own, name in decided.items() if own != relation}
+        if new_name in (other_names | {*self._relations} | self._stagings) - {relation}:
             return Refusal("refused", f"Another relation has the name `{new_name}` already.")
         self._supersede((relation, None), renaming)
         decided[relation] = new_name
