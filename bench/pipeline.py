@@ -36,6 +36,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.synthetic import write_duckdb  # noqa: E402
+from fluid_build.copilot.context.token_estimate import estimate_tokens  # noqa: E402
 from fluid_build.copilot.errors import CostLimitExceeded  # noqa: E402
 from fluid_build.copilot.llm.answers import Usage  # noqa: E402
 from fluid_build.copilot.llm.testing import (  # noqa: E402
@@ -361,14 +362,13 @@ def _seconds(source: Path, out: Path, store: Path, use: ModelUse) -> float:
 
 
 def _tokens(source: Path, place: Path, server: LoopbackServer) -> int:
-    """Return the tokens of a forge as our estimate counts them, prompt and answer."""
+    """Return the tokens of a forge: its requests as our estimate counts them, and its answers."""
     place.mkdir()
     before = len(server.requests)
     receipt = forge_once(source, place / "out", place / "store.db", model_use(server)).receipt
     assert len(server.requests) > before
-    return sum(len(request.raw) for request in server.requests[before:]) // 4 + (
-        receipt.cost.output_tokens
-    )
+    prompts = (request.raw.decode() for request in server.requests[before:])
+    return sum(map(estimate_tokens, prompts)) + receipt.cost.output_tokens
 
 
 # Ceilings.
@@ -459,7 +459,7 @@ def _answering_once(proposals: object) -> Callable[[ReceivedRequest], Reply]:
 
 def _renamed(result: RunResult) -> int:
     proposed = result.receipt.proposed
-    return sum(p.status == "accepted" and p.decision.decision == "rename" for p in proposed)
+    return sum(p.status == "accepted" and p.decision["decision"] == "rename" for p in proposed)
 
 
 def _described(result: RunResult) -> str:
