@@ -19,6 +19,7 @@ from fluid_build.pipeline.running import (
     start_run,
 )
 from fluid_build.pipeline.runs import RunLog
+from fluid_build.pipeline.stages import StageEvent
 from fluid_build.sources import open_source
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.uri import locate
@@ -92,3 +93,17 @@ def tree(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+class Interrupted(Exception):  # noqa: N818 - it stands for a process that ends
+    """The end of a process at a stage, without one."""
+
+
+def stopping_at(stage: str) -> Watching:
+    """Return a watcher that ends a run where a stage begins."""
+
+    def on_stage(event: StageEvent) -> None:
+        if (event.name, event.state) == (stage, "started"):
+            raise Interrupted
+
+    return Watching(on_stage=on_stage)

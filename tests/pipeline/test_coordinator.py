@@ -28,7 +28,15 @@ from fluid_build.pipeline.stages import StageEvent
 from fluid_build.sources import open_source
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.uri import locate
-from tests.pipeline.small_runs import forge_run, request_for, resume, small_shop, tree
+from tests.pipeline.small_runs import (
+    Interrupted,
+    forge_run,
+    request_for,
+    resume,
+    small_shop,
+    stopping_at,
+    tree,
+)
 
 STAGES = [
     "profile",
@@ -47,18 +55,6 @@ STAGES = [
     "episode",
     "memory",
 ]
-
-
-class Interrupted(Exception):  # noqa: N818 - it stands for a process that ends
-    """The end of a process at a stage, without one."""
-
-
-def stopping_at(stage: str) -> Watching:
-    def on_stage(event: StageEvent) -> None:
-        if (event.name, event.state) == (stage, "started"):
-            raise Interrupted
-
-    return Watching(on_stage=on_stage)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Runs in which a language model takes part: what it adds, costs, and does when it fails."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -21,7 +21,16 @@ from fluid_build.errors import UsageError
 from fluid_build.pipeline.memory import EPISODES
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse
 from fluid_build.pipeline.runs import RunLog
-from tests.pipeline.small_runs import forge_run, request_for, resume, small_shop, tree
+from fluid_build.pipeline.values import RunValues, Slot
+from tests.pipeline.small_runs import (
+    Interrupted,
+    forge_run,
+    request_for,
+    resume,
+    small_shop,
+    stopping_at,
+    tree,
+)
 
 MODEL = ModelUse(provider="openai", model="gpt-4.1-mini")
 ANSWER = {
@@ -186,3 +195,49 @@ def test_a_run_remembers_names_and_no_values(
     assert "Town" not in remembered
     second = forge_run(store, request_for(shop, tmp_path / "b"))
     assert second.receipt.similar_models == (key,)
+
+
+def test_a_run_killed_after_its_answers_knows_their_cost_and_asks_nobody_again(
+    store: SqliteBackend, shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    request = request_for(shop, tmp_path / "out", model_use=asking(server))
+    with pytest.raises(Interrupted):
+        forge_run(store, request, stopping_at("logical_critic"))
+    asked = len(server.requests)
+    assert asked > 0
+    receipt = resume(store, RunLog(store).records()[0].id).receipt
+    assert len(server.requests) == asked == receipt.cost.calls
+    assert receipt.cost.total_usd > 0
+    assert receipt.count_proposed("accepted") == 2
+
+
+def test_a_run_killed_before_its_answers_were_used_takes_them_from_the_cache(
+    store: SqliteBackend,
+    shop: Path,
+    tmp_path: Path,
+    server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise Interrupted
+
+    request = request_for(shop, tmp_path / "out", model_use=asking(server))
+    with monkeypatch.context() as patch:
+        patch.setattr("fluid_build.pipeline.values.RunValues.put", _failing_at("proposed", killed))
+        with pytest.raises(Interrupted):
+            forge_run(store, request)
+    asked = len(server.requests)
+    receipt = resume(store, RunLog(store).records()[0].id).receipt
+    assert len(server.requests) == asked == receipt.cost.calls
+    assert receipt.cost.cache_hits == asked
+
+
+def _failing_at(slot_name: str, fail: Callable[[], None]) -> Callable[..., object]:
+    put = RunValues.put
+
+    def failing(self: RunValues, slot: Slot[object], value: object) -> object:
+        if slot.name == slot_name:
+            fail()
+        return put(self, slot, value)
+
+    return failing
