@@ -85,11 +85,12 @@ def placed_tables(
         decided |= _merged(tables, followed.merges, draft, decided)
         decided |= _split(tables, draft, decided)
         placed = placements(profile, tables, decided)
-        unsplit = _unsplit(tables, placed)
+        keyless = _without_key(tables, placed)
+        # Only with the keys that others need are there hubs to look at.
+        unsplit = set() if keyless else _unsplit(tables, placed)
         if unsplit:
             followed = followed.without_splits(unsplit)
             continue
-        keyless = _without_key(tables, placed)
         impossible = _impossible(tables, followed.roles, draft, decided, placed)
         if not keyless and not impossible:
             return tables, placed

@@ -43,7 +43,7 @@ class Decided:
         return self.model.dv2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measured:
     """A source that is open, with what was measured of it."""
 
