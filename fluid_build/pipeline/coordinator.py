@@ -37,7 +37,7 @@ from fluid_build.copilot.scratchpad import (
 from fluid_build.forge import Forged, ForgeOptions, Preview
 from fluid_build.forge.documents import refuse_invalid
 from fluid_build.forge.folder import folder_contents, folder_differences, write_folder
-from fluid_build.forge.stages import decide, look_closer, measure, prove, report_stage
+from fluid_build.forge.stages import decide, measure, prove, report_stage
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.pipeline.builder import BuilderAgent
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
@@ -221,7 +221,7 @@ class Coordinator(CompositeAgent):
         profile, source = place.values.require(PROFILE), place.source
         decided = decide(source, profile, self._options())
         place.values.put(VERDICTS, decided.verdicts)
-        observations = look_closer(source, decided.profile, place.on_progress)
+        observations = place.look_closer(decided.profile)
         place.values.put(OBSERVATIONS, observations)
         self._derived = None
         report_stage(place.on_progress, "model")
@@ -432,7 +432,7 @@ class Coordinator(CompositeAgent):
         place = self.place
         options = place.request.options
         decided = decide(place.source, place.values.require(PROFILE), options)
-        observations = look_closer(place.source, decided.profile)
+        observations = place.look_closer(decided.profile)
         return self._derive(options, decided.verdicts, observations)
 
     def _derive(self, options: ForgeOptions, verdicts: Any, observations: Any) -> Derived:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.verdicts import Verdict
-from fluid_build.forge.stages import decide, design, look_closer
+from fluid_build.forge.stages import decide, design
 from fluid_build.pipeline.logical.draft import Draft, LogicalOutcome
 from fluid_build.pipeline.logical.improving import improve
 from fluid_build.pipeline.values import PROFILE
@@ -34,7 +34,7 @@ def draft_of(place: Workplace) -> Draft:
     """Return the draft without a model, as its question describes it."""
     options = place.request.options
     decided = decide(place.source, place.values.require(PROFILE), options)
-    observations = look_closer(place.source, decided.profile, place.on_progress)
+    observations = place.look_closer(decided.profile)
     model = design(decided, observations, options).model
     return Draft(
         decided.profile,
@@ -57,7 +57,7 @@ class Judging:
         before = place.request.options.decisions
         options = replace(place.request.options, decisions=(*before, *decisions))
         decided = decide(place.source, place.values.require(PROFILE), options)
-        observations = look_closer(place.source, decided.profile)
+        observations = place.look_closer(decided.profile)
         return design(decided, observations, options).verdicts[len(before) :]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.llm.base import CompletionClient
+from fluid_build.forge.stages import look_closer
+from fluid_build.observations.observed import Observations
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.stages import OnStage, ignore_stages
 from fluid_build.pipeline.values import RunValues
+from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
 
@@ -29,3 +32,13 @@ class Workplace:
     on_stage: OnStage = ignore_stages
     client: CompletionClient | None = None
     cache_hits: int = 0
+    _observed: list[tuple[Profile, Observations]] = field(default_factory=list)
+
+    def look_closer(self, profile: Profile) -> Observations:
+        """Return the observations on a profile, measured once: most decisions leave it as it is."""
+        for known, observations in self._observed:
+            if known == profile:
+                return observations
+        observations = look_closer(self.source, profile, self.on_progress)
+        self._observed.append((profile, observations))
+        return observations

@@ -134,7 +134,7 @@ def test_a_resumed_run_measures_nothing_again(
 ) -> None:
     run_id = interrupted_run(store, shop, tmp_path / "out")
     monkeypatch.setattr("fluid_build.pipeline.coordinator.measure", None)
-    monkeypatch.setattr("fluid_build.pipeline.coordinator.look_closer", None)
+    monkeypatch.setattr("fluid_build.pipeline.workplace.look_closer", None)
     assert resume(store, run_id).forged.files
 
 
