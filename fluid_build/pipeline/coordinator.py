@@ -15,7 +15,6 @@ from time import perf_counter
 from typing import Any
 
 from fluid_build.copilot import retrieval
-from fluid_build.copilot.agents.base import PipelineEvent
 from fluid_build.copilot.agents.composite import (
     Composite,
     CompositeAgent,
@@ -46,6 +45,7 @@ from fluid_build.pipeline.critic.agent import CriticAgent
 from fluid_build.pipeline.derived import Derived, critic_errors
 from fluid_build.pipeline.logical.draft import LogicalOutcome
 from fluid_build.pipeline.memory import EPISODES, model_memory, search_text
+from fluid_build.pipeline.saved_session import restore_session, saved_session
 from fluid_build.pipeline.stages import StageEvent, usage_of
 from fluid_build.pipeline.validator import ValidationReport, ValidatorAgent, with_critic_errors
 from fluid_build.pipeline.values import (
@@ -176,33 +176,13 @@ class Coordinator(CompositeAgent):
         return Halt(state)
 
     def dump_internal(self, internal: Mapping[str, Any]) -> JsonValue:
-        """Return the notes of the run, with the scratchpad's and the session's."""
-        pad, session = self._scratchpad, self.place.session
-        return {
-            **internal,
-            "scratchpad": {
-                "findings": [asdict(finding) for finding in pad.critic_findings],
-                "retrievals": [asdict(result) for result in pad.retrievals],
-                "feedback": [asdict(feedback) for feedback in pad.feedback],
-            },
-            "trail": [asdict(event) for event in session.audit_trail],
-        }
+        """Return the notes of the run, with those of its session."""
+        return {**internal, "session": saved_session(self.place.session)}
 
     def load_internal(self, dumped: Any) -> Mapping[str, object]:
-        """Restore the scratchpad and the session, and return the notes of the run."""
+        """Restore the session, and return the notes of the run."""
         notes = dict(dumped)
-        saved, trail = notes.pop("scratchpad"), notes.pop("trail")
-        pad = self._scratchpad
-        for finding in saved["findings"]:
-            pad.add_critic_finding(CriticFinding(**finding))
-        for result in saved["retrievals"]:
-            pad.add_retrieval(RetrievalResult(**result))
-        for feedback in saved["feedback"]:
-            pad.add_feedback(StageFeedback(**feedback))
-        session = self.place.session
-        session.audit_trail.extend(PipelineEvent(**event) for event in trail)
-        session.fallback_used = any(event.kind == "fallback" for event in session.audit_trail)
-        session.repair_used = any(event.kind == "repair" for event in session.audit_trail)
+        restore_session(self.place.session, notes.pop("session"))
         return notes
 
     # The stages.
