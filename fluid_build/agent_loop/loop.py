@@ -13,7 +13,6 @@ from typing import Literal
 from pydantic import Field
 
 from fluid_build.agent_loop.builtin_tools import BUILTIN_TOOLS
-from fluid_build.agent_loop.capabilities import capability_warnings
 from fluid_build.agent_loop.prompt import AGENT_SYSTEM_PROMPT
 from fluid_build.agent_loop.workspace import confined_source
 from fluid_build.copilot.agents.agent import Agent
@@ -21,6 +20,7 @@ from fluid_build.copilot.agents.agent.events import AgentEvent, ResultEvent
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.llm.base import CompletionClient
+from fluid_build.copilot.llm.capabilities import capability_warnings, tool_warnings
 from fluid_build.copilot.tools.definition import Tool
 from fluid_build.copilot.tools.registry import registered_tools
 from fluid_build.copilot.tools.toolbox import Toolbox, Tools
@@ -87,7 +87,8 @@ def run_copilot_agent_loop(
     """
     root = Path(workspace_root or Path.cwd()).resolve()
     config = session.get_llm_config()
-    warnings = capability_warnings(config, session.capability_matrix)
+    matrix = session.capability_matrix
+    warnings = (*capability_warnings(config, matrix), *tool_warnings(config, matrix))
     for warning in warnings:
         LOG.info("%s", warning)
     agent = Agent(

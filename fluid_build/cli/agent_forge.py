@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from fluid_build.agent_loop.capabilities import capability_warnings
 from fluid_build.agent_loop.loop import DEFAULT_GOAL, LoopOutcome, run_copilot_agent_loop
 from fluid_build.cli import messages
 from fluid_build.copilot.agents.agent.events import (
@@ -15,6 +14,7 @@ from fluid_build.copilot.agents.agent.events import (
     ToolFinishedEvent,
 )
 from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
+from fluid_build.copilot.llm.capabilities import capability_warnings, tool_warnings
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import UsageError
 from fluid_build.pipeline.requests import ModelUse
@@ -47,7 +47,9 @@ def explore(request: AgentRequest, folder: Path) -> LoopOutcome:
                 "--agent-loop needs a model, and none is configured.",
                 hint="Pass --llm-provider and --llm-model, or run `fluid ai setup`.",
             )
-        for warning in capability_warnings(config, session.capability_matrix):
+        matrix = session.capability_matrix
+        warnings = (*capability_warnings(config, matrix), *tool_warnings(config, matrix))
+        for warning in warnings:
             messages.tell(f"Warning: {warning}")
         messages.tell(f"{config.model} explores {folder} ...")
         outcome = run_copilot_agent_loop(

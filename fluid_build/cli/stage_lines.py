@@ -6,6 +6,7 @@ import json
 import sys
 
 from fluid_build.cli import messages
+from fluid_build.copilot.llm.capabilities import capability_warnings
 from fluid_build.copilot.unified_config import current_config
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.running import Watching
@@ -19,10 +20,15 @@ _SHORTEST_SHOWN = 0.05
 
 
 def watching(on_progress: OnProgress, request: ForgeRequest, *, json_lines: bool) -> Watching:
-    """Return who is told of a run's stages: people only where a model takes part."""
+    """Return who is told of a run's stages: people only where a model takes part.
+
+    Where that model is likely to do badly, they are warned at once.
+    """
     with configured(request.model_use):
-        has_model = requested_model(request.model_use) is not None
-    for_people = has_model and not current_config().behavior.quiet
+        model = requested_model(request.model_use)
+    for_people = model is not None and not current_config().behavior.quiet
+    for warning in () if model is None else capability_warnings(model):
+        messages.tell(f"Warning: {warning}")
 
     def on_stage(event: StageEvent) -> None:
         if json_lines:

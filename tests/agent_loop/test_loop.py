@@ -87,8 +87,8 @@ def test_weak_models_are_warned_about(workspace: Path) -> None:
         client=ScriptedProvider([ANSWER]),
     )
     assert "window of 8,192 tokens" in outcome.warnings[0]
-    assert "call tools" in outcome.warnings[1]
-    assert "schema" in outcome.warnings[2]
+    assert "schema" in outcome.warnings[1]
+    assert "call tools" in outcome.warnings[2]
 
 
 @pytest.mark.parametrize("character", [random_model, liar, attacker])
