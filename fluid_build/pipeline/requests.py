@@ -58,7 +58,10 @@ class SourcePlace(BaseModel):
 
 
 class ModelUse(BaseModel):
-    """Whether and how a run uses a language model; None means what is configured."""
+    """Whether and how a run uses a language model; None means what is configured.
+
+    Where ``is_settled``, the configuration of the process doesn't count any more.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
@@ -70,13 +73,15 @@ class ModelUse(BaseModel):
     deterministic: bool = False
     is_required: bool = False
     share_samples: bool = False
+    is_settled: bool = False
 
 
 class ForgeRequest(BaseModel):
     """Everything that a forge depends on but the data, the configuration and the code.
 
     ``folder`` is the current folder of the command: relative paths start there. ``goal`` is what
-    the product is for, in the user's words.
+    the product is for, in the user's words. ``configured_limit`` is the cost limit of the
+    configuration when the run began; it holds where a process that resumes it has none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
@@ -92,6 +97,7 @@ class ForgeRequest(BaseModel):
     is_preview: bool = False
     model_use: ModelUse = ModelUse()
     max_cost: Decimal | None = None
+    configured_limit: Decimal | None = None
     goal: str = ""
 
 

@@ -34,7 +34,7 @@ from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.receipts import receipt_of
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.runs import COSTS, RunLog, RunRecord, new_record
-from fluid_build.pipeline.sessions import configured, open_session, requested_model
+from fluid_build.pipeline.sessions import configured, open_session, settled
 from fluid_build.pipeline.stages import OnStage, ignore_stages
 from fluid_build.pipeline.values import PROFILE, RunValues
 from fluid_build.pipeline.workplace import Workplace
@@ -71,13 +71,15 @@ def begin_run(store: Store, request: ForgeRequest) -> tuple[Store, RunRecord, tu
 
     A run without a model goes on where the store can't be used: it's only not recorded.
     """
-    record = new_record(request)
-    with configured(request.model_use):
-        needs_model = requested_model(request.model_use) is not None
+    use = settled(request.model_use)
+    limit = None if use.model is None else RunCostTracker().limit_usd
+    record = new_record(
+        request.model_copy(update={"model_use": use, "configured_limit": limit}),
+    )
     try:
         RunLog(store).save(record)
     except StoreError as error:
-        if needs_model:
+        if use.model is not None:
             raise
         note = f"This run isn't recorded, so it couldn't be resumed: {error.message}"
         return NullBackend(), record, (note,)
@@ -153,6 +155,8 @@ def _run_of(
     """Provide the coordinator of a run, with its own costs and settings."""
     request = record.request
     tracker = RunCostTracker(request.max_cost)
+    if request.model_use.model is not None and tracker.limit_usd is None:
+        tracker.limit_usd = request.configured_limit
     with configured(request.model_use), use_cost_tracker(tracker):
         session = open_session(store, request.model_use, record.id)
         place = Workplace(

@@ -22,11 +22,33 @@ def configured(use: ModelUse) -> Generator[None]:
             "llm.provider": use.provider,
             "llm.model": use.model,
             "llm.base_url": use.endpoint,
-            "llm.tiered": use.tiered or None,
-            "behavior.deterministic": use.deterministic or None,
+            "llm.tiered": use.tiered if use.is_settled else use.tiered or None,
+            "behavior.deterministic": (
+                use.deterministic if use.is_settled else use.deterministic or None
+            ),
         }
     ):
         yield
+
+
+def settled(use: ModelUse) -> ModelUse:
+    """Return the use of a model as it's configured now, for a process that resumes the run.
+
+    That process may have another environment and other files of settings. Raises as
+    ``requested_model`` does.
+    """
+    with configured(use):
+        model, config = requested_model(use), current_config()
+        return use.model_copy(
+            update={
+                "provider": None if model is None else model.provider,
+                "model": None if model is None else model.model,
+                "endpoint": None if model is None else model.base_url,
+                "tiered": config.llm.tiered,
+                "deterministic": model is None,
+                "is_settled": True,
+            }
+        )
 
 
 def requested_model(use: ModelUse) -> LlmConfig | None:

@@ -241,3 +241,41 @@ def _failing_at(slot_name: str, fail: Callable[[], None]) -> Callable[..., objec
         return put(self, slot, value)
 
     return failing
+
+
+def test_a_resumed_run_has_the_model_and_the_limit_of_its_start_whatever_is_configured_now(
+    server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+    store: SqliteBackend,
+    shop: Path,
+    tmp_path: Path,
+) -> None:
+    settings = {
+        "FLUID_LLM_PROVIDER": "openai",
+        "FLUID_LLM_MODEL": "gpt-4.1-mini",
+        "FLUID_LLM_BASE_URL": server.base_url("openai"),
+        "FLUID_COST_LIMIT_USD": "2",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(Interrupted):
+        forge_run(store, request_for(shop, tmp_path / "out"), stopping_at("logical"))
+    for name in settings:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("FLUID_DETERMINISTIC", "1")
+    (record,) = RunLog(store).records()
+    receipt = resume(store, record.id).receipt
+    assert receipt.model == "gpt-4.1-mini"
+    assert receipt.cost.limit_usd == 2
+    assert receipt.count_proposed("accepted") == 2
+
+
+def test_a_run_that_began_without_a_model_ends_without_one(
+    monkeypatch: pytest.MonkeyPatch, store: SqliteBackend, shop: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(Interrupted):
+        forge_run(store, request_for(shop, tmp_path / "out"), stopping_at("logical"))
+    monkeypatch.setenv("FLUID_LLM_PROVIDER", "openai")
+    monkeypatch.setenv("FLUID_LLM_MODEL", "gpt-4.1-mini")
+    (record,) = RunLog(store).records()
+    assert resume(store, record.id).receipt.model is None
