@@ -19,6 +19,7 @@ from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.running import RunResult
 from fluid_build.report.terminal.printing import show
 from fluid_build.sources.uri import Address
+from fluid_build.text import as_sentence, counted
 
 
 def report_run(
@@ -46,7 +47,9 @@ def report_run(
     else:
         steps = after_forge(out, forged, places, request.options.target)
         show(forged_screen(forged, contradicting, steps, receipt_section(receipt)))
-    return failures.DONE if _holds(forged) and not contradicting else failures.CHECK_FAILED
+    _tell_errors(receipt)
+    holds = _holds(forged) and not contradicting and not receipt.errors
+    return failures.DONE if holds else failures.CHECK_FAILED
 
 
 def forged_document(
@@ -87,6 +90,13 @@ def _tell_banner(receipt: Receipt) -> None:
         messages.tell(f"WARNING: the model failed, so the result is the draft without it. {reason}")
     for note in receipt.notes:
         messages.tell(note)
+
+
+def _tell_errors(receipt: Receipt) -> None:
+    """Say on stderr, after everything else, why the exit code isn't 0."""
+    if receipt.errors:
+        first, count = receipt.errors[0], counted(len(receipt.errors), "error")
+        messages.tell(f"FAILED: the results have {count}: {as_sentence(first)}")
 
 
 def _holds(forged: Forged) -> bool:

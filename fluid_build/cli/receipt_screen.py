@@ -53,6 +53,7 @@ def _conformance(receipt: Receipt) -> Iterator[Part]:
     if broken:
         yield heading("Conformance", counted(len(broken), "standard"))
         yield from lines(broken, "yellow")
+        yield from lines(receipt.conformance_errors, "red")
 
 
 def _contribution(receipt: Receipt) -> str:

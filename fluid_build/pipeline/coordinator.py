@@ -33,6 +33,7 @@ from fluid_build.copilot.scratchpad import (
     Scratchpad,
     StageFeedback,
 )
+from fluid_build.decisions.verdicts import Verdict
 from fluid_build.forge import Forged, ForgeOptions, Preview
 from fluid_build.forge.documents import refuse_invalid
 from fluid_build.forge.folder import folder_contents, folder_differences, write_folder
@@ -40,9 +41,9 @@ from fluid_build.forge.stages import decide, measure, prove, report_stage
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.pipeline.builder import BuilderAgent
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
-from fluid_build.pipeline.conformance.report import verdicts_by_standard
+from fluid_build.pipeline.conformance.report import conformance_errors, verdicts_by_standard
 from fluid_build.pipeline.critic.agent import CriticAgent
-from fluid_build.pipeline.derived import Derived, critic_errors
+from fluid_build.pipeline.derived import Derived, errors_of
 from fluid_build.pipeline.logical.draft import LogicalOutcome
 from fluid_build.pipeline.memory import EPISODES, model_memory, search_text
 from fluid_build.pipeline.saved_session import restore_session, saved_session
@@ -244,7 +245,11 @@ class Coordinator(CompositeAgent):
         derived, agent = self.derived, ConformanceAgent()
         model = agent.apply_dialect_mapper(derived.designed.model)
         report = agent.run(logical=model, contract=derived.contract)
-        return {"summary": report.summary(), "standards": verdicts_by_standard(report)}
+        return {
+            "summary": report.summary(),
+            "standards": verdicts_by_standard(report),
+            "errors": conformance_errors(report),
+        }
 
     def _ddl(self, _state: Composite) -> JsonObject:
         return {"files": len(self.derived.schema)}
@@ -265,7 +270,10 @@ class Coordinator(CompositeAgent):
         return asdict(ValidatorAgent().validate(derived.contract, proof))
 
     def _escalate(self, state: Composite) -> JsonObject:
-        report = _report_of(state, "validator")
+        report = replace(
+            _report_of(state, "validator"),
+            conformance_errors=self.conformance_errors(state),
+        )
         return asdict(self._escalate_critic_errors_into_report(report, self.findings(state)))
 
     def _escalate_critic_errors_into_report(
@@ -281,9 +289,9 @@ class Coordinator(CompositeAgent):
         a model's decisions did is repeated, with feedback, and then without those decisions.
         """
         report = _report_of(state, "escalation")
-        refuse_invalid(report.contract_errors)
         fault = self._fault_of_decisions(report)
         if not fault:
+            refuse_invalid(report.contract_errors)
             return {"rerun": None}
         place = self.place
         place.session.record_repair("logical", fault)
@@ -297,7 +305,8 @@ class Coordinator(CompositeAgent):
         if report.ok or not place.values.require(DECISIONS):
             return ""
         draft = self._draft()
-        errors = set(report.critic_errors) - critic_errors(draft)
+        errors = {*report.contract_errors, *report.conformance_errors, *report.critic_errors}
+        errors -= errors_of(draft)
         if errors:
             return "; ".join(sorted(errors))
         if report.loss and prove(place.source, draft.designed).verdict != "lost":
@@ -358,8 +367,7 @@ class Coordinator(CompositeAgent):
 
     def forged(self, state: Composite) -> Forged:
         """Return what a finished run has made."""
-        written = state.internal["write"]
-        assert isinstance(written, Mapping)
+        written = _notes_of(state, "write")
         return self._forged(
             tuple(Path(path) for path in written["files"]),
             tuple(FileChange(**change) for change in written["kept"]),
@@ -391,21 +399,36 @@ class Coordinator(CompositeAgent):
 
     def conformance(self, state: Composite) -> dict[str, str]:
         """Return what became of each standard that the results were checked against."""
-        checked = state.internal["conformance"]
-        assert isinstance(checked, Mapping)
-        return dict(checked["standards"])
+        return dict(_notes_of(state, "conformance")["standards"])
+
+    def conformance_errors(self, state: Composite) -> tuple[str, ...]:
+        """Return where the results don't conform to a standard, each as a sentence."""
+        return tuple(_notes_of(state, "conformance")["errors"])
 
     # Parts of stages.
 
     async def _proposed(self, state: Composite) -> LogicalOutcome:
         """Return what the run's model contributes; nothing once it has had its say."""
-        is_asked = _number(state, "attempt") < _MOST_ATTEMPTS
-        if self.place.session.llm_config is None or not is_asked:
+        if self.place.session.llm_config is None:
             return LogicalOutcome()
+        if _number(state, "attempt") >= _MOST_ATTEMPTS:
+            return LogicalOutcome(verdicts=self._dropped_proposals())
         # Most runs ask no model, and what asks one takes a fifth of a second to import.
         from fluid_build.pipeline.proposing import proposed
 
         return await proposed(self.place)
+
+    def _dropped_proposals(self) -> tuple[Verdict, ...]:
+        """Return the last proposals as refused, for what the validator said of their model."""
+        place = self.place
+        faults = place.session.get_scratchpad().feedback_for_stage("logical")
+        message = f"Dropped, since the model with it wasn't right: {faults[-1].summary}"
+        return tuple(
+            replace(verdict, status="refused", message=message)
+            if verdict.status != "refused"
+            else verdict
+            for verdict in place.values.require(PROPOSED)
+        )
 
     def _draft(self) -> Derived:
         """Return what follows without the model's decisions."""
@@ -483,9 +506,17 @@ def _number(state: Composite, key: str) -> int:
     return number
 
 
+def _notes_of(state: Composite, stage: str) -> Mapping[str, Any]:
+    notes = state.internal[stage]
+    assert isinstance(notes, Mapping)
+    return notes
+
+
 def _report_of(state: Composite, stage: str) -> ValidationReport:
-    saved = state.internal[stage]
-    assert isinstance(saved, Mapping)
+    saved = _notes_of(state, stage)
     return ValidationReport(
-        tuple(saved["contract_errors"]), tuple(saved["critic_errors"]), saved["loss"]
+        tuple(saved["contract_errors"]),
+        tuple(saved["conformance_errors"]),
+        tuple(saved["critic_errors"]),
+        saved["loss"],
     )

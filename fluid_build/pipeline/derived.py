@@ -12,10 +12,12 @@ from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing import amended
 from fluid_build.forge import ForgeOptions
 from fluid_build.forge.decision_files import decision_documents
-from fluid_build.forge.documents import plan_document, rendered
+from fluid_build.forge.documents import contract_faults, plan_document, rendered
 from fluid_build.forge.folder import DbtProject, project_files
 from fluid_build.forge.stages import Decided, Designed, design, write_contract
 from fluid_build.observations.observed import Observations
+from fluid_build.pipeline.conformance.agent import ConformanceAgent
+from fluid_build.pipeline.conformance.report import conformance_errors
 from fluid_build.pipeline.critic.agent import CriticAgent
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.base import Source
@@ -75,12 +77,17 @@ class Derived:
         }
 
 
-def critic_errors(derived: Derived) -> set[str]:
-    """Return the messages of the critic's errors about everything that is derived."""
+def errors_of(derived: Derived) -> set[str]:
+    """Return what the validator, the conformance checks and the critic call errors."""
     critic, designed = CriticAgent(), derived.designed
     findings = [
         *critic.review_logical(designed.model),
         *critic.review_contract(derived.contract),
         *critic.review_transform(designed.plan, designed.model),
     ]
-    return {finding.message for finding in findings if finding.severity == "error"}
+    conformance = ConformanceAgent().run(logical=designed.model, contract=derived.contract)
+    return {
+        *contract_faults(derived.contract),
+        *conformance_errors(conformance),
+        *(finding.message for finding in findings if finding.severity == "error"),
+    }

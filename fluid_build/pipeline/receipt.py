@@ -126,6 +126,7 @@ class Receipt(_Frozen):
     decisions: tuple[ProposedDecision, ...] = ()
     findings: tuple[Finding, ...] = ()
     conformance: dict[str, str] = {}
+    conformance_errors: tuple[str, ...] = ()
     proof_verdict: str
     proof: dict[str, int] = {}
     similar_models: tuple[str, ...] = ()
@@ -140,6 +141,12 @@ class Receipt(_Frozen):
     def count_proposed(self, status: str) -> int:
         """Return how many decisions of agents have a status."""
         return sum(entry.status == status for entry in self.proposed)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Return what is still wrong with the results after the repair, each as a sentence."""
+        findings = (entry.message for entry in self.findings if entry.severity == "error")
+        return (*self.conformance_errors, *findings)
 
     def count_findings(self, severity: str) -> int:
         """Return how many of the critic's findings have a severity."""

@@ -48,6 +48,7 @@ def receipt_of(
         decisions=tuple(ProposedDecision.of(v) for v in forged.verdicts),
         findings=tuple(Finding.of(finding) for finding in coordinator.findings(state)),
         conformance=coordinator.conformance(state),
+        conformance_errors=coordinator.conformance_errors(state),
         proof_verdict=forged.proof.verdict,
         proof=counts([table.verdict for table in forged.proof.tables]),
         similar_models=tuple(builder["similar_models"]),

@@ -19,18 +19,24 @@ class ValidationReport:
     """
 
     contract_errors: tuple[str, ...] = ()
+    conformance_errors: tuple[str, ...] = ()
     critic_errors: tuple[str, ...] = ()
     loss: str = ""
 
     @property
     def ok(self) -> bool:
         """Whether nothing is wrong."""
-        return not (self.contract_errors or self.critic_errors or self.loss)
+        return not self.faults
 
     @property
     def faults(self) -> tuple[str, ...]:
         """Return everything that is wrong."""
-        return (*self.contract_errors, *self.critic_errors, *([self.loss] if self.loss else []))
+        return (
+            *self.contract_errors,
+            *self.conformance_errors,
+            *self.critic_errors,
+            *([self.loss] if self.loss else []),
+        )
 
 
 class ValidatorAgent:

@@ -13,6 +13,7 @@ from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.pipeline.runs import RunLog
 from tests.cli.running import COMMAND, Fluid
 from tests.pipeline.small_runs import tree
+from tests.pipeline.test_repair import complain
 
 ANSWER = {
     "decisions": [
@@ -195,3 +196,18 @@ def test_a_store_that_cannot_be_used_is_a_note_for_a_forge_without_a_model(
     with_model = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out2", *model_options(server))
     assert with_model.code == 2
     assert "can't be used" in with_model.err
+
+
+def test_an_error_that_no_repair_removed_is_said_and_ends_with_code_1(
+    fluid: Fluid,
+    home: Path,
+    sqlite_shop: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    complain(monkeypatch, None)
+    outcome = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--json")
+    assert outcome.code == 1
+    assert "FAILED: the results have 1 error: the description is nonsense." in outcome.err
+    document = json.loads(outcome.out)
+    assert [finding["severity"] for finding in document["receipt"]["findings"]].count("error") == 1

@@ -1,12 +1,17 @@
 """The repair: what a model's decisions broke is repeated with feedback, then without them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from fluid_build.contract import validation
+from fluid_build.contract.validation import Finding
 from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.copilot.scratchpad import CriticFinding
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.pipeline.conformance import agent
+from fluid_build.pipeline.conformance.report import ConformanceFinding, Standard
 from fluid_build.pipeline.critic.agent import CriticAgent
 from fluid_build.pipeline.running import Watching
 from fluid_build.pipeline.stages import StageEvent
@@ -57,6 +62,8 @@ def test_an_error_that_decisions_caused_goes_back_once_and_then_they_are_dropped
     assert receipt.count_findings("error") == 0, "the findings are those of the last attempt"
     assert "the description is nonsense" in str(client.prompts[-1].messages)
     assert tree(tmp_path / "out") == tree(tmp_path / "draft")
+    assert receipt.count_proposed("refused") == len(receipt.proposed) > 0
+    assert "the description is nonsense" in receipt.proposed[0].message
 
 
 def test_feedback_that_helps_keeps_the_new_decisions(
@@ -84,3 +91,37 @@ def test_an_error_of_the_draft_itself_is_reported_and_not_repeated(
     assert not receipt.repair_used
     assert receipt.count_findings("error") == 1
     assert receipt.count_proposed("accepted") == 2
+
+
+def test_a_contract_that_decisions_made_invalid_is_repaired(
+    monkeypatch: pytest.MonkeyPatch, store: SqliteBackend, shop: Path, tmp_path: Path
+) -> None:
+    check = validation.validate
+
+    def stricter(document: object) -> list[Finding]:
+        fault = Finding("$.description", "no such description", "", "")
+        return [*check(document), *([fault] if "An order." in str(document) else [])]
+
+    monkeypatch.setattr("fluid_build.forge.documents.validate", stricter)
+    client = ScriptedProvider(lambda _: ANSWER)
+    request = request_for(shop, tmp_path / "out", model_use=MODEL)
+    receipt = forge_run(store, request, client=client).receipt
+    assert "no such description" in receipt.repair_reasons[0]
+    assert "An order." not in (tmp_path / "out" / "contract.fluid.yaml").read_text()
+
+
+def test_an_export_that_decisions_made_impossible_is_repaired(
+    monkeypatch: pytest.MonkeyPatch, store: SqliteBackend, shop: Path, tmp_path: Path
+) -> None:
+    standard: Standard = "odcs_translation_readiness"
+
+    def refuse(document: object) -> Iterator[ConformanceFinding]:
+        if "An order." in str(document):
+            yield ConformanceFinding(standard, "error", "exposes", "no such description")
+
+    monkeypatch.setitem(agent._OF_CONTRACTS, standard, refuse)  # type: ignore[index]
+    client = ScriptedProvider(lambda _: ANSWER)
+    request = request_for(shop, tmp_path / "out", model_use=MODEL)
+    receipt = forge_run(store, request, client=client).receipt
+    assert receipt.repair_reasons == (f"{standard}: exposes: no such description",) * 2
+    assert receipt.errors == ()

@@ -71,6 +71,15 @@ def verdicts_by_standard(report: ConformanceReport) -> dict[str, str]:
     }
 
 
+def conformance_errors(report: ConformanceReport) -> list[str]:
+    """Return each error as a sentence: the standard, the place and what is wrong."""
+    return [
+        f"{finding.standard}: {finding.path}: {finding.message}"
+        for finding in report.findings
+        if finding.level == "error"
+    ]
+
+
 def _counts(findings: tuple[ConformanceFinding, ...]) -> str:
     numbers: Counter[str] = Counter(finding.level for finding in findings)
     return listed(
