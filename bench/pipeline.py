@@ -50,10 +50,12 @@ from fluid_build.copilot.llm.testing import (  # noqa: E402
 )
 from fluid_build.copilot.llm.testing.faults import Fault  # noqa: E402
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend  # noqa: E402
+from fluid_build.copilot.store.configured import STORE_NAME  # noqa: E402
 from fluid_build.errors import FluidError  # noqa: E402
 from fluid_build.forge import ForgeOptions  # noqa: E402
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace  # noqa: E402
 from fluid_build.pipeline.running import RunResult, begin_run, start_run  # noqa: E402
+from fluid_build.pipeline.runs import RunLog  # noqa: E402
 from fluid_build.sources import open_source  # noqa: E402
 from fluid_build.sources.combined import SourceRequest  # noqa: E402
 from fluid_build.sources.uri import locate  # noqa: E402
@@ -299,14 +301,12 @@ def _kill_and_resume(place: Path, environment: dict[str, str], moment: float) ->
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    listed = subprocess.run(
-        _command("runs", "list", "--json"), cwd=place, env=home, capture_output=True, check=True
-    )
-    records = json.loads(listed.stdout)["runs"]
+    with contextlib.closing(SqliteBackend(place / "home" / STORE_NAME)) as store:
+        records = RunLog(store).records()
     if not records:  # killed before it was recorded: it has done nothing yet
         subprocess.run(forge, cwd=place, env=home, capture_output=True, check=True)
-    elif records[0]["state"] != "finished":
-        resume = _command("runs", "resume", records[0]["run"])
+    elif records[0].state != "finished":
+        resume = _command("runs", "resume", records[0].id)
         subprocess.run(resume, cwd=place, env=home, capture_output=True, check=True)
     return process.returncode == -signal.SIGKILL
 
