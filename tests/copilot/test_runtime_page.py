@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import fluid_build.cli.forge_copilot_agent_loop  # noqa: F401  Registers the built-in tools, once.
 from fluid_build.copilot.llm.providers import PROVIDERS
 from fluid_build.copilot.tools.registry import (
     FORGE_TOOL_REGISTRY,
