@@ -5,6 +5,7 @@ import pytest
 from fluid_build.decisions.language import (
     AnyDecision,
     Describe,
+    DropRelationship,
     Ignore,
     Measure,
     Merge,
@@ -192,3 +193,15 @@ def test_an_ignored_table_takes_its_references_along(shop: Shop) -> None:
         *shop.profile.notes,
         "customers is ignored. Decided by a person: Elsewhere.",
     )
+
+
+def test_a_model_cant_sum_what_it_says_refers_to_nothing(shop: Shop) -> None:
+    dropped = DropRelationship(
+        from_table="orders", from_columns=("customer_id",), to_table="customers", to_columns=("id",)
+    )
+    measure = {"table": "orders", "column": "customer_id", "additivity": "additive"}
+    *_, verdict = shop.weigh(dropped, Measure.model_validate({**measure, "by": "model"}))
+    assert verdict.status == "refused"
+    assert "refers to `customers`" in verdict.message
+    *_, verdict = shop.weigh(dropped, Measure.model_validate(measure))
+    assert verdict.status == "accepted"

@@ -84,12 +84,18 @@ def test_a_column_cant_refer_to_itself(shop: Shop) -> None:
 
 
 def test_a_dropped_relationship_becomes_a_ruled_out_candidate(shop: Shop) -> None:
-    decision = drops("orders.customer_id", "customers.id", by="model")
+    decision = drops("orders.customer_id", "customers.id")
     assert shop.verdict(decision).status == "accepted"
     profile = shop.amended(decision)
     assert not [key for key in profile.foreign_keys if key.from_table == "orders"]
     candidate = next(each for each in profile.candidates if each.from_table == "orders")
     assert candidate.ruled_out
+
+
+def test_a_model_cant_drop_a_relationship_that_names_and_values_bear_out(shop: Shop) -> None:
+    verdict = shop.verdict(drops("orders.customer_id", "customers.id", by="model"))
+    assert verdict.status == "refused"
+    assert "have a match. Only a person can drop it." in verdict.message
 
 
 def test_a_relationship_that_isnt_there_cant_be_dropped(shop: Shop) -> None:

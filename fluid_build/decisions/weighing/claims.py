@@ -16,11 +16,15 @@ NO_ROWS = "There are no rows to check it on."
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """A profiled source that claims are measured on. ``tables`` are those with rows, by name."""
+    """A profiled source that claims are measured on. ``tables`` are those with rows, by name.
+
+    ``drafted`` is the profile before any decision.
+    """
 
     connection: duckdb.DuckDBPyConnection
     profile: Profile
     tables: Mapping[str, ObservedTable]
+    drafted: Profile
 
     def table(self, name: str) -> TableProfile:
         """Return the profile of a table."""
@@ -30,7 +34,7 @@ class Claims:
 def open_claims(source: Source, profile: Profile) -> Claims:
     """Return what claims about a profiled source are measured on."""
     tables = observed_tables(source, profile) if profile.has_data else {}
-    return Claims(source.connection, profile, tables)
+    return Claims(source.connection, profile, tables, profile)
 
 
 def query_figures(claims: Claims, sql: str) -> tuple[int, ...]:

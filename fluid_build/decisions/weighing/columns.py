@@ -1,6 +1,6 @@
 """Decisions about single columns and names that figures of the profile settle."""
 
-from fluid_build.decisions.language import Ignore, Measure, PersonalData, Rename
+from fluid_build.decisions.language import Author, Ignore, Measure, PersonalData, Rename
 from fluid_build.decisions.verdicts import Verdict, accepted, refused
 from fluid_build.decisions.weighing.claims import Claims
 from fluid_build.decisions.weighing.names import columns_label, label
@@ -27,7 +27,7 @@ def weigh_measure(claims: Claims, decision: Measure) -> Verdict:
     if not _is_number(column):
         stored = column.measured_type or column.type
         return refused(decision, f"{name} isn't a number: it's {stored}.")
-    reason = _identifies(claims, table, column)
+    reason = _identifies(claims, table, column, decision.by)
     if reason is None and decision.by == "model":
         reason = _looks_like_id(table, column)
     if reason is not None:
@@ -83,13 +83,17 @@ def _is_number(column: ColumnProfile) -> bool:
     return kind_of(column.type) in _NUMBERS or in_text
 
 
-def _identifies(claims: Claims, table: TableProfile, column: ColumnProfile) -> str | None:
+def _identifies(
+    claims: Claims, table: TableProfile, column: ColumnProfile, by: Author
+) -> str | None:
     """Return how a column identifies a row or refers to one, None if it doesn't."""
     if (column.measured_type or "").startswith("DATE"):
         return "holds dates"
     if is_code(column):
         return f"holds codes ({column.semantic_type or 'personal data'})"
-    for key in claims.profile.foreign_keys:
+    profiles = (claims.profile, claims.drafted) if by == "model" else (claims.profile,)
+    # A model could drop a reference only to sum its column.
+    for key in (key for profile in profiles for key in profile.foreign_keys):
         if key.from_table == table.name and column.name in key.from_columns:
             return f"refers to {label(key.to_table)}"
     keys = [*filter(None, (table.primary_key,)), *(claim.columns for claim in table.declared_keys)]

@@ -18,6 +18,8 @@ from fluid_build.text import counted, noun
 
 _KINDS = {"integer": "numbers", "decimal": "numbers", "float": "numbers", "uuid": "UUIDs"}
 _MEASURED_KINDS = {"BIGINT": "numbers", "UUID": "UUIDs"}
+_SURE = 0.95
+"""Only a person can drop a reference of this confidence. A model isn't asked about those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,13 @@ def weigh_dropping(profile: Profile, decision: DropRelationship) -> Verdict:
     if key.origin == "declared" and decision.by == "model":
         return refused(decision, f"The source declares that {name} refers to {target}.")
     figures = key.evidence
+    if key.confidence >= _SURE and decision.by == "model":
+        matched = f"{figures.matched:,} of {counted(figures.rows, 'row')}"
+        return refused(
+            decision,
+            f"{name} refers to {target} with a confidence of {key.confidence:.0%}: {matched} have"
+            " a match. Only a person can drop it.",
+        )
     evidence = DecisionEvidence(
         rows=figures.rows,
         nulls=figures.nulls,
