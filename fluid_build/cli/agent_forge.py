@@ -38,7 +38,7 @@ def explore(request: AgentRequest, folder: Path) -> LoopOutcome:
     Raises UsageError where no model is configured, or what ``run_copilot_agent_loop`` raises.
     """
     use = request.model_use.model_copy(update={"is_required": True})
-    tracker = RunCostTracker() if request.max_cost is None else RunCostTracker(request.max_cost)
+    tracker = RunCostTracker(request.max_cost)
     with configured(use), use_cost_tracker(tracker):
         session = open_session(open_store(), use, "agent-loop")
         config = session.llm_config

@@ -1,52 +1,33 @@
 """``fluid forge data-model``: a source's model, contract, dbt project and proof, as files."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from fluid_build.cli.forge_runs import ForgeCommand, Reporting, forge_sources
+from fluid_build.cli.forge_arguments import ForgeArguments
+from fluid_build.cli.forge_runs import forge_sources
+from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import (
     BusinessVault,
     DateOrder,
     Debug,
     Decimal,
-    Decisions,
-    Deterministic,
     Dialect,
-    Diff,
-    DomainName,
-    DryRun,
     EventDates,
     FiscalYearStart,
-    Force,
-    Json,
-    JsonLines,
-    LlmEndpoint,
-    LlmModel,
-    LlmProvider,
     Locale,
-    MaxCost,
     Name,
-    NoCache,
-    Out,
-    ReceiptFile,
-    RequireLlm,
     Schemas,
-    ShareSamples,
     Target,
     Technique,
-    Tiered,
     Variant,
 )
 from fluid_build.cli.source_options import CHOICES, check_outside, conventions, source_requests
-from fluid_build.copilot.cost import parse_cost_limit
-from fluid_build.decisions.language import AnyDecision, Domain
 from fluid_build.errors import UsageError
 from fluid_build.forge import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
-from fluid_build.pipeline.requests import ModelUse
 from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.kinds import DDL
@@ -54,7 +35,10 @@ from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.source_names import check_name
 from fluid_build.sources.uri import locate
 
+_NO_ARGUMENTS = ForgeArguments()
 
+
+@with_option_groups
 def from_source(
     context: typer.Context,
     uri: Annotated[
@@ -81,24 +65,7 @@ def from_source(
     locale: Locale = None,
     business_vault: BusinessVault = False,
     target: Target = "duckdb",
-    decisions: Decisions = None,
-    llm_provider: LlmProvider = None,
-    llm_model: LlmModel = None,
-    llm_endpoint: LlmEndpoint = None,
-    tiered: Tiered = False,
-    no_cache: NoCache = False,
-    deterministic: Deterministic = False,
-    require_llm: RequireLlm = False,
-    share_samples: ShareSamples = False,
-    domain: DomainName = None,
-    max_cost: MaxCost = None,
-    dry_run: DryRun = False,
-    out: Out = None,
-    force: Force = False,
-    diff: Diff = False,
-    receipt: ReceiptFile = None,
-    json: Json = False,
-    json_lines: JsonLines = False,
+    arguments: ForgeArguments = _NO_ARGUMENTS,
     _debug: Debug = False,
 ) -> int:
     """Generate a model, a contract and a dbt project from a database or from files.
@@ -124,35 +91,13 @@ def from_source(
     opening = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
     requests = source_requests(source, uri, opening)
     for request in requests:
-        if out is not None:
-            check_outside(out, request.address)
-    command = ForgeCommand(
-        command="from-source",
-        sources=tuple(requests),
-        dialect=None,
-        name=_checked(name),
-        options=options,
-        decisions=decisions,
-        added=domain_decisions(domain),
-        out=out,
-        overwrite=force,
-        is_preview=diff,
-        model_use=ModelUse(
-            provider=llm_provider,
-            model=llm_model,
-            endpoint=llm_endpoint,
-            tiered=tiered,
-            no_cache=no_cache,
-            deterministic=deterministic,
-            is_required=require_llm,
-            share_samples=share_samples,
-        ),
-        max_cost=None if max_cost is None else parse_cost_limit(max_cost, "--max-cost"),
-    )
-    reporting = Reporting(json, json_lines, receipt, is_dry=dry_run)
-    return forge_sources(command, context.obj, reporting)
+        if arguments.out is not None:
+            check_outside(arguments.out, request.address)
+    command = arguments.command("from-source", requests, options)
+    return forge_sources(replace(command, name=_checked(name)), context.obj, arguments.reporting)
 
 
+@with_option_groups
 def from_ddl(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A SQL file.")],
@@ -164,24 +109,7 @@ def from_ddl(
     locale: Locale = None,
     business_vault: BusinessVault = False,
     target: Target = "duckdb",
-    decisions: Decisions = None,
-    llm_provider: LlmProvider = None,
-    llm_model: LlmModel = None,
-    llm_endpoint: LlmEndpoint = None,
-    tiered: Tiered = False,
-    no_cache: NoCache = False,
-    deterministic: Deterministic = False,
-    require_llm: RequireLlm = False,
-    share_samples: ShareSamples = False,
-    domain: DomainName = None,
-    max_cost: MaxCost = None,
-    dry_run: DryRun = False,
-    out: Out = None,
-    force: Force = False,
-    diff: Diff = False,
-    receipt: ReceiptFile = None,
-    json: Json = False,
-    json_lines: JsonLines = False,
+    arguments: ForgeArguments = _NO_ARGUMENTS,
     _debug: Debug = False,
 ) -> int:
     """Generate a model, a contract and a dbt project from CREATE TABLE statements.
@@ -205,48 +133,16 @@ def from_ddl(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    command = ForgeCommand(
-        command="from-ddl",
-        sources=(SourceRequest(address),),
+    command = replace(
+        arguments.command("from-ddl", [SourceRequest(address)], options),
         dialect=dialect,
         name=_checked(name),
-        options=options,
-        decisions=decisions,
-        added=domain_decisions(domain),
-        out=out,
-        overwrite=force,
-        is_preview=diff,
-        model_use=ModelUse(
-            provider=llm_provider,
-            model=llm_model,
-            endpoint=llm_endpoint,
-            tiered=tiered,
-            no_cache=no_cache,
-            deterministic=deterministic,
-            is_required=require_llm,
-            share_samples=share_samples,
-        ),
-        max_cost=None if max_cost is None else parse_cost_limit(max_cost, "--max-cost"),
     )
-    reporting = Reporting(json, json_lines, receipt, is_dry=dry_run)
-    return forge_sources(command, context.obj, reporting)
+    return forge_sources(command, context.obj, arguments.reporting)
 
 
 def _checked(name: str | None) -> str | None:
     return None if name is None else check_name(name)
-
-
-def domain_decisions(name: str | None) -> tuple[AnyDecision, ...]:
-    """Return what --domain says, as a person's decision."""
-    if name is None:
-        return ()
-    try:
-        return (Domain(domain=name),)
-    except ValidationError as error:
-        reason = error.errors(include_url=False, include_input=False)[0]["msg"]
-        raise UsageError(
-            f"--domain isn't a name: {reason}.", hint="Use a short name, such as Sales."
-        ) from None
 
 
 def _event_dates(answers: Sequence[str]) -> dict[str, str]:

@@ -52,15 +52,15 @@ class ForgeCommand:
 
     command: Literal["from-source", "from-ddl", "from-intent"]
     sources: tuple[SourceRequest, ...]
-    dialect: str | None
-    name: str | None
     options: ForgeOptions
-    decisions: Path | None
-    out: Path | None
-    overwrite: bool
-    is_preview: bool
     model_use: ModelUse
-    max_cost: Decimal | None
+    dialect: str | None = None
+    name: str | None = None
+    decisions: Path | None = None
+    out: Path | None = None
+    overwrite: bool = False
+    is_preview: bool = False
+    max_cost: Decimal | None = None
     added: tuple[AnyDecision, ...] = ()
     intent: Intent | None = None
 

@@ -1,8 +1,7 @@
 """``fluid forge data-model from-intent``: from what the business wants to a data product."""
 
 import sys
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,33 +10,12 @@ import typer
 from fluid_build.artifacts import write_artifacts
 from fluid_build.block_yaml import block_yaml
 from fluid_build.cli import failures, messages
-from fluid_build.cli.forge import domain_decisions
-from fluid_build.cli.forge_runs import ForgeCommand, Reporting, file_name, forge_sources
-from fluid_build.cli.options import (
-    Debug,
-    Decisions,
-    Deterministic,
-    Diff,
-    DomainName,
-    DryRun,
-    Force,
-    Json,
-    JsonLines,
-    LlmEndpoint,
-    LlmModel,
-    LlmProvider,
-    MaxCost,
-    NoCache,
-    Out,
-    ReceiptFile,
-    RequireLlm,
-    Schemas,
-    ShareSamples,
-    Target,
-    Tiered,
-)
+from fluid_build.cli.forge_arguments import ForgeArguments
+from fluid_build.cli.forge_runs import file_name, forge_sources
+from fluid_build.cli.option_groups import with_option_groups
+from fluid_build.cli.options import Debug, Schemas, Target
 from fluid_build.cli.source_options import check_outside, source_requests
-from fluid_build.copilot.cost import RunCostTracker, parse_cost_limit, use_cost_tracker
+from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import UsageError
 from fluid_build.forge import ForgeOptions
@@ -80,13 +58,10 @@ entities:
 """An intent to start from. In a source, an entity's ``table`` and ``column`` say where it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ModelFlags:
-    use: ModelUse
-    max_cost: Decimal | None
-    is_dry: bool
+_NO_ARGUMENTS = ForgeArguments()
 
 
+@with_option_groups
 def from_intent(
     context: typer.Context,
     intent: Annotated[
@@ -107,24 +82,7 @@ def from_intent(
         ),
     ] = None,
     target: Target = "duckdb",
-    decisions: Decisions = None,
-    llm_provider: LlmProvider = None,
-    llm_model: LlmModel = None,
-    llm_endpoint: LlmEndpoint = None,
-    tiered: Tiered = False,
-    no_cache: NoCache = False,
-    deterministic: Deterministic = False,
-    require_llm: RequireLlm = False,
-    share_samples: ShareSamples = False,
-    domain: DomainName = None,
-    max_cost: MaxCost = None,
-    dry_run: DryRun = False,
-    out: Out = None,
-    force: Force = False,
-    diff: Diff = False,
-    receipt: ReceiptFile = None,
-    json: Json = False,
-    json_lines: JsonLines = False,
+    arguments: ForgeArguments = _NO_ARGUMENTS,
     template: Annotated[
         bool, typer.Option("--template", help="Print an intent to start from, and stop.")
     ] = False,
@@ -144,75 +102,48 @@ def from_intent(
         return failures.DONE
     if intent is None:
         raise UsageError("Say what you want.", hint="Pass a text or a file; --template shows one.")
-    flags = _ModelFlags(
-        ModelUse(
-            provider=llm_provider,
-            model=llm_model,
-            endpoint=llm_endpoint,
-            tiered=tiered,
-            no_cache=no_cache,
-            deterministic=deterministic,
-            is_required=require_llm,
-            share_samples=share_samples,
-        ),
-        None if max_cost is None else parse_cost_limit(max_cost, "--max-cost"),
-        dry_run,
-    )
-    wishes = read_intent(intent)
+    product = read_intent(intent)
     if uri is None:
-        wishes = _with_entities(wishes, flags)
-        out = out or Path(f"{file_name(wishes.name or _UNNAMED)}-model")
-        request = _written_schema(wishes, out)
+        product = _with_entities(product, arguments)
+        out = arguments.out or Path(f"{file_name(product.name or _UNNAMED)}-model")
+        arguments = replace(arguments, out=out)
+        request = _written_schema(product, out)
     else:
         opening = OpenOptions(schemas=tuple(schema or ()))
         (request,) = source_requests(None, [uri], opening)
-        if out is not None:
-            check_outside(out, request.address)
-        _note_unread_goal(wishes, flags)
-    command = ForgeCommand(
-        command="from-intent",
-        sources=(request,),
-        dialect=None,
-        name=None,
-        options=ForgeOptions(technique or wishes.technique or "flat", target=target),
-        decisions=decisions,
-        out=out,
-        overwrite=force,
-        is_preview=diff,
-        model_use=flags.use,
-        max_cost=flags.max_cost,
-        added=domain_decisions(domain),
-        intent=wishes,
-    )
-    reporting = Reporting(json, json_lines, receipt, is_dry=dry_run)
-    return forge_sources(command, context.obj, reporting)
+        if arguments.out is not None:
+            check_outside(arguments.out, request.address)
+        _note_unread_goal(product, arguments.model_use)
+    options = ForgeOptions(technique or product.technique or "flat", target=target)
+    command = replace(arguments.command("from-intent", [request], options), intent=product)
+    return forge_sources(command, context.obj, arguments.reporting)
 
 
-def _with_entities(intent: Intent, flags: _ModelFlags) -> Intent:
+def _with_entities(intent: Intent, arguments: ForgeArguments) -> Intent:
     """Return the intent with entities: its own, or those that a model finds in its goal."""
     if intent.entities:
         return intent
-    with configured(flags.use):
-        model = requested_model(flags.use)
+    with configured(arguments.model_use):
+        model = requested_model(arguments.model_use)
         if model is None:
             raise UsageError(
                 "The intent lists no entities, and there is no model to find them in its text.",
                 hint="List them (--template shows how), pass --uri, or run `fluid ai setup`.",
             )
-        if flags.is_dry:
+        if arguments.dry_run:
             raise UsageError(
                 f"{model.model} would have to read the text first, and --dry-run sends nothing.",
                 hint="Leave --dry-run out, or list the entities.",
             )
-        session = open_session(open_store(), flags.use, "intent")
-        tracker = RunCostTracker() if flags.max_cost is None else RunCostTracker(flags.max_cost)
+        session = open_session(open_store(), arguments.model_use, "intent")
+        tracker = RunCostTracker(arguments.cost_limit)
         with use_cost_tracker(tracker), IntentAgent(session) as agent:
-            read = agent.read(intent.goal)
+            answer = agent.read(intent.goal)
     return intent.model_copy(
         update={
-            "entities": read.entities,
-            "name": intent.name or read.name,
-            "domain": intent.domain or read.domain,
+            "entities": answer.entities,
+            "name": intent.name or answer.name,
+            "domain": intent.domain or answer.domain,
         }
     )
 
@@ -225,10 +156,10 @@ def _written_schema(intent: Intent, out: Path) -> SourceRequest:
     return SourceRequest(locate(str(out / schema_file)))
 
 
-def _note_unread_goal(intent: Intent, flags: _ModelFlags) -> None:
+def _note_unread_goal(intent: Intent, use: ModelUse) -> None:
     """Say that nobody reads the text, where there is one and no model."""
-    with configured(flags.use):
-        if intent.goal and requested_model(flags.use) is None:
+    with configured(use):
+        if intent.goal and requested_model(use) is None:
             messages.tell(
                 "No model is configured, so the intent's text isn't read; the rest is followed."
             )

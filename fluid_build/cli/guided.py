@@ -57,7 +57,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class GuidedForge:
     """What a guided forge is going to do."""
 
     source: NearbySource
@@ -127,7 +127,7 @@ def guided(
         )
     with configured(use):
         model = requested_model(use)
-    plan = _proposal(sources, out, model) if yes else _asked(sources, out, model)
+    plan = _proposal(sources, out, model) if yes else _ask(sources, out, model)
     _show_plan(plan)
     if plan.model is None:
         use = use.model_copy(update={"deterministic": True})
@@ -154,30 +154,21 @@ def _forge_explored(
 def _command(
     path: str, options: ForgeOptions, out: Path, use: ModelUse, limit: Decimal | None
 ) -> ForgeCommand:
-    command = ForgeCommand(
-        command="from-source",
-        sources=tuple(source_requests(None, [path], OpenOptions())),
-        dialect=None,
-        name=None,
-        options=options,
-        decisions=None,
-        out=out,
-        overwrite=False,
-        is_preview=False,
-        model_use=use,
-        max_cost=limit,
-    )
+    sources = tuple(source_requests(None, [path], OpenOptions()))
+    command = ForgeCommand("from-source", sources, options, use, out=out, max_cost=limit)
     check_outside(out, command.sources[0].address)
     return command
 
 
-def _proposal(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None) -> Plan:
+def _proposal(
+    sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None
+) -> GuidedForge:
     """Return what is proposed: the largest database, or else the largest folder of files."""
     source = sources[0]
-    return Plan(source, PURPOSES[0][0], out or _folder_for(source.path), model)
+    return GuidedForge(source, PURPOSES[0][0], out or _folder_for(source.path), model)
 
 
-def _asked(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None) -> Plan:
+def _ask(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None) -> GuidedForge:
     if not sys.stdin.isatty():
         raise UsageError(
             "There is no terminal to ask on.",
@@ -194,7 +185,7 @@ def _asked(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig |
     if folder is None:
         proposed = _folder_for(source.path)
         folder = Path(messages.ask(f"Folder for the result [{proposed}]: ").strip() or proposed)
-    return Plan(source, technique, folder, _ask_model(model))
+    return GuidedForge(source, technique, folder, _ask_model(model))
 
 
 def _ask_model(model: LlmConfig | None) -> LlmConfig | None:
@@ -234,7 +225,7 @@ def _purpose_list() -> list[Part]:
     return [indented(grid)]
 
 
-def _show_plan(plan: Plan) -> None:
+def _show_plan(plan: GuidedForge) -> None:
     with_model = f", with {plan.model.model}" if plan.model else ""
     line = f"Forging {plan.source.path} ({plan.technique}) into {plan.out}{with_model}."
     _show([Text.assemble(text(line, "bold"))])
