@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +14,7 @@ from fluid_build.cli import failures, messages
 from fluid_build.cli.dry_run_screen import dry_run_document, dry_run_screen
 from fluid_build.cli.forged_report import report_run
 from fluid_build.cli.interrupts import Interrupts
-from fluid_build.cli.source_session import combined_session, source_session
+from fluid_build.cli.source_session import open_sources
 from fluid_build.cli.stage_lines import print_line, watching
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, RunOwnedError
 from fluid_build.copilot.store.configured import open_store
@@ -191,28 +190,6 @@ def report_stop(error: FluidError, run_id: str) -> int:
         command = f"fluid runs resume {run_id}"
     failures.show(failures.Failure(message, hint, command))
     return failures.CHECK_FAILED
-
-
-def open_sources(
-    requests: Sequence[SourceRequest],
-    dialect: str | None,
-    name: str | None,
-    interrupts: Interrupts,
-    on_progress: OnProgress,
-) -> AbstractContextManager[Source]:
-    """Open one source, or several as one."""
-    if len(requests) > 1:
-        return combined_session(requests, interrupts, name=name, on_progress=on_progress)
-    (request,) = requests
-    return source_session(
-        request.address,
-        interrupts,
-        schemas=request.schemas,
-        dialect=dialect,
-        conventions=request.conventions,
-        name=name,
-        on_progress=on_progress,
-    )
 
 
 def addresses(requests: Sequence[SourceRequest], source: Source) -> dict[str, Address]:

@@ -1,7 +1,6 @@
 """A decision that a person makes: checked on the data where that's possible, then written."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -11,7 +10,7 @@ from fluid_build.cli import messages
 from fluid_build.cli.forge_again import forge_again
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.next_steps import Step
-from fluid_build.cli.source_session import combined_session, source_session
+from fluid_build.cli.source_session import open_sources
 from fluid_build.decisions.editing import with_decision
 from fluid_build.decisions.files import (
     DECISIONS_FILE,
@@ -39,8 +38,6 @@ from fluid_build.errors import SourceError, UsageError
 from fluid_build.forge.decision_files import schema_text
 from fluid_build.forge.stages import measure
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.progress import OnProgress
-from fluid_build.sources.base import Source
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.kinds import DDL, KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
@@ -139,7 +136,13 @@ def _weighed(
     """Return the verdict on the last decision, among all of the folder's."""
     with (
         messages.progress() as on_progress,
-        _session(manifest, places, interrupts, on_progress) as source,
+        open_sources(
+            _requests(manifest.source, places),
+            manifest.source.dialect,
+            None,
+            interrupts,
+            on_progress,
+        ) as source,
     ):
         profile = measure(source, on_progress)
         return weigh(source, profile, decisions)[-1]
@@ -168,21 +171,8 @@ def _own_place(folder: Path, source: ManifestSource) -> str | None:
     return place if is_near else None
 
 
-def _session(
-    manifest: Manifest, places: dict[str, str], interrupts: Interrupts, on_progress: OnProgress
-) -> AbstractContextManager[Source]:
-    source = manifest.source
-    if source.parts is not None:
-        requests = [
-            SourceRequest(locate(places[name]), name, part.schemas, part.conventions)
-            for name, part in source.parts.items()
-        ]
-        return combined_session(requests, interrupts, on_progress=on_progress)
-    return source_session(
-        places[""],
-        interrupts,
-        schemas=source.schemas,
-        dialect=source.dialect,
-        conventions=source.conventions,
-        on_progress=on_progress,
-    )
+def _requests(source: ManifestSource, places: dict[str, str]) -> list[SourceRequest]:
+    return [
+        SourceRequest(locate(places[name]), name, part.schemas, part.conventions)
+        for name, part in (source.parts or {"": source}).items()
+    ]

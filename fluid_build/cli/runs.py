@@ -15,13 +15,13 @@ from fluid_build.cli.forge_runs import (
     STOPS,
     Reporting,
     addresses,
-    open_sources,
     report,
     report_stop,
 )
 from fluid_build.cli.invocation import fluid
 from fluid_build.cli.options import Debug, Json, JsonLines, MaxCost, ReceiptFile
 from fluid_build.cli.receipt_screen import receipt_section
+from fluid_build.cli.source_session import open_sources
 from fluid_build.cli.stage_lines import dollars, watching
 from fluid_build.copilot.cost import parse_cost_limit
 from fluid_build.copilot.store.configured import open_store

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.errors import UsageError
@@ -60,6 +60,28 @@ def combined_session(
         open_several(requests, name=name, on_progress=on_progress) as source,
     ):
         yield source
+
+
+def open_sources(
+    requests: Sequence[SourceRequest],
+    dialect: str | None,
+    name: str | None,
+    interrupts: Interrupts,
+    on_progress: OnProgress,
+) -> AbstractContextManager[Source]:
+    """Open one source, or several as one."""
+    if len(requests) > 1:
+        return combined_session(requests, interrupts, name=name, on_progress=on_progress)
+    (request,) = requests
+    return source_session(
+        request.address,
+        interrupts,
+        schemas=request.schemas,
+        dialect=dialect,
+        conventions=request.conventions,
+        name=name,
+        on_progress=on_progress,
+    )
 
 
 @contextmanager
