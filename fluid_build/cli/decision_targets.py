@@ -36,7 +36,7 @@ UNKNOWN_NAMES = FolderNames(is_known=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class DecisionTarget:
     """A table, a column of it, or an element of the model."""
 
     table: str | None = None
@@ -77,7 +77,7 @@ def table_of(text: str, names: FolderNames) -> str:
     name = _unquoted(text)
     if not names.is_known:
         return name
-    table = _known(name, names.columns)
+    table = _exact(name, names.columns)
     if table is None:
         raise _unknown("table", name, [*names.columns])
     return table
@@ -95,10 +95,10 @@ def reference_of(text: str, names: FolderNames) -> tuple[str, tuple[str, ...]]:
         raise UsageError(
             f"{text!r} names no column.", hint="Write it as TABLE.COLUMN, such as orders.total."
         )
-    whole = _known(_unquoted(remainder), names.columns.get(table, ()))
+    whole = _exact(_unquoted(remainder), names.columns.get(table, ()))
     if whole is not None:
         return table, (whole,)
-    parts = [quoted.replace('""', '"') or plain for quoted, plain in _parts(remainder)]
+    parts = [quoted.replace('""', '"') or unquoted for quoted, unquoted in _parts(remainder)]
     return table, tuple(_column(table, part, names) for part in parts)
 
 
@@ -110,27 +110,27 @@ def column_of(text: str, names: FolderNames) -> tuple[str, str]:
     return table, columns[0]
 
 
-def target_of(text: str, names: FolderNames, *, is_element: bool) -> Target:
+def target_of(text: str, names: FolderNames, *, is_element: bool) -> DecisionTarget:
     """Return what a text names: an element if asked for, a table, a column or else an element."""
     name = _unquoted(text)
     if is_element:
-        element = _known(name, names.elements)
+        element = _exact(name, names.elements)
         if names.is_known and element is None:
             raise _unknown("element", name, names.elements)
-        return Target(element=element or name)
+        return DecisionTarget(element=element or name)
     if not names.is_known:
         parts = name.rsplit(".", 1)
-        return Target(table=parts[0], column=parts[1] if len(parts) > 1 else None)
-    table = _known(name, names.columns)
+        return DecisionTarget(table=parts[0], column=parts[1] if len(parts) > 1 else None)
+    table = _exact(name, names.columns)
     if table is not None:
-        return Target(table=table)
-    element = _known(name, names.elements)
+        return DecisionTarget(table=table)
+    element = _exact(name, names.elements)
     if element is not None:
-        return Target(element=element)
+        return DecisionTarget(element=element)
     if "." not in text:
         raise _unknown("table or element", name, [*names.columns, *names.elements])
     table, column = column_of(text, names)
-    return Target(table=table, column=column)
+    return DecisionTarget(table=table, column=column)
 
 
 def _split(text: str, names: FolderNames) -> tuple[str, str]:
@@ -149,13 +149,14 @@ def _split(text: str, names: FolderNames) -> tuple[str, str]:
         # An exact spelling beats another case of the same length.
         table = max(tables, key=lambda name: (len(name), text.startswith(name)))
         return table, text[len(table) + 1 :]
-    alone = _known(text, names.columns)
+    alone = _exact(text, names.columns)
     if alone is not None:
         return alone, ""
     raise _unknown("table", text.rpartition(".")[0] or text, [*names.columns])
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
+    """Return the names in a list of columns, each as its quoted or its unquoted text."""
     if '"' not in text:
         return [("", part.strip()) for part in text.split(",") if part.strip()]
     return [(match[1] or "", match[2] or "") for match in _QUOTED.finditer(text)]
@@ -165,31 +166,31 @@ def _column(table: str, name: str, names: FolderNames) -> str:
     if not names.is_known:
         return name
     columns = names.columns[table]
-    column = _known(name, columns)
+    column = _exact(name, columns)
     if column is None:
         raise UsageError(
             f"{table} has no column {name!r}.",
-            hint=f"{did_you_mean(name, columns)}Its columns: {_listed(columns)}.",
+            hint=f"{did_you_mean(name, columns)}Its columns: {_name_list(columns)}.",
         )
     return column
 
 
-def _known(name: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    """Return the known name that is spelled so, or the only one that is but for its case."""
-    if name in known:
+def _exact(name: str, names: Sequence[str] | Mapping[str, object]) -> str | None:
+    """Return the one of the names that is spelled so, or the only one that is but for its case."""
+    if name in names:
         return name
-    alike = [each for each in known if each.casefold() == name.casefold()]
+    alike = [exact for exact in names if exact.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
 
 
-def _unknown(noun: str, name: str, known: Sequence[str]) -> UsageError:
+def _unknown(noun: str, name: str, names: Sequence[str]) -> UsageError:
     return UsageError(
         f"There's no {noun} {name!r}.",
-        hint=f"{did_you_mean(name, known)}There are: {_listed(known)}.",
+        hint=f"{did_you_mean(name, names)}There are: {_name_list(names)}.",
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     return listed_up_to(_MOST_NAMES, names) or "none"
 
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import ValidationError
-
 from fluid_build.cli.forge_runs import ForgeCommand, Reporting
 from fluid_build.cli.options import (
     Decisions,
@@ -30,9 +28,9 @@ from fluid_build.cli.options import (
     ShareSamples,
     Tiered,
 )
+from fluid_build.cli.typed_decisions import typed_decision
 from fluid_build.copilot.cost import parse_cost_limit
-from fluid_build.decisions.language import AnyDecision, Domain
-from fluid_build.errors import UsageError
+from fluid_build.decisions.language import AnyDecision
 from fluid_build.forge import ForgeOptions
 from fluid_build.pipeline.requests import ModelUse
 from fluid_build.sources.combined import SourceRequest
@@ -110,10 +108,9 @@ class ForgeArguments:
         """What --domain says, as a person's decision; raises UsageError for what isn't a name."""
         if self.domain is None:
             return ()
-        try:
-            return (Domain(domain=self.domain),)
-        except ValidationError as error:
-            reason = error.errors(include_url=False, include_input=False)[0]["msg"]
-            raise UsageError(
-                f"--domain isn't a name: {reason}.", hint="Use a short name, such as Sales."
-            ) from None
+        decision = typed_decision(
+            {"decision": "domain", "domain": self.domain},
+            complaint="--domain isn't a name",
+            hint="Use a short name, such as Sales.",
+        )
+        return (decision,)

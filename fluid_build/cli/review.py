@@ -15,7 +15,7 @@ from fluid_build.cli.forge_again import forge_again
 from fluid_build.cli.next_steps import next_steps
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.recording import write_answers
-from fluid_build.cli.review_answers import answer_named, answer_on_terminal
+from fluid_build.cli.review_answers import answer_on_terminal, parse_answer
 from fluid_build.cli.review_screen import question_parts
 from fluid_build.decisions.editing import entry_fields
 from fluid_build.decisions.files import DECISIONS_FILE, recorded_decisions
@@ -75,7 +75,7 @@ def review(
     questions = _questions(folder, model)
     answered: Sequence[AnyDecision] = ()
     if answer:
-        answered = [answer_named(questions, each) for each in answer]
+        answered = [parse_answer(questions, each) for each in answer]
         write_answers(folder, answered)
     elif not json and questions and sys.stdin.isatty() and sys.stdout.isatty():
         answered = answer_on_terminal(

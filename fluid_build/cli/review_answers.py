@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from pydantic import ValidationError
-
 from fluid_build.cli import messages
 from fluid_build.cli.review_screen import question_parts
-from fluid_build.decisions.language import DECISION, AnyDecision
+from fluid_build.cli.typed_decisions import typed_decision
+from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import UsageError
 from fluid_build.report.judgements import Choice, Judgement
 from fluid_build.report.terminal.printing import show
@@ -20,7 +19,7 @@ _FIELDS = {"owner": "team", "domain": "domain"}
 """The fields of decisions that are answered in words."""
 
 
-def answer_named(questions: Sequence[Judgement], answer: str) -> AnyDecision:
+def parse_answer(questions: Sequence[Judgement], answer: str) -> AnyDecision:
     """Return the decision that ``ID=CHOICE`` means; raise UsageError where it means none."""
     id_, sign, choice = answer.partition("=")
     by_id = {question.id: question for question in questions}
@@ -137,11 +136,4 @@ def _choice(question: Judgement, reply: str) -> Choice:
 
 
 def _decision(fields: Mapping[str, object]) -> AnyDecision:
-    try:
-        return DECISION.validate_python(fields)
-    except ValidationError as error:
-        reason = error.errors(include_url=False, include_input=False)[0]["msg"]
-        raise UsageError(
-            f"This can't be used: {reason.removeprefix('Value error, ')}.",
-            hint="Write it in plain text.",
-        ) from None
+    return typed_decision(fields, complaint="This can't be used", hint="Write it in plain text.")
