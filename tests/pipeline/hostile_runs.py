@@ -24,7 +24,7 @@ ACTING = re.compile(
 """Characters that a terminal obeys, or that turn or hide text."""
 _JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\{[{%#].*", re.DOTALL)
 _RAW = re.compile(r"\{% raw %\}.*?\{% endraw %\}", re.DOTALL)
-_LITERALS = re.compile(r"('[\w .:%-]*'|\"[\w .:%-]*\")(, ?('[\w .:%-]*'|\"[\w .:%-]*\"))*")
+_LITERALS = re.compile(r"('[\w ./:%-]*'|\"[\w ./:%-]*\")(, ?('[\w ./:%-]*'|\"[\w ./:%-]*\"))*")
 
 
 @dataclass
