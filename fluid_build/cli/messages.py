@@ -19,6 +19,7 @@ _STAGES = {
     "keys": "Finding keys",
     "relations": "Finding relationships",
     "observations": "Looking at how rows behave",
+    "asking": "Waiting for the language model",
     "model": "Modeling",
     "contract": "Writing the contract",
     "build": "Building the model",

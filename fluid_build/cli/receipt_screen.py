@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from fluid_build.cli.stage_lines import dollars
-from fluid_build.pipeline.receipt import Receipt
-from fluid_build.report.terminal.screen_parts import Part, heading, indented, lines
-from fluid_build.text import counted
+from fluid_build.decisions.language import DECISION
+from fluid_build.decisions.subjects import decision_line
+from fluid_build.pipeline.receipt import Finding, ProposedDecision, Receipt
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, lines, more
+from fluid_build.text import as_sentence, clip, counted
 
 _SHOWN = {"error": "red", "warning": "yellow"}
 """Remarks are only counted here; `fluid runs show RUN --json` has them."""
+_LONGEST_DECISION = 60
+"""Characters: a description is recognized by its beginning, and the reason must stay in sight."""
+_MOST_REFUSED = 5
+"""Of a model's proposals: enough to see what it gets wrong."""
+_STATUSES = ("accepted", "insisted", "refused", "unused")
 
 
 def receipt_section(receipt: Receipt) -> Iterator[Part]:
-    """Yield what the critic found, and what the run's model did and cost."""
+    """Yield what became of decisions, what the critic found, and what the model did and cost."""
+    yield from _decisions(receipt)
     yield from _findings(receipt)
     yield from _conformance(receipt)
     if receipt.model is None:
@@ -23,13 +32,39 @@ def receipt_section(receipt: Receipt) -> Iterator[Part]:
     if receipt.fallback_used:
         yield from lines([f"Failed: {reason}" for reason in receipt.fallback_reasons], "red")
     yield indented(_contribution(receipt))
-    refused = (entry.message for entry in receipt.proposed if entry.status == "refused")
-    yield from lines([f"Refused: {message}" for message in dict.fromkeys(refused)], "yellow")
+    refused = [entry for entry in receipt.proposed if entry.status == "refused"]
+    yield from lines([_verdict_line(entry) for entry in refused[:_MOST_REFUSED]], "yellow")
+    yield from more(len(refused) - _MOST_REFUSED, f": see `fluid runs show {receipt.run} --json`")
     invalid = len(receipt.invalid_proposals) + receipt.unread_proposals
     if invalid:
         yield indented(f"{counted(invalid, 'further entry', 'further entries')} made no sense.")
     yield from lines([f"Repaired: {reason}" for reason in receipt.repair_reasons], "yellow")
     yield indented(_cost(receipt), "dim")
+
+
+def _decisions(receipt: Receipt) -> Iterator[Part]:
+    """Yield what became of recorded decisions; those that were followed are only counted."""
+    recorded = [
+        entry
+        for entry in receipt.decisions
+        if receipt.model is None or entry.decision.get("by") == "person"
+    ]
+    if not recorded:
+        return
+    yield heading("Decisions", _status_figures(recorded))
+    # What a person decided is reported in full: nobody else says that it isn't followed.
+    unfollowed = [_verdict_line(entry) for entry in recorded if entry.status != "accepted"]
+    yield from lines(unfollowed, "yellow", most=len(unfollowed))
+
+
+def _verdict_line(entry: ProposedDecision) -> str:
+    decision = decision_line(DECISION.validate_python(entry.decision))
+    return f"{entry.status.capitalize()} {clip(decision, _LONGEST_DECISION)}: {entry.message}"
+
+
+def _status_figures(entries: Sequence[ProposedDecision]) -> str:
+    statuses = Counter(entry.status for entry in entries)
+    return ", ".join(f"{statuses[status]:,} {status}" for status in _STATUSES if statuses[status])
 
 
 def _findings(receipt: Receipt) -> Iterator[Part]:
@@ -42,8 +77,13 @@ def _findings(receipt: Receipt) -> Iterator[Part]:
     ]
     yield heading("Critic", ", ".join(counted_findings))
     for severity, style in _SHOWN.items():
-        found = [entry.message for entry in receipt.findings if entry.severity == severity]
-        yield from lines(found, style)
+        findings = [entry for entry in receipt.findings if entry.severity == severity]
+        yield from lines([_finding_line(finding) for finding in findings], style)
+
+
+def _finding_line(finding: Finding) -> str:
+    message, advice = as_sentence(finding.message), finding.suggestion or ""
+    return f"{message} {as_sentence(advice[0].upper() + advice[1:])}" if advice else message
 
 
 def _conformance(receipt: Receipt) -> Iterator[Part]:
@@ -59,11 +99,7 @@ def _conformance(receipt: Receipt) -> Iterator[Part]:
 def _contribution(receipt: Receipt) -> str:
     if not receipt.proposed:
         return "It proposed no decisions."
-    figures = ", ".join(
-        f"{receipt.count_proposed(status):,} {status}"
-        for status in ("accepted", "insisted", "refused", "unused")
-        if receipt.count_proposed(status)
-    )
+    figures = _status_figures(receipt.proposed)
     return f"{counted(len(receipt.proposed), 'decision')} proposed: {figures}."
 
 

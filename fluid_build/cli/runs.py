@@ -213,7 +213,7 @@ def _list_screen(log: RunLog, records: Sequence[RunRecord]) -> Iterator[Part]:
         has_model = receipt is not None and receipt.model is not None
         grid.add_row(
             unbroken(record.id),
-            text(log.shown_state(record)),
+            text(_state_label(log, record)),
             text(_local(record.started)),
             unbroken(str(record.request.folder / record.request.out)),
             text(dollars(receipt.cost.total_usd) if receipt and has_model else ""),
@@ -223,7 +223,8 @@ def _list_screen(log: RunLog, records: Sequence[RunRecord]) -> Iterator[Part]:
 
 def _run_screen(log: RunLog, record: RunRecord) -> Iterator[Part]:
     state, request = log.shown_state(record), record.request
-    yield first_line(f"Run {record.id}", f"{state}, started {_local(record.started)}")
+    started = f"started {_local(record.started)}"
+    yield first_line(f"Run {record.id}", f"{_state_label(log, record)}, {started}")
     for place in request.sources:
         yield indented(f"Source: {place.place}")
     yield indented(f"Folder: {request.folder / request.out}")
@@ -238,13 +239,19 @@ def _run_screen(log: RunLog, record: RunRecord) -> Iterator[Part]:
         yield Copyable(fluid("runs", "resume", record.id))
 
 
+def _state_label(log: RunLog, record: RunRecord) -> str:
+    state = log.shown_state(record)
+    has_failed_model = record.receipt is not None and record.receipt.fallback_used
+    return f"{state}, model failed" if has_failed_model else state
+
+
 def _receipt(receipt: Receipt) -> Iterator[Part]:
     tables = ", ".join(f"{number:,} {verdict}" for verdict, number in receipt.proof.items())
     yield indented(f"Proof: {receipt.proof_verdict} ({tables or 'no tables'})")
     files, relations = len(receipt.files), len(receipt.relations)
     yield indented(f"Made: {counted(relations, 'relation')}, {counted(files, 'file')}")
-    for standard, verdict in receipt.conformance.items():
-        yield indented(f"{standard}: {verdict}")
+    standards = (f"{standard} {verdict}" for standard, verdict in receipt.conformance.items())
+    yield indented(f"Conformance: {', '.join(standards)}")
     yield from receipt_section(receipt)
     yield heading("Stages")
     grid = Grid(Column("stage"), Column("seconds"), Column("tokens"), Column("cost"))

@@ -54,7 +54,8 @@ def stage_line(event: StageEvent) -> str:
     if event.findings:
         figures.append(counted(event.findings, "finding"))
     failure = f" ({event.error})" if event.error else ""
-    return f"  {event.name}: {event.state}{failure}, {', '.join(figures)}"
+    state = "went on without the model" if event.used_fallback else event.state
+    return f"  {event.name}: {state}{failure}, {', '.join(figures)}"
 
 
 def dollars(amount: object) -> str:
@@ -65,5 +66,7 @@ def dollars(amount: object) -> str:
 def _is_worth_a_line(event: StageEvent) -> bool:
     if event.state == "started":
         return False
-    is_eventful = event.state == "failed" or event.findings or event.input_tokens
+    is_eventful = (
+        event.state == "failed" or event.used_fallback or event.findings or event.input_tokens
+    )
     return bool(is_eventful) or event.seconds >= _SHORTEST_SHOWN

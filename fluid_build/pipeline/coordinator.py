@@ -494,6 +494,10 @@ class Coordinator(CompositeAgent):
             used.output_tokens - timing.output_tokens,
             used.cost_usd - timing.cost_usd,
             len(self._scratchpad.critic_findings) - timing.findings,
+            used_fallback=any(
+                (event.kind, event.stage) == ("fallback", step.name)
+                for event in self.place.session.audit_trail
+            ),
         )
 
     def _report(self, event: StageEvent) -> None:

@@ -13,6 +13,7 @@ from fluid_build.pipeline.logical.draft import Draft, LogicalOutcome
 from fluid_build.pipeline.logical.improving import improve
 from fluid_build.pipeline.values import PROFILE
 from fluid_build.pipeline.workplace import Workplace
+from fluid_build.progress import Progress
 
 
 async def proposed(place: Workplace) -> LogicalOutcome:
@@ -22,6 +23,9 @@ async def proposed(place: Workplace) -> LogicalOutcome:
     """
     draft, judge = draft_of(place), Judging(place)
     feedback = place.session.get_scratchpad().feedback_for_stage("logical")
+    config = place.session.llm_config
+    model = "" if config is None else config.model
+    place.on_progress(Progress("asking", done=0, total=0, detail=model))
     outcome = await improve(draft, place.session, judge, client=place.client, feedback=feedback)
     for reason in _failures(outcome):
         if place.request.model_use.is_required:

@@ -15,7 +15,10 @@ StageState = Literal["started", "finished", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class StageEvent:
-    """A stage that has begun or ended. The figures are those of this attempt, once it has ended."""
+    """A stage that has begun or ended. The figures are those of this attempt, once it has ended.
+
+    ``used_fallback`` says that a model failed and the stage went on without it.
+    """
 
     run: str
     name: str
@@ -26,6 +29,7 @@ class StageEvent:
     cost_usd: Decimal = Decimal(0)
     findings: int = 0
     error: str | None = None
+    used_fallback: bool = False
 
     def as_json(self) -> JsonObject:
         """Return the event as a JSON object."""

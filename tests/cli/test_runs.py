@@ -211,3 +211,27 @@ def test_an_error_that_no_repair_removed_is_said_and_ends_with_code_1(
     assert "FAILED: the results have 1 error: the description is nonsense." in outcome.err
     document = json.loads(outcome.out)
     assert [finding["severity"] for finding in document["receipt"]["findings"]].count("error") == 1
+
+
+def test_a_forge_says_which_decisions_of_a_person_it_does_not_follow(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    for decision in (("set-key", "orderz", "id"), ("domain", "Sales")):
+        assert fluid("decide", out, *decision).code == 0
+    outcome = fluid(*FORGE, sqlite_shop, "-o", out)
+    assert "Decisions  1 accepted, 1 refused\n" in outcome.out
+    assert "Refused set_key orderz (id): There's no table `orderz`." in outcome.out
+    run = json.loads(fluid("runs", "list", "--json").out)["runs"][0]["run"]
+    assert "Refused set_key orderz (id)" in fluid("runs", "show", run).out
+
+
+def test_a_run_whose_model_failed_is_not_listed_as_merely_finished(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path, server: LoopbackServer
+) -> None:
+    with LoopbackServer([unauthorized()] * 20, key=server.key) as failing:
+        options = model_options(failing)
+        outcome = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", *options)
+    assert "logical: went on without the model" in outcome.err
+    assert "logical: finished" not in outcome.err
+    assert "finished, model failed" in fluid("runs", "list").out
