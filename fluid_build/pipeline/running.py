@@ -204,22 +204,36 @@ def _note_failure(store: Store, record: RunRecord, error: Exception) -> None:
 
 @contextmanager
 def _calls_noted(tracker: RunCostTracker, place: Workplace) -> Generator[None]:
-    """Start with the costs of the run's earlier processes; save them after each call."""
+    """Start with the costs of the run's earlier processes, and save those of this one.
+
+    They are saved before a call is sent, with the most that it can cost, and again once its answer
+    is in the cache: a process may be killed at any moment, and then neither the limit is passed nor
+    an answer paid for twice.
+    """
     store, run_id = place.session.store, place.session.run_id or ""
-    earlier = store.get(COSTS, run_id) if place.session.llm_config is not None else None
+    if place.session.llm_config is None:
+        yield
+        return
+    earlier = store.get(COSTS, run_id)
     if earlier is not None:
         tracker.restore(_BREAKDOWN.validate_python(earlier))
     lock = threading.Lock()
 
-    def note(event: Event) -> None:
-        if get_cost_tracker() is not tracker:  # Another run of this process.
-            return
+    def save() -> None:
         with lock:
-            if event.event_type == "llm.call_completed":
-                store.put(COSTS, run_id, _BREAKDOWN.dump_python(tracker.breakdown, mode="json"))
-            elif event.event_type == "agent.run_finished" and event.payload.get("is_cached"):
-                place.cache_hits += 1
+            store.put(COSTS, run_id, _BREAKDOWN.dump_python(tracker.breakdown, mode="json"))
 
+    def note(event: Event) -> None:
+        if get_cost_tracker() is not tracker or event.event_type != "agent.run_finished":
+            return  # Another run of this process, or another event.
+        is_cached = event.payload.get("is_cached")
+        if is_cached:
+            with lock:
+                place.cache_hits += 1
+        elif is_cached is False:  # The end of the whole run says nothing of it.
+            save()
+
+    tracker.on_reserved = save
     unsubscribe = get_event_bus().subscribe(note)
     try:
         yield

@@ -4,9 +4,11 @@ import json
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fluid_build.copilot.agents.base import LLM_CACHE
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.testing import (
     LoopbackServer,
@@ -20,7 +22,7 @@ from fluid_build.decisions.files import DECISIONS_FILE, read_decision_file
 from fluid_build.errors import UsageError
 from fluid_build.pipeline.memory import EPISODES
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse
-from fluid_build.pipeline.runs import RunLog
+from fluid_build.pipeline.runs import COSTS, RunLog
 from fluid_build.pipeline.values import RunValues, Slot
 from tests.pipeline.small_runs import (
     Interrupted,
@@ -279,3 +281,48 @@ def test_a_run_that_began_without_a_model_ends_without_one(
     monkeypatch.setenv("FLUID_LLM_MODEL", "gpt-4.1-mini")
     (record,) = RunLog(store).records()
     assert resume(store, record.id).receipt.model is None
+
+
+def test_the_most_that_a_call_can_cost_is_saved_before_it_and_its_answer_before_what_it_cost(
+    server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+    store: SqliteBackend,
+    shop: Path,
+    tmp_path: Path,
+) -> None:
+    saved: list[str] = []
+    put = SqliteBackend.put
+
+    def noting(self: SqliteBackend, namespace: str, key: str, value: object, **more: Any) -> None:
+        saved.append(namespace)
+        put(self, namespace, key, value, **more)
+
+    monkeypatch.setattr(SqliteBackend, "put", noting)
+    forge_run(store, request_for(shop, tmp_path / "out", model_use=asking(server)))
+    ours = [name for name in saved if name in {COSTS, LLM_CACHE}]
+    assert ours == [COSTS, LLM_CACHE, COSTS] * len(server.requests)
+
+
+def test_a_call_that_was_under_way_when_the_process_ended_counts_against_the_limit(
+    monkeypatch: pytest.MonkeyPatch, store: SqliteBackend, shop: Path, tmp_path: Path
+) -> None:
+    at_the_request: list[dict[str, Any]] = []
+
+    def answer(_: object) -> Reply:
+        (run,) = store.keys(COSTS)
+        at_the_request.append(store.get(COSTS, run))
+        return Reply(json.dumps({"decisions": []}))
+
+    with LoopbackServer(answer) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        request = request_for(shop, tmp_path / "out", model_use=asking(server))
+        with pytest.raises(Interrupted):
+            forge_run(store, request, stopping_at("logical_critic"))
+        record = RunLog(store).records()[0]
+        pending = at_the_request[0]
+        assert Decimal(pending["reserved_usd"]) > 0
+        store.put(COSTS, record.id, pending)  # as a process that was killed then leaves it
+        receipt = resume(store, record.id).receipt
+    assert (
+        receipt.cost.total_usd == receipt.cost.unconfirmed_usd == Decimal(pending["reserved_usd"])
+    )

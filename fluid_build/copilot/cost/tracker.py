@@ -118,6 +118,7 @@ class RunCostTracker:
         self._bus = bus or get_event_bus()
         self._lock = LedgerLock()
         self._ledger = Ledger()
+        self.on_reserved: Callable[[], None] = _ignore_reservations
         self._queue = ReservationQueue(self._ledger, self._lock)
         self.reset()
 
@@ -134,15 +135,18 @@ class RunCostTracker:
         self._queue.serve()
 
     def restore(self, earlier: CostBreakdown) -> None:
-        """Add what an earlier process of the same run has used, as its ``breakdown`` said."""
+        """Add what an earlier process of the same run has used, as its ``breakdown`` said.
+
+        What that process had reserved when it ended may have been paid for, so it counts as spent.
+        """
         with self._lock:
             for row in earlier.rows:
                 self._models.setdefault((row.provider, row.model), Sum()).merge(row)
             for agent in earlier.agent_rows:
                 self._agents.setdefault((agent.stage, agent.agent_class), Sum()).merge(agent)
             self._missing_usage_calls += earlier.missing_usage_calls
-            self._unconfirmed += earlier.unconfirmed_usd
-            self._ledger.spent += earlier.total_usd
+            self._unconfirmed += earlier.unconfirmed_usd + earlier.reserved_usd
+            self._ledger.spent += earlier.total_usd + earlier.reserved_usd
 
     @property
     def limit_usd(self) -> Decimal | None:
@@ -196,7 +200,7 @@ class RunCostTracker:
         caller = Caller(provider, model, stage, agent_class)
         reservation = self._prepare(LargestCall(caller, input_tokens, max_output_tokens), limit)
         self._queue.reserve(reservation.hold, limit)
-        return reservation
+        return self._noted(reservation)
 
     async def wait_to_reserve(
         self, call: LargestCall, *, patience: float = DEFAULT_PATIENCE_SECONDS
@@ -211,7 +215,7 @@ class RunCostTracker:
         limit = self.limit_usd
         reservation = self._prepare(call, limit)
         await self._queue.wait(reservation.hold, limit, patience)
-        return reservation
+        return self._noted(reservation)
 
     def wait_to_reserve_sync(
         self, call: LargestCall, *, patience: float = DEFAULT_PATIENCE_SECONDS
@@ -220,7 +224,7 @@ class RunCostTracker:
         limit = self.limit_usd
         reservation = self._prepare(call, limit)
         self._queue.wait_sync(reservation.hold, limit, patience)
-        return reservation
+        return self._noted(reservation)
 
     def record_call(
         self,
@@ -307,6 +311,15 @@ class RunCostTracker:
         amount = max(plain or Decimal(0), all_written or Decimal(0))
         return Reservation(self, call.caller, Hold(amount))
 
+    def _noted(self, reservation: Reservation) -> Reservation:
+        """Report a reservation before its call is sent; what can't be reported isn't spent."""
+        try:
+            self.on_reserved()
+        except BaseException:
+            self._release(reservation)
+            raise
+        return reservation
+
     def _settle(
         self, reservation: Reservation, tokens: Tokens, estimated_output_tokens: int
     ) -> None:
@@ -390,3 +403,7 @@ class RunCostTracker:
             limit = configured_limit_of_past_calls()
         if limit is not None and total > limit:
             raise CostLimitExceeded(total, limit)
+
+
+def _ignore_reservations() -> None:
+    """Report to nobody."""
