@@ -24,7 +24,8 @@ from fluid_build.decisions.subjects import decision_line
 from fluid_build.errors import SourceUnreadableError
 from fluid_build.forge import MODEL_FILE, PROFILE_FILE
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.report.judgements import Judgement, judgements
+from fluid_build.report.judgements.judgement import Judgement
+from fluid_build.report.judgements.open_judgements import open_judgements
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import (
     Part,
@@ -100,7 +101,7 @@ def _questions(folder: Path, model: LogicalModel) -> tuple[Judgement, ...]:
     path = folder / PROFILE_FILE
     try:
         profile: Mapping[str, Any] = json_text.loads(read_text(path, MOST_BYTES))
-        return judgements(profile, model, decided)
+        return open_judgements(profile, model, decided)
     except (LookupError, TypeError, ValueError, RecursionError, ValidationError):
         raise SourceUnreadableError(
             f"{path} isn't as `fluid forge` writes it.",

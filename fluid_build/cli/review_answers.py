@@ -8,7 +8,7 @@ from fluid_build.cli.review_screen import question_parts
 from fluid_build.cli.typed_decisions import typed_decision
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import UsageError
-from fluid_build.report.judgements import Choice, Judgement
+from fluid_build.report.judgements.judgement import Choice, Judgement
 from fluid_build.report.terminal.printing import show
 from fluid_build.text import did_you_mean
 

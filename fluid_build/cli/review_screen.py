@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rich.table import Column
 
-from fluid_build.report.judgements import Judgement
+from fluid_build.report.judgements.judgement import Judgement
 from fluid_build.report.terminal.screen_parts import Part, Query, heading, indented, text
 from fluid_build.report.terminal.unbroken_grid import Grid
 

@@ -12,7 +12,8 @@ from fluid_build.decisions.language import (
 )
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Candidate, ForeignKeyEvidence, Profile
-from fluid_build.report.judgements import Judgement, judgements
+from fluid_build.report.judgements.judgement import Judgement
+from fluid_build.report.judgements.open_judgements import open_judgements
 from fluid_build.report.profile_json import profile_json
 from tests.modeling.profiles import column, profile, reference, table
 
@@ -60,7 +61,7 @@ def shop(confidence: float = 0.8, candidate: float = 0.4) -> Profile:
 
 
 def questions(source: Profile, decided: Collection[AnyDecision] = OWNED) -> tuple[Judgement, ...]:
-    return judgements(profile_json(source), build_model(source, "flat"), decided)
+    return open_judgements(profile_json(source), build_model(source, "flat"), decided)
 
 
 def test_relationships_are_asked_by_how_sure_they_are() -> None:
