@@ -17,6 +17,8 @@ Author = Literal["person", "model"]
 Role = Literal[
     "hub", "link", "satellite", "reference", "fact", "dimension", "bridge", "date"
 ]  # fmt: skip
+STAR_ROLES: frozenset[Role] = frozenset({"fact", "dimension", "bridge", "date"})
+"""Roles in a star; the others are those in a vault. A table may have one of each."""
 Additivity = Literal["additive", "semi-additive", "non-additive", "none"]
 
 _MOST_NAME = 500

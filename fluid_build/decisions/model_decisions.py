@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fluid_build.decisions.language import (
+    STAR_ROLES,
     AnyDecision,
     BaseDecision,
     BusinessKey,
@@ -25,9 +26,13 @@ D = TypeVar("D", bound=BaseDecision)
 
 @dataclass(frozen=True, slots=True)
 class ModelDecisions:
-    """Decisions that apply, by table, or by table and column. Of two about one thing, the last."""
+    """Decisions that apply, by table, or by table and column; the last of two on one subject.
 
-    roles: Mapping[str, Classify] = field(default_factory=dict)
+    A table may have a role in a vault and another one in a star.
+    """
+
+    vault_roles: Mapping[str, Classify] = field(default_factory=dict)
+    star_roles: Mapping[str, Classify] = field(default_factory=dict)
     business_keys: Mapping[str, BusinessKey] = field(default_factory=dict)
     grains: Mapping[str, Grain] = field(default_factory=dict)
     measures: Mapping[tuple[str, str], Measure] = field(default_factory=dict)
@@ -38,6 +43,11 @@ class ModelDecisions:
     domain: Domain | None = None
     owner: Owner | None = None
     name: ProductName | None = None
+
+    @property
+    def roles(self) -> tuple[Classify, ...]:
+        """The roles of all tables, in a vault and in a star."""
+        return (*self.vault_roles.values(), *self.star_roles.values())
 
 
 NO_DECISIONS = ModelDecisions()
@@ -52,8 +62,10 @@ def model_decisions(decisions: Iterable[AnyDecision]) -> ModelDecisions:
     def of(kind: type[D]) -> list[D]:
         return [decision for decision in kinds.get(kind, []) if isinstance(decision, kind)]
 
+    roles = of(Classify)
     return ModelDecisions(
-        roles={decision.table: decision for decision in of(Classify)},
+        vault_roles={each.table: each for each in roles if each.role not in STAR_ROLES},
+        star_roles={each.table: each for each in roles if each.role in STAR_ROLES},
         business_keys={decision.table: decision for decision in of(BusinessKey)},
         grains={decision.table: decision for decision in of(Grain)},
         measures={(decision.table, decision.column): decision for decision in of(Measure)},

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from fluid_build.decisions.language import (
+    STAR_ROLES,
     AddRelationship,
     AnyDecision,
     BaseDecision,
     BusinessKey,
+    Classify,
     Describe,
     Domain,
     DropRelationship,
@@ -32,6 +34,8 @@ def subject(decision: AnyDecision) -> tuple[object, ...]:
             return (decision.decision,)
         case Split():
             return (decision.decision, decision.table, decision.entity)
+        case Classify():
+            return (decision.decision, decision.table, decision.role in STAR_ROLES)
         case _:
             return (decision.decision, decision.table, getattr(decision, "column", None))
 

@@ -69,7 +69,7 @@ def _refusals(
 
 def _structural(decisions: ModelDecisions) -> Iterator[tuple[AnyDecision, str]]:
     """Yield the decisions about the structure of a model, each with what it's about."""
-    for role in decisions.roles.values():
+    for role in decisions.roles:
         yield role, "dates of their own" if role.role == "date" else f"{role.role}s"
     for key in decisions.business_keys.values():
         yield key, "business keys"

@@ -92,7 +92,7 @@ class ParentSearch:
         for parent, score_by_name in scored:
             if parent is child or not _bounds_overlap(child, parent):
                 continue
-            score = _name_score(child, parent, score_by_name, self.weights.names)
+            score = score_names(child, parent, score_by_name, self.weights.names)
             if score >= (weights.name if parent.is_primary_key else weights.attribute_name):
                 yield parent, score
 
@@ -217,7 +217,7 @@ def _searched_starts(words: Iterable[str]) -> set[str]:
     }
 
 
-def _name_score(
+def score_names(
     child: MeasuredColumn, parent: MeasuredColumn, score_by_name: float, weights: NameWeights
 ) -> float:
     """Return how well a column's name says that it refers to another column.

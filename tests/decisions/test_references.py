@@ -4,8 +4,9 @@ from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import pytest
 
-from fluid_build.decisions.language import AddRelationship, Author, DropRelationship
+from fluid_build.decisions.language import AddRelationship, Author, DropRelationship, Merge
 from tests.decisions.shop import ORPHANS, Shop, open_shop
 
 
@@ -32,22 +33,74 @@ def drops(child: str, parent: str, *, by: Author = "person") -> DropRelationship
 
 
 def test_a_relationship_with_orphans_is_refused_with_the_figure(shop: Shop) -> None:
-    verdict = shop.verdict(refers("orders.customer_id", "customers.id"))
+    verdict = shop.verdict(refers("clients.mail", "customers.email"))
     assert verdict.status == "refused"
     assert verdict.message == (
-        "3 of 298 rows in `orders.customer_id` have no match in `customers.id`."
+        "20 of 40 rows in `clients.mail` have no match in `customers.email`."
+    )
+    assert verdict.evidence is not None
+    assert (verdict.evidence.violations, verdict.evidence.matched) == (20, 20)
+
+
+@pytest.mark.parametrize("by", ["person", "model"])
+def test_confirming_a_relationship_of_the_draft_with_orphans_leaves_it_as_it_is(
+    shop: Shop, by: Author
+) -> None:
+    decision = refers("orders.customer_id", "customers.id", by=by)
+    verdict = shop.verdict(decision)
+    assert verdict.status == "accepted"
+    assert verdict.message == (
+        "The model has it already, as it is: 3 of 298 rows in `orders.customer_id` have no match"
+        " in `customers.id`."
     )
     assert verdict.evidence is not None
     assert verdict.evidence.violations == ORPHANS
     assert (verdict.evidence.nulls, verdict.evidence.matched) == (2, 295)
+    assert shop.amended(decision) == shop.profile
 
 
 def test_a_relationship_that_holds_is_a_declared_foreign_key(shop: Shop) -> None:
     decision = refers("returns.return_id", "customers.id")
-    assert shop.verdict(decision).message == "All 30 rows have a match."
     key = next(k for k in shop.amended(decision).foreign_keys if k.from_table == "returns")
     assert (key.origin, key.cardinality, key.confidence) == ("declared", "one-to-one", 1.0)
     assert (key.evidence.matched, key.evidence.orphans, key.evidence.coverage) == (30, 0, 0.5)
+
+
+COINCIDENCE = (
+    "All 30 rows have a match, but 30 different values prove little, and the names don't match."
+)
+
+
+def test_a_person_is_told_that_matching_values_prove_little(shop: Shop) -> None:
+    verdict = shop.verdict(refers("returns.return_id", "customers.id"))
+    assert (verdict.status, verdict.message) == ("accepted", COINCIDENCE)
+
+
+def test_a_models_relationship_that_may_hold_by_chance_is_refused(shop: Shop) -> None:
+    verdict = shop.verdict(refers("returns.return_id", "customers.id", by="model"))
+    assert (verdict.status, verdict.message) == ("refused", COINCIDENCE)
+
+
+def test_a_models_relationship_the_other_way_round_is_refused(shop: Shop) -> None:
+    verdict = shop.verdict(refers("countries.code", "customers.country", by="model"))
+    assert verdict.message == (
+        "`customers.country` refers to `countries.code` already, so not the other way round."
+    )
+
+
+def test_a_models_merge_of_keys_that_count_from_one_is_refused(shop: Shop) -> None:
+    merge = Merge(
+        table="returns", columns=("return_id",), into_table="customers", into_columns=("id",)
+    )
+    by_person, by_model = (
+        shop.verdict(merge),
+        shop.verdict(merge.model_copy(update={"by": "model"})),
+    )
+    assert (by_person.status, by_model.status) == ("accepted", "refused")
+    assert by_person.message == by_model.message
+    assert by_model.message.endswith(
+        "but 30 different values prove little, and the names don't match."
+    )
 
 
 def test_a_relationship_to_columns_that_repeat_is_refused(shop: Shop) -> None:

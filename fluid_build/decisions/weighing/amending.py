@@ -246,6 +246,9 @@ def _with_reference(
     # What the source declares or the data showed before doesn't become a model's suggestion.
     if known is not None and (known.origin == "declared" or decision.by == "model"):
         return profile
+    # Who confirms a measured reference doesn't promise that its orphans are gone.
+    if known is not None and evidence.violations and not decision.despite_violations:
+        return profile
     reference = ForeignKey(
         from_table=decision.from_table,
         from_columns=decision.from_columns,

@@ -3,13 +3,18 @@
 from fluid_build.decisions.language import DecisionEvidence, Merge, Split
 from fluid_build.decisions.verdicts import Verdict, refused
 from fluid_build.decisions.weighing.claims import Claims, judged, not_measured, query_figures
-from fluid_build.decisions.weighing.keys import describe_repeats, key_figures, quoted
-from fluid_build.decisions.weighing.names import columns_label, label
-from fluid_build.decisions.weighing.references import (
+from fluid_build.decisions.weighing.coincidence import (
+    describe_doubt,
+    is_chance_merge,
+    judge_by_chance,
+)
+from fluid_build.decisions.weighing.comparing import (
     ColumnPairs,
     compared_columns,
     measure_values,
 )
+from fluid_build.decisions.weighing.keys import describe_repeats, key_figures, quoted
+from fluid_build.decisions.weighing.names import columns_label, label
 from fluid_build.profiling import checks
 from fluid_build.text import counted
 
@@ -66,6 +71,11 @@ def _judge_common_values(claims: Claims, decision: Merge, pairs: ColumnPairs) ->
         return refused(decision, message, evidence)
     values = counted(inclusion.rows, "value")
     holds = f"{inclusion.matched:,} of {values} of {name} are in {into} too."
+    proposal = judge_by_chance(claims, pairs, compared, inclusion)
+    if is_chance_merge(proposal):
+        holds = f"{holds.rstrip('.')}, but {describe_doubt(inclusion, proposal)}."
+        if decision.by == "model":
+            return refused(decision, holds, evidence)
     return judged(decision, evidence, holds=holds, broken="")
 
 

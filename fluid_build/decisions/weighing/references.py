@@ -1,58 +1,27 @@
 """Claims that columns of one table refer to another, or that they don't."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from fluid_build.decisions.language import AddRelationship, DecisionEvidence, DropRelationship
 from fluid_build.decisions.verdicts import Verdict, accepted, refused
-from fluid_build.decisions.weighing.claims import Claims, judged, not_measured, query_figures
+from fluid_build.decisions.weighing.claims import Claims, judged, not_measured
+from fluid_build.decisions.weighing.coincidence import (
+    describe_doubt,
+    is_coincidence,
+    judge_by_chance,
+)
+from fluid_build.decisions.weighing.comparing import (
+    ColumnPairs,
+    compared_columns,
+    measure_values,
+)
 from fluid_build.decisions.weighing.keys import KeyFigures, describe_repeats, key_figures
-from fluid_build.decisions.weighing.names import columns_label, label
+from fluid_build.decisions.weighing.names import columns_label
 from fluid_build.profiling import checks
-from fluid_build.profiling.codes import is_code
-from fluid_build.profiling.column_stats import kind_of
 from fluid_build.profiling.inclusion import Inclusion
-from fluid_build.profiling.profile import Candidate, ColumnProfile, ForeignKey, Profile
-from fluid_build.sources.sql import quote
+from fluid_build.profiling.profile import Candidate, ForeignKey, Profile
 from fluid_build.text import counted, noun
 
-_KINDS = {"integer": "numbers", "decimal": "numbers", "float": "numbers", "uuid": "UUIDs"}
-_MEASURED_KINDS = {"BIGINT": "numbers", "UUID": "UUIDs"}
 _SURE = 0.95
 """Only a person can drop a reference of this confidence. A model isn't asked about those."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnPairs:
-    """Columns of two tables that pair by position."""
-
-    from_table: str
-    from_columns: tuple[str, ...]
-    to_table: str
-    to_columns: tuple[str, ...]
-
-    def orphans_sql(self, claims: Claims, compared: "Sequence[ComparedColumns]") -> str:
-        """Return a query for the rows without a match in the other table."""
-        return checks.orphans(
-            claims.table(self.from_table).sql,
-            self.from_columns,
-            claims.table(self.to_table).sql,
-            self.to_columns,
-            tuple(pair.forms for pair in compared),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedColumns:
-    """A pair of columns in the form in which their values are compared.
-
-    ``from_sql`` and ``to_sql`` have a place for the column's quoted name; ``forms`` say the same
-    in the words of ``checks``.
-    """
-
-    from_sql: str
-    to_sql: str
-    forms: tuple[checks.Form, checks.Form]
 
 
 def weigh_reference(claims: Claims, decision: AddRelationship) -> Verdict:
@@ -76,12 +45,20 @@ def weigh_reference(claims: Claims, decision: AddRelationship) -> Verdict:
     if decision.from_table not in claims.tables:
         return not_measured(decision, sql)
     inclusion = measure_values(claims, pairs, compared)
-    return judged(
-        decision,
-        _evidence(claims, decision, inclusion, sql),
-        holds=_describe_match(inclusion),
-        broken=_describe_orphans(decision, inclusion),
-    )
+    evidence = _evidence(claims, decision, inclusion, sql)
+    is_known = find_reference(claims.profile, decision) is not None
+    if is_known and inclusion.orphans and not decision.despite_violations:
+        message = f"The model has it already, as it is: {_describe_orphans(decision, inclusion)}"
+        return accepted(decision, message, evidence)
+    holds = _describe_match(inclusion)
+    if not (is_known or inclusion.orphans):
+        proposal = judge_by_chance(claims, pairs, compared, inclusion)
+        if is_coincidence(claims, pairs, proposal, has_values=inclusion.rows > 0):
+            doubt = f"{holds.rstrip('.')}, but {describe_doubt(inclusion, proposal)}."
+            if decision.by == "model":
+                return refused(decision, doubt, evidence)
+            holds = doubt
+    return judged(decision, evidence, holds=holds, broken=_describe_orphans(decision, inclusion))
 
 
 def weigh_dropping(profile: Profile, decision: DropRelationship) -> Verdict:
@@ -129,62 +106,6 @@ def is_about(decision: AddRelationship | DropRelationship, key: ForeignKey | Can
     )
 
 
-def compared_columns(claims: Claims, pairs: ColumnPairs) -> tuple[ComparedColumns, ...] | str:
-    """Return the pairs of columns as they're compared, or why they can't be."""
-    child, parent = claims.table(pairs.from_table), claims.table(pairs.to_table)
-    compared = []
-    for name, key_name in zip(pairs.from_columns, pairs.to_columns, strict=True):
-        column, key = child.column(name), parent.column(key_name)
-        if value_kind(column) != value_kind(key):
-            return (
-                f"{label(child.name, name)} holds {value_kind(column)} and"
-                f" {label(parent.name, key_name)} {value_kind(key)}, which can't be compared."
-            )
-        compared.append(_compared(column, key))
-    return tuple(compared)
-
-
-def measure_values(
-    claims: Claims, pairs: ColumnPairs, compared: Sequence[ComparedColumns]
-) -> Inclusion:
-    """Measure on every row how the values occur among those of the other table."""
-    child, parent = claims.tables[pairs.from_table], claims.tables.get(pairs.to_table)
-    aliases = [f"v{index}" for index in range(len(compared))]
-    froms = [
-        pair.from_sql.format(quote(child.aliases[name]))
-        for pair, name in zip(compared, pairs.from_columns, strict=True)
-    ]
-    if parent is None:
-        tos, parent_relation = ["NULL"] * len(compared), "(SELECT 1)"
-    else:
-        tos = [
-            pair.to_sql.format(quote(parent.aliases[name]))
-            for pair, name in zip(compared, pairs.to_columns, strict=True)
-        ]
-        parent_relation = parent.relation
-    matches = " AND ".join(f"p.{alias} = c.{alias}" for alias in aliases)
-    rows, matched, distinct, distinct_matched, keys = query_figures(
-        claims,
-        f"WITH child AS (SELECT {_aliased(froms, aliases)}, count(*) AS n"
-        f" FROM {child.relation} WHERE {_present(froms)} GROUP BY ALL),"
-        f" parent AS (SELECT DISTINCT {_aliased(tos, aliases)}"
-        f" FROM {parent_relation} WHERE {_present(tos)}),"
-        f" judged AS (SELECT n, EXISTS (FROM parent AS p WHERE {matches}) AS is_key"
-        " FROM child AS c)"
-        " SELECT sum(n), sum(n) FILTER (is_key), count(*), count(*) FILTER (is_key),"
-        " (SELECT count(*) FROM parent) FROM judged",
-    )
-    return Inclusion(rows, matched, distinct, distinct_matched, keys, parent_near=0)
-
-
-def _aliased(values: Sequence[str], aliases: Sequence[str]) -> str:
-    return ", ".join(f"{value} AS {alias}" for value, alias in zip(values, aliases, strict=True))
-
-
-def _present(values: Sequence[str]) -> str:
-    return " AND ".join(f"{value} IS NOT NULL" for value in values)
-
-
 def _refusal_by_names(claims: Claims, decision: AddRelationship) -> str | None:
     """Return why a reference can't be added, whatever the values; None if it can."""
     name = columns_label(decision.from_table, decision.from_columns)
@@ -194,6 +115,10 @@ def _refusal_by_names(claims: Claims, decision: AddRelationship) -> str | None:
     ):
         return f"{name} can't refer to itself."
     for key in claims.profile.foreign_keys:
+        ends = (key.from_table, key.to_table) == (decision.to_table, decision.from_table)
+        if decision.by == "model" and ends and _is_reversed(decision, key):
+            source = columns_label(key.from_table, key.from_columns)
+            return f"{source} refers to {name} already, so not the other way round."
         same_columns = (key.from_table, set(key.from_columns)) == (
             decision.from_table,
             set(decision.from_columns),
@@ -201,6 +126,13 @@ def _refusal_by_names(claims: Claims, decision: AddRelationship) -> str | None:
         if decision.by == "model" and same_columns and not is_about(decision, key):
             return f"{name} refers to {columns_label(key.to_table, key.to_columns)} already."
     return None
+
+
+def _is_reversed(decision: AddRelationship, key: ForeignKey) -> bool:
+    """Return whether a foreign key pairs the same columns the other way round."""
+    return set(zip(key.to_columns, key.from_columns, strict=True)) == set(
+        zip(decision.from_columns, decision.to_columns, strict=True)
+    )
 
 
 def _is_declared_key(claims: Claims, decision: AddRelationship) -> bool:
@@ -250,36 +182,3 @@ def _describe_orphans(decision: AddRelationship, inclusion: Inclusion) -> str:
         f" {columns_label(decision.from_table, decision.from_columns)} {verb} no match in"
         f" {columns_label(decision.to_table, decision.to_columns)}."
     )
-
-
-def value_kind(column: ColumnProfile) -> str:
-    """Return the kind of values that a column is compared by, as the profiler compares them."""
-    kind = kind_of(column.type)
-    measured = None if kind == "text" and is_code(column) else column.measured_type
-    if measured in _MEASURED_KINDS:
-        return _MEASURED_KINDS[measured]
-    if measured is not None or kind == "temporal":
-        return measured or column.type
-    return _KINDS.get(kind, kind)
-
-
-def _compared(column: ColumnProfile, key: ColumnProfile) -> ComparedColumns:
-    are_text = kind_of(column.type) == kind_of(key.type) == "text"
-    if are_text and column.reversible and key.reversible:
-        return ComparedColumns(_value(column), _value(key), ("plain", "plain"))
-    return ComparedColumns(_value(column), _value(key), (_form(column, key), _form(key, column)))
-
-
-def _value(column: ColumnProfile) -> str:
-    is_text = kind_of(column.type) == "text"
-    if is_text and value_kind(column) in {"numbers", "UUIDs"}:
-        return f"TRY_CAST({{}} AS {column.measured_type})"
-    return "{}"
-
-
-def _form(column: ColumnProfile, partner: ColumnProfile) -> checks.Form:
-    if value_kind(column) == "UUIDs":
-        both_uuid = kind_of(column.type) == kind_of(partner.type) == "uuid"
-        return "plain" if both_uuid else "letters"
-    is_number_in_text = value_kind(column) == "numbers" and kind_of(column.type) == "text"
-    return "number" if is_number_in_text else "plain"

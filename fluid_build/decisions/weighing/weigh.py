@@ -30,6 +30,7 @@ from fluid_build.decisions.weighing.columns import (
     weigh_personal,
     weigh_renaming,
 )
+from fluid_build.decisions.weighing.comparing import value_kind
 from fluid_build.decisions.weighing.entities import weigh_merge, weigh_split
 from fluid_build.decisions.weighing.keys import weigh_key
 from fluid_build.decisions.weighing.names import (
@@ -40,7 +41,7 @@ from fluid_build.decisions.weighing.names import (
 )
 from fluid_build.decisions.weighing.overruled import overruled
 from fluid_build.decisions.weighing.readings import weigh_reading
-from fluid_build.decisions.weighing.references import value_kind, weigh_dropping, weigh_reference
+from fluid_build.decisions.weighing.references import weigh_dropping, weigh_reference
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.base import Source
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason

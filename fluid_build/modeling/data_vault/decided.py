@@ -14,7 +14,7 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.decided_keys import key_obstacle
 from fluid_build.modeling.data_vault.elements import DataVaultModel, Link, Satellite
 from fluid_build.modeling.data_vault.merged_entities import conflict, merge_obstacle
-from fluid_build.modeling.data_vault.role_obstacles import VAULT_ROLES, Places, role_obstacle
+from fluid_build.modeling.data_vault.role_obstacles import Places, role_obstacle
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.split_entities import contradicting_role, split_obstacle
 from fluid_build.text import listed
@@ -39,11 +39,11 @@ def _unfollowed_roles(
     vault: DataVaultModel, tables: SourceTables, decisions: ModelDecisions
 ) -> Iterator[tuple[Classify, Refusal]]:
     merged = {merge.table for merge in decisions.merges if _shares_hub(vault, merge)}
-    for table, decision in decisions.roles.items():
-        if decision.role not in VAULT_ROLES:
-            message = f"A Data Vault has no {decision.role} tables, so `{table}` isn't one."
-            yield decision, Refusal("unused", message)
-        elif table not in tables.entities:
+    for table, decision in decisions.star_roles.items():
+        message = f"A Data Vault has no {decision.role} tables, so `{table}` isn't one."
+        yield decision, Refusal("unused", message)
+    for table, decision in decisions.vault_roles.items():
+        if table not in tables.entities:
             yield decision, Refusal("refused", f"The model has no table `{table}`.")
         elif not _has_role(vault, decision) and not (decision.role == "hub" and table in merged):
             obstacle = role_obstacle(tables, _places(vault), table, decision.role)

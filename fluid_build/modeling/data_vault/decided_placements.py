@@ -29,7 +29,6 @@ from fluid_build.modeling.data_vault.reference_lists import calendars
 from fluid_build.modeling.data_vault.references_through_links import through_links
 from fluid_build.modeling.data_vault.relating import outward_references
 from fluid_build.modeling.data_vault.role_obstacles import (
-    VAULT_ROLES,
     Places,
     described_parent,
     role_obstacle,
@@ -131,8 +130,8 @@ def _feasible(known: SourceTables, decisions: ModelDecisions) -> _Followed:
     """Return the decisions that no figure and no other decision rules out at once."""
     roles = {
         table: decision
-        for table, decision in decisions.roles.items()
-        if decision.role in VAULT_ROLES and table in known.entities
+        for table, decision in decisions.vault_roles.items()
+        if table in known.entities
     }
     keys = {
         table: decision

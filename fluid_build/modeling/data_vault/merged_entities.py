@@ -51,10 +51,10 @@ def merge_obstacle(tables: SourceTables, merge: Merge) -> str:
 
 def conflict(decisions: ModelDecisions, merge: Merge) -> str:
     """Return which other decision a merge contradicts, as a sentence; "" where none."""
-    role = decisions.roles.get(merge.table)
+    role = decisions.vault_roles.get(merge.table)
     if role is not None and role.role in {"link", "reference"}:
         return f"`{merge.table}` is decided to be a {role.role}."
-    into_role = decisions.roles.get(merge.into_table)
+    into_role = decisions.vault_roles.get(merge.into_table)
     if into_role is not None and into_role.role in {"link", "reference", "satellite"}:
         return f"`{merge.into_table}` is decided to be a {into_role.role}."
     key = decisions.business_keys.get(merge.into_table)

@@ -56,7 +56,7 @@ def _dependency_obstacle(split: Split, columns: str) -> str:
 
 def contradicting_role(decisions: ModelDecisions, split: Split) -> str:
     """Return which decided role leaves a table no hub to split from; "" where none does."""
-    role = decisions.roles.get(split.table)
+    role = decisions.vault_roles.get(split.table)
     if role is not None and role.role in {"link", "reference"}:
         return f"`{split.table}` is decided to be a {role.role}, and only a hub is split."
     return ""

@@ -7,7 +7,6 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.dimensional.bridges import describe_bridges
 from fluid_build.modeling.dimensional.calendar import GeneratedCalendar, calendar_dimensions
 from fluid_build.modeling.dimensional.decided_roles import (
-    KINDS,
     roles_as_decided,
     with_decided_calendars,
 )
@@ -51,7 +50,7 @@ def star(
     can carry them.
     """
     names = StarNames(sql_names(conceptual))
-    classified = {table: d for table, d in decisions.roles.items() if d.role in KINDS}
+    classified = decisions.star_roles
     left_out = tables_left_out(observations, classified)
     graph = with_decided_calendars(
         reference_graph(profile, without(conceptual, left_out), observations), classified

@@ -29,7 +29,7 @@ def unfollowed(
     refusals: dict[AnyDecision, Refusal] = {}
     for key in decisions.business_keys.values():
         refusals[key] = Refusal("unused", "A star has no hubs, so no business keys.")
-    for classified in decisions.roles.values():
+    for classified in decisions.roles:
         refusal = _of_role(star, conceptual, classified)
         if refusal is not None:
             refusals[classified] = refusal
