@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,11 +19,12 @@ from fluid_build.cli.forge_runs import (
     report,
     report_stop,
 )
+from fluid_build.cli.forged_report import run_document
 from fluid_build.cli.invocation import fluid
 from fluid_build.cli.options import Debug, Json, JsonLines, MaxCost, ReceiptFile
 from fluid_build.cli.receipt_screen import receipt_section
 from fluid_build.cli.source_session import open_sources
-from fluid_build.cli.stage_lines import dollars, watching
+from fluid_build.cli.stage_lines import dollars, print_line, watching
 from fluid_build.copilot.cost import parse_cost_limit
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import UsageError
@@ -115,8 +117,8 @@ def resume(
     log = RunLog(store)
     record = log.get(run)
     if record.state == "finished":
-        messages.tell(f"The run {run} is finished. Its files are in {record.request.out}.")
-        return failures.DONE
+        return _report_finished(record, as_json=json or json_lines)
+    receipt = None if receipt is None else receipt.absolute()
     refuse_other_version(record, accept_changed_code)
     record = _with_limit(record, max_cost)
     request = record.request
@@ -168,7 +170,21 @@ def _enter_folder(stack: contextlib.ExitStack, record: RunRecord) -> None:
             f"The run {record.id} was started in {folder}, which doesn't exist any more.",
             hint="Restore the folder, or start a new run.",
         )
+    if folder != Path.cwd():
+        messages.tell(f"Working in {folder}, where the run began: paths start there.")
     stack.enter_context(contextlib.chdir(folder))
+
+
+def _report_finished(record: RunRecord, *, as_json: bool) -> int:
+    """Say where the files of a finished run are, and return the exit code that it ended with."""
+    receipt = record.receipt
+    assert receipt is not None
+    folder = record.request.folder / record.request.out
+    messages.tell(f"The run {record.id} is finished. Its files are in {folder}.")
+    if as_json:
+        print_line({"folder": str(folder), **run_document(receipt)})
+    has_failed = receipt.errors or receipt.proof_verdict == "lost"
+    return failures.CHECK_FAILED if has_failed else failures.DONE
 
 
 def _sources(record: RunRecord, uri: str | None) -> Sequence[SourceRequest]:
@@ -182,7 +198,7 @@ def _sources(record: RunRecord, uri: str | None) -> Sequence[SourceRequest]:
 
 
 def _summary(log: RunLog, record: RunRecord) -> JsonObject:
-    receipt = record.receipt
+    spent = log.spent(record)
     return {
         "run": record.id,
         "state": log.shown_state(record),
@@ -193,7 +209,7 @@ def _summary(log: RunLog, record: RunRecord) -> JsonObject:
         "version": record.version,
         "started": _iso(record.started),
         "ended": None if record.ended is None else _iso(record.ended),
-        "cost_usd": None if receipt is None else str(receipt.cost.total_usd),
+        "cost_usd": None if spent is None else str(spent),
         "error": record.error,
     }
 
@@ -209,14 +225,13 @@ def _list_screen(log: RunLog, records: Sequence[RunRecord]) -> Iterator[Part]:
     yield first_line("Runs", f"the latest {KEPT_RUNS} finished ones are kept")
     grid = Grid(Column("run"), Column("state"), Column("started"), Column("folder"), Column("cost"))
     for record in records:
-        receipt = record.receipt
-        has_model = receipt is not None and receipt.model is not None
+        spent, has_model = log.spent(record), record.request.model_use.model is not None
         grid.add_row(
             unbroken(record.id),
             text(_state_label(log, record)),
             text(_local(record.started)),
             unbroken(str(record.request.folder / record.request.out)),
-            text(dollars(receipt.cost.total_usd) if receipt and has_model else ""),
+            text(dollars(spent) if spent is not None and has_model else ""),
         )
     yield indented(grid)
 

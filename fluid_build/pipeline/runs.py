@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -93,6 +94,13 @@ class RunLog:
         if self.checkpoint(record.id).is_owned():
             return "running"
         return "interrupted" if record.state == "running" else record.state
+
+    def spent(self, record: RunRecord) -> Decimal | None:
+        """Return the US dollars of a run so far, None where it hasn't asked a model."""
+        if record.receipt is not None:
+            return record.receipt.cost.total_usd
+        saved = self._store.get(COSTS, record.id)
+        return None if saved is None else Decimal(saved["total_usd"])
 
     def checkpoint(self, run_id: str) -> Checkpoint:
         """Return the saved state of a run."""

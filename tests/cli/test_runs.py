@@ -235,3 +235,41 @@ def test_a_run_whose_model_failed_is_not_listed_as_merely_finished(
     assert "logical: went on without the model" in outcome.err
     assert "logical: finished" not in outcome.err
     assert "finished, model failed" in fluid("runs", "list").out
+
+
+def test_a_run_resumed_in_another_folder_says_where_it_works_and_leaves_its_receipt_here(
+    fluid: Fluid,
+    home: Path,
+    sqlite_shop: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    server: LoopbackServer,
+) -> None:
+    work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
+    work.mkdir()
+    elsewhere.mkdir()
+    monkeypatch.chdir(work)
+    options = (*model_options(server), "--max-cost", "0")
+    assert fluid(*FORGE, sqlite_shop, "-o", "out", *options).code == 1
+    (listed,) = json.loads(fluid("runs", "list", "--json").out)["runs"]
+    monkeypatch.chdir(elsewhere)
+    resumed = fluid("runs", "resume", listed["run"], "--max-cost", "1", "--receipt", "r.json")
+    assert resumed.code == 0, resumed.err
+    assert f"Working in {work}" in resumed.err
+    assert [path.name for path in elsewhere.iterdir()] == ["r.json"]
+    assert [path.name for path in work.iterdir()] == ["out"]
+
+
+def test_resuming_a_finished_run_reports_how_it_ended(
+    fluid: Fluid,
+    home: Path,
+    sqlite_shop: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    complain(monkeypatch, None)
+    run = json.loads(fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--json").out)["run"]
+    again = fluid("runs", "resume", run, "--json")
+    assert again.code == 1
+    document = json.loads(again.out)
+    assert (document["run"], document["folder"]) == (run, str(tmp_path / "out"))
