@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.cli import failures, messages
@@ -23,8 +23,6 @@ from fluid_build.errors import FluidError
 from fluid_build.forge import ForgeOptions
 from fluid_build.forge.decision_files import folder_decisions
 from fluid_build.pipeline.dry_run import dry_run
-from fluid_build.pipeline.intent.anchoring import anchored
-from fluid_build.pipeline.intent.intent import Intent
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
 from fluid_build.pipeline.running import RunResult, begin_run, start_run
@@ -34,6 +32,9 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource, SourceRequest
 from fluid_build.sources.uri import Address
 from fluid_build.text import listed
+
+if TYPE_CHECKING:
+    from fluid_build.pipeline.intent.intent import Intent
 
 STOPS = (CostLimitExceeded, RunOwnedError, AgentExecutionError)
 """Errors of a run that did what it was told and had to stop: they end with exit code 1."""
@@ -96,6 +97,9 @@ class ForgeCommand:
         """Return the intent as decisions, and say which parts of it the source doesn't have."""
         if self.intent is None:
             return ()
+        # Only from-intent waits for this import.
+        from fluid_build.pipeline.intent.anchoring import anchored
+
         anchor = anchored(self.intent, source.tables)
         if anchor.missing:
             messages.tell(

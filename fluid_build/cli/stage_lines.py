@@ -6,7 +6,6 @@ import json
 import sys
 
 from fluid_build.cli import messages
-from fluid_build.copilot.llm.capabilities import capability_warnings
 from fluid_build.copilot.unified_config import current_config
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.running import Watching
@@ -27,8 +26,12 @@ def watching(on_progress: OnProgress, request: ForgeRequest, *, json_lines: bool
     with configured(request.model_use):
         model = requested_model(request.model_use)
     for_people = model is not None and not current_config().behavior.quiet
-    for warning in () if model is None else capability_warnings(model):
-        messages.tell(f"Warning: {warning}")
+    if model is not None:
+        # Most runs ask no model, and don't wait for this import.
+        from fluid_build.copilot.llm.capabilities import capability_warnings
+
+        for warning in capability_warnings(model):
+            messages.tell(f"Warning: {warning}")
 
     def on_stage(event: StageEvent) -> None:
         if json_lines:

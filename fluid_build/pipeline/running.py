@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
@@ -24,7 +25,6 @@ from fluid_build.copilot.cost import (
 )
 from fluid_build.copilot.errors import StaleCheckpointError, StoreError
 from fluid_build.copilot.events import Event, get_event_bus
-from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Store
 from fluid_build.errors import FluidError, SourceChangedError
@@ -42,6 +42,9 @@ from fluid_build.progress import OnProgress, ignore
 from fluid_build.secrets import redact, secrets_of_environment
 from fluid_build.sources.base import Source
 from fluid_build.text import counted
+
+if TYPE_CHECKING:
+    from fluid_build.copilot.llm.base import CompletionClient
 
 _BREAKDOWN: TypeAdapter[CostBreakdown] = TypeAdapter(CostBreakdown)
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from fluid_build.copilot.agents.base import StageSession
-from fluid_build.copilot.llm.base import LlmConfig
-from fluid_build.copilot.llm.default_config import default_llm_config
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.unified_config import current_config, use_flags
 from fluid_build.errors import UsageError
 from fluid_build.pipeline.requests import ModelUse
+
+if TYPE_CHECKING:
+    from fluid_build.copilot.llm.base import LlmConfig
 
 
 @contextmanager
@@ -71,6 +73,9 @@ def requested_model(use: ModelUse) -> LlmConfig | None:
                 hint="Pass --llm-provider and --llm-model, or run `fluid ai setup`.",
             )
         return None
+    # Most runs ask no model, and don't wait for this import.
+    from fluid_build.copilot.llm.default_config import default_llm_config
+
     return default_llm_config()
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fluid_build.copilot.agents.base import StageSession
-from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.forge.stages import look_closer
 from fluid_build.observations.observed import Observations
 from fluid_build.pipeline.requests import ForgeRequest
@@ -14,6 +14,9 @@ from fluid_build.pipeline.values import RunValues
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
+
+if TYPE_CHECKING:
+    from fluid_build.copilot.llm.base import CompletionClient
 
 
 @dataclass

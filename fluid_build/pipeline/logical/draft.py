@@ -1,14 +1,18 @@
 """What the logical stage starts from, and what it returns."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.pipeline.logical.proposals import InvalidProposal
 from fluid_build.profiling.profile import Profile
+
+if TYPE_CHECKING:  # A run without a model doesn't wait for this import.
+    from fluid_build.pipeline.logical.proposals import InvalidProposal
 
 Judge: TypeAlias = Callable[[Sequence[AnyDecision]], Sequence[Verdict]]
 """Weighs proposals on the data, and returns a verdict on each in their order."""
