@@ -1,11 +1,13 @@
 """The store that the environment asks for."""
 
+import socket
 import stat
 from pathlib import Path
 
 import pytest
 
 from fluid_build.copilot.errors import StoreError
+from fluid_build.copilot.store.backends import postgres
 from fluid_build.copilot.store.backends.postgres import PostgresBackend
 from fluid_build.copilot.store.configured import STORE_NAME, open_store
 from fluid_build.errors import UsageError
@@ -49,6 +51,17 @@ def test_a_server_that_does_not_answer_is_an_error_without_the_password(
         open_store().get("runs", "a")
     assert "hunter22" not in str(refused.value)
     assert refused.value.hint
+
+
+def test_a_server_that_drops_packets_is_an_error_after_some_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(postgres, "CONNECT_SECONDS", 2)
+    monkeypatch.delenv("PGCONNECT_TIMEOUT", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store = PostgresBackend(f"postgresql://me:hunter22@127.0.0.1:{silent.getsockname()[1]}/db")
+        with pytest.raises(StoreError, match="timeout"):
+            store.get("runs", "a")
 
 
 def test_a_home_that_cannot_be_written_is_an_error_on_first_use(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 
 from fluid_build.copilot.store.base import (
     Embeddings,
@@ -53,6 +54,9 @@ INSERT INTO fluid_records {_COLUMNS} VALUES {_VALUES}
 ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at,
 text = excluded.text, words = excluded.words, embedding = excluded.embedding
 """
+
+CONNECT_SECONDS = 10
+"""A server that is there answers within one; one behind a firewall may never answer."""
 
 _ResultRow = tuple[Any, ...]
 _Row = tuple[str, str, str, float | None, str, list[str], bytes | None]
@@ -285,13 +289,21 @@ class PostgresBackend:
         """Return the connection; a child process opens its own and leaves its parent's alone."""
         usable = self._connection is not None and not self._connection.closed
         if not usable or self._opened_by != os.getpid():
-            self._connection = psycopg.connect(self._dsn, autocommit=True)
+            self._connection = psycopg.connect(
+                self._dsn, autocommit=True, connect_timeout=_seconds_to_connect(self._dsn)
+            )
             self._opened_by = os.getpid()
             with self._connection.transaction():
                 self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (_SCHEMA_LOCK,))
                 self._connection.execute(_SCHEMA)
         assert self._connection is not None
         return self._connection
+
+
+def _seconds_to_connect(dsn: str) -> int:
+    """Return how long to wait for the server: as long as its address or environment says."""
+    stated = conninfo_to_dict(dsn).get("connect_timeout") or os.environ.get("PGCONNECT_TIMEOUT")
+    return int(stated) if stated and str(stated).isdecimal() else CONNECT_SECONDS
 
 
 def _spaced(words: list[str]) -> str:
