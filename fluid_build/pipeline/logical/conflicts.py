@@ -32,3 +32,16 @@ def refuse_conflicts(
             refusals[position] = refused(proposal, "An earlier suggestion decides that.")
         authors.setdefault(about, "model")
     return refusals
+
+
+def without_repetitions(
+    proposals: Sequence[AnyDecision], accepted: Iterable[AnyDecision]
+) -> list[AnyDecision]:
+    """Return the proposals that don't repeat an accepted one, whatever their reasons."""
+    known = {_claim(decision) for decision in accepted}
+    return [proposal for proposal in proposals if _claim(proposal) not in known]
+
+
+def _claim(decision: AnyDecision) -> str:
+    """Return what a decision says, without its reason and evidence."""
+    return decision.model_dump_json(exclude={"reason", "evidence"})

@@ -12,7 +12,11 @@ from fluid_build.json_types import JsonObject
 from fluid_build.pipeline.logical.agent import LogicalAgent
 from fluid_build.pipeline.logical.asking import Question, Reply, ask_all
 from fluid_build.pipeline.logical.compact_profile import DraftFacts
-from fluid_build.pipeline.logical.conflicts import refuse_conflicts, tables_of
+from fluid_build.pipeline.logical.conflicts import (
+    refuse_conflicts,
+    tables_of,
+    without_repetitions,
+)
 from fluid_build.pipeline.logical.context import goal_context, rerun_context
 from fluid_build.pipeline.logical.draft import Draft, Judge, LogicalOutcome
 from fluid_build.pipeline.logical.questions import (
@@ -142,10 +146,12 @@ def _final_verdicts(
 ) -> tuple[Verdict, ...]:
     """Return all verdicts, those of the first round weighed again next to the replacements."""
     first = [item.verdict for item in judged]
-    replacements = [decision for reply in replies for decision in reply.proposals.decisions]
+    standing = [verdict.decision for verdict in first if verdict.status != "refused"]
+    answered = [decision for reply in replies for decision in reply.proposals.decisions]
+    # Many models answer a correction with their whole answer again.
+    replacements = without_repetitions(answered, standing)
     if not replacements:
         return tuple(first)
-    standing = [verdict.decision for verdict in first if verdict.status != "refused"]
     conflicts = refuse_conflicts(replacements, (*decided, *standing))
     later = {len(standing) + position: verdict for position, verdict in conflicts.items()}
     verdicts = _verdicts([*standing, *replacements], later, judge)

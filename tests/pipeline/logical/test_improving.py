@@ -101,6 +101,21 @@ def test_a_replacement_is_judged_next_to_what_was_accepted() -> None:
     assert judged == [["set_key", "describe"], ["describe", "business_key"]]
 
 
+def test_an_accepted_proposal_that_is_repeated_is_not_refused() -> None:
+    """Many models answer a correction with their whole answer; a new reason changes nothing."""
+    repeated = {**describe("customers"), "reason": "As before."}
+    model = ScriptedProvider(
+        [answer(SET_KEY, describe("customers")), answer(describe("orders"), repeated)]
+    )
+    outcome = run(model, judge=refuse("set_key"))
+    assert [verdict.decision.decision for verdict in outcome.verdicts] == [
+        "set_key",
+        "describe",
+        "describe",
+    ]
+    assert [verdict.status for verdict in outcome.verdicts] == ["refused", "accepted", "accepted"]
+
+
 def test_a_person_has_the_last_word_without_a_question() -> None:
     """What contradicts a person's decision is dropped, and never measured."""
     person = (SetKey(table="orders", columns=("id",)), Ignore(table="lines"))
