@@ -1,6 +1,5 @@
 """``fluid forge data-model validate``: a forged folder, reviewed by rule, without its source."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,7 @@ from rich.text import Text
 
 from fluid_build.cli import failures, messages
 from fluid_build.cli.options import Debug, Json
+from fluid_build.cli.receipt_screen import SEVERITY_LABELS, severity_figures
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.copilot.scratchpad import CriticFinding
 from fluid_build.decisions.files import recorded_decisions
@@ -103,9 +103,7 @@ def _screen(
     yield Text.assemble(text(folder_label(folder), "bold"), verdict)
     yield indented(f"{forged.model.technique}, {counted(len(forged.plan.published), 'relation')}.")
     if findings:
-        counts: Counter[str] = Counter(finding.severity for finding in findings)
-        figures = ", ".join(f"{counts[level]} {level}" for level in _STYLES if counts[level])
-        yield heading("Findings", figures)
+        yield heading("Findings", severity_figures(finding.severity for finding in findings))
         yield indented(_findings_grid(findings[:_MOST_FINDINGS]))
         yield from more(len(findings) - _MOST_FINDINGS, ": see --json")
     yield heading("Conformance")
@@ -124,7 +122,7 @@ def _findings_grid(findings: Sequence[CriticFinding]) -> Grid:
         suggestion = finding.suggestion or ""
         advice = f" {as_sentence(suggestion[0].upper() + suggestion[1:])}" if suggestion else ""
         grid.add_row(
-            text(finding.severity, _STYLES[finding.severity]),
+            text(SEVERITY_LABELS[finding.severity], _STYLES[finding.severity]),
             Text.assemble(text(as_sentence(finding.message)), text(advice, "dim")),
         )
     return grid

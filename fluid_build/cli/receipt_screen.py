@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from fluid_build.cli.stage_lines import dollars
 from fluid_build.decisions.language import DECISION
@@ -14,6 +14,7 @@ from fluid_build.text import as_sentence, clip, counted
 
 _SHOWN = {"error": "red", "warning": "yellow"}
 """Remarks are only counted here; `fluid runs show RUN --json` has them."""
+SEVERITY_LABELS = {"error": "error", "warning": "warning", "info": "remark"}
 _LONGEST_DECISION = 60
 """Characters: a description is recognized by its beginning, and the reason must stay in sight."""
 _MOST_REFUSED = 5
@@ -70,15 +71,20 @@ def _status_figures(entries: Sequence[ProposedDecision]) -> str:
 def _findings(receipt: Receipt) -> Iterator[Part]:
     if not receipt.findings:
         return
-    counted_findings = [
-        counted(receipt.count_findings(severity), label)
-        for severity, label in (("error", "error"), ("warning", "warning"), ("info", "remark"))
-        if receipt.count_findings(severity)
-    ]
-    yield heading("Critic", ", ".join(counted_findings))
+    yield heading("Critic", severity_figures(entry.severity for entry in receipt.findings))
     for severity, style in _SHOWN.items():
         findings = [entry for entry in receipt.findings if entry.severity == severity]
         yield from lines([_finding_line(finding) for finding in findings], style)
+
+
+def severity_figures(severities: Iterable[str]) -> str:
+    """Return how many findings there are of each severity: ``5 warnings, 3 remarks``."""
+    counts = Counter(severities)
+    return ", ".join(
+        counted(counts[severity], label)
+        for severity, label in SEVERITY_LABELS.items()
+        if counts[severity]
+    )
 
 
 def _finding_line(finding: Finding) -> str:

@@ -148,10 +148,6 @@ class Receipt(_Frozen):
         findings = (entry.message for entry in self.findings if entry.severity == "error")
         return (*self.conformance_errors, *findings)
 
-    def count_findings(self, severity: str) -> int:
-        """Return how many of the critic's findings have a severity."""
-        return sum(finding.severity == severity for finding in self.findings)
-
 
 def cost_of(breakdown: CostBreakdown, limit: Decimal | None, cache_hits: int) -> Cost:
     """Return the costs of a run by its tracker's sums."""

@@ -1,6 +1,7 @@
 """``fluid forge data-model validate`` and ``diff``."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,14 @@ def test_a_model_as_forged_is_valid(
     assert (outcome.code, document["valid"]) == (0, True)
     assert document["conformance"]["summary"].startswith("conformance: ✓ all 2 standards clean")
     assert {finding["severity"] for finding in document["findings"]} <= {"warning", "info"}
+
+
+def test_findings_are_counted_in_the_words_of_the_forge_screen(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    folder = forged(sqlite_shop, tmp_path / "model")
+    screen = fluid("forge", "data-model", "validate", folder).out
+    assert re.search(r"Findings  \d+ warnings?, \d+ remarks?\n", screen)
 
 
 def test_a_contract_that_promises_something_else_is_not_valid(
