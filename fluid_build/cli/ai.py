@@ -63,8 +63,8 @@ def setup(
 ) -> int:
     """Choose the model that agents use, and save its API key.
 
-    The key goes into the system's keyring, or into a file that only you can read. It never
-    stands in the configuration file, and an environment variable wins over it.
+    The key goes into the system's keyring, or into a file that only you can read, never into the
+    configuration file. An environment variable overrides it.
 
     \b
     Example:  fluid ai setup --provider anthropic

@@ -26,6 +26,7 @@ from fluid_build.pipeline.dry_run import dry_run
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
 from fluid_build.pipeline.running import RunResult, begin_run, start_run
+from fluid_build.pipeline.sessions import configured, requested_model
 from fluid_build.progress import OnProgress
 from fluid_build.report.terminal.printing import show
 from fluid_build.sources.base import Source
@@ -125,6 +126,8 @@ class Reporting:
 
 def forge_sources(command: ForgeCommand, interrupts: Interrupts, reporting: Reporting) -> int:
     """Forge sources into a folder, and return the exit code."""
+    with configured(command.model_use):
+        requested_model(command.model_use)  # Nothing is read for a model that isn't configured.
     store = open_store()
     run_id = ""
     with messages.progress() as on_progress:

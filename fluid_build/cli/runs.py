@@ -143,14 +143,17 @@ def resume(
         return report(result, request, addresses(sources, source), reporting)
 
 
-def remove(run: RunId, _debug: Debug = False) -> int:
+def remove(run: RunId, json: Json = False, _debug: Debug = False) -> int:
     """Remove the record of a run and what is saved to resume it; its files stay.
 
     \b
     Example:  fluid runs rm 3f9a12bc
     """
     RunLog(open_store()).remove(run)
-    messages.tell(f"Removed the run {run}.")
+    if json:
+        messages.show_json({"removed": run})
+    else:
+        messages.tell(f"Removed the run {run}.")
     return failures.DONE
 
 

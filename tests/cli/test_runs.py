@@ -72,7 +72,8 @@ def test_a_removed_run_leaves_its_files(
     fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
 ) -> None:
     run = json.loads(fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--json").out)["run"]
-    assert fluid("runs", "rm", run).code == 0
+    removal = fluid("runs", "rm", run, "--json")
+    assert (removal.code, json.loads(removal.out)) == (0, {"removed": run})
     assert json.loads(fluid("runs", "list", "--json").out) == {"runs": []}
     assert (tmp_path / "out" / "MODEL.md").exists()
 
@@ -139,6 +140,7 @@ def test_a_required_model_that_nobody_configured_is_wrong_usage(
     outcome = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out", "--require-llm")
     assert outcome.code == 2
     assert "fluid ai setup" in outcome.err
+    assert "Reading" not in outcome.err
 
 
 def test_json_lines_are_stages_and_at_last_the_document(
