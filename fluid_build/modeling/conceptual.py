@@ -3,7 +3,10 @@
 Every technique shares it. It says what the business has, before anyone decides how to store it.
 """
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from fluid_build.decisions.language import NewName
 from fluid_build.modeling.element import Element, ModelPart
@@ -89,6 +92,11 @@ class Entity(Element):
     rows: int
     attributes: tuple[Attribute, ...]
     keys: tuple[EntityKey, ...] = ()
+
+    @model_validator(mode="after")
+    def _labels_differ(self) -> Self:
+        _check_labels(attribute.label for attribute in self.attributes)
+        return self
 
     @property
     def label(self) -> str:
@@ -176,6 +184,11 @@ class ConceptualModel(ModelPart):
     skipped: tuple[str, ...] = ()
     ignored: tuple[str, ...] | None = None
 
+    @model_validator(mode="after")
+    def _labels_differ(self) -> Self:
+        _check_labels(entity.label for entity in self.entities)
+        return self
+
     @property
     def left_out(self) -> tuple[str, ...]:
         """Return the names of the source's tables that aren't in the model."""
@@ -187,3 +200,12 @@ class ConceptualModel(ModelPart):
             if entity.name == name:
                 return entity
         raise KeyError(name)
+
+
+def _check_labels(labels: Iterable[str]) -> None:
+    """Raise ValueError where two tables, or two columns of a table, have the same label."""
+    seen: set[str] = set()
+    for label in labels:
+        if label in seen:
+            raise ValueError(f"{label!r} is the name of two tables or columns")
+        seen.add(label)

@@ -375,6 +375,20 @@ def test_a_model_whose_parts_do_not_fit_is_refused(
     assert "its parts don't fit together" in outcome.err
 
 
+@pytest.mark.parametrize("command", ["verify", "review"])
+def test_a_name_that_was_given_twice_by_hand_is_refused(
+    fluid: Fluid, folder: Path, command: str
+) -> None:
+    def change(model: Any) -> None:
+        for entity in model["conceptual"]["entities"][:2]:
+            entity["new_name"] = "same"
+
+    edit(folder / "model.json", change)
+    outcome = fluid(command, folder)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "'same' is the name of two tables or columns" in outcome.err
+
+
 def test_a_password_is_never_shown(fluid: Fluid, folder: Path) -> None:
     """Not even where the server that it is for can't be reached."""
     outcome = fluid("verify", folder, "--uri", "postgresql://u:geheim@127.0.0.1:1/x")

@@ -44,12 +44,15 @@ def test_values_that_dont_fit_the_format_are_counted(shop: Shop) -> None:
     assert len(shop.rows(verdict.evidence.sql)) == verdict.evidence.violations == 300
 
 
-def test_text_that_a_person_insists_on_reading_stays_text_with_a_note(shop: Shop) -> None:
-    decision = placed(read_as="number", despite_violations=True)
-    assert shop.verdict(decision).status == "insisted"
-    column = shop.amended(decision).table("orders").column("placed")
-    assert column.measured_type is None
-    assert "300 of 300 values can't be" in column.notes[0]
+def test_nobody_can_insist_on_reading_text_that_cant_be_read(shop: Shop) -> None:
+    decision = TextType(table="customers", column="name", read_as="number", despite_violations=True)
+    verdict = shop.verdict(decision)
+    assert verdict.status == "refused"
+    assert verdict.message == (
+        "60 of 60 values of `customers.name` can't be read as a number."
+        " The column stays as it is, even if a person insists."
+    )
+    assert shop.amended(decision) == shop.profile
 
 
 def test_a_decimal_comma_makes_a_number(shop: Shop) -> None:

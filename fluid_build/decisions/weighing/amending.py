@@ -62,7 +62,7 @@ def _with_decision(profile: Profile, verdict: Verdict) -> Profile:
             column = _personal(decision) if decision.is_personal else _not_personal
             return _with_column(profile, decision.table, decision.column, column)
         case TextType():
-            reading = _reading(decision, evidence, is_true=verdict.status == "accepted")
+            reading = _reading(decision, evidence)
             return _with_column(profile, decision.table, decision.column, reading)
         case _:
             return profile
@@ -106,20 +106,12 @@ def _not_personal(column: ColumnProfile) -> ColumnProfile:
     return column.model_copy(update={"pii": False})
 
 
-def _reading(decision: TextType, evidence: DecisionEvidence, *, is_true: bool) -> ColumnChange:
-    """Return what a decision on reading text changes; text that doesn't fit stays text."""
+def _reading(decision: TextType, evidence: DecisionEvidence) -> ColumnChange:
+    """Return what a decision on reading text changes."""
 
     def change(column: ColumnProfile) -> ColumnProfile:
         questions = {DATE_QUESTION, NUMBER_QUESTION}
         notes = tuple(note for note in column.notes if note not in questions)
-        if not is_true:
-            violation = (
-                f"A person says that it's read as {evidence.measured_type}, but"
-                f" {evidence.violations:,} of {counted(evidence.rows, 'value')} can't be, so it"
-                " stays as it is."
-            )
-            notes = tuple(dict.fromkeys((*notes, violation)))
-            return column.model_copy(update={"notes": notes})
         if decision.read_as != "text" and not evidence.rows:
             return column
         return column.model_copy(

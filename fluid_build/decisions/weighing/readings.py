@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fluid_build.decisions.language import DecisionEvidence, TextType
 from fluid_build.decisions.verdicts import Verdict, accepted, refused
-from fluid_build.decisions.weighing.claims import Claims, judged, not_measured, query_figures
+from fluid_build.decisions.weighing.claims import Claims, not_measured, query_figures
 from fluid_build.decisions.weighing.names import label
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.column_stats import kind_of
@@ -60,13 +60,16 @@ def weigh_reading(claims: Claims, decision: TextType) -> Verdict:
         return not_measured(decision)
     evidence = _best(_measure(claims, decision, column))
     values = counted(evidence.rows, "value")
-    return judged(
-        decision,
-        evidence,
-        holds=f"All {values} of {name} can be read as {evidence.measured_type}.",
-        broken=f"{evidence.violations:,} of {values} of {name} can't be read as"
-        f" {_described(decision)}.",
+    if not evidence.violations:
+        message = f"All {values} of {name} can be read as {evidence.measured_type}."
+        return accepted(decision, message, evidence)
+    message = (
+        f"{evidence.violations:,} of {values} of {name} can't be read as {_described(decision)}."
     )
+    if decision.despite_violations:
+        # Values that have no place in the type would be lost.
+        message += " The column stays as it is, even if a person insists."
+    return refused(decision, message, evidence)
 
 
 def _described(decision: TextType) -> str:
