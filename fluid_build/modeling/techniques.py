@@ -64,25 +64,25 @@ def check_technique(
     Raises UsageError for an unknown one, for settings that a technique has no calendar for, and for
     a business vault where there's no vault.
     """
-    known = _known_technique(technique)
-    if business_vault and known != "data_vault_2":
+    checked = _checked_technique(technique)
+    if business_vault and checked != "data_vault_2":
         raise UsageError(
-            f"A business vault is part of a Data Vault, and the technique is {known}.",
+            f"A business vault is part of a Data Vault, and the technique is {checked}.",
             hint="Leave --business-vault out, or choose --technique dv2.",
         )
-    if calendar != DEFAULT_CALENDAR and known != "dimensional":
+    if calendar != DEFAULT_CALENDAR and checked != "dimensional":
         raise UsageError(
-            f"The technique {known} has no calendar.",
+            f"The technique {checked} has no calendar.",
             hint="Leave --fiscal-year-start and --locale out, or choose --technique dimensional.",
         )
     if variant is None:
-        return known, None
-    if known != "dimensional":
+        return checked, None
+    if checked != "dimensional":
         raise UsageError(
-            f"The technique {known} has no variants.",
+            f"The technique {checked} has no variants.",
             hint="Leave --variant out, or choose --technique dimensional.",
         )
-    return known, check_variant(variant)
+    return checked, check_variant(variant)
 
 
 def check_combinable(technique: Technique) -> None:
@@ -96,10 +96,10 @@ def check_combinable(technique: Technique) -> None:
 
 def check_event_dates(technique: str, event_dates: Mapping[str, str] | None) -> None:
     """Raise UsageError where dates are chosen for events, but the technique has no facts."""
-    known = _known_technique(technique)
-    if event_dates and known != "dimensional":
+    checked = _checked_technique(technique)
+    if event_dates and checked != "dimensional":
         raise UsageError(
-            f"The technique {known} has no facts, so no event has a date.",
+            f"The technique {checked} has no facts, so no event has a date.",
             hint="Leave --event-date out, or choose --technique dimensional.",
         )
 
@@ -158,47 +158,28 @@ def build_decided_model(
     Elements are addressed by the names that they have without the decisions about them, so the
     model is built twice where there are any.
     """
-    known, requested_variant = check_technique(
+    checked, requested_variant = check_technique(
         technique, variant, calendar, business_vault=business_vault
     )
-    check_event_dates(known, event_dates)
+    check_event_dates(checked, event_dates)
     profile = without_contradicted(profile, observations.contradicted_references)
-    undecided = _conceptual_model(profile, observations, decisions)
-
-    def layers(conceptual: ConceptualModel) -> _Layers:
-        if known == "data_vault_2":
-            raw = data_vault(profile, conceptual, observations, decisions=decisions)
-            return _Layers(conceptual, vault=raw)
-        if known == "dimensional":
-            merged = keep_text_keys(with_merges(conceptual, decisions.merges))
-            mart = star(
-                profile, merged, observations, requested_variant, calendar, event_dates, decisions
-            )
-            return _Layers(without_unused_merges(merged, conceptual, mart), mart=mart)
-        return _Layers(conceptual)
-
-    def model(elements: ElementDecisions) -> LogicalModel:
-        names = decided_names(undecided, elements.renamings)
-        conceptual = with_descriptions(with_decided_names(undecided, names), elements.descriptions)
-        named = _with_elements(layers(conceptual), elements, business_vault=business_vault)
-        return LogicalModel(
-            name=profile.source_name,
-            technique=known,
-            source_kind=profile.source_kind,
-            conceptual=named.conceptual,
-            dv2=named.vault,
-            dimensional=named.mart,
-            osi=semantic_layer(profile, named.conceptual),
-            product=_product(decisions),
-            texts=_element_texts(elements),
-        )
-
+    modeling = _Modeling(
+        profile,
+        checked,
+        requested_variant,
+        observations,
+        calendar,
+        event_dates,
+        business_vault,
+        decisions,
+        undecided=_conceptual_model(profile, observations, decisions),
+    )
     about_tables = [renaming for renaming in decisions.renamings if renaming.element is None]
     unnamed = ElementDecisions(renamings=about_tables)
-    first = model(unnamed)
-    elements = element_decisions(first, decisions)
-    finished = first if elements == unnamed else model(elements)
-    return DecidedModel(finished, _name_refusals(undecided, elements))
+    draft = modeling.model(unnamed)
+    elements = element_decisions(draft, decisions)
+    finished = draft if elements == unnamed else modeling.model(elements)
+    return DecidedModel(finished, _name_refusals(modeling.undecided, elements))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +189,64 @@ class _Layers:
     conceptual: ConceptualModel
     vault: DataVaultModel | None = None
     mart: DimensionalModel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Modeling:
+    """What models of a source are built of, whatever its elements are called.
+
+    ``undecided`` is the conceptual layer without decided names and descriptions.
+    """
+
+    profile: Profile
+    technique: Technique
+    variant: Variant | None
+    observations: Observations
+    calendar: CalendarSettings
+    event_dates: Mapping[str, str] | None
+    business_vault: bool
+    decisions: ModelDecisions
+    undecided: ConceptualModel
+
+    def model(self, elements: ElementDecisions) -> LogicalModel:
+        """Build the model with these names and descriptions."""
+        names = decided_names(self.undecided, elements.renamings)
+        named = with_decided_names(self.undecided, names)
+        conceptual = with_descriptions(named, elements.descriptions)
+        layers = _with_elements(
+            self._layers(conceptual), elements, business_vault=self.business_vault
+        )
+        return LogicalModel(
+            name=self.profile.source_name,
+            technique=self.technique,
+            source_kind=self.profile.source_kind,
+            conceptual=layers.conceptual,
+            dv2=layers.vault,
+            dimensional=layers.mart,
+            osi=semantic_layer(self.profile, layers.conceptual),
+            product=_product(self.decisions),
+            texts=_element_texts(elements),
+        )
+
+    def _layers(self, conceptual: ConceptualModel) -> _Layers:
+        """Build the layer of the technique; a star changes the conceptual one by its merges."""
+        profile, observations, decisions = self.profile, self.observations, self.decisions
+        if self.technique == "data_vault_2":
+            raw = data_vault(profile, conceptual, observations, decisions=decisions)
+            return _Layers(conceptual, vault=raw)
+        if self.technique == "dimensional":
+            merged = keep_text_keys(with_merges(conceptual, decisions.merges))
+            mart = star(
+                profile,
+                merged,
+                observations,
+                self.variant,
+                self.calendar,
+                self.event_dates,
+                decisions,
+            )
+            return _Layers(without_unused_merges(merged, conceptual, mart), mart=mart)
+        return _Layers(conceptual)
 
 
 def _with_elements(layers: _Layers, elements: ElementDecisions, *, business_vault: bool) -> _Layers:
@@ -265,9 +304,9 @@ def _conceptual_model(
     return conceptual
 
 
-def _known_technique(technique: str) -> Technique:
+def _checked_technique(technique: str) -> Technique:
     spelling = technique.strip().lower().replace("-", "_").replace(" ", "_").replace("2.0", "2")
-    for known in TECHNIQUES:
-        if known == ALIASES.get(spelling, spelling):
-            return known
+    for name in TECHNIQUES:
+        if name == ALIASES.get(spelling, spelling):
+            return name
     raise unknown_name("technique", technique, sorted(TECHNIQUES), aliases=ALIASES)
