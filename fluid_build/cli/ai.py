@@ -69,15 +69,15 @@ def setup(
     \b
     Example:  fluid ai setup --provider anthropic
     """
-    known = make_provider(provider or _ask_provider(), endpoint)
-    name = model or _ask_model(known.name)
-    place = _save_key(known, key_from_stdin=key_from_stdin)
-    change = set_setting("llm.provider", known.name)
+    chosen = make_provider(provider or _ask_provider(), endpoint)
+    name = model or _ask_model(chosen.name)
+    place = _save_key(chosen, key_from_stdin=key_from_stdin)
+    change = set_setting("llm.provider", chosen.name)
     set_setting("llm.model", name)
     set_setting("llm.base_url", endpoint)
     if json:
         document = {
-            "provider": known.name,
+            "provider": chosen.name,
             "model": name,
             "endpoint": endpoint,
             "key": place,
@@ -87,7 +87,7 @@ def setup(
         return failures.DONE
     show(
         [
-            text(f"Agents now use {name} of {known.name}, as {change.path} says."),
+            text(f"Agents now use {name} of {chosen.name}, as {change.path} says."),
             text(f"Its API key: {place or 'none; the server needs none'}."),
             heading("Next"),
             Copyable("fluid ai status --check"),

@@ -88,9 +88,9 @@ class ForgeCommand:
         restore_interrupted(out)
         recorded = folder_decisions(out, self.decisions, overwrite=self.overwrite)
         decisions: list[AnyDecision] = [*recorded.decisions]
-        known = {_content(decision) for decision in decisions}
+        recorded_contents = {_content(decision) for decision in decisions}
         for decision in (*self._intended(source), *self.added):
-            if _content(decision) not in known:
+            if _content(decision) not in recorded_contents:
                 decisions.append(decision)
         return replace(self.options, decisions=tuple(decisions), decisions_text=recorded.text)
 

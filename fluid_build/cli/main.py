@@ -91,11 +91,11 @@ class Kinds(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command of a kind; UsageError lists the known ones."""
-        known, name = self.list_commands(ctx), args[0].replace("_", "-")
-        if name not in known and not name.startswith("-"):
+        kinds, name = self.list_commands(ctx), args[0].replace("_", "-")
+        if name not in kinds and not name.startswith("-"):
             raise UsageError(
                 f"Unknown decision {args[0]!r}.",
-                hint=f"{did_you_mean(name, known)}Known decisions: {', '.join(known)}.",
+                hint=f"{did_you_mean(name, kinds)}Known decisions: {', '.join(kinds)}.",
             )
         return super().resolve_command(ctx, [name, *args[1:]])
 
@@ -141,12 +141,12 @@ class Formats(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command of a format; UsageError lists the known ones."""
-        known = self.list_commands(ctx)
-        if args[0] not in known and not args[0].startswith("-"):
+        formats = self.list_commands(ctx)
+        if args[0] not in formats and not args[0].startswith("-"):
             raise UsageError(
                 f"Unknown format {args[0]!r}.",
-                hint=f"{did_you_mean(args[0], known)}"
-                f"Use `{ctx.command_path} {'|'.join(known)} CONTRACT`.",
+                hint=f"{did_you_mean(args[0], formats)}"
+                f"Use `{ctx.command_path} {'|'.join(formats)} CONTRACT`.",
             )
         return super().resolve_command(ctx, args)
 

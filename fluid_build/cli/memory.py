@@ -150,10 +150,10 @@ def _of_address(store: Store, address: str) -> Memory:
     namespace = f"memory/{kind}"
     record = store.get_many(namespace, [key]).get(key) if namespace in MEMORIES else None
     if record is None:
-        known = [memory.address for memory in _all(store)]
+        addresses = [memory.address for memory in _all(store)]
         raise UsageError(
             f"Nothing is remembered under {address!r}.",
-            hint=f"{did_you_mean(address, known)}`fluid memory list` shows the names.",
+            hint=f"{did_you_mean(address, addresses)}`fluid memory list` shows the names.",
         )
     return Memory(namespace, key, record.text, record.value)
 

@@ -41,12 +41,11 @@ def nearby_sources(folder: Path) -> tuple[NearbySource, ...]:
             scripts.append(path)
         elif _is_database(path):
             databases.append(path)
-    found = [
+    return (
         *_by_size(_source(folder, path, [path]) for path in databases),
         *_by_size(_of_files(folder, place, paths) for place, paths in data.items()),
         *_by_size(_source(folder, path, [path]) for path in scripts),
-    ]
-    return tuple(found)
+    )
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -135,13 +135,13 @@ def _origin(source: Source, out: Path) -> ManifestSource:
     return manifest_source(
         source.opened_as.address,
         out,
-        schemas=options.schemas or _schemas_read(source),
+        schemas=options.schemas or _schemas_of_server(source),
         dialect=options.dialect,
         conventions=options.conventions,
     )
 
 
-def _schemas_read(source: Source) -> tuple[str, ...]:
+def _schemas_of_server(source: Source) -> tuple[str, ...]:
     """Return the schemas of a server's tables; dbt may later build in another schema there."""
     if not isinstance(KINDS[source.kind], ServerKind):
         return ()

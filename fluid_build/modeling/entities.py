@@ -96,20 +96,22 @@ def _with_plain_attributes(
     entity: Entity, decisions: ModelDecisions, suggested: TableMeasures
 ) -> Entity:
     """Return an entity whose attributes say that a decision made them plain ones."""
-    plain = {
+    overruled = {
         column: decision
         for (table, column), decision in decisions.measures.items()
         if table == entity.name and decision.additivity == "none" and column in suggested
     }
-    if not plain:
+    if not overruled:
         return entity
     attributes = tuple(
         attribute.model_copy(
             update={
-                "reason": _plain_reason(attribute, plain[attribute.name], suggested[attribute.name])
+                "reason": _plain_reason(
+                    attribute, overruled[attribute.name], suggested[attribute.name]
+                )
             }
         )
-        if attribute.name in plain
+        if attribute.name in overruled
         else attribute
         for attribute in entity.attributes
     )
@@ -196,9 +198,9 @@ def entity_keys(table: TableProfile, has_data: bool) -> tuple[EntityKey, ...]:
     for claim in table.declared_keys:
         if claim.columns != table.primary_key:
             keys.append(_declared_key(table, claim))
-    known = {key.attributes for key in keys}
+    claimed = {key.attributes for key in keys}
     for columns in table.candidate_keys:
-        if len(columns) == 1 and columns not in known:
+        if len(columns) == 1 and columns not in claimed:
             claim = KeyClaim(columns=columns, evidence=_measured_evidence(table, columns))
             reason = f"Unique and never null in {counted(table.rows, 'row')}."
             keys.append(_key(table, "candidate", claim, reason))

@@ -98,9 +98,9 @@ def is_number(type_: str) -> bool:
 
 def type_name(duckdb_type: str) -> str:
     """Return the contract's name of a DuckDB type, ``string`` for an unknown one."""
-    known = _NAMES.get(duckdb_type)
-    if known is not None:
-        return known
+    name = _NAMES.get(duckdb_type)
+    if name is not None:
+        return name
     if _LIST.search(duckdb_type):
         return "array"
     decimal = _DECIMAL.fullmatch(duckdb_type)

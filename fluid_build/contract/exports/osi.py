@@ -186,7 +186,7 @@ def _relationships(names: list[str], keys: tuple[Keys, ...]) -> list[OsiRelation
 
 
 def _metrics(
-    expose: Expose, semantics: TrackedMapping, dataset: str, known: dict[str, Metric]
+    expose: Expose, semantics: TrackedMapping, dataset: str, earlier: dict[str, Metric]
 ) -> dict[str, Metric]:
     """Return the measures of a table as metrics, then the metrics composed of them.
 
@@ -205,7 +205,7 @@ def _metrics(
         if expression is not None and measure.name not in expressions:
             expressions[measure.name] = expression
             more = {"dataset": dataset, **{key: read.take(key) for key in _OF_MEASURE}}
-            name = free_name(f"{dataset}.{measure.name}", [*known, *metrics])
+            name = free_name(f"{dataset}.{measure.name}", [*earlier, *metrics])
             metrics[name] = osi_metric(name, expression, read.text("description"), more)
     for metric, read in zip(
         expose.semantics.metrics or (), semantics.parts("metrics"), strict=True
@@ -214,7 +214,7 @@ def _metrics(
         if expression is not None:
             expressions.setdefault(metric.name, expression)
             more = {key: read.take(key) for key in _OF_METRIC}
-            name = free_name(metric.name, [*known, *metrics])
+            name = free_name(metric.name, [*earlier, *metrics])
             metrics[name] = osi_metric(name, expression, read.text("description"), more)
     return metrics
 

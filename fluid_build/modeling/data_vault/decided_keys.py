@@ -96,9 +96,9 @@ def decided_key(
     """Return columns as a key of a table: one that the table has, or the measured one."""
     columns = tuple(dict.fromkeys(columns))
     holds = _is_unique(entity, columns, evidence)
-    known = next((key for key in entity.keys if key.attributes == columns), None)
-    if known is not None and known.holds == holds:
-        return known
+    own_key = next((key for key in entity.keys if key.attributes == columns), None)
+    if own_key is not None and own_key.holds == holds:
+        return own_key
     figures = evidence or DecisionEvidence(rows=entity.rows)
     return EntityKey(
         kind="candidate",

@@ -74,8 +74,8 @@ def with_split_entities(tables: SourceTables, splits: Iterable[Split]) -> Source
 
 def _with_entity(tables: SourceTables, split: Split) -> SourceTables:
     table = tables.entities[split.table]
-    plain = f"{table.source}.{split.entity}" if table.source else split.entity
-    name = free_name(plain, tables.entities)
+    spelling = f"{table.source}.{split.entity}" if table.source else split.entity
+    name = free_name(spelling, tables.entities)
     reason = decided_reason(split)
     entity = _entity(table, name, split, reason)
     reference = _reference(table, name, split, reason)
@@ -88,9 +88,9 @@ def _with_entity(tables: SourceTables, split: Split) -> SourceTables:
     )
     moved = {
         attribute
-        for known in tables.splits.values()
-        if known.table == split.table
-        for attribute in known.attributes
+        for earlier in tables.splits.values()
+        if earlier.table == split.table
+        for attribute in earlier.attributes
     }
     attributes = tuple(column for column in split.attributes if column not in moved)
     references = {**tables.references, name: ()}

@@ -174,5 +174,5 @@ def _role(decision: Classify, suggested: EntityRole) -> EntityRole:
 
 
 def _clause(sentence: str) -> str:
-    first, _, rest = sentence.rstrip(".").partition(" ")
-    return f"{first.lower() if first in _FIRST_WORDS else first} {rest}"
+    first, _, remainder = sentence.rstrip(".").partition(" ")
+    return f"{first.lower() if first in _FIRST_WORDS else first} {remainder}"

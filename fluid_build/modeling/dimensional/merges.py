@@ -20,20 +20,20 @@ def with_merges(conceptual: ConceptualModel, merges: Iterable[Merge]) -> Concept
     """
     relationships = list(conceptual.relationships)
     for merge in merges:
-        known = merge_reference(conceptual, merge)
-        if known is None and not merge_obstacle(conceptual, merge):
+        reference = merge_reference(conceptual, merge)
+        if reference is None and not merge_obstacle(conceptual, merge):
             relationships.append(_reference(merge, {r.name for r in relationships}))
     return conceptual.model_copy(update={"relationships": tuple(relationships)})
 
 
 def without_unused_merges(
-    conceptual: ConceptualModel, known: ConceptualModel, star: DimensionalModel
+    conceptual: ConceptualModel, unmerged: ConceptualModel, star: DimensionalModel
 ) -> ConceptualModel:
-    """Return the model without references that merges added to the ``known`` ones in vain."""
-    names = {reference.name for reference in known.relationships}
+    """Return the model without references that merges added in vain to those of ``unmerged``."""
+    names = {reference.name for reference in unmerged.relationships}
     names |= {join.relationship for dimension in star.dimensions for join in dimension.joins}
-    kept = tuple(r for r in conceptual.relationships if r.name in names)
-    return conceptual.model_copy(update={"relationships": kept})
+    used = tuple(r for r in conceptual.relationships if r.name in names)
+    return conceptual.model_copy(update={"relationships": used})
 
 
 def merge_reference(conceptual: ConceptualModel, merge: Merge) -> Relationship | None:
@@ -65,16 +65,16 @@ def merge_obstacle(conceptual: ConceptualModel, merge: Merge) -> str:
             f"`{merge.table}` can't be merged into `{merge.into_table}`: {unmatched:,} of"
             f" {counted(entities[merge.table].rows, 'row')} have no row there and would be lost."
         )
-    others = [
+    blocking = [
         reference
         for reference in conceptual.relationships
         if reference.to_entity == merge.table != reference.from_entity
         and set(reference.to_attributes) != set(merge.columns)
     ]
-    if others:
+    if blocking:
         return (
-            f"`{merge.table}` can't be merged: `{others[0].from_entity}` refers to it by"
-            f" {listed(others[0].to_attributes)}."
+            f"`{merge.table}` can't be merged: `{blocking[0].from_entity}` refers to it by"
+            f" {listed(blocking[0].to_attributes)}."
         )
     return ""
 
@@ -85,9 +85,9 @@ def _is_key(entity: Entity, columns: tuple[str, ...]) -> bool:
 
 def _unmatched_rows(conceptual: ConceptualModel, merge: Merge) -> int | None:
     """Return how many rows find no other part; None where that isn't known."""
-    known = merge_reference(conceptual, merge)
-    if known is not None:
-        return known.evidence.orphans + known.evidence.nulls
+    reference = merge_reference(conceptual, merge)
+    if reference is not None:
+        return reference.evidence.orphans + reference.evidence.nulls
     evidence = merge.evidence
     if evidence is None or evidence.matched is None:
         return None

@@ -66,8 +66,8 @@ def in_dependency_order(
             if all(key.to_table not in names - {build.name} for key in keys[build.name])
         ] or waiting[:1]
         ordered += free
-        taken = {build.name for build in free}
-        waiting = [build for build in waiting if build.name not in taken]
+        free_names = {build.name for build in free}
+        waiting = [build for build in waiting if build.name not in free_names]
     return ordered
 
 

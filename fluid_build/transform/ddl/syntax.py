@@ -54,8 +54,8 @@ def _standard_text(text: str) -> str:
 
 def _postgres_text(text: str) -> str:
     """Return a literal that means the same whatever ``standard_conforming_strings`` is set to."""
-    plain = _standard_text(text)
-    return "E" + plain.replace("\\", "\\\\") if "\\" in plain else plain
+    standard = _standard_text(text)
+    return "E" + standard.replace("\\", "\\\\") if "\\" in standard else standard
 
 
 def _escaped_text(text: str) -> str:

@@ -69,9 +69,9 @@ def structural_changes(
             yield SourceChange(_table(planned.table), f"can no longer be read ({reason})")
         else:
             yield SourceChange(_table(planned.table), "is gone")
-    known = {*(planned.table for planned in plan.sources), *left_out}
+    planned_names = {*(planned.table for planned in plan.sources), *left_out}
     for name in tables:
-        if name not in known:
+        if name not in planned_names:
             yield SourceChange(_table(name), "is new")
 
 

@@ -67,10 +67,10 @@ def liar(seed: int = 0, names: Sequence[str] = ()) -> Character:
 
     Their texts are ``names``, such as those of a database, or else the words of the prompt.
     """
-    known = tuple(names)
+    fixed_names = tuple(names)
 
     def character(request: ReceivedRequest) -> Reply:
-        names = known or requested_of(request).names or ("orders",)
+        names = fixed_names or requested_of(request).names or ("orders",)
 
         def text(generator: random.Random, field: str) -> str:
             if field in {"reason", "text", "description"}:
