@@ -6,12 +6,9 @@ The steps hand large values to each other through the run's values; its state st
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from decimal import Decimal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from fluid_build.copilot import retrieval
@@ -26,7 +23,6 @@ from fluid_build.copilot.agents.composite import (
 )
 from fluid_build.copilot.agents.composite.behaviour import Args
 from fluid_build.copilot.agents.composite.state import Item
-from fluid_build.copilot.cost import get_cost_tracker
 from fluid_build.copilot.scratchpad import (
     CriticFinding,
     RetrievalResult,
@@ -39,6 +35,7 @@ from fluid_build.forge.documents import refuse_invalid
 from fluid_build.forge.folder import folder_contents, folder_differences, write_folder
 from fluid_build.forge.stages import decide, measure, prove, report_stage
 from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.observations.observed import Observations
 from fluid_build.pipeline.builder import BuilderAgent
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
 from fluid_build.pipeline.conformance.report import conformance_errors, verdicts_by_standard
@@ -47,7 +44,7 @@ from fluid_build.pipeline.derived import Derived, errors_of
 from fluid_build.pipeline.logical.draft import LogicalOutcome
 from fluid_build.pipeline.memory import EPISODES, model_memory, search_text
 from fluid_build.pipeline.saved_session import restore_session, saved_session
-from fluid_build.pipeline.stages import StageEvent, usage_of
+from fluid_build.pipeline.stage_clock import StageClock
 from fluid_build.pipeline.validator import ValidationReport, ValidatorAgent, with_critic_errors
 from fluid_build.pipeline.values import (
     DECISIONS,
@@ -68,16 +65,6 @@ Work = Callable[[Composite], JsonObject]
 AskingWork = Callable[[Composite], Awaitable[JsonObject]]
 
 
-@dataclass
-class _Timing:
-    started: float
-    input_tokens: int
-    output_tokens: int
-    cost_usd: Decimal
-    findings: int
-    seconds: float = 0.0
-
-
 class Coordinator(CompositeAgent):
     """The agent that runs the staged pipeline. A run without a model goes the same way."""
 
@@ -87,7 +74,7 @@ class Coordinator(CompositeAgent):
         self.place = workplace
         self.preview: Preview | None = None
         self._derived: Derived | None = None
-        self._timings: dict[str, _Timing] = {}
+        self._clock = StageClock(workplace.session)
         self._stages: dict[str, FunctionStep] = {
             "logical": self._asking_step("logical", self._logical)
         }
@@ -144,16 +131,13 @@ class Coordinator(CompositeAgent):
 
     def on_step_start(self, step: FunctionStep, state: Composite) -> Composite:
         """Report that a stage has begun."""
-        used = usage_of(get_cost_tracker())
-        findings = len(self._scratchpad.critic_findings)
-        self._timings[step.name] = _Timing(perf_counter(), *used, findings)
-        self._report(StageEvent(self._run_id, step.name, "started"))
+        self.place.on_stage(self._clock.start(step.name))
         return state
 
     def on_step_complete(self, step: FunctionStep, state: Composite) -> Composite:
         """Note what a stage has done and used, and report that it has ended."""
-        event = self._ended(step, "finished")
-        self._report(event)
+        event = self._clock.end(step.name, "finished")
+        self.place.on_stage(event)
         row = {
             "name": event.name,
             "seconds": event.seconds,
@@ -173,7 +157,7 @@ class Coordinator(CompositeAgent):
 
     def on_error(self, step: FunctionStep, error: object, state: Composite) -> Halt:
         """Stop at a failed stage; the run can be resumed there."""
-        self._report(replace(self._ended(step, "failed"), error=type(error).__name__))
+        self.place.on_stage(self._clock.end(step.name, "failed", error))
         return Halt(state)
 
     def dump_internal(self, internal: Mapping[str, Any]) -> JsonValue:
@@ -215,15 +199,15 @@ class Coordinator(CompositeAgent):
         }
 
     def _run_logical_critic(self, _state: Composite) -> JsonObject:
-        found = CriticAgent().review_logical(
+        findings = CriticAgent().review_logical(
             self.derived.designed.model, scratchpad=self._scratchpad
         )
-        return {"findings": len(found)}
+        return {"findings": len(findings)}
 
     def _retrieve_similar_models(self, _state: Composite) -> JsonObject:
         query = search_text(self.place.values.require(PROFILE))
-        found = self.retrieve_similar_models(query)
-        return {"similar": [result.key for result in found]}
+        similar = self.retrieve_similar_models(query)
+        return {"similar": [result.key for result in similar]}
 
     def retrieve_similar_models(self, query: str) -> list[RetrievalResult]:
         """Return remembered models that are like this one, and add them to the scratchpad."""
@@ -438,7 +422,9 @@ class Coordinator(CompositeAgent):
         observations = place.look_closer(decided.profile)
         return self._derive(options, decided.verdicts, observations)
 
-    def _derive(self, options: ForgeOptions, verdicts: Any, observations: Any) -> Derived:
+    def _derive(
+        self, options: ForgeOptions, verdicts: tuple[Verdict, ...], observations: Observations
+    ) -> Derived:
         place = self.place
         profile = place.values.require(PROFILE)
         return Derived(place.source, options, place.request.out, profile, verdicts, observations)
@@ -463,45 +449,17 @@ class Coordinator(CompositeAgent):
 
     def _step(self, name: str, work: Work) -> FunctionStep:
         def timed(state: Composite) -> StepResult:
-            with self._clocked(name):
+            with self._clock.working(name):
                 return StepResult(work(state))
 
         return function_step(name, timed)
 
     def _asking_step(self, name: str, work: AskingWork) -> FunctionStep:
         async def timed(state: Composite) -> StepResult:
-            with self._clocked(name):
+            with self._clock.working(name):
                 return StepResult(await work(state))
 
         return function_step(name, timed)
-
-    @contextmanager
-    def _clocked(self, name: str) -> Generator[None]:
-        started = perf_counter()
-        try:
-            yield
-        finally:
-            self._timings[name].seconds = perf_counter() - started
-
-    def _ended(self, step: FunctionStep, state: Any) -> StageEvent:
-        timing, used = self._timings[step.name], usage_of(get_cost_tracker())
-        return StageEvent(
-            self._run_id,
-            step.name,
-            state,
-            round(timing.seconds, 3),
-            used.input_tokens - timing.input_tokens,
-            used.output_tokens - timing.output_tokens,
-            used.cost_usd - timing.cost_usd,
-            len(self._scratchpad.critic_findings) - timing.findings,
-            used_fallback=any(
-                (event.kind, event.stage) == ("fallback", step.name)
-                for event in self.place.session.audit_trail
-            ),
-        )
-
-    def _report(self, event: StageEvent) -> None:
-        self.place.on_stage(event)
 
 
 def _number(state: Composite, key: str) -> int:
