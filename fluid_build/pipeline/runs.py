@@ -125,7 +125,11 @@ class RunLog:
         self._delete(run_id)
 
     def prune(self) -> int:
-        """Delete the oldest finished runs beyond ``KEPT_RUNS``; return how many."""
+        """Delete the oldest finished runs beyond ``KEPT_RUNS``; return how many.
+
+        Answers of models that have expired are deleted too.
+        """
+        self._store.purge()
         if len(self._store.keys(RECORDS)) <= KEPT_RUNS:
             return 0
         finished = [record for record in self.records() if record.state == "finished"]

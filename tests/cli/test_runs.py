@@ -2,8 +2,10 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -275,3 +277,17 @@ def test_resuming_a_finished_run_reports_how_it_ended(
     assert again.code == 1
     document = json.loads(again.out)
     assert (document["run"], document["folder"]) == (run, str(tmp_path / "out"))
+
+
+def test_a_store_of_a_newer_version_is_left_alone(
+    fluid: Fluid, home: Path, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    assert fluid("runs", "list").code == 0
+    with closing(sqlite3.connect(home / "fluid.db")) as database:
+        database.execute("PRAGMA user_version = 2")
+    listed = fluid("runs", "list")
+    assert listed.code == 2
+    assert "written by a newer version of Fluid Forge" in listed.err
+    forged = fluid(*FORGE, sqlite_shop, "-o", tmp_path / "out")
+    assert forged.code == 0
+    assert "isn't recorded" in forged.err

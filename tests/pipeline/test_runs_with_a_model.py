@@ -1,7 +1,9 @@
 """Runs in which a language model takes part: what it adds, costs, and does when it fails."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -326,3 +328,17 @@ def test_a_call_that_was_under_way_when_the_process_ended_counts_against_the_lim
     assert (
         receipt.cost.total_usd == receipt.cost.unconfirmed_usd == Decimal(pending["reserved_usd"])
     )
+
+
+def test_answers_are_forgotten_after_some_months(
+    server: LoopbackServer, shop: Path, tmp_path: Path
+) -> None:
+    now = [1_000_000.0]
+    store = SqliteBackend(tmp_path / "home" / "fluid.db", clock=lambda: now[0])
+    forge_run(store, request_for(shop, tmp_path / "out", model_use=asking(server)))
+    assert store.keys(LLM_CACHE)
+    now[0] += 100 * 24 * 3600
+    forge_run(store, request_for(shop, tmp_path / "second"))
+    with closing(sqlite3.connect(tmp_path / "home" / "fluid.db")) as database:
+        query = "SELECT count(*) FROM records WHERE namespace = ?"
+        assert database.execute(query, (LLM_CACHE,)).fetchone() == (0,)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 LLM_CACHE = "cache/llm"
 """The store's namespace for models' answers."""
+_CACHE_SECONDS = 90 * 24 * 3600
+"""How long an answer is kept: a run is resumed, and a source forged again, within some months."""
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -306,7 +308,7 @@ class BaseStageAgent:
         response.require_whole()
         answer = validated(output, response.text)
         if not self.session.no_cache:
-            self.session.store.put(LLM_CACHE, key, response.text)
+            self.session.store.put(LLM_CACHE, key, response.text, ttl_seconds=_CACHE_SECONDS)
         return answer
 
 

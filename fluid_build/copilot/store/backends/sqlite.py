@@ -37,6 +37,8 @@ _MATCHES_TO_RANK = 1_000
 _LOG_PAGES = 8_000
 """Pages (4 KiB) in the write-ahead log before they are moved to the file, which takes a sync."""
 
+_FORMAT = 1
+"""The version of the tables below, which the file has as its user_version."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS records (
     namespace TEXT NOT NULL,
@@ -318,11 +320,17 @@ def _connect(path: Path) -> sqlite3.Connection:
         _execute_patiently(connection, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > _FORMAT:
+            raise StoreError(
+                f"The store {path} was written by a newer version of Fluid Forge.",
+                hint="Use that version, or set FLUID_HOME to another folder.",
+            )
+        if version == 0:
             _execute_patiently(connection, "BEGIN IMMEDIATE")
             for statement in _SCHEMA.split(";\n"):
                 connection.execute(statement)
-            connection.execute("PRAGMA user_version = 1")
+            connection.execute(f"PRAGMA user_version = {_FORMAT}")
             connection.execute("COMMIT")
     except BaseException:
         connection.close()
