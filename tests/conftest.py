@@ -67,6 +67,7 @@ _SLOW_PLACES = (
     "demo/",
     "modeling/data_vault/test_decided_databases.py",
     "pipeline/test_coordinator.py",
+    "pipeline/test_hostile_models.py",
     "profiling/test_hostile_columns.py",
     "profiling/test_semantic_types_accuracy.py",
     "sources/test_ddl_corpus.py",

@@ -3,26 +3,40 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
+import pytest
 import yaml
 
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
+from fluid_build.copilot.llm.testing import LoopbackServer
+from fluid_build.copilot.llm.testing.characters import Character
+from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.language import DECISION
+from fluid_build.forge import Forged, forge
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.pipeline.receipt import Receipt
+from fluid_build.pipeline.requests import ModelUse
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
-from tests.pipeline.lies import decision_content
+from tests.pipeline.lies import Lie, believable_lies, contents, decision_content
+from tests.pipeline.small_runs import forge_run, request_for
+
+TECHNIQUES = ("flat", "data_vault_2", "dimensional")
 
 ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
 """Characters that a terminal obeys, or that turn or hide text."""
 _JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\{[{%#].*", re.DOTALL)
+_ESCAPED = re.compile(r"\{\{ (\\?[\"'])\{[{%#]?\1 \}\}")
+"""Braces of a text in dbt's files: a literal that prints them."""
 _RAW = re.compile(r"\{% raw %\}.*?\{% endraw %\}", re.DOTALL)
 _LITERALS = re.compile(r"('[\w ./:%-]*'|\"[\w ./:%-]*\")(, ?('[\w ./:%-]*'|\"[\w ./:%-]*\"))*")
 
@@ -170,7 +184,7 @@ def _dbt_files(folder: Path) -> list[Path]:
 
 def _jinja(text: str) -> set[str]:
     """Return the Jinja of a file that dbt would run, with plain literals left out."""
-    blocks = _JINJA.findall(_RAW.sub("", text))
+    blocks = _JINJA.findall(_ESCAPED.sub("", _RAW.sub("", text)))
     return {_LITERALS.sub("'x'", block.replace("''", "'")) for block in blocks}
 
 
@@ -191,3 +205,61 @@ def faults_of_contract(folder: Path) -> list[str]:
             except duckdb.Error as error:
                 faults.append(f"{path.name}: {error}")
     return faults
+
+
+class Scene:
+    """A source, lies about it, and its drafts by technique, made when first needed."""
+
+    def __init__(self, source: Path, folder: Path) -> None:
+        self.source = source
+        with closing(open_source(str(source))) as opened:
+            self.lies: list[Lie] = believable_lies(opened, profile_source(opened))
+        self._folder = folder
+        self._drafts: dict[str, Forged] = {}
+
+    def draft_folder(self, technique: str) -> Path:
+        """Return where the draft of a technique is."""
+        return self._folder / f"draft-{technique}"
+
+    def draft(self, technique: str) -> Forged:
+        """Return what a forge without a model makes."""
+        if technique not in self._drafts:
+            with closing(open_source(str(self.source))) as opened:
+                out = self.draft_folder(technique)
+                self._drafts[technique] = forge(opened, technique=technique, out=out)
+        return self._drafts[technique]
+
+
+@dataclass(frozen=True)
+class HostileRun:
+    """The receipt of a run with a hostile model, and all that is wrong with its result."""
+
+    receipt: Receipt
+    faults: list[str]
+
+
+def forge_with(
+    scene: Scene,
+    technique: str,
+    character: Character,
+    folder: Path,
+    tally: Tally | None = None,
+) -> HostileRun:
+    """Forge through the pipeline with a model into ``folder / "out"``, and check the result."""
+    out = folder / "out"
+    draft = scene.draft(technique)
+    with LoopbackServer(character) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", server.key)
+        use = ModelUse(provider="openai", model="gpt-4.1", endpoint=server.base_url("openai"))
+        request = request_for(scene.source, out, model_use=use, technique=technique)
+        result = forge_run(SqliteBackend(folder / "fluid.db"), request)
+        request_count = len(server.requests)
+    with closing(open_source(str(scene.source))) as source:
+        faults = false_claims(source, result.forged.model, draft.model)
+    faults += (tally or Tally()).add(result.receipt, contents(scene.lies))
+    faults += acting_parts(out, scene.draft_folder(technique)) + faults_of_contract(out)
+    if result.forged.proof.verdict != "proven":
+        faults.append(f"the proof is {result.forged.proof.verdict}")
+    if not 0 < request_count <= 6:
+        faults.append(f"{request_count} requests")
+    return HostileRun(result.receipt, faults)

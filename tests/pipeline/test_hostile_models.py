@@ -1,102 +1,157 @@
 """Forges with hostile models: they end, stay as true as the draft, and act nowhere else."""
 
+import json
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
-from fluid_build.copilot.llm.testing import (
-    LoopbackServer,
-    attacker,
-    liar,
-    random_model,
-)
-from fluid_build.copilot.llm.testing.characters import Character
-from fluid_build.copilot.store.backends.sqlite import SqliteBackend
-from fluid_build.forge import Forged, forge
-from fluid_build.pipeline.requests import ModelUse
-from fluid_build.profiling import profile_source
-from fluid_build.sources import open_source
+from fluid_build.copilot.llm.testing import Reply, attacker, liar, random_model
+from fluid_build.copilot.llm.testing.characters import ATTACKS, Character
 from tests.pipeline.demo_shop import small_demo
-from tests.pipeline.hostile_runs import (
-    Tally,
-    acting_parts,
-    false_claims,
-    faults_of_contract,
-)
-from tests.pipeline.lies import Lie, believable_liar, believable_lies, contents
-from tests.pipeline.small_runs import forge_run, request_for
+from tests.pipeline.hostile_runs import ACTING, TECHNIQUES, Scene, Tally, forge_with
+from tests.pipeline.lies import Lie, believable_liar
+from tests.pipeline.small_runs import small_shop
+from tests.shared import CORPUS, on_databases
 
-TECHNIQUES = ("flat", "data_vault_2", "dimensional")
 CHARACTERS: dict[str, Callable[[list[Lie], int], Character]] = {
     "random": lambda _, seed: random_model(seed),
     "liar": lambda _, seed: liar(seed),
     "believable liar": believable_liar,
     "attacker": lambda _, seed: attacker(seed),
 }
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A source, the drafts of it by technique with their folders, and lies about it."""
-
-    source: Path
-    drafts: dict[str, tuple[Forged, Path]]
-    lies: list[Lie]
-
-
-def scene(source: Path, folder: Path) -> Scene:
-    drafts = {}
-    for technique in TECHNIQUES:
-        with closing(open_source(str(source))) as opened:
-            out = folder / f"draft-{technique}"
-            drafts[technique] = (forge(opened, technique=technique, out=out), out)
-    with closing(open_source(str(source))) as opened:
-        lies = believable_lies(opened, profile_source(opened))
-    return Scene(source, drafts, lies)
+_USUAL = {
+    ("random", "flat"),
+    ("liar", "dimensional"),
+    ("believable liar", "data_vault_2"),
+    ("attacker", "dimensional"),
+}
+"""Every character and every technique once; ``make test-all`` has the whole product."""
+PAIRS = [
+    pytest.param(
+        character,
+        technique,
+        marks=() if (character, technique) in _USUAL else pytest.mark.thorough,
+    )
+    for character in CHARACTERS
+    for technique in TECHNIQUES
+]
+KINDS = ("describe", "rename", "set_key", "classify", "split", "domain", "name", "type", "measure")
+LONE_SURROGATE = "\x00\ud800"
+READABLE_ATTACKS = tuple(attack for attack in ATTACKS if attack != LONE_SURROGATE)
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     folder = tmp_path_factory.mktemp("demo")
-    return scene(small_demo(folder / "shop.db"), folder)
+    return Scene(small_demo(folder / "shop.db"), folder)
 
 
-def forge_with(
-    scene: Scene, technique: str, character: Character, folder: Path, tally: Tally
-) -> list[str]:
-    """Forge through the pipeline with a model, and return all that is wrong with the result."""
-    out = folder / "out"
-    draft, draft_folder = scene.drafts[technique]
-    with LoopbackServer(character) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_API_KEY", server.key)
-        use = ModelUse(provider="openai", model="gpt-4.1", endpoint=server.base_url("openai"))
-        request = request_for(scene.source, out, model_use=use, technique=technique)
-        result = forge_run(SqliteBackend(folder / "fluid.db"), request)
-        asked = len(server.requests)
-    with closing(open_source(str(scene.source))) as source:
-        faults = false_claims(source, result.forged.model, draft.model)
-    faults += tally.add(result.receipt, contents(scene.lies))
-    faults += acting_parts(out, draft_folder) + faults_of_contract(out)
-    if result.forged.proof.verdict != "proven":
-        faults.append(f"the proof is {result.forged.proof.verdict}")
-    if not 0 < asked <= 6:
-        faults.append(f"{asked} requests")
-    return faults
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    folder = tmp_path_factory.mktemp("shop")
+    return Scene(small_shop(folder / "shop.db"), folder)
 
 
-@pytest.mark.parametrize("technique", TECHNIQUES)
-@pytest.mark.parametrize("character", CHARACTERS)
+def verify_line(scene: Scene, folder: Path) -> list[str]:
+    return ["verify", str(folder / "out"), "--uri", str(scene.source)]
+
+
+@pytest.mark.parametrize(("character", "technique"), PAIRS)
 def test_the_demo_is_as_true_as_the_draft(
     demo: Scene, tmp_path: Path, character: str, technique: str
 ) -> None:
     model = CHARACTERS[character](demo.lies, 0)
     tally = Tally()
-    assert forge_with(demo, technique, model, tmp_path, tally) == []
+    assert forge_with(demo, technique, model, tmp_path, tally).faults == []
     if character == "believable liar":
         assert tally.lies["refused"] > 20
-    assert run(["verify", str(tmp_path / "out"), "--uri", str(demo.source)], Interrupts()) == 0
+    assert run(verify_line(demo, tmp_path), Interrupts()) == 0
+
+
+@pytest.mark.thorough
+@on_databases("pubs jaffle_shop world car_dealership broker chinook northwind sakila")
+def test_a_real_database_is_as_true_as_its_draft(name: str, tmp_path: Path) -> None:
+    real = Scene(CORPUS / name / "data", tmp_path)
+    for technique in TECHNIQUES:
+        for character, model in CHARACTERS.items():
+            folder = tmp_path / f"{technique} {character}"
+            folder.mkdir()
+            assert forge_with(real, technique, model(real.lies, 1), folder).faults == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_many_lies_about_the_demo_come_to_nothing(
+    demo: Scene, tmp_path: Path, technique: str
+) -> None:
+    for seed in range(2, 22):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        assert forge_with(demo, technique, believable_liar(demo.lies, seed), folder).faults == []
+
+
+def attack_everything(attacks: tuple[str, ...], table: str, column: str) -> Character:
+    """Return a model that attacks through every field of decisions about an existing column."""
+    entries = [
+        {
+            "decision": kind,
+            "table": table,
+            "columns": [column],
+            "to_columns": [attack],
+            "value": attack,
+            "reason": attack,
+        }
+        for kind in KINDS
+        for attack in attacks
+    ]
+    texts = [
+        {"decision": "describe", "table": table, "columns": [], "value": attack, "reason": attack}
+        for attack in attacks
+        if not ACTING.search(attack) and len(attack) < 2000
+    ]
+    answer = json.dumps({"decisions": [*entries, *texts[-1:], *texts[:1]]})
+    return lambda _: Reply(answer)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("technique", TECHNIQUES)
+@pytest.mark.parametrize(
+    "attack", [a for a in READABLE_ATTACKS if len(a) < 200 and not ACTING.search(a)]
+)
+def test_an_attack_in_every_text_acts_nowhere(
+    shop: Scene, tmp_path: Path, technique: str, attack: str
+) -> None:
+    model = attack_everything((attack,), "customer", "city")
+    assert forge_with(shop, technique, model, tmp_path).faults == []
+
+
+def test_all_attacks_at_once_are_read_one_by_one(shop: Scene, tmp_path: Path) -> None:
+    model = attack_everything(READABLE_ATTACKS, "customer", "city")
+    result = forge_with(shop, "data_vault_2", model, tmp_path)
+    assert result.faults == []
+    assert not result.receipt.fallback_used
+    assert len(result.receipt.invalid_proposals) > 50
+
+
+def test_jinja_in_a_description_is_printed_by_dbt_and_not_run(shop: Scene, tmp_path: Path) -> None:
+    attack = "{{ env_var('HOME') }}{% set x = run_query('drop table customers') %}{# #}"
+    model = attack_everything((attack,), "customer", "city")
+    result = forge_with(shop, "flat", model, tmp_path)
+    assert result.faults == []
+    assert "accepted" in {proposal.status for proposal in result.receipt.proposed}
+
+
+def test_an_answer_with_half_a_character_leaves_the_draft_and_is_reported(
+    shop: Scene, tmp_path: Path
+) -> None:
+    """No reader of JSON has to accept half of a pair of surrogates, and ours doesn't."""
+    model = attack_everything((LONE_SURROGATE,), "customer", "city")
+    result = forge_with(shop, "flat", model, tmp_path)
+    assert result.faults == []
+    assert result.receipt.fallback_used
+    assert "violates the schema" in result.receipt.fallback_reasons[0]
+    contract = (tmp_path / "out" / "contract.fluid.yaml").read_bytes()
+    assert contract == (shop.draft_folder("flat") / "contract.fluid.yaml").read_bytes()
