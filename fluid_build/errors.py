@@ -3,7 +3,9 @@
     FluidError
       ├── UsageError                the command or call itself is wrong
       │     ├── MissingExtraError       an optional package isn't installed
-      │     └── DecisionError           a file of decisions, or one of its entries, isn't valid
+      │     └── FaultyFileError         something that the user wrote isn't valid, with its places
+      │           ├── DecisionError         a file of decisions, or one of its entries
+      │           └── IntentError           an intent
       ├── SourceError               the data couldn't be reached or read
       │     ├── UnknownSourceError      no such kind of source
       │     ├── SourceNotFoundError     nothing exists at that path or address
@@ -72,7 +74,7 @@ def unknown_name(
 
 @dataclass(frozen=True, slots=True)
 class DecisionProblem:
-    """What is wrong in a file of decisions, and where.
+    """What is wrong in a file of decisions or an intent, and where.
 
     ``line`` and ``entry`` count from 1. ``entry`` is None for what is wrong outside of the entries,
     ``line`` for what has no place. ``decision`` is the entry's kind where it's known. ``allowed``
@@ -95,8 +97,8 @@ class DecisionProblem:
         return f"{place}{self.message}" + (f" {self.allowed}" if self.allowed else "")
 
 
-class DecisionError(UsageError):
-    """A file of decisions isn't valid; ``problems`` has everything that is wrong in it."""
+class FaultyFileError(UsageError):
+    """A file that a user wrote isn't valid; ``problems`` has everything that is wrong in it."""
 
     def __init__(
         self, file: str, problems: Sequence[DecisionProblem], *, hint: str | None = None
@@ -106,6 +108,14 @@ class DecisionError(UsageError):
         super().__init__(message or f"{file}, {first}", hint=hint or "Correct it and try again.")
         self.file = file
         self.problems = tuple(problems)
+
+
+class DecisionError(FaultyFileError):
+    """A file of decisions isn't valid."""
+
+
+class IntentError(FaultyFileError):
+    """An intent isn't valid."""
 
 
 class SourceError(FluidError):

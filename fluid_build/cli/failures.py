@@ -13,7 +13,7 @@ from typing import TextIO
 import typer
 
 from fluid_build.cli.invocation import fluid_command
-from fluid_build.errors import DecisionError, FluidError
+from fluid_build.errors import FaultyFileError, FluidError
 from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.secrets import redact
 from fluid_build.sources.personal_text import without_values
@@ -68,8 +68,8 @@ def explain(error: Exception) -> Failure:
 
 
 def _details(error: FluidError) -> tuple[str, ...]:
-    """Return what is wrong in a file of decisions; the message itself has a single problem."""
-    if not isinstance(error, DecisionError) or len(error.problems) == 1:
+    """Return what is wrong in a user's file; the message itself has a single problem."""
+    if not isinstance(error, FaultyFileError) or len(error.problems) == 1:
         return ()
     shown = [str(problem) for problem in error.problems[:_MOST_DETAILS]]
     left = len(error.problems) - len(shown)

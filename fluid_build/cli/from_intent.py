@@ -20,7 +20,8 @@ from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import UsageError
 from fluid_build.forge import ForgeOptions
 from fluid_build.pipeline.intent.agent import IntentAgent
-from fluid_build.pipeline.intent.intent import Intent, read_intent
+from fluid_build.pipeline.intent.intent import Intent
+from fluid_build.pipeline.intent.reading import read_intent
 from fluid_build.pipeline.intent.schema_sql import schema_sql
 from fluid_build.pipeline.requests import ModelUse
 from fluid_build.pipeline.sessions import configured, open_session, requested_model
@@ -120,11 +121,14 @@ def from_intent(
 
 
 def _with_entities(intent: Intent, arguments: ForgeArguments) -> Intent:
-    """Return the intent with entities: its own, or those that a model finds in its goal."""
-    if intent.entities:
-        return intent
+    """Return the intent with entities: its own, or those that a model finds in its goal.
+
+    Raises UsageError where a model is required and none is configured.
+    """
     with configured(arguments.model_use):
         model = requested_model(arguments.model_use)
+        if intent.entities:
+            return intent
         if model is None:
             raise UsageError(
                 "The intent lists no entities, and there is no model to find them in its text.",

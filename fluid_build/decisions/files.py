@@ -1,6 +1,6 @@
 """``decisions.yaml``, read: typed entries, or everything that is wrong with it at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +8,12 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails, to_json
 
 from fluid_build import limits
+from fluid_build.decisions.faults import explain_fault
 from fluid_build.decisions.language import DECISION, DECISION_NAMES, DECISION_TYPES, AnyDecision
 from fluid_build.decisions.nodes import DecisionNodes, EntryNode, decision_nodes
 from fluid_build.errors import DecisionError, DecisionProblem
 from fluid_build.regular_files import read_regular
-from fluid_build.text import did_you_mean, listed
+from fluid_build.text import did_you_mean
 
 DECISIONS_FILE = "decisions.yaml"
 SCHEMA_FILE = "decisions.schema.json"
@@ -133,41 +134,6 @@ def _unknown_kind(number: int, entry: EntryNode, kind: object) -> DecisionProble
 def _problem(number: int, entry: EntryNode, kind: str, detail: ErrorDetails) -> DecisionProblem:
     path = [*detail["loc"]][1:]  # The first part is the kind itself.
     field = str(path[0]) if path else ""
-    message, allowed = _explain(path, kind, detail)
+    known = ("decision", *(name for name in _TYPES[kind].model_fields if name != "decision"))
+    message, allowed = explain_fault(path, detail, known, f"Fields of {kind}")
     return DecisionProblem(message, entry.lines.get(field, entry.line), number, kind, allowed)
-
-
-def _explain(path: Sequence[int | str], kind: str, detail: ErrorDetails) -> tuple[str, str]:
-    """Return what is wrong with a field as a clause, and what is allowed as a sentence or ""."""
-    field = ".".join(str(part) for part in path if isinstance(part, str))
-    context = detail.get("ctx") or {}
-    match detail["type"]:
-        case "missing":
-            return f"`{field}` is missing.", ""
-        case "extra_forbidden":
-            known = ("decision", *(f for f in _TYPES[kind].model_fields if f != "decision"))
-            fields = f"Fields of {kind}: {listed(known)}."
-            return f"unknown field {field!r}.", f"{did_you_mean(field, known)}{fields}"
-        case "literal_error" | "enum":
-            return f"`{field}` isn't valid.", f"Allowed: {context.get('expected', '')}."
-        case "value_error":
-            reason = str(context.get("error", detail["msg"]))
-            return f"{f'`{field}`: ' if field else ''}{reason}.", ""
-        case "string_pattern_mismatch":
-            return f"`{field}` isn't a plain name.", (
-                "Use letters, digits and underscores; the first can't be a digit."
-            )
-        case "string_type":
-            return f"`{field}` must be text.", ""
-        case "tuple_type":
-            return f"`{field}` must be a list.", "Write it as `[first, second]`."
-        case "bool_type":
-            return f"`{field}` must be true or false.", ""
-        case "int_type":
-            return f"`{field}` must be a whole number.", ""
-        case "too_short" | "string_too_short":
-            return f"`{field}` is empty.", ""
-        case "too_long" | "string_too_long":
-            return f"`{field}` is longer than {context.get('max_length', 0):,}.", ""
-        case _:
-            return f"`{field}`: {detail['msg'][:1].lower()}{detail['msg'][1:]}.", ""

@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply
-from fluid_build.pipeline.intent.intent import Intent, read_intent
+from fluid_build.pipeline.intent.intent import Intent
+from fluid_build.pipeline.intent.reading import read_intent
 from fluid_build.pipeline.intent.schema_sql import schema_sql
 from tests.cli.running import Fluid
 
@@ -133,10 +134,18 @@ def test_a_text_without_model_or_source_says_what_to_do(fluid: Fluid) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("entities: [{name: a}, {name: a}]", "same name"),
-        ("entities:\n  - name: a b\n", "line 2: entities.0.name"),
-        ("entities: [{name: a, references: [{to: b}]}]", "which is no entity"),
-        ("domain: x\nentitys: []\n", "line 2: entitys"),
+        ("entities: [{name: a}, {name: a}]", "line 1: two entities have the name a."),
+        ("entities:\n  - name: a b\n", "line 2: `entities.name` isn't a plain name."),
+        (
+            "entities: [{name: ab, references: [{to: abc}]}]",
+            "ab refers to abc, which isn't an entity. Did you mean 'ab'?",
+        ),
+        ("domain: x\nentitys: []\n", "line 2: unknown field 'entitys'. Did you mean 'entities'?"),
+        ("owner: Sales\n", "line 1: `owner` isn't a mapping. Fields of an owner: team and email."),
+        (
+            "decisions: [{decision: set_kee}]\n",
+            "unknown decision 'set_kee'. Did you mean 'set_key'?",
+        ),
         ("name: !!python/object/apply:os.system [id]\n", "isn't"),
     ],
 )
@@ -148,6 +157,44 @@ def test_a_broken_intent_is_refused_with_its_place(
     assert outcome.code == 2
     assert complaint in " ".join(outcome.err.split()) or complaint == "isn't"
     assert "Error: " in outcome.err
+
+
+def test_a_required_model_that_nobody_configured_leaves_no_folder(
+    fluid: Fluid, place: Path
+) -> None:
+    (place / "wishes.yaml").write_text("entities: [{name: customer}]\n")
+    arguments = ("wishes.yaml", "-o", "orders", "--require-llm")
+    assert fluid("forge", "data-model", "from-intent", *arguments).code == 2
+    assert not (place / "orders").exists()
+
+
+def test_everything_wrong_with_an_intent_is_said_at_once_in_plain_sentences(
+    fluid: Fluid, place: Path
+) -> None:
+    (place / "wishes.yaml").write_text(
+        "entities:\n"
+        "  - name: customer\n"
+        "    attributes:\n"
+        "      - {name: age, typ: integer}\n"
+        "      - {name: age, type: int}\n"
+        "  - name: sales_order\n"
+        "    references: [{to: customr}]\n"
+        "decisions: [{decision: set_key, table: a, colums: [b]}]\n"
+    )
+    outcome = fluid("forge", "data-model", "from-intent", "wishes.yaml")
+    assert outcome.code == 2
+    message = " ".join(outcome.err.split())
+    assert "wishes.yaml has 6 problems" in message
+    for sentence in (
+        "line 4: unknown field 'typ'. Did you mean 'type'?",
+        "line 5: `entities.attributes.type` isn't valid. Allowed: 'text',",
+        "line 5: two attributes of customer have the name age.",
+        "line 7: sales_order refers to customr, which isn't an entity. Did you mean 'customer'?",
+        "line 8: `decisions.columns` is missing.",
+        "line 8: unknown field 'colums'. Did you mean 'columns'?",
+    ):
+        assert sentence in message
+    assert "Value error" not in message
 
 
 def test_texts_of_an_intent_stay_texts_in_its_schema() -> None:

@@ -82,7 +82,7 @@ class IntentAgent(BaseStageAgent):
         except ValidationError as error:
             faults = error.errors(include_input=False, include_url=False, include_context=False)
             raise SchemaValidationError(
-                "The answer is no sound model of the text.",
+                "The answer isn't a sound model of the text.",
                 schema_name="Intent",
                 validation_errors=faults,
                 raw_output=proposed.model_dump_json(),

@@ -1,16 +1,14 @@
 """An intent: the product's name, domain and owner, and the entities that it's about."""
 
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fluid_build.contract.read.parsers import read_yaml
 from fluid_build.decisions.language import Decision, KeyColumns, Label, NewName, SourceName, Text
-from fluid_build.errors import UsageError
 from fluid_build.modeling.logical import Technique
-from fluid_build.regular_files import read_regular
-from fluid_build.text import clip
+from fluid_build.text import clip, did_you_mean
 
 IntentType = Literal[
     "text", "integer", "decimal", "number", "boolean", "date", "timestamp"
@@ -89,74 +87,62 @@ class Intent(_Part):
     decisions: tuple[Decision, ...] = ()
 
     @model_validator(mode="after")
-    def _names_are_distinct(self) -> Self:
-        names = {entity.name for entity in self.entities}
-        if len(names) < len(self.entities):
-            raise ValueError("two entities have the same name")
-        for entity in self.entities:
-            unknown = [r.to for r in entity.references if r.to not in names]
-            if unknown:
-                raise ValueError(f"{entity.name} refers to {unknown[0]}, which is no entity")
-            attributes = [attribute.name for attribute in entity.attributes]
-            if len(set(attributes)) < len(attributes):
-                raise ValueError(f"two attributes of {entity.name} have the same name")
+    def _is_consistent(self) -> Self:
+        for contradiction in contradictions(self.model_dump()):
+            raise ValueError(contradiction.message.removesuffix("."))
         return self
 
 
-def read_intent(argument: str) -> Intent:
-    """Return an intent: the content of a file, or the argument itself.
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two parts of an intent that don't agree; ``path`` leads to the later one."""
 
-    A YAML mapping is read as an ``Intent``, everything else as a goal. Raises UsageError for a
-    mapping with faults, an empty text, or a file that can't be read.
-    """
-    path = Path(argument)
-    try:
-        is_file = path.is_file()
-    except (OSError, ValueError):  # a text may be too long for a path, or no path at all
-        is_file = False
-    if is_file:
-        return _parse(_text_of(path), str(path))
-    if not argument.strip():
-        raise UsageError("The intent is empty.", hint="Say what you want, or name a file.")
-    if " " not in argument.strip() and path.suffix in {".yaml", ".yml", ".md", ".txt", ".json"}:
-        raise UsageError(f"The file '{path}' doesn't exist.", hint="Check the path.")
-    return _parse(argument, "the intent")
+    path: tuple[str | int, ...]
+    message: str
+    allowed: str = ""
 
 
-def _text_of(path: Path) -> str:
-    try:
-        return read_regular(path, MAX_BYTES, too_large="Shorten it.").decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} isn't UTF-8 text.", hint="Save it as UTF-8.") from None
-    except OSError as error:
-        raise UsageError(
-            f"{path} can't be read: {error.strerror}.", hint="Check its permissions."
-        ) from None
+def contradictions(document: Mapping[str, object]) -> Iterator[Contradiction]:
+    """Yield what doesn't agree in a document; whatever isn't the shape of an intent is ignored."""
+    entities = [(number, entity) for number, entity in _mappings(document, "entities")]
+    names = [str(entity["name"]) for _, entity in entities if "name" in entity]
+    seen: set[str] = set()
+    for number, entity in entities:
+        name, path = str(entity.get("name", "")), ("entities", number)
+        if name and name in seen:
+            yield Contradiction((*path, "name"), f"two entities have the name {name}.")
+        seen.add(name)
+        yield from _repeated_attributes(name, entity, path)
+        for position, reference in _mappings(entity, "references"):
+            target = str(reference.get("to", ""))
+            if target and target not in names:
+                yield Contradiction(
+                    (*path, "references", position, "to"),
+                    f"{name} refers to {target}, which isn't an entity.",
+                    clip(
+                        f"{did_you_mean(target, names)}Entities: {', '.join(names)}.",
+                        _LONGEST_ADVICE,
+                    ),
+                )
 
 
-def _parse(text: str, place: str) -> Intent:
-    located = read_yaml(text, place) if _looks_like_mapping(text) else None
-    if located is None:
-        return Intent(goal=text.strip())
-    try:
-        return Intent.model_validate(located.document)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        path = tuple(first["loc"])
-        line = next(
-            (located.lines[path[:n]] for n in range(len(path), 0, -1) if path[:n] in located.lines),
-            None,
-        )
-        where = f"{place}, line {line}" if line else place
-        key = ".".join(map(str, path))
-        raise UsageError(
-            f"{where}: {key or 'the intent'} isn't valid: {first['msg']}.",
-            hint=clip(f"Known keys: {', '.join(Intent.model_fields)}.", _LONGEST_ADVICE),
-        ) from None
+def _repeated_attributes(
+    entity_name: str, entity: Mapping[str, object], path: tuple[str | int, ...]
+) -> Iterator[Contradiction]:
+    seen: set[str] = set()
+    for position, attribute in _mappings(entity, "attributes"):
+        name = str(attribute.get("name", ""))
+        if name and name in seen:
+            place = (*path, "attributes", position, "name")
+            yield Contradiction(place, f"two attributes of {entity_name} have the name {name}.")
+        seen.add(name)
 
 
-def _looks_like_mapping(text: str) -> bool:
-    """Return whether the first line that says anything begins with a key of an intent."""
-    lines = (line.strip() for line in text.splitlines())
-    first = next((line for line in lines if line and not line.startswith(("#", "---"))), "")
-    return first.partition(":")[0].strip("\"' {") in Intent.model_fields and ":" in first
+def _mappings(
+    document: Mapping[str, object], field: str
+) -> Iterator[tuple[int, Mapping[str, object]]]:
+    """Yield the mappings in a list, with their positions."""
+    items = document.get(field)
+    for position, item in enumerate(items if isinstance(items, list | tuple) else ()):
+        if isinstance(item, Mapping):
+            yield position, item
