@@ -68,6 +68,7 @@ _SLOW_PLACES = (
     "modeling/data_vault/test_decided_databases.py",
     "pipeline/test_coordinator.py",
     "pipeline/test_hostile_models.py",
+    "pipeline/test_values_stay_here.py",
     "profiling/test_hostile_columns.py",
     "profiling/test_semantic_types_accuracy.py",
     "sources/test_ddl_corpus.py",
