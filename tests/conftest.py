@@ -67,6 +67,7 @@ _SLOW_PLACES = (
     "demo/",
     "modeling/data_vault/test_decided_databases.py",
     "pipeline/test_coordinator.py",
+    "pipeline/test_hostile_answers.py",
     "pipeline/test_hostile_models.py",
     "pipeline/test_values_stay_here.py",
     "profiling/test_hostile_columns.py",

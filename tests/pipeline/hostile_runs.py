@@ -14,7 +14,7 @@ import yaml
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
 from fluid_build.copilot.llm.testing import LoopbackServer
-from fluid_build.copilot.llm.testing.characters import Character
+from fluid_build.copilot.llm.testing.server import ServerScript
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.language import DECISION
 from fluid_build.forge import Forged, forge
@@ -241,14 +241,14 @@ class HostileRun:
 def forge_with(
     scene: Scene,
     technique: str,
-    character: Character,
+    script: ServerScript,
     folder: Path,
     tally: Tally | None = None,
 ) -> HostileRun:
     """Forge through the pipeline with a model into ``folder / "out"``, and check the result."""
     out = folder / "out"
     draft = scene.draft(technique)
-    with LoopbackServer(character) as server, pytest.MonkeyPatch.context() as patch:
+    with LoopbackServer(script) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", server.key)
         use = ModelUse(provider="openai", model="gpt-4.1", endpoint=server.base_url("openai"))
         request = request_for(scene.source, out, model_use=use, technique=technique)
