@@ -28,9 +28,12 @@ from fluid_build.pipeline.sessions import configured, open_session, requested_mo
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.uri import locate
+from fluid_build.text import listed_up_to
 
 INTENT_FILE = "intent.yaml"
 _UNNAMED = "intent"
+_MOST_NAMES = 8
+"""In a note: what fits two lines of a terminal."""
 
 TEMPLATE = """\
 name: Orders
@@ -109,12 +112,14 @@ def from_intent(
         out = arguments.out or Path(f"{file_name(product.name or _UNNAMED)}-model")
         arguments = replace(arguments, out=out)
         request = _written_schema(product, out)
+        product = _without_references(product)
     else:
         opening = OpenOptions(schemas=tuple(schema or ()))
         (request,) = source_requests(None, [uri], opening)
         if arguments.out is not None:
             check_outside(arguments.out, request.address)
         _note_unread_goal(product, arguments.model_use)
+        _note_undecided(product)
     options = ForgeOptions(technique or product.technique or "flat", target=target)
     command = replace(arguments.command("from-intent", [request], options), intent=product)
     return forge_sources(command, context.obj, arguments.reporting)
@@ -158,6 +163,35 @@ def _written_schema(intent: Intent, out: Path) -> SourceRequest:
     schema_file = f"{file_name(intent.name or _UNNAMED)}.sql"
     write_artifacts(out, {INTENT_FILE: block_yaml(document), schema_file: schema_sql(intent)})
     return SourceRequest(locate(str(out / schema_file)))
+
+
+def _without_references(intent: Intent) -> Intent:
+    """Return an intent without the references, which its schema declares."""
+    entities = (entity.model_copy(update={"references": ()}) for entity in intent.entities)
+    return intent.model_copy(update={"entities": tuple(entities)})
+
+
+def _note_undecided(intent: Intent) -> None:
+    """Say that the source decides about types and required columns, where the intent has any."""
+    names = [
+        *(
+            f"{entity.name}.{attribute.name}"
+            for entity in intent.entities
+            for attribute in entity.attributes
+            if attribute.model_fields_set & {"type", "is_required"}
+        ),
+        *(
+            f"{entity.name}'s reference to {reference.to}"
+            for entity in intent.entities
+            for reference in entity.references
+            if "is_required" in reference.model_fields_set
+        ),
+    ]
+    if names:
+        messages.tell(
+            "Types and required columns follow from the source, so the intent's aren't used:"
+            f" {listed_up_to(_MOST_NAMES, names)}."
+        )
 
 
 def _note_unread_goal(intent: Intent, use: ModelUse) -> None:

@@ -109,6 +109,44 @@ def test_a_key_of_the_intent_that_does_not_hold_is_refused(
     assert (entry["decision"]["decision"], entry["status"]) == ("set_key", "refused")
 
 
+def test_references_become_relationships_that_the_data_has_to_bear_out(
+    fluid: Fluid, place: Path, sqlite_shop: Path
+) -> None:
+    (place / "wishes.yaml").write_text(
+        "entities:\n"
+        "  - {name: client, table: customer, key: [customer_id]}\n"
+        "  - name: order\n"
+        "    references:\n"
+        "      [{to: client}, {to: client, columns: [total]}, {to: client, columns: [x]}]\n"
+    )
+    arguments = ("wishes.yaml", "--uri", str(sqlite_shop), "-o", "shop")
+    outcome = fluid("forge", "data-model", "from-intent", *arguments, "--json")
+    assert outcome.code == 0
+    entries = json.loads(outcome.out)["receipt"]["decisions"]
+    relationships = {
+        tuple(entry["decision"]["from_columns"]): entry["status"]
+        for entry in entries
+        if entry["decision"]["decision"] == "add_relationship"
+    }
+    assert relationships == {("customer_id",): "accepted", ("total",): "refused"}
+    assert "order's reference to client" in outcome.err
+
+
+def test_types_that_the_source_decides_are_named_once(
+    fluid: Fluid, place: Path, sqlite_shop: Path
+) -> None:
+    (place / "wishes.yaml").write_text(
+        "entities:\n"
+        "  - name: customer\n"
+        "    attributes: [{name: city, type: integer}, {name: name, is_required: true}]\n"
+    )
+    arguments = ("wishes.yaml", "--uri", str(sqlite_shop), "-o", "shop")
+    outcome = fluid("forge", "data-model", "from-intent", *arguments)
+    assert outcome.err.count("the intent's aren't used: customer.city, customer.name.") == 1
+    own_schema = fluid("forge", "data-model", "from-intent", "wishes.yaml", "-o", "own")
+    assert "aren't used" not in own_schema.err
+
+
 def test_a_model_reads_a_text_and_its_reading_is_kept(
     fluid: Fluid, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,9 +1,10 @@
 """An intent anchored in a source: what it says of entities, as decisions about their tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.decisions.language import (
+    AddRelationship,
     AnyDecision,
     Describe,
     Domain,
@@ -13,13 +14,19 @@ from fluid_build.decisions.language import (
     Rename,
     SetKey,
 )
-from fluid_build.pipeline.intent.intent import Intent, IntentAttribute, IntentEntity
+from fluid_build.pipeline.intent.intent import (
+    Intent,
+    IntentAttribute,
+    IntentEntity,
+    IntentReference,
+    reference_columns,
+)
 from fluid_build.sources.base import Table
 
 
 @dataclass(frozen=True, slots=True)
 class AnchoredIntent:
-    """The decisions of an intent, and the entities and attributes that the source doesn't have."""
+    """The decisions of an intent, and the parts of it that the source doesn't have."""
 
     decisions: tuple[AnyDecision, ...]
     missing: tuple[str, ...]
@@ -43,13 +50,11 @@ def anchored(intent: Intent, tables: Sequence[Table]) -> AnchoredIntent:
     An entity is a table if it says so, or if they have the same name but for case, underscores and
     a plural's s. The data is asked later: a key that doesn't hold is refused then.
     """
-    by_name = {_plain(table.name): table for table in tables}
-    by_name |= {_plain(table.own_name): table for table in tables}
-    by_name |= {table.name: table for table in tables}
+    places = _tables_of_entities(intent, tables)
     decisions: list[AnyDecision] = []
     missing: list[str] = []
     for entity in intent.entities:
-        table = by_name.get(entity.table or "") or by_name.get(_plain(entity.table or entity.name))
+        table = places.get(entity.name)
         if table is None:
             missing.append(entity.name)
             continue
@@ -60,7 +65,55 @@ def anchored(intent: Intent, tables: Sequence[Table]) -> AnchoredIntent:
                 missing.append(f"{entity.name}.{attribute.name}")
             else:
                 decisions += _about_column(attribute, table.name, column)
+    entities = {entity.name: entity for entity in intent.entities}
+    for entity in intent.entities:
+        for reference in entity.references:
+            if not {entity.name, reference.to} <= places.keys():
+                continue
+            relationship = _relationship(entity, reference, entities[reference.to], places)
+            if relationship is None:
+                missing.append(f"{entity.name}'s reference to {reference.to}")
+            else:
+                decisions.append(relationship)
     return AnchoredIntent((*decisions, *product_decisions(intent)), tuple(missing))
+
+
+def _tables_of_entities(intent: Intent, tables: Sequence[Table]) -> dict[str, Table]:
+    """Return the tables of the entities that have one, by entity."""
+    by_name = {_plain(table.name): table for table in tables}
+    by_name |= {_plain(table.own_name): table for table in tables}
+    by_name |= {table.name: table for table in tables}
+    places = {
+        entity.name: by_name.get(entity.table or "")
+        or by_name.get(_plain(entity.table or entity.name))
+        for entity in intent.entities
+    }
+    return {name: table for name, table in places.items() if table is not None}
+
+
+def _relationship(
+    child: IntentEntity,
+    reference: IntentReference,
+    parent: IntentEntity,
+    places: Mapping[str, Table],
+) -> AddRelationship | None:
+    """Return a reference between tables; None if its columns can't be found."""
+    child_table, parent_table = places[child.name], places[parent.name]
+    parent_columns = _columns(parent, parent.key_columns, parent_table)
+    if parent_columns is None:
+        return None
+    child_columns = _columns(child, reference_columns(reference, parent), child_table)
+    if child_columns is None and not reference.columns and child != parent:
+        # Many sources call a reference what it refers to.
+        child_columns = _columns(child, parent_columns, child_table)
+    if child_columns is None or (child == parent and child_columns == parent_columns):
+        return None
+    return AddRelationship(
+        from_table=child_table.name,
+        from_columns=child_columns,
+        to_table=parent_table.name,
+        to_columns=parent_columns,
+    )
 
 
 def _about_table(entity: IntentEntity, table: Table) -> Iterator[AnyDecision]:
@@ -68,14 +121,9 @@ def _about_table(entity: IntentEntity, table: Table) -> Iterator[AnyDecision]:
         yield Rename(table=table.name, new_name=entity.name)
     if entity.description:
         yield Describe(table=table.name, text=entity.description)
-    attributes = {attribute.name: attribute for attribute in entity.attributes}
-    key = [
-        _column(attributes.get(name) or IntentAttribute(name=name), table)
-        for name in entity.key or ()
-    ]
-    known = tuple(column for column in key if column is not None)
-    if known and len(known) == len(key):
-        yield SetKey(table=table.name, columns=known)
+    key = _columns(entity, entity.key, table) if entity.key else None
+    if key is not None:
+        yield SetKey(table=table.name, columns=key)
 
 
 def _about_column(attribute: IntentAttribute, table: str, column: str) -> Iterator[AnyDecision]:
@@ -85,6 +133,17 @@ def _about_column(attribute: IntentAttribute, table: str, column: str) -> Iterat
         yield Describe(table=table, column=column, text=attribute.description)
     if attribute.is_personal:
         yield PersonalData(table=table, column=column)
+
+
+def _columns(entity: IntentEntity, names: Sequence[str], table: Table) -> tuple[str, ...] | None:
+    """Return the columns of attributes of an entity; None if one of them isn't there."""
+    attributes = {attribute.name: attribute for attribute in entity.attributes}
+    columns = [
+        _column(attributes.get(name) or IntentAttribute.model_construct(name=name), table)
+        for name in names
+    ]
+    known = tuple(column for column in columns if column is not None)
+    return known if len(known) == len(columns) else None
 
 
 def _column(attribute: IntentAttribute, table: Table) -> str | None:

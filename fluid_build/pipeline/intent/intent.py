@@ -93,6 +93,15 @@ class Intent(_Part):
         return self
 
 
+def reference_columns(reference: IntentReference, target: IntentEntity) -> tuple[str, ...]:
+    """Return the columns of a reference: its own, or those that are called after the target."""
+    if len(reference.columns) == len(target.key_columns):
+        return reference.columns
+    return tuple(
+        key if key.startswith(target.name) else f"{target.name}_{key}" for key in target.key_columns
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Contradiction:
     """Two parts of an intent that don't agree; ``path`` leads to the later one."""

@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator
 
-from fluid_build.pipeline.intent.intent import Intent, IntentEntity, IntentReference
+from fluid_build.pipeline.intent.intent import (
+    Intent,
+    IntentEntity,
+    IntentReference,
+    reference_columns,
+)
 from fluid_build.sources.sql import literal, quote
 
 _TYPES = {
@@ -56,15 +61,6 @@ def _columns(entity: IntentEntity, entities: dict[str, IntentEntity]) -> dict[st
         for name, key in zip(reference_columns(reference, target), target.key_columns, strict=True):
             columns.setdefault(name, parent.get(key, _KEY_TYPE) + ending)
     return columns
-
-
-def reference_columns(reference: IntentReference, target: IntentEntity) -> tuple[str, ...]:
-    """Return the columns of a reference: its own, or those that are called after the target."""
-    if len(reference.columns) == len(target.key_columns):
-        return reference.columns
-    return tuple(
-        key if key.startswith(target.name) else f"{target.name}_{key}" for key in target.key_columns
-    )
 
 
 def _foreign_key(reference: IntentReference, entities: dict[str, IntentEntity]) -> str:
