@@ -58,7 +58,7 @@ def confined_source(root: Path, path: str, *, max_bytes: int = MAX_SOURCE_BYTES)
     if not resolved.exists():
         raise FileNotFoundError("There is no such file.")
     files = list(files_below(resolved, base)) if resolved.is_dir() else [resolved]
-    if not any(_is_source(file) for file in files):
+    if not any(is_readable_source(file) for file in files):
         raise ForbiddenPathError("This tool may not use files of this type.")
     if sum(file.stat().st_size for file in files) > max_bytes:
         raise FileTooLargeError(f"It is larger than {max_bytes} bytes.")
@@ -100,7 +100,7 @@ def files_below(folder: Path, root: Path) -> Iterator[Path]:
 
 def is_readable_source(path: Path) -> bool:
     """Return whether a file's ending says that it can be read as a source."""
-    return _is_source(path)
+    return path.suffix.lower() in SOURCE_SUFFIXES
 
 
 def confined_tool(function: Callable[P, JsonObject]) -> Callable[P, JsonObject]:
@@ -116,8 +116,10 @@ def confined_tool(function: Callable[P, JsonObject]) -> Callable[P, JsonObject]:
         except PathTraversalError:
             return _refusal("path_outside_workspace", "Path is outside the workspace root.")
         except ForbiddenPathError:
-            known = ", ".join(sorted(SOURCE_SUFFIXES))
-            return _refusal("unsupported_file_type", f"Use a file of one of these types: {known}.")
+            endings = ", ".join(sorted(SOURCE_SUFFIXES))
+            return _refusal(
+                "unsupported_file_type", f"Use a file of one of these types: {endings}."
+            )
         except FileTooLargeError:
             return _refusal("file_too_large", "The file is larger than this tool reads.")
         except FileNotFoundError:
@@ -177,10 +179,6 @@ def _key_of(place: Path) -> _Key:
     files = [place] if place.is_file() else list(files_below(place, place))
     states = ((file, file.stat()) for file in files)
     return str(place), tuple((str(f), state.st_mtime_ns, state.st_size) for f, state in states)
-
-
-def _is_source(path: Path) -> bool:
-    return path.suffix.lower() in SOURCE_SUFFIXES
 
 
 def _require_inside(path: Path, root: Path) -> None:

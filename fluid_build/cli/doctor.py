@@ -47,7 +47,7 @@ _SECONDS_TO_CONNECT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Diagnosis:
     """What was looked at, what was seen, and what to do where it failed."""
 
     name: str
@@ -92,8 +92,8 @@ def doctor(
     return failures.CHECK_FAILED if failed else failures.DONE
 
 
-def _checks(*, offline: bool) -> Iterator[Check]:
-    yield Check(
+def _checks(*, offline: bool) -> Iterator[Diagnosis]:
+    yield Diagnosis(
         "version",
         "ok",
         f"Fluid Forge {fluid_build.__version__}, Python {platform.python_version()}",
@@ -107,22 +107,22 @@ def _checks(*, offline: bool) -> Iterator[Check]:
     yield from _check_model(offline=offline)
     for extra, (module, purpose) in EXTRAS.items():
         if _is_installed(module):
-            yield Check(f"extra {extra}", "ok", f"installed: {purpose}")
+            yield Diagnosis(f"extra {extra}", "ok", f"installed: {purpose}")
         else:
-            yield Check(
+            yield Diagnosis(
                 f"extra {extra}", "optional", f"not installed: {purpose}", install_command(extra)
             )
 
 
-def _attempt(name: str, work: Callable[[], str], advice: str) -> Check:
+def _attempt(name: str, work: Callable[[], str], advice: str) -> Diagnosis:
     """Run a check; an error that we raise on purpose says what to do itself."""
     try:
-        return Check(name, "ok", work())
+        return Diagnosis(name, "ok", work())
     except FluidError as error:
-        return Check(name, "failed", error.message, error.hint or advice)
+        return Diagnosis(name, "failed", error.message, error.hint or advice)
     except (OSError, ImportError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        return Check(name, "failed", redact(str(reason)), advice)
+        return Diagnosis(name, "failed", redact(str(reason)), advice)
 
 
 def _check_engine() -> str:
@@ -153,39 +153,39 @@ def _check_store() -> str:
     return f"{redact(shared)} is writable" if shared else f"{fluid_home()} is writable"
 
 
-def _check_model(*, offline: bool) -> Iterator[Check]:
+def _check_model(*, offline: bool) -> Iterator[Diagnosis]:
     try:
         llm = load_unified_config().llm
         if llm.provider is None:
-            yield Check(
+            yield Diagnosis(
                 "model", "optional", "none is configured; forges work without", "fluid ai setup"
             )
             return
         provider = make_provider(llm.provider, llm.base_url)
         place = find_key_place(provider.name, provider.key_variables)
     except FluidError as error:
-        yield Check("model", "failed", error.message, error.hint or "fluid ai setup")
+        yield Diagnosis("model", "failed", error.message, error.hint or "fluid ai setup")
         return
     if llm.model is None:
-        yield Check("model", "failed", "llm.model isn't set", "fluid ai setup")
+        yield Diagnosis("model", "failed", "llm.model isn't set", "fluid ai setup")
     elif place is None and provider.needs_key:
-        yield Check("model", "failed", f"no API key for {provider.name}", "fluid ai setup")
+        yield Diagnosis("model", "failed", f"no API key for {provider.name}", "fluid ai setup")
     else:
         key = f"API key from {place}" if place else "no key needed"
-        yield Check("model", "ok", f"{llm.model} of {provider.name}, {key}")
+        yield Diagnosis("model", "ok", f"{llm.model} of {provider.name}, {key}")
     if not offline:
         yield _check_reachable(provider.base_url)
 
 
-def _check_reachable(address: str) -> Check:
+def _check_reachable(address: str) -> Diagnosis:
     parts = urlsplit(address)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     try:
         with socket.create_connection((host, port), timeout=_SECONDS_TO_CONNECT):
-            return Check("provider", "ok", f"{host}:{port} accepts connections")
+            return Diagnosis("provider", "ok", f"{host}:{port} accepts connections")
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        return Check(
+        return Diagnosis(
             "provider",
             "failed",
             f"{host}:{port} can't be reached: {reason}",
@@ -200,7 +200,7 @@ def _is_installed(module: str) -> bool:
         return False
 
 
-def _screen(checks: Sequence[Check], failed: Sequence[Check]) -> Iterator[Part]:
+def _screen(checks: Sequence[Diagnosis], failed: Sequence[Diagnosis]) -> Iterator[Part]:
     grid = Grid(Column("check", style="cyan"), "state", "finding")
     for check in checks:
         grid.add_row(

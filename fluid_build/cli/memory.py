@@ -28,7 +28,7 @@ Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="The most r
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryRecord:
     """A remembered record; ``score`` says how well it fits a search."""
 
     namespace: str
@@ -128,24 +128,24 @@ def forget_memory(
     return failures.DONE
 
 
-def _all(store: Store) -> Iterator[Memory]:
+def _all(store: Store) -> Iterator[MemoryRecord]:
     for namespace in MEMORIES:
         keys = store.keys(namespace)
         records = store.get_many(namespace, keys)
         for key in keys:
             if key in records:  # another process may have just deleted it
                 record = records[key]
-                yield Memory(namespace, key, record.text, record.value)
+                yield MemoryRecord(namespace, key, record.text, record.value)
 
 
-def _hits(store: Store, query: str, limit: int) -> Iterator[Memory]:
+def _hits(store: Store, query: str, limit: int) -> Iterator[MemoryRecord]:
     for namespace in MEMORIES:
         scores = {hit.key: hit.score for hit in store.search(namespace, query, limit)}
         for key, record in store.get_many(namespace, list(scores)).items():
-            yield Memory(namespace, key, record.text, record.value, scores[key])
+            yield MemoryRecord(namespace, key, record.text, record.value, scores[key])
 
 
-def _of_address(store: Store, address: str) -> Memory:
+def _of_address(store: Store, address: str) -> MemoryRecord:
     kind, _, key = address.partition("/")
     namespace = f"memory/{kind}"
     record = store.get_many(namespace, [key]).get(key) if namespace in MEMORIES else None
@@ -155,17 +155,17 @@ def _of_address(store: Store, address: str) -> Memory:
             f"Nothing is remembered under {address!r}.",
             hint=f"{did_you_mean(address, addresses)}`fluid memory list` shows the names.",
         )
-    return Memory(namespace, key, record.text, record.value)
+    return MemoryRecord(namespace, key, record.text, record.value)
 
 
-def _document(memory: Memory) -> dict[str, object]:
+def _document(memory: MemoryRecord) -> dict[str, object]:
     document: dict[str, object] = {"name": memory.address, "text": memory.text}
     if memory.score is not None:
         document["score"] = round(memory.score, 4)
     return document
 
 
-def _show_list(memories: list[Memory], limit: int, nothing: str) -> None:
+def _show_list(memories: list[MemoryRecord], limit: int, nothing: str) -> None:
     if not memories:
         show([text(nothing)])
         return
@@ -176,7 +176,7 @@ def _show_list(memories: list[Memory], limit: int, nothing: str) -> None:
         )
     show(
         [
-            first_line("Memory", counted(len(memories), "record")),
+            first_line("MemoryRecord", counted(len(memories), "record")),
             indented(grid),
             *more(len(memories) - limit, ": see --limit"),
         ]

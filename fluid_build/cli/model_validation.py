@@ -16,7 +16,7 @@ from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.copilot.scratchpad import CriticFinding
 from fluid_build.decisions.files import recorded_decisions
 from fluid_build.pipeline.conformance import ConformanceAgent, ConformanceReport
-from fluid_build.pipeline.critic.agent import CriticAgent
+from fluid_build.pipeline.critic.agent import review_everything
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import (
     Copyable,
@@ -54,7 +54,7 @@ def validate_model(
     forged = read_folder(folder)
     document = read_contract(folder / CONTRACT_FILE)
     recorded_decisions(folder)
-    findings = _review(forged, document)
+    findings = review_everything(forged.model, document, forged.plan)
     conformance = ConformanceAgent().run(logical=forged.model, contract=document)
     is_valid = (
         forged.agrees
@@ -79,15 +79,6 @@ def validate_model(
     else:
         show(_screen(folder, forged, findings, conformance, disagreements, is_valid=is_valid))
     return failures.DONE if is_valid else failures.CHECK_FAILED
-
-
-def _review(forged: ForgedFolder, document: object) -> list[CriticFinding]:
-    critic = CriticAgent()
-    return [
-        *critic.review_logical(forged.model),
-        *critic.review_contract(document),
-        *critic.review_transform(forged.plan, forged.model),
-    ]
 
 
 def _screen(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fluid_build.cli.stage_lines import dollars
 from fluid_build.decisions.language import DECISION
 from fluid_build.decisions.subjects import decision_line
-from fluid_build.pipeline.receipt import Finding, ProposedDecision, Receipt
+from fluid_build.pipeline.receipt import DecisionRow, FindingRow, Receipt
 from fluid_build.report.terminal.screen_parts import Part, heading, indented, lines, more
 from fluid_build.text import as_sentence, clip, counted
 
@@ -58,12 +58,12 @@ def _decisions(receipt: Receipt) -> Iterator[Part]:
     yield from lines(unfollowed, "yellow", most=len(unfollowed))
 
 
-def _verdict_line(entry: ProposedDecision) -> str:
+def _verdict_line(entry: DecisionRow) -> str:
     decision = decision_line(DECISION.validate_python(entry.decision))
     return f"{entry.status.capitalize()} {clip(decision, _LONGEST_DECISION)}: {entry.message}"
 
 
-def _status_figures(entries: Sequence[ProposedDecision]) -> str:
+def _status_figures(entries: Sequence[DecisionRow]) -> str:
     statuses = Counter(entry.status for entry in entries)
     return ", ".join(f"{statuses[status]:,} {status}" for status in _STATUSES if statuses[status])
 
@@ -87,7 +87,7 @@ def severity_figures(severities: Iterable[str]) -> str:
     )
 
 
-def _finding_line(finding: Finding) -> str:
+def _finding_line(finding: FindingRow) -> str:
     message, advice = as_sentence(finding.message), finding.suggestion or ""
     return f"{message} {as_sentence(advice[0].upper() + advice[1:])}" if advice else message
 

@@ -35,13 +35,15 @@ def element_columns(model: LogicalModel) -> dict[str, Columns]:
     names = sql_names(model.conceptual)
     if model.dv2 is not None:
         return {
-            relation: _named(names, table, columns)
+            relation: _columns_of(names, table, columns)
             for relation, table, columns in _vault_columns(model.dv2)
         }
     if model.dimensional is not None:
         return {element.name: dict(_star_columns(element)) for element in star_elements(model)}
     return {
-        names.table(entity.name): _named(names, entity.name, [a.name for a in entity.attributes])
+        names.table(entity.name): _columns_of(
+            names, entity.name, [a.name for a in entity.attributes]
+        )
         for entity in model.conceptual.entities
     }
 
@@ -89,7 +91,7 @@ def _vault_columns(vault: DataVaultModel) -> Iterator[tuple[str, str, Sequence[s
         yield keyless.name, keyless.table, keyless.columns
 
 
-def _named(names: SqlNames, table: str, columns: Sequence[str]) -> Columns:
+def _columns_of(names: SqlNames, table: str, columns: Sequence[str]) -> Columns:
     return {
         names.column(table, column): SourceColumn(table=table, column=column) for column in columns
     }

@@ -62,8 +62,7 @@ def check_dialects(dialects: Iterable[str]) -> tuple[Dialect, ...]:
     requested = set(dialects)
     unknown = sorted(requested.difference(OSI_SUPPORTED_DIALECTS))
     if unknown:
-        known = get_args(Dialect)
-        why = "isn't SQL" if unknown[0] in known else "isn't a dialect of OSI 0.1.1"
+        why = "isn't SQL" if unknown[0] in get_args(Dialect) else "isn't a dialect of OSI 0.1.1"
         raise ValueError(f"{unknown[0]} {why}; use {', '.join(OSI_SUPPORTED_DIALECTS)}")
     return tuple(dialect for dialect in OSI_SUPPORTED_DIALECTS if dialect in requested)
 

@@ -18,7 +18,7 @@ from fluid_build.forge.stages import Decided, Designed, design, write_contract
 from fluid_build.observations.observed import Observations
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
 from fluid_build.pipeline.conformance.report import conformance_errors
-from fluid_build.pipeline.critic.agent import CriticAgent
+from fluid_build.pipeline.critic.agent import review_everything
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.base import Source
 from fluid_build.transform.ddl.schema_sql import ddl_files
@@ -79,12 +79,8 @@ class Derived:
 
 def errors_of(derived: Derived) -> set[str]:
     """Return what the validator, the conformance checks and the critic call errors."""
-    critic, designed = CriticAgent(), derived.designed
-    findings = [
-        *critic.review_logical(designed.model),
-        *critic.review_contract(derived.contract),
-        *critic.review_transform(designed.plan, designed.model),
-    ]
+    designed = derived.designed
+    findings = review_everything(designed.model, derived.contract, designed.plan)
     conformance = ConformanceAgent().run(logical=designed.model, contract=derived.contract)
     return {
         *contract_faults(derived.contract),

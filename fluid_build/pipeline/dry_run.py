@@ -47,8 +47,8 @@ class DryRun:
     def most_cost_usd(self) -> Decimal | None:
         """Return the most that the questions can cost, None where a price is unknown."""
         costs = [question.most_cost_usd for question in self.questions]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known, Decimal(0)) if len(known) == len(costs) else None
+        listed = [cost for cost in costs if cost is not None]
+        return sum(listed, Decimal(0)) if len(listed) == len(costs) else None
 
 
 def dry_run(source: Source, request: ForgeRequest, on_progress: OnProgress) -> DryRun:

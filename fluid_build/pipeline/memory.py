@@ -19,7 +19,7 @@ _MOST_KEY = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ModelMemory:
     """A record: its key, its value, and the text that it is found by."""
 
     key: str
@@ -27,7 +27,7 @@ class Memory:
     text: str
 
 
-def model_memory(profile: Profile, model: LogicalModel) -> Memory:
+def model_memory(profile: Profile, model: LogicalModel) -> ModelMemory:
     """Return what is remembered of a model, to be found again for a similar source.
 
     A later run on a source of the same name and tables replaces it.
@@ -53,7 +53,7 @@ def model_memory(profile: Profile, model: LogicalModel) -> Memory:
         "entities": [entity.name for entity in model.conceptual.entities],
     }
     key = f"{clip(name, _MOST_KEY)}-{model.technique}-{digest}"
-    return Memory(key, value, search_text(profile, model))
+    return ModelMemory(key, value, search_text(profile, model))
 
 
 def search_text(profile: Profile, model: LogicalModel | None = None) -> str:

@@ -18,7 +18,7 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ProposedDecision(_Frozen):
+class DecisionRow(_Frozen):
     """A decision that an agent or a person made, and what became of it.
 
     ``message`` has the figure that decided, ``evidence`` the query.
@@ -30,7 +30,7 @@ class ProposedDecision(_Frozen):
     evidence: DecisionEvidence | None = None
 
     @classmethod
-    def of(cls, verdict: Verdict) -> ProposedDecision:
+    def of(cls, verdict: Verdict) -> DecisionRow:
         """Return the entry of a verdict."""
         return cls(
             decision=verdict.decision.model_dump(
@@ -42,7 +42,7 @@ class ProposedDecision(_Frozen):
         )
 
 
-class Finding(_Frozen):
+class FindingRow(_Frozen):
     """A critic's remark."""
 
     stage: str
@@ -52,7 +52,7 @@ class Finding(_Frozen):
     target: str | None = None
 
     @classmethod
-    def of(cls, finding: CriticFinding) -> Finding:
+    def of(cls, finding: CriticFinding) -> FindingRow:
         """Return the entry of a critic's finding."""
         return cls(
             stage=finding.stage,
@@ -120,11 +120,11 @@ class Receipt(_Frozen):
     technique: str
     files: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
-    proposed: tuple[ProposedDecision, ...] = ()
+    proposed: tuple[DecisionRow, ...] = ()
     invalid_proposals: tuple[str, ...] = ()
     unread_proposals: int = 0
-    decisions: tuple[ProposedDecision, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    decisions: tuple[DecisionRow, ...] = ()
+    findings: tuple[FindingRow, ...] = ()
     conformance: dict[str, str] = {}
     conformance_errors: tuple[str, ...] = ()
     proof_verdict: str

@@ -11,8 +11,8 @@ from fluid_build.copilot.cost import get_cost_tracker
 from fluid_build.forge import Forged
 from fluid_build.pipeline.coordinator import Coordinator
 from fluid_build.pipeline.receipt import (
-    Finding,
-    ProposedDecision,
+    DecisionRow,
+    FindingRow,
     Receipt,
     StageRow,
     cost_of,
@@ -44,9 +44,9 @@ def receipt_of(
         relations=tuple(build.name for build in forged.plan.published),
         invalid_proposals=tuple(logical["invalid"]),
         unread_proposals=logical["unread"],
-        proposed=tuple(ProposedDecision.of(v) for v in place.values.get(PROPOSED) or ()),
-        decisions=tuple(ProposedDecision.of(v) for v in forged.verdicts),
-        findings=tuple(Finding.of(finding) for finding in coordinator.findings(state)),
+        proposed=tuple(DecisionRow.of(v) for v in place.values.get(PROPOSED) or ()),
+        decisions=tuple(DecisionRow.of(v) for v in forged.verdicts),
+        findings=tuple(FindingRow.of(finding) for finding in coordinator.findings(state)),
         conformance=coordinator.conformance(state),
         conformance_errors=coordinator.conformance_errors(state),
         proof_verdict=forged.proof.verdict,

@@ -43,12 +43,12 @@ class SourcePlace(BaseModel):
             conventions=request.conventions,
         )
 
-    def request(self, given: Address | None = None) -> SourceRequest:
-        """Return the request again, at the ``given`` address if there is one.
+    def request(self, typed: Address | None = None) -> SourceRequest:
+        """Return the request again, with the address as it was ``typed`` if it was.
 
         Raises UsageError for the address of another source.
         """
-        address = given or Address(KINDS[self.kind], self.place)
+        address = typed or Address(KINDS[self.kind], self.place)
         if _without_password(address) != self.place:
             raise UsageError(
                 f"The run reads {redact(self.place)}, not {redact(address.place)}.",

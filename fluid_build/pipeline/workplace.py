@@ -39,8 +39,8 @@ class Workplace:
 
     def look_closer(self, profile: Profile) -> Observations:
         """Return the observations on a profile, measured once: most decisions leave it as it is."""
-        for known, observations in self._observed:
-            if known == profile:
+        for observed, observations in self._observed:
+            if observed == profile:
                 return observations
         observations = look_closer(self.source, profile, self.on_progress)
         self._observed.append((profile, observations))

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fluid_build.modeling.osi_dialects import OSI_SUPPORTED_DIALECTS
 from fluid_build.pipeline.conformance.checks import (
-    Check,
+    DocumentCheck,
     check_dcs_readiness,
     check_fluid,
     check_odcs_readiness,
@@ -25,7 +25,7 @@ from fluid_build.pipeline.conformance.report import (
 
 Logical = TypeVar("Logical")
 
-_OF_CONTRACTS: Mapping[Standard, Check] = {
+_OF_CONTRACTS: Mapping[Standard, DocumentCheck] = {
     "fluid": check_fluid,
     "odcs_translation_readiness": check_odcs_readiness,
     "dcs_translation_readiness": check_dcs_readiness,
@@ -47,7 +47,7 @@ class ConformanceAgent:
         ``logical`` may be a ``LogicalModel`` or anything with an ``osi`` layer, ``contract`` a
         ``FluidContract`` or its document. A standard without its document isn't checked.
         """
-        jobs: dict[Standard, tuple[Check, object]] = {}
+        jobs: dict[Standard, tuple[DocumentCheck, object]] = {}
         if contract is not None:
             document = contract_document(contract)
             jobs |= {standard: (check, document) for standard, check in _OF_CONTRACTS.items()}
@@ -70,6 +70,6 @@ class ConformanceAgent:
         return map_dialects(logical, dialects)
 
 
-def _checked(job: tuple[Check, object]) -> list[ConformanceFinding]:
+def _checked(job: tuple[DocumentCheck, object]) -> list[ConformanceFinding]:
     check, document = job
     return list(check(document))

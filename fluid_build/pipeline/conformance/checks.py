@@ -16,7 +16,7 @@ from fluid_build.pipeline.conformance.report import ConformanceFinding, Standard
 _LONGEST_MESSAGE = 240
 _TITLES = {"odcs": "ODCS", "dcs": "the Data Contract Specification"}
 
-Check = Callable[[object], Iterator[ConformanceFinding]]
+DocumentCheck = Callable[[object], Iterator[ConformanceFinding]]
 
 
 def check_fluid(document: object) -> Iterator[ConformanceFinding]:

@@ -66,6 +66,16 @@ class CriticAgent:
         return _noted((rule(transform_plan, logical) for rule in self._transform_rules), scratchpad)
 
 
+def review_everything(model: object, contract: object, plan: object) -> list[CriticFinding]:
+    """Return the findings of all rules on what a run made."""
+    critic = CriticAgent()
+    return [
+        *critic.review_logical(model),
+        *critic.review_contract(contract),
+        *critic.review_transform(plan, model),
+    ]
+
+
 def _noted(
     findings_by_rule: Iterable[Iterable[CriticFinding]], scratchpad: Scratchpad | None
 ) -> list[CriticFinding]:

@@ -41,7 +41,7 @@ def check_aggregations(logical: object) -> Iterator[CriticFinding]:
 
 def check_fact_dimensions(logical: object) -> Iterator[CriticFinding]:
     """Find facts that nothing groups, and dimensions of facts that aren't there."""
-    known = {name_of(item) for item in parts(logical, "dimensional", "dimensions")}
+    dimensions = {name_of(item) for item in parts(logical, "dimensional", "dimensions")}
     for fact in parts(logical, "dimensional", "facts"):
         name = name_of(fact)
         if not has(fact, "dimensions"):
@@ -49,7 +49,9 @@ def check_fact_dimensions(logical: object) -> Iterator[CriticFinding]:
         references = [_dimension(reference) for reference in parts(fact, "dimensions")]
         if not references and not parts(fact, "attributes"):
             yield _star_finding("warning", f"{name} has no dimensions", f"facts.{name}.dimensions")
-        for missing in dict.fromkeys(item for item in references if known and item not in known):
+        for missing in dict.fromkeys(
+            item for item in references if dimensions and item not in dimensions
+        ):
             yield _star_finding(
                 "error",
                 f"{name} refers to {missing}, which isn't a dimension",

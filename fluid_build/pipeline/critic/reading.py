@@ -28,7 +28,7 @@ def text(owner: object, *path: str) -> str:
 
 def first_text(owner: object, *names: str) -> str:
     """Return the first of several attributes that has a text."""
-    return next((found for name in names if (found := text(owner, name))), "")
+    return next((value for name in names if (value := text(owner, name))), "")
 
 
 def texts(owner: object, *path: str) -> tuple[str, ...]:

@@ -124,11 +124,11 @@ def _builds(transform_plan: object) -> list[object]:
             value = inner
             break
     if isinstance(value, Mapping):
-        return [build for name, item in value.items() for build in _named(name, item)]
+        return [build for name, item in value.items() for build in _builds_under(name, item)]
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def _named(name: object, build: object) -> Iterator[object]:
+def _builds_under(name: object, build: object) -> Iterator[object]:
     """Yield a build of a mapping under its key; a list is what it depends on."""
     if isinstance(build, Mapping):
         yield {"name": name, **build}

@@ -66,7 +66,7 @@ def check_surrogate_keys(logical: object) -> Iterator[CriticFinding]:
 
 def check_links(logical: object) -> Iterator[CriticFinding]:
     """Find links that connect fewer than two hubs, or a hub that isn't there."""
-    known = _names(parts(logical, "dv2", "hubs"))
+    hub_names = _names(parts(logical, "dv2", "hubs"))
     for link in parts(logical, "dv2", "links"):
         name = name_of(link)
         hubs = _linked_hubs(link)
@@ -79,7 +79,7 @@ def check_links(logical: object) -> Iterator[CriticFinding]:
                 f"links.{name}.hubs",
                 "add the missing hub, or store the columns in a satellite",
             )
-        for missing in dict.fromkeys(hub for hub in hubs if known and hub not in known):
+        for missing in dict.fromkeys(hub for hub in hubs if hub_names and hub not in hub_names):
             yield _vault_finding(
                 "error", f"{name} refers to {missing}, which isn't a hub", f"links.{name}.hubs"
             )
@@ -87,10 +87,10 @@ def check_links(logical: object) -> Iterator[CriticFinding]:
 
 def check_satellites(logical: object) -> Iterator[CriticFinding]:
     """Find satellites whose parent isn't there."""
-    known = _names((*parts(logical, "dv2", "hubs"), *parts(logical, "dv2", "links")))
+    parents = _names((*parts(logical, "dv2", "hubs"), *parts(logical, "dv2", "links")))
     for satellite in parts(logical, "dv2", "satellites"):
         parent, name = text(satellite, "parent"), name_of(satellite)
-        if has(satellite, "parent") and parent not in known:
+        if has(satellite, "parent") and parent not in parents:
             problem = f"{parent} isn't a hub or link" if parent else "there is none"
             yield _vault_finding(
                 "error",

@@ -76,10 +76,10 @@ def _walk(start: str, neighbours: Mapping[str, Sequence[str]]) -> tuple[str, ...
 
 
 def _neighbours(profile: Profile) -> dict[str, list[str]]:
-    known = {table.name for table in profile.tables}
+    tables = {table.name for table in profile.tables}
     neighbours: dict[str, list[str]] = {}
     for key in profile.foreign_keys:
-        if key.from_table in known and key.to_table in known:
+        if key.from_table in tables and key.to_table in tables:
             neighbours.setdefault(key.from_table, []).append(key.to_table)
             neighbours.setdefault(key.to_table, []).append(key.from_table)
     return neighbours
