@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -14,29 +13,17 @@ from rich.text import Text
 from fluid_build.agent_loop.loop import MAX_ITERATIONS
 from fluid_build.cli import failures, messages
 from fluid_build.cli.agent_forge import AgentRequest, explore
-from fluid_build.cli.forge_runs import ForgeCommand, Reporting, forge_sources
+from fluid_build.cli.forge_arguments import ForgeArguments
+from fluid_build.cli.forge_runs import ForgeCommand, forge_sources
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.nearby_sources import NearbySource, nearby_sources
-from fluid_build.cli.options import (
-    Debug,
-    Deterministic,
-    Json,
-    JsonLines,
-    LlmEndpoint,
-    LlmModel,
-    LlmProvider,
-    MaxCost,
-    Out,
-    RequireLlm,
-    ShareSamples,
-)
+from fluid_build.cli.option_groups import with_option_groups
+from fluid_build.cli.options import Debug
 from fluid_build.cli.source_options import check_outside, source_requests
-from fluid_build.copilot.cost import parse_cost_limit
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.errors import SourceNotFoundError, UsageError
 from fluid_build.forge import ForgeOptions
-from fluid_build.pipeline.requests import ModelUse
 from fluid_build.pipeline.sessions import configured, requested_model
 from fluid_build.report.terminal.printing import console
 from fluid_build.report.terminal.screen_parts import Part, first_line, indented, text, unbroken
@@ -52,6 +39,7 @@ PURPOSES = (
 """The techniques, by what they are for; the first is proposed, since it assumes nothing."""
 
 _MOST_SOURCES = 9
+_NO_ARGUMENTS = ForgeArguments()
 
 T = TypeVar("T")
 
@@ -66,6 +54,7 @@ class GuidedForge:
     model: LlmConfig | None
 
 
+@with_option_groups
 def guided(
     context: typer.Context,
     yes: Annotated[
@@ -86,16 +75,15 @@ def guided(
             "--max-iterations", min=1, max=200, help="With --agent-loop: the most turns it takes."
         ),
     ] = MAX_ITERATIONS,
-    out: Out = None,
-    llm_provider: LlmProvider = None,
-    llm_model: LlmModel = None,
-    llm_endpoint: LlmEndpoint = None,
-    deterministic: Deterministic = False,
-    require_llm: RequireLlm = False,
-    share_samples: ShareSamples = False,
-    max_cost: MaxCost = None,
-    json: Json = False,
-    json_lines: JsonLines = False,
+    technique: Annotated[
+        str | None,
+        typer.Option(
+            "--technique",
+            metavar="NAME",
+            help="Modeling technique, instead of a question or a proposal.",
+        ),
+    ] = None,
+    arguments: ForgeArguments = _NO_ARGUMENTS,
     _debug: Debug = False,
 ) -> int:
     """Look at this folder, propose what to forge, and ask at most four questions.
@@ -103,19 +91,15 @@ def guided(
     \b
     Example:  fluid forge --yes
     """
-    use = ModelUse(
-        provider=llm_provider,
-        model=llm_model,
-        endpoint=llm_endpoint,
-        deterministic=deterministic,
-        is_required=require_llm,
-        share_samples=share_samples,
-    )
-    limit = None if max_cost is None else parse_cost_limit(max_cost, "--max-cost")
-    reporting = Reporting(json, json_lines)
+    requested = None if technique is None else ForgeOptions(technique).known_technique
     if agent_loop:
-        request = AgentRequest(goal, use, limit, max_iterations)
-        return _forge_explored(request, out, context.obj, reporting)
+        if arguments.dry_run:
+            raise UsageError(
+                "--dry-run sends nothing, and --agent-loop has to ask a model.",
+                hint="Leave one of them out.",
+            )
+        request = AgentRequest(goal, arguments.model_use, arguments.cost_limit, max_iterations)
+        return _forge_explored(request, requested, arguments, context.obj)
     if goal:
         raise UsageError("--goal needs --agent-loop.", hint="Add it, or use from-intent.")
     sources = nearby_sources(Path.cwd())
@@ -125,18 +109,22 @@ def guided(
             hint="Go to the folder with your data, or name it:"
             " fluid forge data-model from-source --uri URI",
         )
-    with configured(use):
-        model = requested_model(use)
-    plan = _proposal(sources, out, model) if yes else _ask(sources, out, model)
+    with configured(arguments.model_use):
+        model = requested_model(arguments.model_use)
+    choose = _propose if yes else _ask
+    plan = choose(sources, requested, arguments.out, model)
     _show_plan(plan)
-    if plan.model is None:
-        use = use.model_copy(update={"deterministic": True})
-    command = _command(plan.source.path, ForgeOptions(plan.technique), plan.out, use, limit)
-    return forge_sources(command, context.obj, reporting)
+    without_model = arguments.deterministic or plan.model is None
+    arguments = replace(arguments, out=plan.out, deterministic=without_model)
+    command = _command(plan.source.path, plan.technique, arguments)
+    return forge_sources(command, context.obj, arguments.reporting)
 
 
 def _forge_explored(
-    request: AgentRequest, out: Path | None, interrupts: Interrupts, reporting: Reporting
+    request: AgentRequest,
+    technique: str | None,
+    arguments: ForgeArguments,
+    interrupts: Interrupts,
 ) -> int:
     """Forge what an agent proposes. Its decisions are measured, and no model is asked again."""
     try:
@@ -145,30 +133,43 @@ def _forge_explored(
         failures.show(failures.explain(error))
         return failures.CHECK_FAILED
     path = outcome.source.relative_to(Path.cwd().resolve()).as_posix()
-    use = request.model_use.model_copy(update={"deterministic": True, "is_required": False})
-    folder = out or _folder_for(path)
-    command = _command(path, ForgeOptions(outcome.technique), folder, use, None)
-    return forge_sources(replace(command, added=outcome.decisions), interrupts, reporting)
+    arguments = replace(
+        arguments,
+        out=arguments.out or _folder_for(path),
+        deterministic=True,
+        require_llm=False,
+        max_cost=None,
+    )
+    command = _command(path, technique or outcome.technique, arguments)
+    command = replace(command, added=(*command.added, *outcome.decisions))
+    return forge_sources(command, interrupts, arguments.reporting)
 
 
-def _command(
-    path: str, options: ForgeOptions, out: Path, use: ModelUse, limit: Decimal | None
-) -> ForgeCommand:
-    sources = tuple(source_requests(None, [path], OpenOptions()))
-    command = ForgeCommand("from-source", sources, options, use, out=out, max_cost=limit)
-    check_outside(out, command.sources[0].address)
-    return command
+def _command(path: str, technique: str, arguments: ForgeArguments) -> ForgeCommand:
+    requests = source_requests(None, [path], OpenOptions())
+    if arguments.out is not None:
+        check_outside(arguments.out, requests[0].address)
+    return arguments.command("from-source", requests, ForgeOptions(technique))
 
 
-def _proposal(
-    sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None
+def _propose(
+    sources: Sequence[NearbySource],
+    technique: str | None,
+    out: Path | None,
+    model: LlmConfig | None,
 ) -> GuidedForge:
     """Return what is proposed: the largest database, or else the largest folder of files."""
     source = sources[0]
-    return GuidedForge(source, PURPOSES[0][0], out or _folder_for(source.path), model)
+    folder = out or _folder_for(source.path)
+    return GuidedForge(source, technique or PURPOSES[0][0], folder, model)
 
 
-def _ask(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | None) -> GuidedForge:
+def _ask(
+    sources: Sequence[NearbySource],
+    technique: str | None,
+    out: Path | None,
+    model: LlmConfig | None,
+) -> GuidedForge:
     if not sys.stdin.isatty():
         raise UsageError(
             "There is no terminal to ask on.",
@@ -179,8 +180,9 @@ def _ask(sources: Sequence[NearbySource], out: Path | None, model: LlmConfig | N
     if len(sources) > 1:
         _show(_source_list(sources))
         source = _choose("Which one", sources[:_MOST_SOURCES])
-    _show(_purpose_list())
-    technique, _ = _choose("What is it for", PURPOSES)
+    if technique is None:
+        _show(_purpose_list())
+        technique, _ = _choose("What is it for", PURPOSES)
     folder = out
     if folder is None:
         proposed = _folder_for(source.path)

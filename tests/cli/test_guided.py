@@ -50,6 +50,32 @@ def test_yes_does_what_is_proposed(fluid: Fluid, folder: Path) -> None:
     assert (folder / "shop-model" / "contract.fluid.yaml").exists()
 
 
+def test_options_replace_questions_and_proposals(
+    fluid: Fluid, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--technique", "dv2", "--domain", "Sales", "--receipt", "receipt.json")
+    monkeypatch.setattr("sys.stdin", Terminal("2\nvault\n"))
+    outcome = fluid("forge", *options, "--json")
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["technique"] == "data_vault_2"
+    assert "domain: Sales" in (folder / "vault" / "contract.fluid.yaml").read_text()
+    receipt = json.loads((folder / "receipt.json").read_text())
+    assert receipt == json.loads(outcome.out)["receipt"]
+
+
+def test_a_dry_run_of_what_is_proposed_writes_nothing(fluid: Fluid, folder: Path) -> None:
+    outcome = fluid("forge", "--yes", "--dry-run", "--tiered", "--no-cache", "--json")
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["dry_run"] is True
+    assert not (folder / "shop-model").exists()
+
+
+def test_a_dry_run_of_an_agent_is_wrong_usage(fluid: Fluid, folder: Path) -> None:
+    outcome = fluid("forge", "--agent-loop", "--dry-run")
+    assert outcome.code == 2
+    assert "--dry-run sends nothing" in outcome.err
+
+
 def test_answers_choose_source_purpose_and_folder(
     fluid: Fluid, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
