@@ -16,9 +16,10 @@ from fluid_build.copilot.agents.agent.events import (
 from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.llm.capabilities import capability_warnings, tool_warnings
 from fluid_build.copilot.store.configured import open_store
+from fluid_build.copilot.unified_config import current_config
 from fluid_build.errors import UsageError
 from fluid_build.pipeline.requests import ModelUse
-from fluid_build.pipeline.sessions import configured, open_session
+from fluid_build.pipeline.sessions import configured, open_session, requested_model
 from fluid_build.text import counted
 
 
@@ -37,16 +38,13 @@ def explore(request: AgentRequest, folder: Path) -> LoopOutcome:
 
     Raises UsageError where no model is configured, or what ``run_copilot_agent_loop`` raises.
     """
-    use = request.model_use.model_copy(update={"is_required": True})
+    use = request.model_use
     tracker = RunCostTracker(request.max_cost)
     with configured(use), use_cost_tracker(tracker):
-        session = open_session(open_store(), use, "agent-loop")
-        config = session.llm_config
+        config = requested_model(use)
         if config is None:
-            raise UsageError(
-                "--agent-loop needs a model, and none is configured.",
-                hint="Pass --llm-provider and --llm-model, or run `fluid ai setup`.",
-            )
+            raise _without_model()
+        session = open_session(open_store(), use, "agent-loop")
         matrix = session.capability_matrix
         warnings = (*capability_warnings(config, matrix), *tool_warnings(config, matrix))
         for warning in warnings:
@@ -61,6 +59,18 @@ def explore(request: AgentRequest, folder: Path) -> LoopOutcome:
         )
     _tell_outcome(outcome, folder)
     return outcome
+
+
+def _without_model() -> UsageError:
+    if current_config().behavior.deterministic:
+        return UsageError(
+            "--agent-loop needs a model, and --deterministic asks for none.",
+            hint="Leave one out; FLUID_DETERMINISTIC and behavior.deterministic count too.",
+        )
+    return UsageError(
+        "--agent-loop needs a model, and none is configured.",
+        hint="Pass --llm-provider and --llm-model, or run `fluid ai setup`.",
+    )
 
 
 def _tell_event(event: AgentEvent[object]) -> None:

@@ -69,7 +69,7 @@ def setup(
     \b
     Example:  fluid ai setup --provider anthropic
     """
-    chosen = make_provider(provider or _ask_provider(), endpoint)
+    chosen = make_provider(provider, endpoint) if provider else _ask_provider(endpoint)
     name = model or _ask_model(chosen.name)
     place = _save_key(chosen, key_from_stdin=key_from_stdin)
     change = set_setting("llm.provider", chosen.name)
@@ -113,8 +113,10 @@ def status(
     llm = current_config().llm
     place = problem = None
     try:
-        if llm.provider is None or llm.model is None:
+        if llm.provider is None and llm.model is None:
             raise UsageError("No model is configured; forges work without one.")
+        if llm.provider is not None:
+            make_provider(llm.provider, llm.base_url)
         config = default_llm_config()
         provider = make_provider(config.provider, config.base_url)
         place = find_key_place(provider.name, provider.key_variables)
@@ -178,10 +180,17 @@ def models(
     return failures.DONE
 
 
-def _ask_provider() -> str:
+def _ask_provider(endpoint: str | None) -> LlmProvider:
     _require_terminal("--provider")
     names = ", ".join(sorted(PROVIDERS))
-    return messages.ask(f"Provider ({names}) [anthropic]: ").strip() or "anthropic"
+    while True:
+        line = messages.ask(f"Provider ({names}) [anthropic]: ")
+        try:
+            return make_provider(line.strip() or "anthropic", endpoint)
+        except UsageError as error:
+            if not line.endswith("\n"):
+                raise
+            messages.tell(f"{error.message} {error.hint or ''}".strip())
 
 
 def _ask_model(provider: str) -> str:
@@ -239,9 +248,8 @@ def _check_answer(config: LlmConfig) -> str | None:
 
 def _status_screen(document: Mapping[str, object]) -> Iterator[Part]:
     problem, key = document["problem"], document["key"]
-    yield first_line(
-        str(document["model"] or "No model"), str(document["provider"] or "is configured")
-    )
+    if document["model"] or document["provider"]:
+        yield first_line(str(document["model"] or "no model"), str(document["provider"] or ""))
     if document["endpoint"]:
         yield indented(f"at {document['endpoint']}", "dim")
     if key:

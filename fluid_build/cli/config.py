@@ -8,6 +8,7 @@ from rich.table import Column
 
 from fluid_build.cli import failures, messages
 from fluid_build.cli.options import Debug, Json
+from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.unified_config import (
     CONFIG_NAME,
     fluid_home,
@@ -70,6 +71,8 @@ def set_config(
             f"Pass a value for {key}, or --unset." if value is None else "--unset takes no value.",
             hint=f"For example: fluid config set {key} VALUE",
         )
+    if key == "llm.provider" and value is not None:
+        make_provider(value)
     change = set_setting(key, value)
     backup = change.backup
     if json:

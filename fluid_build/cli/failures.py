@@ -78,7 +78,9 @@ def _details(error: FluidError) -> tuple[str, ...]:
 
 def _usage_hint(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "fluid"
+    path = context.command_path if context is not None else "fluid"
+    # "{DIR}" is how help prints an argument; a command to paste has none of its marks.
+    command = path.replace("{", "").replace("}", "")
     return f"Run `{command} --help` to see its options."
 
 

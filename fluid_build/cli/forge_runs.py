@@ -185,10 +185,8 @@ def report_stop(error: FluidError, run_id: str) -> int:
     """Say why a run had to stop and how to go on; return the exit code."""
     message, hint, command = error.message, error.hint or "", error.command
     if isinstance(error, CostLimitExceeded):
-        higher = max(error.total_usd, error.limit_usd * 2).quantize(Decimal("0.01")) + Decimal(
-            "0.01"
-        )
-        message = f"The run {run_id} stopped at its cost limit: {message}."
+        higher = max(error.total_usd, error.limit_usd * 2).quantize(_CENT) + _CENT
+        message = f"The run {run_id} stopped at its cost limit. {over_limit(error)}"
         hint = "What was paid for is kept. Raise the limit to go on:"
         command = f"fluid runs resume {run_id} --max-cost {higher:.2f}"
     elif isinstance(error, AgentExecutionError) and run_id:
@@ -213,3 +211,16 @@ def write_receipt(path: Path, receipt: Receipt) -> None:
 def file_name(name: str) -> str:
     """Return a product's name as part of a folder's name."""
     return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "source"
+
+
+def over_limit(error: CostLimitExceeded) -> str:
+    """Return by how much a run would pass its cost limit, as a sentence."""
+    return (
+        f"It could come to {_exact_dollars(error.total_usd)}, and the limit is"
+        f" {_exact_dollars(error.limit_usd)}."
+    )
+
+
+def _exact_dollars(amount: Decimal) -> str:
+    """Return an amount of US dollars with its first digits, however small it is."""
+    return f"${Decimal(f'{amount:.3g}'):f}"

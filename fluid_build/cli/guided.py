@@ -14,7 +14,7 @@ from fluid_build.agent_loop.loop import MAX_ITERATIONS
 from fluid_build.cli import failures, messages
 from fluid_build.cli.agent_forge import AgentRequest, explore
 from fluid_build.cli.forge_arguments import ForgeArguments
-from fluid_build.cli.forge_runs import ForgeCommand, forge_sources
+from fluid_build.cli.forge_runs import ForgeCommand, forge_sources, over_limit
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.nearby_sources import NearbySource, nearby_sources
 from fluid_build.cli.option_groups import with_option_groups
@@ -130,7 +130,7 @@ def _forge_explored(
     try:
         outcome = explore(request, Path.cwd())
     except (AgentExecutionError, CostLimitExceeded) as error:
-        failures.show(failures.explain(error))
+        failures.show(_agent_failure(error))
         return failures.CHECK_FAILED
     path = outcome.source.relative_to(Path.cwd().resolve()).as_posix()
     arguments = replace(
@@ -143,6 +143,13 @@ def _forge_explored(
     command = _command(path, technique or outcome.technique, arguments)
     command = replace(command, added=(*command.added, *outcome.decisions))
     return forge_sources(command, interrupts, arguments.reporting)
+
+
+def _agent_failure(error: AgentExecutionError | CostLimitExceeded) -> failures.Failure:
+    if isinstance(error, CostLimitExceeded):
+        return failures.Failure(over_limit(error), "Raise --max-cost, or forge without a model.")
+    hint = error.hint or "Ask again with --no-cache, or choose another model with --llm-model."
+    return failures.Failure(f"The agent couldn't finish. {error.message}", hint)
 
 
 def _command(path: str, technique: str, arguments: ForgeArguments) -> ForgeCommand:

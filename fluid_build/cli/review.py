@@ -12,10 +12,11 @@ from rich.text import Text
 
 from fluid_build.cli import failures, messages
 from fluid_build.cli.forge_again import forge_again
+from fluid_build.cli.invocation import fluid
 from fluid_build.cli.next_steps import next_steps
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.recording import write_answers
-from fluid_build.cli.review_answers import answer_on_terminal, parse_answer
+from fluid_build.cli.review_answers import Interview, answer_on_terminal, parse_answer
 from fluid_build.cli.review_screen import question_parts
 from fluid_build.decisions.editing import entry_fields
 from fluid_build.decisions.files import DECISIONS_FILE, recorded_decisions
@@ -79,9 +80,14 @@ def review(
         answered = [parse_answer(questions, each) for each in answer]
         write_answers(folder, answered)
     elif not json and questions and sys.stdin.isatty() and sys.stdout.isatty():
-        answered = answer_on_terminal(
-            questions[:limit], lambda decision: write_answers(folder, [decision])
-        )
+        interview = Interview(lambda decision: write_answers(folder, [decision]))
+        try:
+            answered = answer_on_terminal(questions[:limit], interview)
+        except KeyboardInterrupt:
+            if not interview.answers:
+                raise
+            _tell_interrupted(folder)
+            return failures.NOT_DONE
     step = forge_again(folder, manifest, model)
     still_open = _questions(folder, model) if answered else questions
     if json:
@@ -94,6 +100,12 @@ def review(
     elif not (sys.stdin.isatty() and sys.stdout.isatty()) or not questions:
         show(_list_screen(folder, questions, limit))
     return failures.DONE
+
+
+def _tell_interrupted(folder: Path) -> None:
+    messages.tell("")
+    messages.tell(f"Interrupted. Your answers so far are in {folder / DECISIONS_FILE}.")
+    messages.tell(f"Go on with: {fluid('review', str(folder))}")
 
 
 def _questions(folder: Path, model: LogicalModel) -> tuple[Judgement, ...]:

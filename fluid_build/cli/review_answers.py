@@ -1,6 +1,7 @@
 """Answers to judgement calls: by id on the command line, or one by one on a terminal."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from fluid_build.cli import messages
@@ -36,22 +37,29 @@ def parse_answer(questions: Sequence[Judgement], answer: str) -> AnyDecision:
     return _answer(by_id[id_], choice.strip())
 
 
-def answer_on_terminal(questions: Sequence[Judgement], write: Write) -> list[AnyDecision]:
-    """Ask questions one by one, write each answer at once, and return the answers.
+@dataclass(frozen=True, slots=True)
+class Interview:
+    """The answers of a session at the terminal so far, by question; each is written at once."""
+
+    write: Write
+    answers: dict[str, AnyDecision] = field(default_factory=dict)
+
+    def note(self, key: str, decision: AnyDecision) -> None:
+        """Write an answer."""
+        self.write(decision)
+        self.answers[key] = decision
+
+
+def answer_on_terminal(questions: Sequence[Judgement], interview: Interview) -> list[AnyDecision]:
+    """Ask questions one by one, and return the answers.
 
     It ends after the last question, with ``q``, or where the input ends.
     """
-    answers: dict[str, AnyDecision] = {}
-
-    def note(key: str, decision: AnyDecision) -> None:
-        write(decision)
-        answers[key] = decision
-
     place = 0
     while place < len(questions):
         question = questions[place]
         show(question_parts(question, f"{place + 1} of {len(questions)}"))
-        match _ask(question, note):
+        match _ask(question, interview.note):
             case "quit":
                 break
             case "back":
@@ -60,7 +68,7 @@ def answer_on_terminal(questions: Sequence[Judgement], write: Write) -> list[Any
                 place += 1
             case "again":
                 pass
-    return [*answers.values()]
+    return [*interview.answers.values()]
 
 
 def _ask(question: Judgement, note: Callable[[str, AnyDecision], None]) -> Move:
@@ -106,6 +114,7 @@ def _describe(question: Judgement, note: Callable[[str, AnyDecision], None]) -> 
         target = {"table": question.table, "column": question.column or None}
         fields = {"decision": "describe", **target, "text": description}
         note(f"{question.id} described", _decision(fields))
+        messages.tell(f"  The description of {subject} is written.")
     return "again"
 
 
@@ -130,7 +139,7 @@ def _choice(question: Judgement, reply: str) -> Choice:
     if reply.casefold() in labels:
         return labels[reply.casefold()]
     raise UsageError(
-        f"{reply!r} isn't a choice of {question.id}.",
+        f"{reply!r} doesn't answer '{question.question}'.",
         hint=f"Choose a number from 1 to {len(question.choices)}.",
     )
 

@@ -12,7 +12,7 @@ from fluid_build.report.terminal.unbroken_grid import Grid
 def question_parts(question: Judgement, remark: str) -> Iterator[Part]:
     """Yield a question with its evidence and its choices by number, ours first."""
     label = question.certainty_label
-    yield heading(question.question, f"{remark}  {label} sure" if label else remark)
+    yield heading(question.question, f"{remark}  confidence {label}" if label else remark)
     if question.evidence:
         yield indented(question.evidence)
     if question.choices:

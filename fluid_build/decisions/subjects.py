@@ -64,9 +64,13 @@ def decision_line(decision: AnyDecision) -> str:
                 (
                     decision.decision,
                     *([".".join(names)] if names else ()),
-                    *(str(value) for value in fields.values()),
+                    *(_value_label(value) for value in fields.values()),
                 )
             )
+
+
+def _value_label(value: object) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 def _columns_label(table: str, columns: Sequence[str]) -> str:

@@ -40,8 +40,26 @@ def test_a_setting_that_was_set_is_shown_with_its_file_and_line(fluid: Fluid, ho
 def test_an_unknown_setting_is_refused_with_the_nearest_one(fluid: Fluid, home: Path) -> None:
     outcome = fluid("config", "set", "llm.modle", "x")
     assert outcome.code == 2
-    assert "Did you mean 'model'?" in outcome.err
+    assert "Did you mean 'llm.model'?" in outcome.err
     assert not home.exists()
+
+
+def test_an_unknown_provider_is_refused_before_it_is_written(fluid: Fluid, home: Path) -> None:
+    outcome = fluid("config", "set", "llm.provider", "opnai")
+    assert outcome.code == 2
+    assert "Did you mean 'openai'?" in outcome.err
+    assert not home.exists()
+
+
+def test_status_says_what_is_wrong_with_a_provider_that_somebody_wrote_by_hand(
+    fluid: Fluid, home: Path
+) -> None:
+    home.mkdir()
+    (home / "config.yaml").write_text("llm: {provider: opnai}\n")
+    outcome = fluid("ai", "status")
+    assert outcome.code == 1
+    assert "Unknown provider 'opnai'." in outcome.out
+    assert "No model" not in outcome.out
 
 
 def test_a_setting_can_be_removed(fluid: Fluid) -> None:
@@ -172,7 +190,7 @@ def test_doctor_says_what_is_wrong_with_the_configuration(fluid: Fluid, home: Pa
     (home / "config.yaml").write_text("llm: {tierd: true}\n")
     outcome = fluid("doctor", "--offline")
     assert outcome.code == 1
-    assert "Did you mean 'tiered'?" in outcome.out
+    assert "Did you mean 'llm.tiered'?" in outcome.out
 
 
 def test_doctor_finds_a_store_that_cannot_be_written(

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,10 @@ def test_elsewhere_than_on_a_terminal_the_questions_are_listed(
             "key-custmers=1",
             "There's no open question 'key-custmers'. Did you mean 'key-customers'?",
         ),
-        ("key-customers=3", "'3' isn't a choice of key-customers. Choose a number from 1 to 2."),
+        (
+            "key-customers=3",
+            "doesn't answer 'What identifies a row of customers?'. Choose a number from 1 to 2.",
+        ),
         ("owner=\x1b[31m", "This can't be used: the text has control characters."),
     ],
 )
@@ -163,7 +167,10 @@ def test_the_keyboard_answers_one_question_at_a_time(fluid: Fluid, shop_model: P
     total = len(places)
     number = places.index("key-customers") + 1
     assert outcome.out.count(f"What identifies a row of customers?  {number} of {total}") == 2
-    assert "'9' isn't a choice of key-customers. Choose a number from 1 to 2." in outcome.out
+    assert (
+        "'9' doesn't answer 'What identifies a row of customers?'. Choose a number from 1 to 2."
+        in outcome.out
+    )
     assert "set_key customers (number)" in outcome.out
     assert "\x1b[31m" not in outcome.out
 
@@ -188,6 +195,26 @@ def test_the_end_of_the_input_ends_the_review(shop_model: Path) -> None:
     outcome = on_terminal("\x04", "review", shop_model)
     assert outcome.code == 0
     assert not (shop_model / "decisions.yaml").exists()
+
+
+def test_an_interrupt_says_that_the_answers_so_far_are_kept(shop_model: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [*COMMAND, "review", str(shop_model)]
+    environment = {**os.environ, "COLUMNS": "80", "TERM": "dumb"}
+    with subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        os.close(theirs)
+        os.write(ours, b"\n")
+        shown = b""
+        while b" 2 of " not in shown:
+            shown += os.read(ours, 65536)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=30)
+    os.close(ours)
+    assert process.returncode == 2
+    assert "Your answers so far are in" in error
+    assert len(decisions(shop_model)) == 1
 
 
 def test_ambiguous_text_is_asked_first(fluid: Fluid, tmp_path: Path) -> None:

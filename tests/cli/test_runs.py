@@ -114,7 +114,8 @@ def test_a_cost_limit_stops_with_code_1_and_names_the_command_that_goes_on(
     assert server.requests == []
     (record,) = RunLog(SqliteBackend(home / "fluid.db")).records()
     assert f"runs resume {record.id} --max-cost" in stopped.err
-    assert "stopped at its cost limit" in stopped.err
+    assert "stopped at its cost limit. It could come to $0.0" in stopped.err
+    assert "and the limit is $0.00001." in stopped.err
     assert "Stopped: CostLimitExceeded" in fluid("runs", "show", record.id).out
     resumed = fluid("runs", "resume", record.id, "--max-cost", "1", "--json")
     assert resumed.code == 0, resumed.err

@@ -143,7 +143,7 @@ def test_the_nearest_setting_is_named(tmp_path: Path) -> None:
     write(tmp_path, config__yaml="llm: {provder: x}")
     with pytest.raises(ConfigError) as caught:
         load(tmp_path)
-    assert caught.value.hint == "Did you mean 'provider'?"
+    assert caught.value.hint == "Did you mean 'llm.provider'?"
 
 
 def test_errors_elsewhere_say_where(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ def default_llm_config() -> LlmConfig:
         key = "llm.provider" if llm.provider is None else "llm.model"
         raise UsageError(
             f"No model is configured: {key} isn't set.",
-            hint=f"Pass an LlmConfig, or set {key} in ~/.fluid/config.yaml or {ENVIRONMENT[key]}.",
+            hint="Run `fluid ai setup`, pass --llm-provider and --llm-model, or set"
+            f" {ENVIRONMENT[key]}; in code, pass an LlmConfig.",
         )
     return LlmConfig(
         llm.provider,

@@ -305,8 +305,8 @@ def _known_settings(path: KeyPath) -> str:
         annotation = section.model_fields[part].annotation
         assert isinstance(annotation, type)
         section = annotation
-    names = section.model_fields
-    return did_you_mean(path[-1], names).strip() or f"Known settings: {listed(names)}."
+    names = [".".join((*path[:-1], name)) for name in section.model_fields]
+    return did_you_mean(".".join(path), names).strip() or f"Known settings: {listed(names)}."
 
 
 def _nested(dotted: Mapping[str, JsonValue]) -> JsonObject:
