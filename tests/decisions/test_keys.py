@@ -33,9 +33,24 @@ def test_a_key_that_holds_becomes_the_primary_key(shop: Shop) -> None:
 
 
 def test_a_models_key_says_that_a_model_suggested_it(shop: Shop) -> None:
-    table = shop.amended(SetKey(table="orders", columns=("amount",), by="model")).table("orders")
+    decision = SetKey(table="clients", columns=("mail",), by="model")
+    table = shop.amended(decision).table("clients")
     assert table.primary_key_origin == "llm"
     assert table.primary_key_reason == ("Suggested by a language model, and confirmed by the data.")
+
+
+def test_a_model_cannot_make_amounts_a_key_though_none_occurs_twice(shop: Shop) -> None:
+    verdict = shop.verdict(BusinessKey(table="orders", columns=("amount",), by="model"))
+    assert verdict.status == "refused"
+    assert "holds amounts" in verdict.message
+
+
+def test_a_model_cannot_replace_a_key_that_tables_refer_to(shop: Shop) -> None:
+    verdict = shop.verdict(SetKey(table="customers", columns=("email",), by="model"))
+    assert verdict.status == "refused"
+    assert verdict.message == "`customers.id` is its key: orders refers to it."
+    person = SetKey(table="customers", columns=("email",))
+    assert shop.verdict(person).status == "accepted"
 
 
 def test_a_key_that_a_model_repeats_keeps_its_origin(shop: Shop) -> None:

@@ -1,5 +1,6 @@
 """Claims that columns identify the rows of a table, counted on every row."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,11 @@ from fluid_build.decisions.weighing.claims import Claims, judged, not_measured, 
 from fluid_build.decisions.weighing.names import columns_label, label
 from fluid_build.profiling import checks
 from fluid_build.sources.sql import quote
-from fluid_build.text import counted, noun
+from fluid_build.text import counted, listed, noun
+
+_INEXACT = re.compile(r"FLOAT|DOUBLE|REAL|DECIMAL\(\d+,\s*[1-9]")
+"""Types of numbers with a fraction: an identifier has none."""
+_AMOUNTS = frozenset({"money", "percentage"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,9 @@ def weigh_key(claims: Claims, decision: SetKey | BusinessKey | Grain) -> Verdict
         sql=sql,
     )
     name = columns_label(table.name, decision.columns)
+    doubt = _doubt(claims, decision) if decision.by == "model" else ""
+    if doubt and not evidence.violations:
+        return refused(decision, doubt, evidence)
     return judged(
         decision,
         evidence,
@@ -81,6 +89,31 @@ def describe_repeats(name: str, figures: KeyFigures) -> str:
     if not figures.repeats:
         return f"{name} doesn't identify every row: of {total}, {nulls}."
     return f"{name} isn't unique: {repeated}, and {nulls}."
+
+
+def _doubt(claims: Claims, decision: SetKey | BusinessKey | Grain) -> str:
+    """Return why columns that are unique aren't what identifies a row; "" where they may be.
+
+    Amounts are often unique in a few rows, and a key that other tables refer to is the key.
+    """
+    table = claims.table(decision.table)
+    for column in map(table.column, decision.columns):
+        if _INEXACT.match(column.measured_type or column.type) or column.semantic_type in _AMOUNTS:
+            name = columns_label(table.name, (column.name,))
+            return f"{name} holds amounts, which identify nothing even where none occurs twice."
+    if not isinstance(decision, SetKey) or set(table.primary_key or ()) <= set(decision.columns):
+        return ""
+    referring = [
+        key.from_table
+        for key in claims.profile.foreign_keys
+        if key.to_table == table.name and key.to_columns == table.primary_key
+    ]
+    if not referring:
+        return ""
+    key_name = columns_label(table.name, table.primary_key or ())
+    tables = sorted(set(referring))
+    verb = noun(len(tables), "refers", "refer")
+    return f"{key_name} is its key: {listed(tables)} {verb} to it."
 
 
 def _replaces_declared_key(claims: Claims, decision: SetKey | BusinessKey | Grain) -> bool:
