@@ -9,6 +9,7 @@ import typer
 from rich.table import Column
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.model_order import newest_first, writes_text
 from fluid_build.cli.options import Debug, Json
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.llm.base import LlmConfig, LlmProvider
@@ -149,6 +150,7 @@ def models(
 ) -> int:
     """List the models whose prices and windows are known, without asking anyone.
 
+    Suggested models come first, then each provider's by their versions, the newest first.
     Other models work too; set their prices in the configuration, so that a cost limit can hold.
 
     \b
@@ -157,6 +159,7 @@ def models(
     requested = provider or current_config().llm.provider
     names = [make_provider(requested).name] if requested else ["anthropic", "openai", "gemini"]
     rows = [row for name in names for row in _known_models(name)]
+    rows.sort(key=lambda row: not _is_suggested(row))
     if json:
         messages.show_json({"models": rows})
         return failures.DONE
@@ -166,6 +169,7 @@ def models(
         Column("window", justify="right"),
         Column("$ per million in", justify="right"),
         Column("out", justify="right"),
+        Column("", style="dim"),
     )
     for row in rows[:_MOST_MODELS]:
         window, price_in, price_out = row["window"], row["input_usd"], row["output_usd"]
@@ -175,6 +179,7 @@ def models(
             text(f"{window:,}" if isinstance(window, int) else "?"),
             text("?" if price_in is None else str(price_in)),
             text("?" if price_out is None else str(price_out)),
+            text("suggested" if _is_suggested(row) else ""),
         )
     show([grid, *more(len(rows) - _MOST_MODELS, ": see --provider and --json")])
     return failures.DONE
@@ -264,9 +269,19 @@ def _status_screen(document: Mapping[str, object]) -> Iterator[Part]:
         yield indented("Not asked yet: --check asks it one short question.", "dim")
 
 
+def _is_suggested(row: Mapping[str, object]) -> bool:
+    return SUGGESTED_MODELS.get(str(row["provider"])) == row["model"]
+
+
 def _known_models(provider: str) -> list[dict[str, object]]:
     with needs_extra("llm", "The list of models"):
         from fluid_build.copilot.context.model_data import known_models
+    models = {
+        model.name: model
+        for model in known_models(provider)
+        # Google's prices include models that only Vertex AI resells.
+        if writes_text(model.name) and not (provider == "gemini" and "claude" in model.name)
+    }
     return [
         {
             "provider": provider,
@@ -275,5 +290,5 @@ def _known_models(provider: str) -> list[dict[str, object]]:
             "input_usd": None if model.input_usd is None else float(model.input_usd),
             "output_usd": None if model.output_usd is None else float(model.output_usd),
         }
-        for model in known_models(provider)
+        for model in map(models.__getitem__, newest_first(models))
     ]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.cli.ai import SUGGESTED_MODELS
+from fluid_build.cli.model_order import newest_first
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.store.configured import open_store
 from tests.cli.running import Fluid
@@ -145,6 +147,24 @@ def test_models_are_listed_with_their_prices(fluid: Fluid) -> None:
     models = {m["model"]: m for m in _document(fluid, "ai", "models")["models"]}
     assert models["claude-sonnet-4-6"]["input_usd"] > 0
     assert models["claude-sonnet-4-6"]["window"] > 100_000
+
+
+def test_suggested_models_come_first_and_are_marked(fluid: Fluid) -> None:
+    models = _document(fluid, "ai", "models")["models"]
+    assert [m["model"] for m in models[:3]] == list(SUGGESTED_MODELS.values())
+    assert "suggested" in fluid("ai", "models").out.splitlines()[1]
+    assert not any("tts" in m["model"] or "image" in m["model"] for m in models)
+
+
+def test_the_newest_models_of_each_family_come_first() -> None:
+    names = ["claude-2", "claude-3-5-sonnet", "claude-opus-5", "claude-sonnet-5-5", "gpt-oss-120b"]
+    assert newest_first(names) == [
+        "claude-sonnet-5-5",
+        "claude-3-5-sonnet",
+        "claude-opus-5",
+        "claude-2",
+        "gpt-oss-120b",
+    ]
 
 
 @pytest.fixture
