@@ -56,9 +56,11 @@ def decisions_text(previous: str, applied: Sequence[AnyDecision]) -> str:
         entry.model_copy(update={"evidence": evidence.get(without_evidence(entry))})
         for entry in entries
     ]
-    known = {without_evidence(entry) for entry in entries}
+    recorded = {without_evidence(entry) for entry in entries}
     added = [
-        decision for decision in dict.fromkeys(applied) if without_evidence(decision) not in known
+        decision
+        for decision in dict.fromkeys(applied)
+        if without_evidence(decision) not in recorded
     ]
     return _edited(previous, nodes, entries, written, added)
 
@@ -104,10 +106,10 @@ def entry_fields(decision: AnyDecision) -> JsonObject:
     if not fields.get("despite_violations"):
         fields.pop("despite_violations", None)
     # An empty reason and empty attributes say nothing; `is_personal: false` says a lot.
-    said = {name: value for name, value in fields.items() if value not in ("", [])}
+    content = {name: value for name, value in fields.items() if value not in ("", [])}
     if decision.evidence is not None:
         last["evidence"] = _evidence_fields(decision.evidence)
-    return {**kind, **said, **last}
+    return {**kind, **content, **last}
 
 
 def _evidence_fields(evidence: DecisionEvidence) -> JsonObject:

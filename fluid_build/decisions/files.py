@@ -95,8 +95,8 @@ def _document_problems(nodes: DecisionNodes) -> Iterator[DecisionProblem]:
     for name, (value, line) in nodes.fields.items():
         if name not in _DOCUMENT_FIELDS:
             guess = did_you_mean(name, _DOCUMENT_FIELDS)
-            known = "The document has `version` and `decisions`."
-            yield DecisionProblem(f"unknown field {name!r}.", line, allowed=f"{guess}{known}")
+            fields = "The document has `version` and `decisions`."
+            yield DecisionProblem(f"unknown field {name!r}.", line, allowed=f"{guess}{fields}")
         elif value != 1:
             yield DecisionProblem("this version isn't known.", line, allowed="Write `version: 1`.")
     most = limits.DECISIONS.value

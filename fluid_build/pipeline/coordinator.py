@@ -319,7 +319,7 @@ class Coordinator(CompositeAgent):
         }
 
     def _record_forge_episode(self, state: Composite) -> JsonObject:
-        """Remember what this run has made, for whoever looks at past runs."""
+        """Remember what this run has made, for `fluid memory` and later runs."""
         place, model = self.place, self.derived.designed.model
         if place.request.is_preview:
             return {}
@@ -392,7 +392,7 @@ class Coordinator(CompositeAgent):
     # Parts of stages.
 
     async def _proposed(self, state: Composite) -> LogicalOutcome:
-        """Return what the run's model contributes; nothing once it has had its say."""
+        """Return what the run's model contributes; nothing once it was asked twice."""
         if self.place.session.llm_config is None:
             return LogicalOutcome()
         if _number(state, "attempt") >= _MOST_ATTEMPTS:

@@ -1,4 +1,4 @@
-"""What the stages of a run have told each other, as JSON, for a process that resumes the run."""
+"""The scratchpad and the audit trail of a run as JSON, for a process that resumes the run."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ def weigh_ignoring(claims: Claims, decision: Ignore) -> Verdict:
     table = claims.table(decision.table)
     rows = counted(table.rows, "row")
     if decision.by == "model" and (table.rows or not claims.profile.has_data):
-        held = f"has {rows}" if table.rows else "may have rows"
-        message = f"{label(table.name)} {held}, and only a person can leave it out."
+        content = f"has {rows}" if table.rows else "may have rows"
+        message = f"{label(table.name)} {content}, and only a person can leave it out."
         return refused(decision, message)
     return accepted(decision, f"{label(table.name)} is left out, with {rows}.")
 

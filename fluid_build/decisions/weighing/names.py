@@ -41,7 +41,7 @@ class SourceNames:
         if len(tables) == 1:
             return self.tables[tables[0]]
         if tables:
-            raise UnknownNameError(f"{label(name)} means several tables: {_listed(tables)}.")
+            raise UnknownNameError(f"{label(name)} means several tables: {_name_list(tables)}.")
         if name in self.skipped:
             raise UnknownNameError(f"The table {label(name)} couldn't be read.")
         guess = did_you_mean(name, self.tables).strip()
@@ -114,7 +114,7 @@ def _exact_column(table: TableProfile, name: str) -> str:
         return alike[0]
     if alike:
         raise UnknownNameError(
-            f"{label(table.name, name)} means several columns: {_listed(alike)}."
+            f"{label(table.name, name)} means several columns: {_name_list(alike)}."
         )
     guess = did_you_mean(name, columns).strip()
     raise UnknownNameError(f"{label(table.name)} has no column {label(name)}. {guess}".strip())
@@ -124,8 +124,15 @@ def _meant(name: str, spellings: Mapping[str, Iterable[str]]) -> list[str]:
     """Return what a name means as it's spelled, or else whatever the case of its letters."""
 
     def spelled_alike(fold: Callable[[str], str]) -> list[str]:
-        wanted = fold(name)
-        return sorted({m for text, all_ in spellings.items() if fold(text) == wanted for m in all_})
+        folded = fold(name)
+        return sorted(
+            {
+                meaning
+                for spelling, meanings in spellings.items()
+                if fold(spelling) == folded
+                for meaning in meanings
+            }
+        )
 
     return spelled_alike(str) or spelled_alike(str.casefold)
 
@@ -149,5 +156,5 @@ def _check_still_distinct(decision: AnyDecision) -> None:
         raise UnknownNameError(f"{column} can't be both in columns and in attributes.")
 
 
-def _listed(names: Sequence[str]) -> str:
+def _name_list(names: Sequence[str]) -> str:
     return ", ".join(label(name) for name in names[:5])

@@ -29,7 +29,10 @@ def with_merges(conceptual: ConceptualModel, merges: Iterable[Merge]) -> Concept
 def without_unused_merges(
     conceptual: ConceptualModel, unmerged: ConceptualModel, star: DimensionalModel
 ) -> ConceptualModel:
-    """Return the model without references that merges added in vain to those of ``unmerged``."""
+    """Return the model without the references of merges that the star doesn't use.
+
+    ``unmerged`` is the model without any of them.
+    """
     names = {reference.name for reference in unmerged.relationships}
     names |= {join.relationship for dimension in star.dimensions for join in dimension.joins}
     used = tuple(r for r in conceptual.relationships if r.name in names)

@@ -1,4 +1,4 @@
-"""What a model answers, and the decisions that it stands for.
+"""What a model answers, and the decisions that it becomes.
 
 A union of all kinds of decisions is a long schema, which not every provider compiles, and it's paid
 for with each request. A proposal has the same few fields for every kind instead, and becomes a
@@ -90,7 +90,7 @@ class ReadProposals:
 def read_proposals(
     answer: Proposals, kinds: Sequence[ProposalKind] = PROPOSAL_KINDS
 ) -> ReadProposals:
-    """Return the decisions that an answer stands for, each made by a model, if of those kinds."""
+    """Return the decisions that an answer becomes, each made by a model, if of those kinds."""
     decisions, invalid = [], []
     for entry in answer.decisions[:MOST_PROPOSALS]:
         try:
