@@ -73,9 +73,11 @@ def resolve_inside(root: Path, path: str) -> Path:
     base = root.resolve()
     try:
         resolved = (base / path).resolve()
+        _require_inside(resolved, base)
+        # Resolving accepts a name that is too long for the file system; only a look-up fails.
+        resolved.exists()
     except (ValueError, OSError, RuntimeError) as error:
         raise ForbiddenPathError("No file can have this path.") from error
-    _require_inside(resolved, base)
     return resolved
 
 

@@ -61,7 +61,9 @@ def test_a_failed_call_is_followed_by_guidance(workspace: Path) -> None:
     assert "failed with error class ``path_outside_workspace``" in last
 
 
-@pytest.mark.parametrize("source", ["../secret.csv", "missing.db", "notes.md", "/etc/passwd"])
+@pytest.mark.parametrize(
+    "source", ["../secret.csv", "missing.db", "notes.md", "/etc/passwd", "a" * 10_000]
+)
 def test_an_answer_without_a_source_of_the_workspace_is_refused(
     workspace: Path, source: str
 ) -> None:

@@ -67,6 +67,15 @@ def test_no_tool_leaves_the_workspace(workspace: Path, tool: str, field: str, pa
     assert str(workspace.parent) not in json.dumps(result)
 
 
+@pytest.mark.parametrize(("tool", "field"), PATHS.items())
+@pytest.mark.parametrize("path", ["a" * 10_000, "b/" * 5_000 + "x.csv", "nul\0.csv", "half\ud800"])
+def test_a_path_that_no_file_can_have_is_refused(
+    workspace: Path, tool: str, field: str, path: str
+) -> None:
+    result = dispatch_tool_call(tool, {field: path}, workspace)
+    assert result["error"] in {"unsupported_file_type", "ForbiddenPathError", "FileNotFoundError"}
+
+
 def test_a_folder_with_a_link_that_leads_out_is_refused(workspace: Path) -> None:
     folder = workspace / "files"
     folder.mkdir()
