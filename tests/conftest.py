@@ -69,6 +69,7 @@ _SLOW_PLACES = (
     "pipeline/test_coordinator.py",
     "pipeline/test_hostile_answers.py",
     "pipeline/test_hostile_models.py",
+    "pipeline/test_hostile_processes.py",
     "pipeline/test_values_stay_here.py",
     "profiling/test_hostile_columns.py",
     "profiling/test_semantic_types_accuracy.py",
