@@ -1,6 +1,7 @@
 """``fluid demo``: the road from nothing to a contract, on a database of its own."""
 
 import json
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -128,6 +129,19 @@ def test_the_demo_may_be_run_again(demo: tuple[Outcome, Path, float], fluid: Flu
     before = content_of(folder)
     assert fluid("demo", "-o", folder).code == 0
     assert content_of(folder) == before
+
+
+def test_the_demo_gives_the_files_of_a_forge(
+    demo: tuple[Outcome, Path, float], fluid: Fluid, tmp_path: Path
+) -> None:
+    """Forging the same database by hand changes no byte."""
+    _, folder, _ = demo
+    again = tmp_path / "shop"
+    again.mkdir()
+    shutil.copy(folder / "shop.db", again)
+    forge = ("forge", "data-model", "from-source", "--uri", again / "shop.db", "-o", again)
+    assert fluid(*forge, "--deterministic").code == 0
+    assert content_of(again) == content_of(folder)
 
 
 def test_no_personal_value_is_in_any_file(demo: tuple[Outcome, Path, float]) -> None:
