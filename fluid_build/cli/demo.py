@@ -9,17 +9,26 @@ from rich.text import Text
 
 from fluid_build.cli import failures, messages
 from fluid_build.cli.folder_edits import contradictions, kept_section
+from fluid_build.cli.forge_runs import ForgeCommand
 from fluid_build.cli.forged_screen import files_section, forged_view
 from fluid_build.cli.invocation import fluid
 from fluid_build.cli.next_steps import Step, next_steps
 from fluid_build.cli.options import Debug
-from fluid_build.cli.source_session import source_session
+from fluid_build.cli.receipt_screen import receipt_section
+from fluid_build.cli.source_options import source_requests
+from fluid_build.cli.source_session import open_sources
+from fluid_build.cli.stage_lines import watching
+from fluid_build.copilot.store.configured import open_store
 from fluid_build.demo import build_shop
-from fluid_build.forge import Forged, forge
+from fluid_build.forge import Forged, ForgeOptions
+from fluid_build.pipeline.receipt import Receipt
+from fluid_build.pipeline.requests import ModelUse
+from fluid_build.pipeline.running import begin_run, start_run
 from fluid_build.report.terminal.model_screen import model_section
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import Part, text
 from fluid_build.report.terminal.source_screen import source_screen
+from fluid_build.sources.options import OpenOptions
 
 _DATABASE = "shop.db"
 _HOW_TO_RESTORE = "To restore the originals, delete these files and run the demo again."
@@ -40,17 +49,29 @@ def demo(
     database = out / _DATABASE
     messages.tell(f"Making {database} ...")
     build_shop(database)
+    sources = tuple(source_requests(None, [str(database)], OpenOptions()))
+    without_model = ModelUse(deterministic=True)
+    command = ForgeCommand("from-source", sources, ForgeOptions(), without_model, out=out)
     with (
         messages.progress() as on_progress,
-        source_session(str(database), context.obj, on_progress=on_progress) as source,
+        open_sources(sources, None, None, context.obj, on_progress) as source,
     ):
-        forged = forge(source, out=out, on_progress=on_progress)
+        request = command.request(source)
+        store, record, notes = begin_run(open_store(), request)
+        watched = watching(on_progress, request, json_lines=False)
+        result = start_run(source, store, record, watching=watched, notes=notes)
+    forged, receipt = result.forged, result.receipt
+    for note in receipt.notes:
+        messages.tell(note)
     contradicting = contradictions(out, forged.kept)
-    show(_story(database, forged, contradicting))
-    return failures.CHECK_FAILED if forged.profile.skipped or contradicting else failures.DONE
+    show(_story(database, forged, receipt, contradicting))
+    holds = not forged.profile.skipped and not contradicting and not receipt.errors
+    return failures.DONE if holds else failures.CHECK_FAILED
 
 
-def _story(database: Path, forged: Forged, contradicting: Sequence[str]) -> Iterator[Part]:
+def _story(
+    database: Path, forged: Forged, receipt: Receipt, contradicting: Sequence[str]
+) -> Iterator[Part]:
     view = forged_view(forged)
     yield text(
         f"{database} is a typical shop database: it declares no keys, some of its names are "
@@ -59,6 +80,7 @@ def _story(database: Path, forged: Forged, contradicting: Sequence[str]) -> Iter
     yield Text()
     yield from source_screen(view)
     yield from model_section(view, forged.notes)
+    yield from receipt_section(receipt)
     yield from files_section(forged.files)
     yield from kept_section(forged.kept, contradicting, _HOW_TO_RESTORE)
     yield from next_steps(_next_steps(database))

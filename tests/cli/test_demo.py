@@ -63,6 +63,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path, float
     out = folder.parent / "stdout"
     with capture.context() as patch, out.open("w") as stdout:
         patch.setattr("sys.stdout", stdout)
+        patch.setenv("FLUID_HOME", str(folder.parent / "home"))
         code = run(["demo", "-o", str(folder)], Interrupts())
     return Outcome(code, out.read_text(), ""), folder, time.monotonic() - start
 
@@ -112,6 +113,17 @@ def test_the_demo_shows_what_is_dirty_where_the_files_are_and_what_to_type_next(
     for name in ("MODEL.md", "contract.fluid.yaml", "model.json", "profile.json", "shop.db"):
         assert (folder / name).is_file()
     assert "fluid verify" in output
+    assert "Critic" in output
+
+
+def test_the_demo_is_a_run_like_any_other(
+    demo: tuple[Outcome, Path, float], fluid: Fluid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`fluid runs` lists it, with its folder."""
+    _, folder, _ = demo
+    monkeypatch.setenv("FLUID_HOME", str(folder.parent / "home"))
+    (run,) = json.loads(fluid("runs", "list", "--json").out)["runs"]
+    assert run["state"] == "finished"
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
