@@ -215,7 +215,8 @@ def test_tool_calls_outside_the_workspace_get_nothing(place: Place) -> None:
 @pytest.mark.parametrize(
     ("character", "technique"),
     [
-        ("attacker", "data_vault_2"),
+        ("attacker", "flat"),
+        pytest.param("attacker", "data_vault_2", marks=pytest.mark.thorough),
         pytest.param("believable liar", "dimensional", marks=pytest.mark.thorough),
     ],
 )
