@@ -40,6 +40,10 @@ _ESCAPED = re.compile(r"\{\{ (\\?[\"'])\{[{%#]?\1 \}\}")
 _RAW = re.compile(r"\{% raw %\}.*?\{% endraw %\}", re.DOTALL)
 _LITERALS = re.compile(r"('[\w ./:%-]*'|\"[\w ./:%-]*\")(, ?('[\w ./:%-]*'|\"[\w ./:%-]*\"))*")
 
+_PLAIN_CONFIG = re.compile(
+    r"\{\{ config\((materialized|incremental_strategy|on_schema_change|='x'|, )+\) \}\}"
+)
+
 
 @dataclass
 class Tally:
@@ -149,9 +153,14 @@ def _ids_as_measures(model: LogicalModel, draft: LogicalModel) -> Iterator[str]:
                 yield f"{entity.name}.{attribute.name} is an id and a measure"
 
 
-def acting_parts(folder: Path, draft: Path) -> list[str]:
-    """Return what would act in a folder: controls, YAML tags, HTML, Jinja foreign to the draft."""
-    own_jinja = {block for path in _dbt_files(draft) for block in _jinja(path.read_text("utf-8"))}
+def acting_parts(folder: Path, drafts: list[Path]) -> list[str]:
+    """Return what would act in a folder: controls, YAML tags, HTML, Jinja foreign to drafts."""
+    own_jinja = {
+        block
+        for draft in drafts
+        for path in _dbt_files(draft)
+        for block in _jinja(path.read_text("utf-8"))
+    }
     parts: list[str] = [
         f"{path.name}: {block}"
         for path in _dbt_files(folder)
@@ -185,7 +194,8 @@ def _dbt_files(folder: Path) -> list[Path]:
 def _jinja(text: str) -> set[str]:
     """Return the Jinja of a file that dbt would run, with plain literals left out."""
     blocks = _JINJA.findall(_ESCAPED.sub("", _RAW.sub("", text)))
-    return {_LITERALS.sub("'x'", block.replace("''", "'")) for block in blocks}
+    plain = {_LITERALS.sub("'x'", block.replace("''", "'")) for block in blocks}
+    return {block for block in plain if not _PLAIN_CONFIG.fullmatch(block)}
 
 
 def _active_markup(text: str) -> list[str]:
@@ -220,6 +230,10 @@ class Scene:
     def draft_folder(self, technique: str) -> Path:
         """Return where the draft of a technique is."""
         return self._folder / f"draft-{technique}"
+
+    def draft_folders(self) -> list[Path]:
+        """Return where the drafts are that were made."""
+        return [self.draft_folder(technique) for technique in self._drafts]
 
     def draft(self, technique: str) -> Forged:
         """Return what a forge without a model makes."""
@@ -257,7 +271,7 @@ def forge_with(
     with closing(open_source(str(scene.source))) as source:
         faults = false_claims(source, result.forged.model, draft.model)
     faults += (tally or Tally()).add(result.receipt, contents(scene.lies))
-    faults += acting_parts(out, scene.draft_folder(technique)) + faults_of_contract(out)
+    faults += acting_parts(out, scene.draft_folders()) + faults_of_contract(out)
     if result.forged.proof.verdict != "proven":
         faults.append(f"the proof is {result.forged.proof.verdict}")
     if not 0 < request_count <= 6:

@@ -73,6 +73,8 @@ def test_the_demo_is_as_true_as_the_draft(
 def test_a_real_database_is_as_true_as_its_draft(name: str, tmp_path: Path) -> None:
     real = Scene(CORPUS / name / "data", tmp_path)
     for technique in TECHNIQUES:
+        real.draft(technique)
+    for technique in TECHNIQUES:
         for character, model in CHARACTERS.items():
             folder = tmp_path / f"{technique} {character}"
             folder.mkdir()
