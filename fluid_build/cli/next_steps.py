@@ -54,9 +54,11 @@ def after_forge(
     verify = ("verify", str(folder), *uris)
     remark = next(filter(None, map(_password_remark, addresses.values())), "")
     prove = Step(fluid(*verify), f"prove again that nothing was lost{remark}")
+    review = Step(fluid("review", str(folder)), "settle the judgement calls that are open")
     if target != "duckdb":
         return (
             prove,
+            review,
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it in {target}."),
         )
     project = folder / DBT_FOLDER
@@ -65,6 +67,7 @@ def after_forge(
     install = Step(install_command(*_DBT_PACKAGES), "install dbt")
     return (
         prove,
+        review,
         *(() if is_dbt_installed() else (install,)),
         Step(build, f"build it with dbt in {database}"),
         Step(fluid(*verify, "--warehouse", str(database)), "check what dbt built"),
