@@ -124,7 +124,9 @@ def run_copilot_agent_loop(
 
 def _all_tools() -> list[Tool]:
     tools: dict[str, Tool] = {tool.name: tool for tool in BUILTIN_TOOLS}
-    return list((tools | {tool.name: tool for tool in registered_tools()}).values())
+    tools |= {tool.name: tool for tool in registered_tools()}
+    # The loop has no dependencies to hand on, so a tool that asks for some can't be called.
+    return [tool for tool in tools.values() if getattr(tool, "deps_parameter", None) is None]
 
 
 def _source(root: Path, path: str) -> Path:

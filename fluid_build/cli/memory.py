@@ -176,7 +176,7 @@ def _show_list(memories: list[MemoryRecord], limit: int, nothing: str) -> None:
         )
     show(
         [
-            first_line("MemoryRecord", counted(len(memories), "record")),
+            first_line("Memory", counted(len(memories), "record")),
             indented(grid),
             *more(len(memories) - limit, ": see --limit"),
         ]
