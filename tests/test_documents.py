@@ -15,6 +15,7 @@ def test_every_transcript_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Run again in one empty folder, each command prints what the documents show."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FLUID_HOME", str(tmp_path / "home"))  # other tests leave memories
     for name in DOCUMENTS:
         transcripts = read_transcripts((ROOT / name).read_text(encoding="utf-8"))
         assert transcripts

@@ -139,7 +139,9 @@ def test_a_reference_to_a_link_leads_to_the_hubs_at_its_ends() -> None:
 
 
 def test_a_relating_table_with_names_of_its_own_stays_a_hub_on_its_whole_key() -> None:
-    named = OFFERS.replace("price decimal", "title text")
+    named = OFFERS.replace(
+        "product_id > product, price decimal", "product_id > product, title text"
+    )
     model = vault(source(named, reference("bid", "c p", "offer", "customer_id product_id")))
     assert model.hub("hub_offer").business_key_columns == ("customer_id", "product_id")
 
