@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 from pydantic import BaseModel, Field
 
 from fluid_build.agent_loop.workspace import (
+    MAX_ENTRIES,
     MAX_SAMPLE_BYTES,
     confined_source,
     confined_tool,
@@ -85,7 +87,7 @@ def discover_workspace(args: DiscoverWorkspaceArgs, *, workspace_root: Path) -> 
     folder = resolve_inside(root, args.folder)
     if not folder.is_dir():
         raise FileNotFoundError
-    paths = list(files_below(folder, root))
+    paths = list(islice(files_below(folder, root), MAX_ENTRIES))
     return {
         "files": [
             {

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import ParamSpec
 
@@ -38,7 +39,7 @@ MAX_SAMPLE_BYTES = 64 * 1024 * 1024
 MAX_SOURCE_BYTES = 4 * 1024**3
 """The largest source that is profiled in a turn of a model: minutes of work on a laptop."""
 MAX_ENTRIES = 5_000
-"""Files that are looked at below a folder."""
+"""Files below a folder that is read as a source, each of which is checked."""
 
 _MOST_PROFILES = 4
 
@@ -57,7 +58,11 @@ def confined_source(root: Path, path: str, *, max_bytes: int = MAX_SOURCE_BYTES)
     base, resolved = root.resolve(), resolve_inside(root, path)
     if not resolved.exists():
         raise FileNotFoundError("There is no such file.")
-    files = list(files_below(resolved, base)) if resolved.is_dir() else [resolved]
+    files = [resolved]
+    if resolved.is_dir():
+        files = list(islice(files_below(resolved, base), MAX_ENTRIES + 1))
+    if len(files) > MAX_ENTRIES:
+        raise FileTooLargeError(f"It has more than {MAX_ENTRIES} files.")
     if not any(is_readable_source(file) for file in files):
         raise ForbiddenPathError("This tool may not use files of this type.")
     if sum(file.stat().st_size for file in files) > max_bytes:
@@ -82,22 +87,25 @@ def resolve_inside(root: Path, path: str) -> Path:
 
 
 def files_below(folder: Path, root: Path) -> Iterator[Path]:
-    """Yield the files below a folder, sorted, without hidden ones; at most ``MAX_ENTRIES``.
+    """Yield the files below a folder, sorted, as a source reads them: without hidden ones.
 
-    Raises ``PathTraversalError`` for a link that leads out of the root.
+    Links to folders are followed, each once. Raises ``PathTraversalError`` for a link that leads
+    out of the root.
     """
-    count = 0
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    visited = {folder.resolve()}
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        inner = {name: Path(parent, name).resolve() for name in sorted(folders)}
+        inner = {name: real for name, real in inner.items() if not name.startswith(".")}
+        for real in inner.values():
+            _require_inside(real, root)
+        # A link that leads up again would be followed without end.
+        folders[:] = [name for name, real in inner.items() if real not in visited]
+        visited.update(inner.values())
         for name in sorted(names):
             path = Path(parent, name)
-            if name.startswith(".") or not path.is_file():
-                continue
-            _require_inside(path.resolve(), root)
-            yield path
-            count += 1
-            if count == MAX_ENTRIES:
-                return
+            if not name.startswith(".") and path.is_file():
+                _require_inside(path.resolve(), root)
+                yield path
 
 
 def is_readable_source(path: Path) -> bool:

@@ -85,6 +85,39 @@ def test_a_folder_with_a_link_that_leads_out_is_refused(workspace: Path) -> None
     assert result["error"] == "path_outside_workspace"
 
 
+@pytest.mark.parametrize("link", ["files/linked", "elsewhere/linked"])
+def test_a_folder_with_a_linked_folder_that_leads_out_is_refused(
+    workspace: Path, link: str
+) -> None:
+    """Whether it is in the folder itself, or in one that a link of the folder leads to."""
+    for name in ("files", "elsewhere"):
+        (workspace / name).mkdir()
+        (workspace / name / "a.csv").write_text("id\n1\n")
+    (workspace / "files" / "further").symlink_to(workspace / "elsewhere")
+    (workspace / link).symlink_to(workspace.parent)
+    result = dispatch_tool_call("profile_source", {"source": "files"}, workspace)
+    assert result["error"] == "path_outside_workspace"
+
+
+def test_a_link_in_a_circle_is_followed_once(workspace: Path) -> None:
+    (workspace / "files").mkdir()
+    (workspace / "files" / "a.csv").write_text("id\n1\n2\n")
+    (workspace / "files" / "again").symlink_to(workspace / "files")
+    result = dispatch_tool_call("discover_workspace", {"folder": "files"}, workspace)
+    assert [file["path"] for file in result["files"]] == ["files/a.csv"]
+
+
+def test_a_folder_with_more_files_than_are_checked_is_refused(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fluid_build.agent_loop.workspace.MAX_ENTRIES", 2)
+    (workspace / "files").mkdir()
+    for number in range(3):
+        (workspace / "files" / f"{number}.csv").write_text("id\n1\n")
+    result = dispatch_tool_call("profile_source", {"source": "files"}, workspace)
+    assert result["error"] == "file_too_large"
+
+
 def test_other_types_of_files_are_refused(workspace: Path) -> None:
     result = dispatch_tool_call("read_sample_schema", {"path": "notes.md"}, workspace)
     assert result["error"] == "unsupported_file_type"
