@@ -1,0 +1,1 @@
+"""Where the boxes of a diagram go and how its edges run: geometry, and nothing else."""
