@@ -54,6 +54,24 @@ class ValueCount(_Frozen):
     count: int
 
 
+class Quantiles(_Frozen):
+    """The values, as text, that 5, 25, 50, 75 and 95 % of a column's values don't exceed."""
+
+    p05: str
+    p25: str
+    p50: str
+    p75: str
+    p95: str
+
+
+class HistogramBin(_Frozen):
+    """How many rows have a value from ``low`` to below ``high``; the last bin includes ``high``."""
+
+    low: str
+    high: str
+    count: int
+
+
 class ColumnProfile(_Frozen):
     """A column as measured.
 
@@ -62,8 +80,12 @@ class ColumnProfile(_Frozen):
     that all of a column's whole numbers follow; None if the values are what ``type`` says.
     ``reversible`` says that each value, read as that type and written again, has the same spelling.
     ``min`` and ``max`` are text; lengths are characters, of text columns. ``top_values`` is counted
-    over the whole column, or over ``sample`` rows. No values and bounds are kept of columns with
-    personal, nested or binary data, and none of any column that isn't ``presentable``.
+    over the whole column, or over ``sample`` rows. ``mean``, ``quantiles`` and ``histogram`` describe
+    numbers, dates and times, and are text like the bounds; infinity and NaN count in none of them.
+    Quantiles and histogram are counted over the whole column, or over ``statistics_sample`` rows
+    that are spread evenly over the table, and so is the mean unless ``mean_exact``. No values,
+    bounds and statistics are kept of columns with personal, nested or binary data, and none of any
+    column that isn't ``presentable``.
     """
 
     name: str
@@ -81,6 +103,11 @@ class ColumnProfile(_Frozen):
     avg_length: float | None = None
     top_values: tuple[ValueCount, ...] = ()
     sample: int | None = None
+    mean: str | None = None
+    mean_exact: bool = True
+    quantiles: Quantiles | None = None
+    histogram: tuple[HistogramBin, ...] = ()
+    statistics_sample: int | None = None
     measured_type: str | None = None
     reversible: bool = False
     semantic_type: str | None = None

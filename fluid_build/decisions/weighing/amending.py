@@ -97,6 +97,11 @@ def _personal(decision: PersonalData) -> ColumnChange:
             "min": None,
             "max": None,
             "top_values": (),
+            "mean": None,
+            "mean_exact": True,
+            "quantiles": None,
+            "histogram": (),
+            "statistics_sample": None,
             "semantic_reason": column.semantic_reason or decided_reason(decision),
         }
     )
