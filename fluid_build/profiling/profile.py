@@ -80,8 +80,8 @@ class ColumnProfile(_Frozen):
     that all of a column's whole numbers follow; None if the values are what ``type`` says.
     ``reversible`` says that each value, read as that type and written again, has the same spelling.
     ``min`` and ``max`` are text; lengths are characters, of text columns. ``top_values`` is counted
-    over the whole column, or over ``sample`` rows. ``mean``, ``quantiles`` and ``histogram`` describe
-    numbers, dates and times, and are text like the bounds; infinity and NaN count in none of them.
+    over the whole column, or over ``sample`` rows. ``mean``, ``quantiles`` and ``histogram`` are
+    of numbers, dates and times, as text like the bounds; infinity and NaN count in none of them.
     Quantiles and histogram are counted over the whole column, or over ``statistics_sample`` rows
     that are spread evenly over the table, and so is the mean unless ``mean_exact``. No values,
     bounds and statistics are kept of columns with personal, nested or binary data, and none of any
