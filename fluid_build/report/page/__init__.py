@@ -1,0 +1,1 @@
+"""The page: one HTML file with the data, the model, the evidence and the run."""

@@ -1,0 +1,50 @@
+"use strict";
+
+// Which view and which panel of it is shown: the page's address says so, so that links, back and
+// forward work. Other files call onShow to draw a view when it is first needed.
+const root = document.documentElement;
+root.classList.add("scripted");
+const status = document.getElementById("status");
+const firstShown = new Map();
+
+function onShow(view, draw) {
+  firstShown.set(view, draw);
+}
+
+function announce(text) {
+  status.textContent = text;
+}
+
+function show(target, { focus }) {
+  const view = target.closest(".view") ?? document.querySelector(".view");
+  for (const each of document.querySelectorAll(".view")) each.classList.toggle("active", each === view);
+  for (const tab of document.querySelectorAll("[data-tab]")) {
+    if (tab.dataset.tab === view.id) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
+  }
+  const panel = target.closest(".panel") ?? view.querySelector(".panel");
+  if (panel) for (const each of view.querySelectorAll(".panel.active")) each.classList.remove("active");
+  panel?.classList.add("active");
+  const draw = firstShown.get(view.id);
+  firstShown.delete(view.id);
+  draw?.(view);
+  if (!focus) return;
+  const heading = (panel ?? view).querySelector("h2, h3");
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus({ preventScroll: true });
+  if (target === view || target === panel) window.scrollTo(0, 0);
+  else target.scrollIntoView({ block: "center" });
+}
+
+function showAddress({ focus }) {
+  const id = decodeURIComponent(location.hash.slice(1));
+  if (id === "main") return;
+  const target = document.getElementById(id);
+  show(target?.closest(".view") ? target : document.querySelector(".view"), { focus });
+}
+
+window.addEventListener("hashchange", () => showAddress({ focus: true }));
+document.addEventListener("DOMContentLoaded", () => {
+  showAddress({ focus: false });
+  performance.mark("interactive");
+});

@@ -1,0 +1,39 @@
+"""What a page shows: a source, what was built from it, and the run that did so."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.report.judgements.judgement import Judgement
+from fluid_build.report.page.run_facts import RunFacts
+from fluid_build.report.view import SourceView
+from fluid_build.transform.plan.elements import TransformPlan
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltContent:
+    """What was built: the model with its plan, the contract, and what is still to be decided.
+
+    ``contract`` is the text of the contract, ``queries`` the SQL of the relations by their names,
+    as the dbt project has it. ``folder`` is the folder as its user named it, for commands.
+    """
+
+    model: LogicalModel
+    plan: TransformPlan
+    contract: str
+    queries: Mapping[str, str] = field(default_factory=dict)
+    judgements: tuple[Judgement, ...] = ()
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """Everything that a page shows.
+
+    ``built`` is None for a profile alone, ``run`` where no run is recorded.
+    """
+
+    view: SourceView
+    built: BuiltContent | None = None
+    run: RunFacts | None = None
+    next_steps: tuple[tuple[str, str], ...] = ()

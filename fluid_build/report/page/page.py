@@ -1,0 +1,97 @@
+"""The page as one file of HTML that needs no network and runs nothing but its own script.
+
+Text is escaped by the templates. The Content-Security-Policy allows the one style sheet and the
+one script in the page, by their hashes (https://www.w3.org/TR/CSP3/).
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from fluid_build import __version__
+from fluid_build.report.page.content import PageContent
+from fluid_build.report.page.overview import overview
+from fluid_build.report.page.tables import tables
+from fluid_build.report.view import confidence_label
+from fluid_build.text import counted
+
+GENERATOR = "Fluid Forge"
+"""The mark that a page was made by this program, so that it may be replaced."""
+_STYLES = ("base.css", "overview.css", "tables.css")
+_SCRIPTS = ("routing.js", "theme.js", "copying.js", "filtering.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A view of the page: the id in its address, its title, its template and what that shows."""
+
+    id: str
+    title: str
+    template: str
+    data: object
+
+
+def report_page(content: PageContent) -> str:
+    """Return the page as HTML; the same content gives the same text."""
+    style, script = _asset_text(_STYLES), _asset_text(_SCRIPTS)
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=_title(content),
+            generator=f"{GENERATOR} {__version__}",
+            policy=_policy(style, script),
+            style=Markup(style),
+            script=Markup(script),
+            sections=tuple(_sections(content)),
+            view=content.view,
+        )
+    )
+
+
+def _sections(content: PageContent) -> Iterator[Section]:
+    yield Section("overview", "Overview", "overview.html", overview(content))
+    yield Section("tables", "Tables", "tables.html", tables(content))
+
+
+def _title(content: PageContent) -> str:
+    return content.view.model.product if content.view.model else content.view.profile.source_name
+
+
+def _policy(style: str, script: str) -> str:
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)};"
+        " base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _asset_text(names: tuple[str, ...]) -> str:
+    folder = files("fluid_build.report.page") / "assets"
+    return "\n".join((folder / name).read_text(encoding="utf-8").strip() for name in names)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("fluid_build.report.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["counted"] = counted
+    environment.filters["figure"] = "{:,}".format
+    environment.filters["confidence"] = confidence_label
+    return environment
