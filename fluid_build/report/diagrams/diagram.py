@@ -18,14 +18,17 @@ BoxKind = Literal[
     "bridge",
     "business",
 ]
-Mark = Literal["PK", "FK", "BK"]
+Mark = Literal["PK", "FK", "BK", "UK"]
 Count = Literal["one", "zero-or-one", "many", "zero-or-many"]
 EdgeState = Literal["sound", "broken", "implied", "question"]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A column in a box. ``marks`` say what it's part of: primary, foreign or business key."""
+    """A column in a box.
+
+    ``marks`` say what it's part of: a primary, foreign, business or other unique key.
+    """
 
     name: str
     type: str = ""
@@ -59,6 +62,10 @@ class DiagramBox:
 class DiagramEdge:
     """A reference from rows of a child to rows of its parent, both by the names of the rows.
 
+    Without rows, it's between the boxes as a whole: in the conceptual layer, columns that only
+    refer aren't drawn. ``label`` is what readers call it, such as a role; "" where the rows say
+    enough.
+
     ``child_count`` says how many children a parent has, ``parent_count`` how many parents a child
     has. ``broken`` means that some rows have no parent: ``orphans`` of them. A ``question`` is a
     reference that isn't believed. ``text`` says the same in one sentence.
@@ -73,6 +80,7 @@ class DiagramEdge:
     parent_count: Count = "one"
     state: EdgeState = "sound"
     orphans: int = 0
+    label: str = ""
     text: str = ""
 
 
