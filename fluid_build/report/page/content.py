@@ -37,3 +37,8 @@ class PageContent:
     built: BuiltContent | None = None
     run: RunFacts | None = None
     next_steps: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def table_addresses(self) -> dict[str, str]:
+        """Return where the page shows each table, by its name."""
+        return {table.name: f"table-{n}" for n, table in enumerate(self.view.tables, start=1)}

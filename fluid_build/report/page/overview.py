@@ -45,6 +45,6 @@ def overview(content: PageContent) -> Overview:
             NoticeGroup(kind, tuple(listed), left)
             for kind, listed, left in notices_by_kind(view.notices, _MOST_NOTICES_OF_A_KIND)
         ),
-        {table.name: f"table-{place}" for place, table in enumerate(view.tables, start=1)},
+        content.table_addresses,
         content,
     )

@@ -19,7 +19,7 @@ from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.overview import overview
 from fluid_build.report.page.tables import tables
 from fluid_build.report.view import confidence_label
-from fluid_build.text import counted
+from fluid_build.text import as_sentence, counted
 
 GENERATOR = "Fluid Forge"
 """The mark that a page was made by this program, so that it may be replaced."""
@@ -75,6 +75,16 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+def _sentence(text: str) -> str:
+    """Return a reason as a sentence of its own."""
+    return as_sentence(text[:1].upper() + text[1:]) if text else ""
+
+
+def _percent_label(percent: float) -> str:
+    """Return a share of 0 to 100 as text; little never shows as nothing."""
+    return "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
+
+
 @cache
 def _asset_text(names: tuple[str, ...]) -> str:
     folder = files("fluid_build.report.page") / "assets"
@@ -94,4 +104,6 @@ def _environment() -> Environment:
     environment.filters["counted"] = counted
     environment.filters["figure"] = "{:,}".format
     environment.filters["confidence"] = confidence_label
+    environment.filters["sentence"] = _sentence
+    environment.filters["percent"] = _percent_label
     return environment
