@@ -19,6 +19,7 @@ from fluid_build.forge import (
     Forged,
 )
 from fluid_build.report.terminal import source_screen
+from fluid_build.report.terminal.findings_section import findings_section
 from fluid_build.report.terminal.model_screen import model_section
 from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, unbroken
 from fluid_build.report.terminal.unbroken_grid import Grid
@@ -61,7 +62,7 @@ def forged_screen(
     yield from source_screen.figures_section(view)
     yield from _open_questions(view)
     yield from source_screen.reading_notes(view)
-    yield from source_screen.look_at_first(view)
+    yield from findings_section(view)
     yield from model_section(view, forged.notes)
     yield from receipt
     yield from files_section(forged.files)

@@ -1,5 +1,6 @@
 """What to do next, as command lines that can be pasted as they are, one after the other."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +8,17 @@ from itertools import chain
 from pathlib import Path
 
 from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_dbt_installed
-from fluid_build.cli.source_options import named_uri
+from fluid_build.cli.source_options import named_uri, open_options
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
-from fluid_build.secrets import surely_without_passwords
+from fluid_build.report.terminal.summary_screen import connected_tables
+from fluid_build.report.view import SourceView
+from fluid_build.secrets import redact, surely_without_passwords
+from fluid_build.sources.conventions import Conventions
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.neighbourhood import stray
-from fluid_build.sources.uri import Address
+from fluid_build.sources.uri import Address, locate
 from fluid_build.transform.dbt.project_names import duckdb_database
 
 _DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")
@@ -28,13 +32,40 @@ class Step:
     remark: str
 
 
-def next_steps(steps: Sequence[Step]) -> Iterator[Part]:
+def next_steps(steps: Sequence[Step], title: str = "Next") -> Iterator[Part]:
     """Yield each command on a line of its own, below a comment that says what it does."""
-    yield heading("Next")
+    yield heading(title)
     for step in steps:
         yield Copyable(f"# {step.remark}", "dim")
         if step.command:
             yield Copyable(step.command)
+
+
+def after_summary(
+    view: SourceView,
+    source: str,
+    *,
+    schemas: Sequence[str],
+    dialect: str | None,
+    answers: Conventions,
+) -> tuple[Step, ...]:
+    """Return how to see more of a source than its summary; ``source`` is what the user typed."""
+    address = locate(source)
+    place = source
+    if isinstance(address.kind, ServerKind):
+        place = surely_without_passwords(source) or redact(source)
+    options = tuple(open_options(schemas, dialect, answers))
+    remark = _password_remark(address)
+    table = connected_tables(view)[0].name
+    page = re.sub(r"[^\w.-]+", "-", view.profile.source_name) + ".html"
+    return tuple(
+        Step(fluid("profile", place, *options, *choice), f"{label}{remark}")
+        for choice, label in (
+            (("--table", table), "one table, column by column"),
+            (("--all",), "every table, relationship and finding"),
+            (("--html", page), "all of it as a page for the browser"),
+        )
+    )
 
 
 def after_forge(

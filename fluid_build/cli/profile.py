@@ -1,11 +1,12 @@
 """``fluid profile``: what is true in the data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.next_steps import after_summary, next_steps
 from fluid_build.cli.options import DateOrder, Debug, Decimal, Dialect, Json, Schemas
 from fluid_build.cli.source_options import conventions
 from fluid_build.cli.source_session import source_session
@@ -15,8 +16,10 @@ from fluid_build.profiling.profile import Profile, TableProfile
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.source_screen import source_screen, table_screen
+from fluid_build.report.terminal.summary_screen import MOST_TABLES_IN_FULL, summary_screen
 from fluid_build.report.view import source_view
 from fluid_build.sources.table_choice import TableName, chosen_table
+from fluid_build.text import listed
 
 
 def profile(
@@ -32,16 +35,21 @@ def profile(
     ] = None,
     decimal: Decimal = None,
     date_order: DateOrder = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Show everything, however many tables the source has."),
+    ] = False,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
     """Show the keys and relationships that hold in the data, and what breaks them.
 
+    Of a source with more than 25 tables, it shows a summary.
+
     \b
     Example:  fluid profile sqlite:///shop.db
     """
-    if json and table:
-        raise UsageError("--json and --table can't be combined.", hint="Leave one of them out.")
+    _check_one_output({"--json": json, "--table": table is not None, "--all": everything})
     choice = _TableChoice(table)
     answers = conventions(decimal, date_order)
     with (
@@ -62,9 +70,24 @@ def profile(
         tell_notes(profiled)
     elif table:
         show(table_screen(choice.profile_in(profiled)))
-    else:
+    elif everything:
+        show(source_screen(source_view(profiled), most_findings=None))
+    elif len(profiled.tables) <= MOST_TABLES_IN_FULL:
         show(source_screen(source_view(profiled)))
+    else:
+        view = source_view(profiled)
+        steps = after_summary(view, source, schemas=schema or (), dialect=dialect, answers=answers)
+        show((*summary_screen(view), *next_steps(steps, "See the rest")))
     return failures.CHECK_FAILED if profiled.skipped else failures.DONE
+
+
+def _check_one_output(requested: Mapping[str, bool]) -> None:
+    """UsageError where options ask for more than one form of the result."""
+    options = [option for option, is_set in requested.items() if is_set]
+    if len(options) > 1:
+        raise UsageError(
+            f"{listed(options)} can't be combined.", hint="Leave all but one of them out."
+        )
 
 
 def tell_notes(profiled: Profile) -> None:

@@ -159,3 +159,18 @@ def conventions(decimal: str | None, date_order: str | None) -> Conventions:
             hint="Use --date-order dmy or --date-order mdy.",
         )
     return Conventions(cast("DecimalMark | None", decimal), cast("DateOrder | None", date_order))
+
+
+def open_options(
+    schemas: Sequence[str], dialect: str | None, answers: Conventions
+) -> Iterator[str]:
+    """Yield the options of a command line that opens a source in the same way again."""
+    for schema in schemas:
+        yield from ("--schema", schema)
+    for option, value in (
+        ("--dialect", dialect),
+        ("--decimal", answers.decimal),
+        ("--date-order", answers.date_order),
+    ):
+        if value is not None:
+            yield from (option, value)

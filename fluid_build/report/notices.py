@@ -53,12 +53,13 @@ def notices(profile: Profile, model: ConceptualModel) -> tuple[Notice, ...]:
 
 
 def notices_by_kind(
-    notices: Sequence[Notice], most: int
+    notices: Sequence[Notice], most: int | None
 ) -> Iterator[tuple[str, list[Notice], int]]:
-    """Yield each kind in turn with its first notices and how many more there are."""
+    """Yield each kind in turn with its first notices and how many more there are; None is all."""
     for kind, group in groupby(notices, key=lambda notice: notice.kind):
         of_a_kind = list(group)
-        yield kind, of_a_kind[:most], max(len(of_a_kind) - most, 0)
+        listed = of_a_kind[:most]
+        yield kind, listed, len(of_a_kind) - len(listed)
 
 
 def _skipped_tables(profile: Profile) -> Iterator[Notice]:
@@ -108,6 +109,7 @@ def _notes(profile: Profile) -> Iterator[Notice]:
     for table in profile.tables:
         for note in table.notes:
             yield Notice("note on a table", table.name, (), note, checks.all_rows(table.sql))
+    for table in profile.tables:
         for column in table.columns:
             for note in column.notes:
                 yield Notice("note on a column", table.name, (column.name,), note)

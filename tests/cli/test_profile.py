@@ -196,3 +196,65 @@ def test_no_color_is_respected(dirty: Path) -> None:
     for code in range(30, 38):
         assert f"\x1b[{code}m" not in written + failed
         assert f"\x1b[1;{code}m" not in written + failed
+
+
+@pytest.fixture
+def many_tables(tmp_path: Path) -> Path:
+    """One table more than the full screen is for, in SQL, each but the first with a parent."""
+    path = tmp_path / "many tables.sql"
+    first = "CREATE TABLE t00 (id INT PRIMARY KEY);\n"
+    path.write_text(
+        first
+        + "".join(
+            f"CREATE TABLE t{i:02d} (id INT PRIMARY KEY, parent INT REFERENCES t{i // 2:02d});\n"
+            for i in range(1, 26)
+        )
+    )
+    return path
+
+
+def test_above_25_tables_there_is_a_summary_that_says_how_to_see_the_rest(
+    fluid: Fluid, many_tables: Path
+) -> None:
+    """Figures and the most connected tables; each printed command has the options of this one."""
+    outcome = fluid("profile", many_tables, "--dialect", "postgres")
+    assert outcome.code == 0
+    assert "  relationships  25 (25 declared)\n" in outcome.out
+    assert "Most connected tables  20 of 26\n" in outcome.out
+    _, _, rest = outcome.out.partition("\nSee the rest\n")
+    commands = [line.strip() for line in rest.splitlines() if "#" not in line]
+    same = f"fluid profile '{many_tables}' --dialect postgres"
+    assert [command.partition(same)[2] for command in commands] == [
+        " --table t01",
+        " --all",
+        " --html many-tables.html",
+    ]
+
+
+def test_up_to_25_tables_are_shown_in_full(fluid: Fluid, many_tables: Path) -> None:
+    """A screen that lists 25 tables is still read."""
+    smaller = many_tables.with_name("fewer.sql")
+    smaller.write_text("\n".join(many_tables.read_text().splitlines()[:25]))
+    outcome = fluid("profile", smaller)
+    assert "\nRelationships  24 found\n" in outcome.out
+    assert "See the rest" not in outcome.out
+
+
+def test_all_shows_every_table_relationship_and_finding(fluid: Fluid, many_tables: Path) -> None:
+    """However many there are: nothing is only counted."""
+    with many_tables.open("a") as script:
+        script.writelines(f"CREATE TABLE keyless_{i:02d} (word TEXT);\n" for i in range(12))
+    outcome = fluid("profile", many_tables, "--all")
+    assert "\nRelationships  25 found\n" in outcome.out
+    assert outcome.out.count(": No key is declared.\n") == 12
+    assert " more under: " not in outcome.out
+
+
+@pytest.mark.parametrize("other", [("--json",), ("--table", "t01")], ids=str)
+def test_all_is_refused_with_another_form_of_the_result(
+    fluid: Fluid, many_tables: Path, other: tuple[str, ...]
+) -> None:
+    """They contradict each other; nothing is read."""
+    outcome = fluid("profile", many_tables, "--all", *other)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"{other[0]} and --all can't be combined." in outcome.err

@@ -8,10 +8,13 @@ from rich.text import Text
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
-from fluid_build.report.notices import Notice, notices_by_kind
+from fluid_build.report.terminal.findings_section import (
+    MOST_OF_A_KIND,
+    findings_section,
+    place_label,
+)
 from fluid_build.report.terminal.screen_parts import (
     Part,
-    Query,
     first_line,
     heading,
     indented,
@@ -23,21 +26,20 @@ from fluid_build.report.view import SourceView, TableView, confidence_label
 from fluid_build.text import clip, counted
 
 _LONGEST_VALUE = 40
-_MOST_NOTICES_OF_A_KIND = 8
-_KINDS_SHOWN_WITH_QUERY = frozenset({"broken key", "orphans", "broken not-null"})
-# Personal data has a section of its own.
-_KINDS_SHOWN_ELSEWHERE = frozenset({"personal data"})
 
 
-def source_screen(view: SourceView) -> Iterator[Part]:
-    """Yield all that is known about a source; sections without content are left out."""
+def source_screen(view: SourceView, most_findings: int | None = MOST_OF_A_KIND) -> Iterator[Part]:
+    """Yield all that is known about a source; sections without content are left out.
+
+    ``most_findings`` bounds the findings of each kind; None shows them all.
+    """
     yield title(view)
     if view.tables:
         yield from _tables(view)
         yield from _relationships(view.conceptual.relationships)
         yield from _meanings(view)
     yield from reading_notes(view)
-    yield from look_at_first(view)
+    yield from findings_section(view, most_findings)
 
 
 def figures_section(view: SourceView) -> Iterator[Part]:
@@ -73,7 +75,7 @@ def _tables(view: SourceView) -> Iterator[Part]:
             unbroken(table.name),
             text(f"{table.measured.rows:,}" if view.profile.has_data else "-"),
             text(f"{len(table.columns):,}"),
-            text(_key_columns(table.measured)),
+            text(key_columns(table.measured)),
             text(_key_reason(table, view.profile.has_data)),
         )
     yield indented(grid)
@@ -87,7 +89,8 @@ def _personal(view: SourceView) -> int:
     return sum(column.pii for column in view.columns)
 
 
-def _key_columns(table: TableProfile) -> str:
+def key_columns(table: TableProfile) -> str:
+    """Return the columns of the key that was chosen, or ``none``."""
     return ", ".join(table.primary_key) if table.primary_key else "none"
 
 
@@ -119,8 +122,8 @@ def _relationships(relationships: Sequence[Relationship]) -> Iterator[Part]:
 
 def _relationship_cells(relationship: Relationship) -> Iterator[Text]:
     style = "dim" if relationship.implied else ""
-    child = _place(relationship.from_entity, relationship.from_attributes)
-    parent = _place(relationship.to_entity, relationship.to_attributes)
+    child = place_label(relationship.from_entity, relationship.from_attributes)
+    parent = place_label(relationship.to_entity, relationship.to_attributes)
     # A single column is one name; a list of columns may go on in the next line.
     cell = unbroken if len(relationship.from_attributes) == 1 else text
     orphans = relationship.evidence.orphans
@@ -129,10 +132,6 @@ def _relationship_cells(relationship: Relationship) -> Iterator[Text]:
     yield cell(f"→ {parent}{_remark(relationship)}", style)
     yield text("declared" if declared else confidence_label(relationship.confidence), style)
     yield text(f"{orphans:,}", "yellow") if orphans else text("-", "dim")
-
-
-def _place(table: str, columns: Sequence[str]) -> str:
-    return f"{table}.{columns[0]}" if len(columns) == 1 else f"{table} ({', '.join(columns)})"
 
 
 def _remark(relationship: Relationship) -> str:
@@ -177,35 +176,9 @@ def reading_notes(view: SourceView) -> Iterator[Part]:
         yield from map(indented, view.profile.notes)
 
 
-def look_at_first(view: SourceView) -> Iterator[Part]:
-    """Yield what needs attention, with the query where the data breaks a claim."""
-    notices = [notice for notice in view.notices if notice.kind not in _KINDS_SHOWN_ELSEWHERE]
-    if notices:
-        yield heading("Needs attention")
-    for kind, listed, left in notices_by_kind(notices, _MOST_NOTICES_OF_A_KIND):
-        for notice in listed:
-            yield from _notice(notice)
-        if left:
-            yield indented(f"and {left:,} more under: {kind}", "dim")
-    if view.query_hint and any(map(_query, notices)):
-        yield indented(view.query_hint, "dim")
-
-
-def _notice(notice: Notice) -> Iterator[Part]:
-    place = _place(notice.table, notice.columns) if notice.columns else notice.table
-    yield indented(Text.assemble(text(place, "yellow"), ": " if place else "", text(notice.text)))
-    if _query(notice):
-        yield Query(notice.sql)
-
-
-def _query(notice: Notice) -> str:
-    """Return the query that is shown with a notice, if any."""
-    return notice.sql if notice.kind in _KINDS_SHOWN_WITH_QUERY else ""
-
-
 def table_screen(table: TableProfile) -> Iterator[Part]:
     """Yield one table, column by column; no value of a personal column is shown."""
-    yield first_line(table.name, f"{counted(table.rows, 'row')} · key: {_key_columns(table)}")
+    yield first_line(table.name, f"{counted(table.rows, 'row')} · key: {key_columns(table)}")
     for column in table.columns:
         yield heading(column.name, _column_facts(column))
         grid = Grid(Column(style="dim"), "", show_header=False)
