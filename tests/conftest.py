@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
 from fluid_build.transform.dbt import running
+from tests.browser.availability import NOT_TESTED
 from tests.dbt_server import DbtServer
 from tests.postgres import PostgresDatabase
 from tests.shared import SHARED
@@ -117,11 +119,20 @@ def _is_slow(item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say in one line what was skipped because the shared files aren't there."""
+    """Say in a line each what was skipped because shared files or a browser aren't there."""
     skipped = terminalreporter.stats.get("skipped", [])
+    for reason, count in Counter(filter(None, map(_browser_reason, skipped))).items():
+        terminalreporter.write_line(f"Skipped {count} tests, {reason}.")
     count = sum(_NEEDS_SHARED in str(report.longrepr) for report in skipped)
     if count:
         terminalreporter.write_line(f"Skipped {count} tests that need the files of {SHARED}.")
+
+
+def _browser_reason(report: pytest.TestReport) -> str:
+    """Return why a test in a browser was skipped; empty for other tests."""
+    assert isinstance(report.longrepr, tuple)
+    _, start, reason = report.longrepr[2].partition(NOT_TESTED)
+    return start + reason
 
 
 @pytest.fixture(scope="session", autouse=True)
