@@ -145,6 +145,7 @@ class Coordinator(CompositeAgent):
             "output_tokens": event.output_tokens,
             "cost_usd": str(event.cost_usd),
             "findings": event.findings,
+            "spans": [[event.began, round(event.began + event.seconds, 3)]],
         }
         stages = state.internal["stages"]
         assert isinstance(stages, list)
@@ -168,6 +169,9 @@ class Coordinator(CompositeAgent):
         """Restore the session, and return the notes of the run."""
         notes = dict(dumped)
         restore_session(self.place.session, notes.pop("session"))
+        self._clock.continue_from(
+            max((end for row in notes["stages"] for _, end in row.get("spans", ())), default=0.0)
+        )
         return notes
 
     # The stages.

@@ -64,7 +64,11 @@ class FindingRow(_Frozen):
 
 
 class StageRow(_Frozen):
-    """A stage as it ran: ``attempts`` is how often, the other figures are sums."""
+    """A stage as it ran: ``attempts`` is how often, the other figures are sums.
+
+    ``spans`` are the start and the end of each attempt, in seconds since the run's start without
+    interruptions; a receipt of an earlier version has none.
+    """
 
     name: str
     seconds: float
@@ -73,6 +77,7 @@ class StageRow(_Frozen):
     output_tokens: int = 0
     cost_usd: Decimal = Decimal(0)
     findings: int = 0
+    spans: tuple[tuple[float, float], ...] = ()
 
 
 class UsageRow(_Frozen):
@@ -204,6 +209,7 @@ def _sum(first: StageRow, second: StageRow) -> StageRow:
         output_tokens=first.output_tokens + second.output_tokens,
         cost_usd=first.cost_usd + second.cost_usd,
         findings=second.findings,
+        spans=(*first.spans, *second.spans),
     )
 
 

@@ -14,10 +14,14 @@ from fluid_build.pipeline.stages import StageEvent, StageState, Usage, usage_of
 
 @dataclass
 class _Start:
-    """The figures of a run at the start of a stage, and the seconds that its work took."""
+    """The figures of a run at the start of a stage, and when its work began and how long it took.
+
+    ``began`` is in seconds since the run's start.
+    """
 
     usage: Usage
     findings: int
+    began: float = 0.0
     seconds: float = 0.0
 
 
@@ -26,7 +30,12 @@ class StageClock:
 
     def __init__(self, session: StageSession) -> None:
         self._session = session
+        self._origin = perf_counter()
         self._starts: dict[str, _Start] = {}
+
+    def continue_from(self, seconds: float) -> None:
+        """Count on after the seconds that earlier processes of the run took."""
+        self._origin = perf_counter() - seconds
 
     def start(self, name: str) -> StageEvent:
         """Return the event of a stage that begins now."""
@@ -36,11 +45,12 @@ class StageClock:
     @contextmanager
     def working(self, name: str) -> Generator[None]:
         """Measure the seconds of a stage's work."""
-        started = perf_counter()
+        start, began = self._starts[name], perf_counter()
+        start.began = began - self._origin
         try:
             yield
         finally:
-            self._starts[name].seconds = perf_counter() - started
+            start.seconds = perf_counter() - began
 
     def end(self, name: str, state: StageState, error: object = None) -> StageEvent:
         """Return the event of a stage that has ended, with an error if it failed."""
@@ -54,6 +64,7 @@ class StageClock:
             usage.output_tokens - start.usage.output_tokens,
             usage.cost_usd - start.usage.cost_usd,
             self._count_findings() - start.findings,
+            began=round(start.began, 3),
             error=None if error is None else type(error).__name__,
             used_fallback=any(
                 (event.kind, event.stage) == ("fallback", name)

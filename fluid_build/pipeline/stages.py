@@ -17,6 +17,8 @@ StageState = Literal["started", "finished", "failed"]
 class StageEvent:
     """A stage that has begun or ended. The figures are those of this attempt, once it has ended.
 
+    ``began`` is when its work began, in seconds since the run's start without interruptions.
+
     ``used_fallback`` says that a model failed and the stage went on without it.
     """
 
@@ -28,6 +30,7 @@ class StageEvent:
     output_tokens: int = 0
     cost_usd: Decimal = Decimal(0)
     findings: int = 0
+    began: float = 0.0
     error: str | None = None
     used_fallback: bool = False
 
