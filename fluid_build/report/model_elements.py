@@ -144,12 +144,13 @@ def _responsibility(product: Product | None) -> str:
 
 
 def _relation_counts(model: LogicalModel, plan: TransformPlan) -> Iterator[tuple[str, int]]:
-    kinds = dict(_relation_kinds(model))
+    kinds = dict(relation_kinds(model))
     default = "table" if model.technique == "flat" else "relation"
     yield from Counter(kinds.get(build.name, default) for build in plan.published).items()
 
 
-def _relation_kinds(model: LogicalModel) -> Iterator[tuple[str, str]]:
+def relation_kinds(model: LogicalModel) -> Iterator[tuple[str, str]]:
+    """Yield each relation of a technique's layer by its name, with its kind in words."""
     if model.dv2 is not None:
         yield from ((hub.name, "hub") for hub in model.dv2.hubs)
         for link in model.dv2.links:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Attribute, EntityKey, Relationship
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile, HistogramBin
+from fluid_build.report.page.lineage import Lineage, RelationColumn
 from fluid_build.report.view import ColumnView, TableView
 from fluid_build.text import clip, counted
 
@@ -17,6 +18,8 @@ _LEAST_BAR = 1
 """Pixels of the bar of a bin with few rows: they are to be seen."""
 _LONGEST_VALUE = 60
 _LONGEST_PARENT = 40
+_MOST_RELATIONS = 12
+"""Columns of the model that are named; a calendar's key is part of every fact."""
 _MOST_ACCEPTED = 20
 _FEW_VALUES = 12
 """Up to so many distinct values are shown one by one, numbers too."""
@@ -54,22 +57,33 @@ class ColumnCard:
     rules: tuple[str, ...]
     remarks: tuple[str, ...]
     sql: str
+    becomes: tuple[RelationColumn, ...]
 
 
-def column_cards(table: TableView, references: Sequence[Relationship]) -> Iterator[ColumnCard]:
+def column_cards(
+    table: TableView, references: Sequence[Relationship], becomes: Lineage
+) -> Iterator[ColumnCard]:
     """Yield the cards of a table's columns in the order of the source.
 
-    ``references`` are those of the table to its parents.
+    ``references`` are those of the table to its parents, ``becomes`` says what the model makes of
+    each column.
     """
     parents: dict[str, list[str]] = defaultdict(list)
     for reference in references:
         for name in () if reference.implied else reference.from_attributes:
             parents[name].append(reference.to_entity)
     for column in table.columns:
-        yield _card(column, table.entity.keys, parents[column.measured.name])
+        name = column.measured.name
+        relations = becomes.get((table.name, name), ())[:_MOST_RELATIONS]
+        yield _card(column, table.entity.keys, parents[name], relations)
 
 
-def _card(column: ColumnView, keys: Sequence[EntityKey], parents: Sequence[str]) -> ColumnCard:
+def _card(
+    column: ColumnView,
+    keys: Sequence[EntityKey],
+    parents: Sequence[str],
+    becomes: Sequence[RelationColumn],
+) -> ColumnCard:
     measured, attribute = column.measured, column.attribute
     bins = () if measured.pii else measured.histogram
     return ColumnCard(
@@ -88,6 +102,7 @@ def _card(column: ColumnView, keys: Sequence[EntityKey], parents: Sequence[str])
         rules=tuple(_rules(attribute, keys)),
         remarks=tuple(_remarks(column)),
         sql=attribute.evidence.sql,
+        becomes=tuple(becomes),
     )
 
 
@@ -127,7 +142,7 @@ def _distinct(column: ColumnProfile) -> str:
     about = "" if column.distinct_exact else "about "
     present = column.rows - column.nulls
     if column.distinct_exact and 1 < column.distinct == present:
-        return f"{column.distinct:,} distinct, no repeats"
+        return "all distinct"
     return f"{about}{column.distinct:,} distinct"
 
 

@@ -16,6 +16,8 @@ from markupsafe import Markup
 
 from fluid_build import __version__
 from fluid_build.report.page.content import PageContent
+from fluid_build.report.page.contract import contract_page
+from fluid_build.report.page.model import model_page
 from fluid_build.report.page.overview import overview
 from fluid_build.report.page.tables import tables
 from fluid_build.report.view import confidence_label
@@ -23,8 +25,16 @@ from fluid_build.text import as_sentence, counted
 
 GENERATOR = "Fluid Forge"
 """The mark that a page was made by this program, so that it may be replaced."""
-_STYLES = ("base.css", "overview.css", "tables.css")
-_SCRIPTS = ("routing.js", "theme.js", "copying.js", "filtering.js")
+_STYLES = ("base.css", "overview.css", "tables.css", "contract.css")
+_SCRIPTS = (
+    "routing.js",
+    "theme.js",
+    "copying.js",
+    "filtering.js",
+    "unpacking.js",
+    "model.js",
+    "contract.js",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,9 @@ def report_page(content: PageContent) -> str:
 def _sections(content: PageContent) -> Iterator[Section]:
     yield Section("overview", "Overview", "overview.html", overview(content))
     yield Section("tables", "Tables", "tables.html", tables(content))
+    if (built := content.built) is not None:
+        yield Section("model", "Model", "model.html", model_page(content, built))
+        yield Section("contract", "Contract", "contract.html", contract_page(built))
 
 
 def _title(content: PageContent) -> str:
@@ -82,7 +95,11 @@ def _sentence(text: str) -> str:
 
 def _percent_label(percent: float) -> str:
     """Return a share of 0 to 100 as text; little never shows as nothing."""
-    return "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
+    return (
+        "<\N{NO-BREAK SPACE}1\N{NO-BREAK SPACE}%"
+        if 0 < percent < 1
+        else f"{percent:.0f}\N{NO-BREAK SPACE}%"
+    )
 
 
 @cache

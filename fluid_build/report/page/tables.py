@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import CandidateRelationship, EntityKey, Relationship
 from fluid_build.report.page.column_cards import ColumnCard, column_cards
 from fluid_build.report.page.content import PageContent
+from fluid_build.report.page.lineage import lineage
 from fluid_build.report.view import TableView
 from fluid_build.transform.proof.proof import TableProof
 
@@ -50,6 +51,7 @@ def tables(content: PageContent) -> Tables:
     addresses = content.table_addresses
     references: dict[str, list[Relationship]] = defaultdict(list)
     referring: dict[str, list[Relationship]] = defaultdict(list)
+    becomes = {} if content.built is None else lineage(content.built.plan)
     rejected: dict[str, list[CandidateRelationship]] = defaultdict(list)
     for relationship in view.conceptual.relationships:
         references[relationship.from_entity].append(relationship)
@@ -61,7 +63,7 @@ def tables(content: PageContent) -> Tables:
             id=addresses[table.name],
             words=" ".join((table.name, *(c.measured.name for c in table.columns))).lower(),
             table=table,
-            columns=tuple(column_cards(table, references[table.name])),
+            columns=tuple(column_cards(table, references[table.name], becomes)),
             other_keys=tuple(k for k in table.entity.keys if k.kind != "primary")[:_MOST_KEYS],
             references=tuple(references[table.name]),
             referring=tuple(referring[table.name]),

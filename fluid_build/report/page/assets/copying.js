@@ -7,21 +7,26 @@ function copyBySelection(code) {
   return isCopied;
 }
 
-async function copyText(code) {
+async function copyText(text, code) {
   try {
-    await navigator.clipboard.writeText(code.textContent);
+    await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyBySelection(code);
+    return code ? copyBySelection(code) : false;
   }
 }
 
-document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (!button) return;
+async function copyFrom(button, text, code) {
   const label = button.textContent;
-  const isCopied = await copyText(button.parentElement.querySelector("code"));
+  const isCopied = await copyText(text, code);
   button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
   announce(isCopied ? "Copied" : "The text is selected: press Ctrl+C to copy it");
   setTimeout(() => (button.textContent = label), 1600);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const code = button.parentElement.querySelector("code");
+  copyFrom(button, code.textContent, code);
 });

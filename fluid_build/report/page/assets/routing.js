@@ -1,7 +1,8 @@
 "use strict";
 
 // Which view and which panel of it is shown: the page's address says so, so that links, back and
-// forward work. Other files call onShow to draw a view when it is first needed.
+// forward work. Other files call onShow to draw a view when it's first needed,
+// and onPanel to hear of each panel that is shown.
 const root = document.documentElement;
 root.classList.add("scripted");
 const status = document.getElementById("status");
@@ -9,6 +10,12 @@ const firstShown = new Map();
 
 function onShow(view, draw) {
   firstShown.set(view, draw);
+}
+
+const panelListeners = [];
+
+function onPanel(listener) {
+  panelListeners.push(listener);
 }
 
 function announce(text) {
@@ -28,6 +35,7 @@ function show(target, { focus }) {
   const draw = firstShown.get(view.id);
   firstShown.delete(view.id);
   draw?.(view);
+  if (panel) for (const listener of panelListeners) listener(panel);
   if (!focus) return;
   const heading = (panel ?? view).querySelector("h2, h3");
   heading?.setAttribute("tabindex", "-1");
