@@ -42,3 +42,13 @@ class PageContent:
     def table_addresses(self) -> dict[str, str]:
         """Return where the page shows each table, by its name."""
         return {table.name: f"table-{n}" for n, table in enumerate(self.view.tables, start=1)}
+
+    @property
+    def column_addresses(self) -> dict[tuple[str, str], str]:
+        """Return where the page shows each column of the source, by its table and name."""
+        tables = self.table_addresses
+        return {
+            (table.name, column.measured.name): f"{tables[table.name]}-{n}"
+            for table in self.view.tables
+            for n, column in enumerate(table.columns, start=1)
+        }

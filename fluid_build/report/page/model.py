@@ -22,13 +22,16 @@ _PLAIN_KIND = "table"
 
 @dataclass(frozen=True, slots=True)
 class ColumnLine:
-    """A column of a relation. ``sources`` are the columns it's made of, each with its table."""
+    """A column of a relation.
+
+    ``sources`` are the columns it's made of, each with its table and its address in the page.
+    """
 
     name: str
     type: str
     tags: tuple[str, ...]
     description: str
-    sources: tuple[tuple[str, str], ...]
+    sources: tuple[tuple[str, str, str], ...]
     has_more_sources: bool
 
 
@@ -88,11 +91,12 @@ def model_page(content: PageContent, built: BuiltContent) -> ModelPage:
     builds = built.plan.published
     relations = {build.name: relation_address(build.name) for build in builds}
     by_relation, left = _by_relation(content.view.model.groups, relations)
+    columns = content.column_addresses
     kinds = dict(relation_kinds(built.model))
     cards: dict[str, list[RelationCard]] = defaultdict(list)
     for build in builds:
         kind = kinds.get(build.name, _PLAIN_KIND)
-        cards[kind].append(_card(build, kind, by_relation[build.name]))
+        cards[kind].append(_card(build, kind, by_relation[build.name], columns))
     return ModelPage(
         remark=content.view.model.remark,
         kinds=tuple((kind, tuple(of_kind)) for kind, of_kind in cards.items()),
@@ -146,15 +150,20 @@ def _elements_by_name(group: ElementGroup) -> Mapping[str, list[ElementView]]:
     return by_name
 
 
-def _card(build: Build, kind: str, facts: Sequence[FactTable]) -> RelationCard:
-    columns = tuple(map(_column_line, build.columns))
+def _card(
+    build: Build,
+    kind: str,
+    facts: Sequence[FactTable],
+    addresses: Mapping[tuple[str, str], str],
+) -> RelationCard:
+    columns = tuple(_column_line(column, addresses) for column in build.columns)
     return RelationCard(
         id=relation_address(build.name),
         name=build.name,
         kind=kind,
         words=" ".join((build.name, *(column.name for column in columns))).lower(),
         description=build.description,
-        reason="" if any(build.reason in fact.group.text for fact in facts) else build.reason,
+        reason="" if _is_stated(build.reason, facts) else build.reason,
         loaded=_LOADED[build.materialization],
         tables=build.mapped_source_tables,
         facts=tuple(facts),
@@ -163,8 +172,18 @@ def _card(build: Build, kind: str, facts: Sequence[FactTable]) -> RelationCard:
     )
 
 
-def _column_line(column: PlanColumn) -> ColumnLine:
-    sources = tuple((source.table, source.column) for source in column.source_columns)
+def _is_stated(reason: str, facts: Sequence[FactTable]) -> bool:
+    return any(
+        reason in fact.group.text or any(reason in e.reason for e in fact.group.elements)
+        for fact in facts
+    )
+
+
+def _column_line(column: PlanColumn, addresses: Mapping[tuple[str, str], str]) -> ColumnLine:
+    sources = tuple(
+        (source.table, source.column, addresses.get((source.table, source.column), ""))
+        for source in column.source_columns
+    )
     return ColumnLine(
         name=column.name,
         type=column.type,

@@ -1,11 +1,26 @@
 """The overview: what this is, what to look at first, and what to do next."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fluid_build.report.notices import Notice, notices_by_kind
 from fluid_build.report.page.content import PageContent
+from fluid_build.text import counted
 
 _MOST_NOTICES_OF_A_KIND = 10
+_SERIOUS = frozenset({"not read", "broken key", "orphans", "broken not-null"})
+"""Kinds of notices where the data contradicts the source: they are shown in full, others folded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A figure with its label, a remark, and the view that has the rest; ``style`` is its state."""
+
+    label: str
+    figure: str
+    remark: str = ""
+    address: str = ""
+    style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +30,19 @@ class NoticeGroup:
     kind: str
     notices: tuple[Notice, ...]
     left: int
+    is_serious: bool
+
+    @property
+    def count(self) -> int:
+        """Return how many there are in all."""
+        return len(self.notices) + self.left
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The figures of a source, its notices by kind, and commands with what they are for."""
+    """The figures of a source, its notices by kind, and where the page shows each table."""
 
-    figures: tuple[tuple[str, str], ...]
+    headlines: tuple[Headline, ...]
     groups: tuple[NoticeGroup, ...]
     table_ids: dict[str, str]
     content: PageContent
@@ -29,22 +50,48 @@ class Overview:
 
 def overview(content: PageContent) -> Overview:
     """Return the overview of a page."""
-    view = content.view
-    keyed = sum(table.key is not None for table in view.tables)
-    relationships = view.conceptual.relationships
-    broken = sum(each.evidence.orphans > 0 for each in relationships)
-    figures = (
-        ("Tables with a key", f"{keyed:,} of {len(view.tables):,}"),
-        ("Relationships", f"{len(relationships):,}"),
-        ("with orphans", f"{broken:,}"),
-        ("Columns of personal data", f"{sum(column.pii for column in view.columns):,}"),
-    )
     return Overview(
-        figures,
+        tuple(_headlines(content)),
         tuple(
-            NoticeGroup(kind, tuple(listed), left)
-            for kind, listed, left in notices_by_kind(view.notices, _MOST_NOTICES_OF_A_KIND)
+            NoticeGroup(kind, tuple(listed), left, kind in _SERIOUS)
+            for kind, listed, left in notices_by_kind(content.view.notices, _MOST_NOTICES_OF_A_KIND)
         ),
         content.table_addresses,
         content,
     )
+
+
+def _headlines(content: PageContent) -> Iterator[Headline]:
+    view = content.view
+    if view.proof is not None:
+        yield _proof(content)
+    keyed = sum(table.key is not None for table in view.tables)
+    total = len(view.tables)
+    style = "good" if keyed == total else "warn"
+    yield Headline("Tables with a key", f"{keyed:,} of {total:,}", address="tables", style=style)
+    relationships = [each for each in view.conceptual.relationships if not each.implied]
+    broken = sum(each.evidence.orphans > 0 for each in relationships)
+    declared = sum(each.origin == "declared" for each in relationships)
+    origins = f"{declared:,} declared, {len(relationships) - declared:,} found"
+    remark = f"{origins}, {broken:,} with orphans" if broken else origins
+    yield Headline(
+        "Relationships", f"{len(relationships):,}", remark, "map", "warn" if broken else ""
+    )
+    personal = sum(column.pii for column in view.columns)
+    yield Headline("Personal data", counted(personal, "column"), address="tables")
+    if content.built is not None:
+        yield Headline(
+            "Judgement calls",
+            f"{len(content.built.judgements):,}",
+            "that the data doesn't settle",
+            "calls",
+        )
+
+
+def _proof(content: PageContent) -> Headline:
+    proof = content.view.proof
+    assert proof is not None
+    held = sum(table.verdict in ("proven", "empty") for table in proof.tables)
+    style = {"proven": "good", "lost": "bad"}.get(proof.verdict, "warn")
+    remark = f"{held:,} of {counted(len(proof.tables), 'table')} compared and equal"
+    return Headline("Proof", proof.verdict, remark, "run", style)

@@ -49,6 +49,7 @@ class Section:
 
 def report_page(content: PageContent) -> str:
     """Return the page as HTML; the same content gives the same text."""
+    sections = tuple(_sections(content))
     style, script = _asset_text(_STYLES), _asset_text(_SCRIPTS)
     return (
         _environment()
@@ -59,7 +60,8 @@ def report_page(content: PageContent) -> str:
             policy=_policy(style, script),
             style=Markup(style),
             script=Markup(script),
-            sections=tuple(_sections(content)),
+            sections=sections,
+            addresses={section.id for section in sections},
             view=content.view,
         )
     )

@@ -36,12 +36,20 @@ function show(target, { focus }) {
   firstShown.delete(view.id);
   draw?.(view);
   if (panel) for (const listener of panelListeners) listener(panel);
+  if (target !== view && target !== panel) return showPart(target);
   if (!focus) return;
   const heading = (panel ?? view).querySelector("h2, h3");
   heading?.setAttribute("tabindex", "-1");
   heading?.focus({ preventScroll: true });
-  if (target === view || target === panel) window.scrollTo(0, 0);
-  else target.scrollIntoView({ block: "center" });
+  window.scrollTo(0, 0);
+}
+
+// What an address leads to may be folded, as a column of a table is.
+function showPart(target) {
+  const details = target.querySelector(":scope > details") ?? target.closest("details");
+  if (details) details.open = true;
+  details?.querySelector("summary").focus({ preventScroll: true });
+  target.scrollIntoView({ block: "center" });
 }
 
 function showAddress({ focus }) {
