@@ -18,6 +18,7 @@ from fluid_build.forge import (
     PROFILE_FILE,
     Forged,
 )
+from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.report.terminal import source_screen
 from fluid_build.report.terminal.findings_section import findings_section
 from fluid_build.report.terminal.model_screen import model_section
@@ -30,7 +31,8 @@ from fluid_build.transform.proof.manifest import MANIFEST_FILE
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
 _PURPOSES = {
-    DOCUMENT_FILE: "start here: tables, keys, relationships, a diagram",
+    REPORT_FILE: "start here: the data, the model, the evidence and the run, as a page",
+    DOCUMENT_FILE: "tables, keys, relationships, a diagram",
     CONTRACT_FILE: "the data contract, FLUID 0.7.2",
     MODEL_FILE: "the logical model",
     PLAN_FILE: "every relation with its SQL, in build order",

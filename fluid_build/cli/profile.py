@@ -1,6 +1,7 @@
 """``fluid profile``: what is true in the data."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,11 +9,13 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.next_steps import after_summary, next_steps
 from fluid_build.cli.options import DateOrder, Debug, Decimal, Dialect, Json, Schemas
+from fluid_build.cli.pages import page_section
 from fluid_build.cli.source_options import conventions
 from fluid_build.cli.source_session import source_session
 from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile, TableProfile
+from fluid_build.report.page.page_file import check_page_place, write_page
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.source_screen import source_screen, table_screen
@@ -39,6 +42,10 @@ def profile(
         bool,
         typer.Option("--all", help="Show everything, however many tables the source has."),
     ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write all of it to FILE, as a page."),
+    ] = None,
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
@@ -50,6 +57,12 @@ def profile(
     Example:  fluid profile sqlite:///shop.db
     """
     _check_one_output({"--json": json, "--table": table is not None, "--all": everything})
+    if html is not None:
+        if table:
+            raise UsageError(
+                "--html and --table can't be combined.", hint="The page has every table."
+            )
+        check_page_place(html)
     choice = _TableChoice(table)
     answers = conventions(decimal, date_order)
     with (
@@ -65,6 +78,8 @@ def profile(
         ) as opened,
     ):
         profiled = profile_source(opened, on_progress=on_progress)
+    if html is not None:
+        _write_page(html, profiled)
     if json:
         messages.show_json(profile_json(profiled))
         tell_notes(profiled)
@@ -78,7 +93,19 @@ def profile(
         view = source_view(profiled)
         steps = after_summary(view, source, schemas=schema or (), dialect=dialect, answers=answers)
         show((*summary_screen(view), *next_steps(steps, "See the rest")))
+    if html is not None and json:
+        messages.tell(f"The page is in {html}.")
+    elif html is not None:
+        show(page_section(html))
     return failures.CHECK_FAILED if profiled.skipped else failures.DONE
+
+
+def _write_page(path: Path, profiled: Profile) -> None:
+    # Jinja2 takes a while to import, and most profiles are read on the screen.
+    from fluid_build.report.page.content import PageContent
+    from fluid_build.report.page.page import report_page
+
+    write_page(path, report_page(PageContent(source_view(profiled))))
 
 
 def _check_one_output(requested: Mapping[str, bool]) -> None:

@@ -1,7 +1,7 @@
 """The main road: all stages of a forge, one after another, and the folder that they fill.
 
 Nothing is written before the contract has passed the validator, and then everything is written at
-once.
+once. The page is made of the written folder.
 """
 
 from collections.abc import Mapping
@@ -18,6 +18,7 @@ from fluid_build.forge.folder import (
     write_folder,
 )
 from fluid_build.forge.options import ForgeOptions, ForgeSettings
+from fluid_build.forge.report_file import report_change, with_report, write_report
 from fluid_build.forge.results import Forged, Preview
 from fluid_build.forge.stages import (
     Designed,
@@ -51,6 +52,7 @@ def forge(
     ``ForgeOptions`` does, SourceError where the source can't be read or has no readable table,
     BuildFailedError where the model doesn't build, OutputError where ``out`` can't be written. The
     bytes of the files depend on the source, the options, and the path from ``out`` to the source.
+    Those of the page depend on how ``out`` is named as well.
     A model that loses something is written too, and its proof says so.
     """
     options = ForgeOptions(**settings)
@@ -61,7 +63,10 @@ def forge(
     with folder_contents(source, forged.plan, _documents(forged, options), project) as files:
         report_stage(on_progress, "write")
         written = write_folder(source, forged.model, files, options, out, overwrite=overwrite)
-    return replace(forged, files=written.files, kept=written.kept, notes=project.notes)
+    change = report_change(out, overwrite=overwrite)
+    filed = replace(forged, files=written.files, kept=written.kept, notes=project.notes)
+    write_report(filed, out, change)
+    return with_report(filed, out, change)
 
 
 def preview(

@@ -27,12 +27,14 @@ from fluid_build.copilot.errors import StaleCheckpointError, StoreError
 from fluid_build.copilot.events import Event, get_event_bus
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Store
-from fluid_build.errors import FluidError, SourceChangedError
+from fluid_build.errors import FluidError, OutputError, SourceChangedError
 from fluid_build.forge import Forged, Preview
+from fluid_build.forge.report_file import report_change, with_report, write_report
 from fluid_build.pipeline.coordinator import Coordinator
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.receipts import receipt_of
 from fluid_build.pipeline.requests import ForgeRequest
+from fluid_build.pipeline.run_facts import run_facts
 from fluid_build.pipeline.runs import COSTS, RunLog, RunRecord, new_record
 from fluid_build.pipeline.sessions import configured, open_session, settled
 from fluid_build.pipeline.stages import OnStage, ignore_stages
@@ -186,8 +188,24 @@ def _finish(
         assert isinstance(result.error, Exception)
         _note_failure(store, record, result.error)
         raise result.error
-    forged = coordinator.forged(result.state)
+    written, request = coordinator.forged(result.state), record.request
+    if request.is_preview:
+        receipt = receipt_of(coordinator, result.state, written, notes)
+        _save_finished(store, record, receipt)
+        return RunResult(written, coordinator.preview, receipt)
+    change = report_change(request.out, overwrite=request.overwrite)
+    forged = with_report(written, request.out, change)
     receipt = receipt_of(coordinator, result.state, forged, notes)
+    try:
+        write_report(forged, request.out, change, run_facts(receipt))
+    except OutputError:
+        _save_finished(store, record, receipt_of(coordinator, result.state, written, notes))
+        raise
+    _save_finished(store, record, receipt)
+    return RunResult(forged, None, receipt)
+
+
+def _save_finished(store: Store, record: RunRecord, receipt: Receipt) -> None:
     log = RunLog(store)
     finished = record.model_copy(
         update={"state": "finished", "ended": time.time(), "error": None, "receipt": receipt}
@@ -195,7 +213,6 @@ def _finish(
     log.save(finished)
     log.forget_progress(record.id)
     log.prune()
-    return RunResult(forged, coordinator.preview, receipt)
 
 
 def _note_failure(store: Store, record: RunRecord, error: Exception) -> None:

@@ -19,12 +19,11 @@ from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.contract import contract_page
 from fluid_build.report.page.model import model_page
 from fluid_build.report.page.overview import overview
+from fluid_build.report.page.page_file import GENERATOR
 from fluid_build.report.page.tables import tables
 from fluid_build.report.view import confidence_label
 from fluid_build.text import as_sentence, counted
 
-GENERATOR = "Fluid Forge"
-"""The mark that a page was made by this program, so that it may be replaced."""
 _STYLES = ("base.css", "overview.css", "tables.css", "contract.css")
 _SCRIPTS = (
     "routing.js",

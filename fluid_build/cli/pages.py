@@ -1,0 +1,38 @@
+"""Pages for the browser: where a command wrote one, and how to open it."""
+
+import shlex
+import shutil
+import subprocess
+import sys
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+
+from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
+
+
+def page_section(path: Path) -> Iterator[Part]:
+    """Yield where a page is, and the command that opens it on this system."""
+    yield heading("Page", f"in {path}")
+    command = open_command(path)
+    if command:
+        yield Copyable("# open it in the browser", "dim")
+        yield Copyable(command)
+    else:
+        yield Copyable(f"# open it in a browser: {path.absolute().as_uri()}", "dim")
+
+
+def open_command(path: Path) -> str:
+    """Return the command line that opens a file in the browser; "" where there is none."""
+    if sys.platform == "win32":
+        return f"start {subprocess.list2cmdline(['', str(path)])}"
+    opener = "open" if sys.platform == "darwin" else "xdg-open"
+    return f"{opener} {shlex.quote(str(path))}" if shutil.which(opener) else ""
+
+
+def open_page(path: Path) -> bool:
+    """Open a page in the system's browser; return whether there is one."""
+    try:
+        return webbrowser.open(path.absolute().as_uri())
+    except webbrowser.Error:
+        return False

@@ -1,0 +1,161 @@
+"""``report.html``: a forged folder as one page, rendered from its files and the run's record.
+
+It's a rendering and not an artifact: it shows times and costs, so it isn't in the manifest.
+"""
+
+import os
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from fluid_build.contract.read.files import CONTRACT_FILE
+from fluid_build.contract.write.exposes import DBT_FOLDER
+from fluid_build.decisions.files import recorded_decisions
+from fluid_build.errors import OutputError, SourceUnreadableError
+from fluid_build.forge.results import Forged
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.profiling.profile import Profile
+from fluid_build.report.judgements.open_judgements import open_judgements
+from fluid_build.report.page.content import BuiltContent, PageContent
+from fluid_build.report.page.page_file import is_page, write_page
+from fluid_build.report.page.run_facts import RunFacts
+from fluid_build.report.profile_json import profile_json
+from fluid_build.report.view import source_view
+from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.text import as_sentence
+from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.proof.folder_changes import FileChange
+from fluid_build.transform.proof.manifest import Manifest, ManifestSource, read_manifest, read_text
+from fluid_build.transform.proof.proof import Proof
+
+REPORT_FILE = "report.html"
+
+_MOST_BYTES = 256 * 1024 * 1024
+"""Of a file that is shown: far more than the contract of a thousand tables takes."""
+
+
+def report_change(folder: Path, *, overwrite: bool) -> FileChange:
+    """Return what to do with the page of a folder: somebody's own file is kept."""
+    path = folder / REPORT_FILE
+    if not os.path.lexists(path):
+        return FileChange(REPORT_FILE, "create")
+    if is_page(path):
+        return FileChange(REPORT_FILE, "replace")
+    return FileChange(REPORT_FILE, "replace" if overwrite else "keep", "foreign")
+
+
+def with_report(forged: Forged, folder: Path, change: FileChange) -> Forged:
+    """Return what was forged, with the page among the written files or those that were kept."""
+    if change.action == "keep":
+        kept = sorted((*forged.kept, change), key=lambda each: each.name)
+        return replace(forged, kept=tuple(kept))
+    return replace(forged, files=tuple(sorted((*forged.files, folder / REPORT_FILE))))
+
+
+def write_report(
+    forged: Forged, folder: Path, change: FileChange, run: RunFacts | None = None
+) -> None:
+    """Write the page of a folder whose other files are written, unless a file there is kept.
+
+    Raises OutputError where the file system refuses; the folder is whole all the same.
+    """
+    if change.action == "keep":
+        return
+    html = rendered_page(
+        folder_content(folder, forged.profile, forged.model, forged.plan, forged.proof, run)
+    )
+    try:
+        write_page(folder / REPORT_FILE, html, overwrite=change.owner == "foreign")
+    except OutputError as error:
+        raise OutputError(
+            f"{as_sentence(error.message)} All other files of {folder} are written.",
+            hint=f"{error.hint or ''} Then make the page with `fluid report`.".strip(),
+            command=f"fluid report {shlex.quote(str(folder))}",
+        ) from error
+
+
+def rendered_page(content: PageContent) -> str:
+    """Return a page as HTML."""
+    # Jinja2 takes a while to import, and most commands make no page.
+    from fluid_build.report.page.page import report_page
+
+    return report_page(content)
+
+
+def folder_content(
+    folder: Path,
+    profile: Profile,
+    model: LogicalModel,
+    plan: TransformPlan,
+    proof: Proof,
+    run: RunFacts | None = None,
+) -> PageContent:
+    """Return what the page of a written folder shows.
+
+    The contract, the SQL and the decisions are as the folder has them, edits included. Raises
+    SourceError, DecisionError and SourceUnreadableError where its files can't be read.
+    """
+    name = folder_name(folder)
+    built = BuiltContent(
+        model,
+        plan,
+        _own_text(folder, folder / CONTRACT_FILE),
+        _queries(folder, plan),
+        open_judgements(profile_json(profile), model, recorded_decisions(folder).decisions),
+        name,
+    )
+    view = source_view(profile, model, plan, proof)
+    steps = tuple(_next_steps(name, read_manifest(folder), has_data=profile.has_data))
+    return PageContent(view, built, run, steps)
+
+
+def folder_name(folder: Path) -> str:
+    """Return the name of a folder for commands in its page, which may be shown to anybody.
+
+    A path through somebody's home is told from the current folder, or is the folder's name alone.
+    """
+    home, current = Path.home(), Path.cwd()
+    if not folder.is_absolute() or not folder.is_relative_to(home):
+        return str(folder)
+    return os.path.relpath(folder, current) if current.is_relative_to(home) else folder.name
+
+
+def _queries(folder: Path, plan: TransformPlan) -> dict[str, str]:
+    """Return the SQL of each relation by its name: as the dbt project has it, else as planned."""
+    paths = {path.stem: path for path in sorted((folder / DBT_FOLDER / "models").rglob("*.sql"))}
+    return {
+        build.name: _own_text(folder, paths[build.name]) if build.name in paths else build.sql
+        for build in plan.builds
+    }
+
+
+def _own_text(folder: Path, path: Path) -> str:
+    """Return the text of a file of a folder, which may be a stranger's, and not of another one."""
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise SourceUnreadableError(
+            f"{path} is a link to a file outside of the folder, so it isn't shown.",
+            hint="Replace it with a regular file.",
+        )
+    return read_text(path, _MOST_BYTES)
+
+
+def _next_steps(name: str, manifest: Manifest, *, has_data: bool) -> Iterator[tuple[str, str]]:
+    """Yield commands, and what each is for."""
+    quoted = shlex.quote(name)
+    if has_data:
+        uris = "".join(f" --uri {shlex.quote(uri)}" for uri in _server_uris(manifest.source))
+        password = " (add the password)" if uris else ""
+        yield f"fluid verify {quoted}{uris}", f"prove again that nothing was lost{password}"
+        yield f"fluid review {quoted}", "settle the judgement calls that are open"
+    else:
+        contract = shlex.quote(str(Path(name) / CONTRACT_FILE))
+        yield f"fluid validate {contract}", "check the contract once you have completed it"
+    yield f"fluid report {quoted} --open", "make this page again, and open it"
+
+
+def _server_uris(source: ManifestSource) -> Iterator[str]:
+    """Yield the addresses of servers, which a folder may not choose; they have no password."""
+    for name, part in (source.parts or {"": source}).items():
+        if isinstance(KINDS[part.kind], ServerKind) and part.location is not None:
+            yield f"{name}={part.location}" if name else part.location
