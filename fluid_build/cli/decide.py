@@ -1,6 +1,5 @@
 """``fluid decide``: decisions about a folder, one subcommand for each kind."""
 
-import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from fluid_build.cli.decision_targets import (
     target_of,
 )
 from fluid_build.cli.option_groups import with_option_groups
+from fluid_build.decisions.commands import date_type
 from fluid_build.errors import UsageError
 from fluid_build.forge.decision_files import schema_text
 
@@ -40,7 +40,6 @@ AnyTarget: TypeAlias = Annotated[
 IsElement: TypeAlias = Annotated[
     bool, typer.Option("--element", help="TARGET is an element of the model.")
 ]
-_TIME_DIRECTIVE = re.compile(r"%[HIMSfpTX]")
 _DECISION = DecisionOptions()
 _CLAIM = ClaimOptions()
 
@@ -191,7 +190,7 @@ def read_type(
         )
     read_as = "text"
     if date_format is not None:
-        read_as = "timestamp" if _TIME_DIRECTIVE.search(date_format) else "date"
+        read_as = date_type(date_format)
     elif decimal is not None:
         read_as = "number"
     place = DecidedFolder(context)

@@ -16,7 +16,8 @@ from fluid_build.text import did_you_mean, listed_up_to
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 from fluid_build.verification.untrusted_model import read_model
 
-_QUOTED = re.compile(r'"((?:[^"]|"")+)"|([^",.]+)')
+_QUOTED_NAME = re.compile(r'"(?:[^"]|"")+"')
+_PART = re.compile(rf'({_QUOTED_NAME.pattern})|([^",.]+)')
 _MOST_NAMES = 8
 
 
@@ -98,8 +99,7 @@ def reference_of(text: str, names: FolderNames) -> tuple[str, tuple[str, ...]]:
     whole = _exact(_unquoted(remainder), names.columns.get(table, ()))
     if whole is not None:
         return table, (whole,)
-    parts = [quoted.replace('""', '"') or unquoted for quoted, unquoted in _parts(remainder)]
-    return table, tuple(_column(table, part, names) for part in parts)
+    return table, tuple(_column(table, part, names) for part in _parts(remainder))
 
 
 def column_of(text: str, names: FolderNames) -> tuple[str, str]:
@@ -136,7 +136,7 @@ def target_of(text: str, names: FolderNames, *, is_element: bool) -> DecisionTar
 def _split(text: str, names: FolderNames) -> tuple[str, str]:
     """Return the table that a reference starts with, and what comes behind its dot."""
     if text.startswith('"'):
-        end = re.match(r'"(?:[^"]|"")+"', text)
+        end = _QUOTED_NAME.match(text)
         if end is None:
             raise UsageError(f"{text!r} has an open quote.", hint='Close it: "my table".column.')
         return table_of(end[0], names), text[end.end() + 1 :]
@@ -155,11 +155,11 @@ def _split(text: str, names: FolderNames) -> tuple[str, str]:
     raise _unknown("table", text.rpartition(".")[0] or text, [*names.columns])
 
 
-def _parts(text: str) -> list[tuple[str, str]]:
-    """Return the names in a list of columns, each as its quoted or its unquoted text."""
+def _parts(text: str) -> list[str]:
+    """Return the names in a list of columns."""
     if '"' not in text:
-        return [("", part.strip()) for part in text.split(",") if part.strip()]
-    return [(match[1] or "", match[2] or "") for match in _QUOTED.finditer(text)]
+        return [part.strip() for part in text.split(",") if part.strip()]
+    return [_unquoted(match[1]) if match[1] else match[2] for match in _PART.finditer(text)]
 
 
 def _column(table: str, name: str, names: FolderNames) -> str:
@@ -195,6 +195,6 @@ def _name_list(names: Sequence[str]) -> str:
 
 
 def _unquoted(text: str) -> str:
-    if len(text) > 1 and text.startswith('"') and text.endswith('"'):
-        return text[1:-1].replace('""', '"')
-    return text
+    """Return a name without the quotes around it; several quoted names stay as they are."""
+    is_quoted = _QUOTED_NAME.fullmatch(text)
+    return text[1:-1].replace('""', '"') if is_quoted else text

@@ -98,6 +98,12 @@ def canonical_text(decisions: Sequence[AnyDecision]) -> str:
     return f"{SCHEMA_LINE}\n{block_yaml({'version': 1, 'decisions': entries})}"
 
 
+def entry_text(decision: AnyDecision) -> str:
+    """Return an entry as it's pasted below ``decisions:``."""
+    lines = block_yaml({"decisions": [entry_fields(decision)]}).splitlines()
+    return "\n".join(lines[1:])
+
+
 def entry_fields(decision: AnyDecision) -> JsonObject:
     """Return an entry's fields: what it says first, then who says so and why."""
     fields: dict[str, JsonValue] = decision.model_dump(mode="json", exclude_none=True)
