@@ -49,7 +49,7 @@ function showPart(target) {
   const details = target.querySelector(":scope > details") ?? target.closest("details");
   if (details) details.open = true;
   details?.querySelector("summary").focus({ preventScroll: true });
-  target.scrollIntoView({ block: "center" });
+  target.scrollIntoView();
 }
 
 function showAddress({ focus }) {
