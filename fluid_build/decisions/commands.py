@@ -31,12 +31,12 @@ _PLAIN_NAME = re.compile(r"[^\W\d][\w ]*\w|[^\W\d]")
 """Names that need no quotes in ``TABLE.COLUMN,COLUMN``; other rules would only save quotes."""
 
 
-def decide_command(decision: AnyDecision, folder: str, program: str = "fluid") -> str:
+def decide_command(decision: AnyDecision, folder: str) -> str:
     """Return the line for a POSIX shell that makes a decision about a folder.
 
-    ``program`` is what calls this command, as the shell reads it. The author and the evidence
-    aren't in a command line: whoever runs it decides, and the data is measured again. Returns ""
-    where no command line says the same: for text that is read by no format of its own.
+    The author and the evidence aren't in a command line: whoever runs it decides, and the data is
+    measured again. Returns "" where no command line says the same: for text that is read as a date
+    or a number without saying how it's written.
     """
     if isinstance(decision, TextType) and not _has_option(decision):
         return ""
@@ -45,7 +45,7 @@ def decide_command(decision: AnyDecision, folder: str, program: str = "fluid") -
         words = ("--", *words)
     kind = decision.decision.replace("_", "-")
     directory = f"./{folder}" if folder.startswith("-") else folder
-    return f"{program} {shlex.join(('decide', directory, kind, *_options(decision), *words))}"
+    return shlex.join(("fluid", "decide", directory, kind, *_options(decision), *words))
 
 
 def date_type(date_format: str) -> Literal["date", "timestamp"]:

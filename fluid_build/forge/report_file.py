@@ -97,13 +97,15 @@ def folder_content(
     SourceError, DecisionError and SourceUnreadableError where its files can't be read.
     """
     name = folder_name(folder)
+    decided = recorded_decisions(folder).decisions
     built = BuiltContent(
         model,
         plan,
         _own_text(folder, folder / CONTRACT_FILE),
         _queries(folder, plan),
-        open_judgements(profile_json(profile), model, recorded_decisions(folder).decisions),
+        open_judgements(profile_json(profile), model, decided),
         name,
+        decided,
     )
     view = source_view(profile, model, plan, proof)
     steps = tuple(_next_steps(name, read_manifest(folder), has_data=profile.has_data))

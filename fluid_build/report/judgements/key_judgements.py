@@ -20,7 +20,7 @@ _MOST_KEYS = 4
 
 def key_judgements(conceptual: ConceptualModel) -> Iterator[Judgement]:
     """Yield the questions about candidate and inferred relationships, and rival keys."""
-    yield from map(_candidate, _open_candidates(conceptual))
+    yield from map(candidate_judgement, _open_candidates(conceptual))
     yield from map(_reference, _open_references(conceptual))
     yield from _primary_keys(conceptual)
 
@@ -38,7 +38,8 @@ def _open_references(conceptual: ConceptualModel) -> Iterator[Relationship]:
             yield reference
 
 
-def _candidate(candidate: CandidateRelationship) -> Judgement:
+def candidate_judgement(candidate: CandidateRelationship) -> Judgement:
+    """Return the question about a candidate; without a relationship is our choice."""
     none = Choice("no relationship", candidate.reason, _drop(candidate))
     reference = Choice("a relationship", candidate.evidence.reason, _add(candidate))
     return _relationship_question(candidate, 1 - candidate.confidence, (none, reference))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fluid_build.decisions.language import AnyDecision
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.report.judgements.judgement import Judgement
 from fluid_build.report.page.run_facts import RunFacts
@@ -15,7 +16,8 @@ class BuiltContent:
     """What was built: the model with its plan, the contract, and what is still to be decided.
 
     ``contract`` is the text of the contract, ``queries`` the SQL of the relations by their names,
-    as the dbt project has it. ``folder`` is the folder as its user named it, for commands.
+    as the dbt project has it. ``folder`` is the folder as its user named it, for commands, and
+    ``decided`` are the decisions that are recorded there.
     """
 
     model: LogicalModel
@@ -24,6 +26,7 @@ class BuiltContent:
     queries: Mapping[str, str] = field(default_factory=dict)
     judgements: tuple[Judgement, ...] = ()
     folder: str = ""
+    decided: tuple[AnyDecision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

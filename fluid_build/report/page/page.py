@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from fluid_build import __version__
+from fluid_build.report.page.calls import calls
 from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.contract import contract_page
 from fluid_build.report.page.model import model_page
@@ -24,7 +25,7 @@ from fluid_build.report.page.tables import tables
 from fluid_build.report.view import confidence_label
 from fluid_build.text import as_sentence, counted
 
-_STYLES = ("base.css", "overview.css", "tables.css", "contract.css")
+_STYLES = ("base.css", "overview.css", "tables.css", "calls.css", "contract.css")
 _SCRIPTS = (
     "routing.js",
     "theme.js",
@@ -71,6 +72,8 @@ def _sections(content: PageContent) -> Iterator[Section]:
     yield Section("tables", "Tables", "tables.html", tables(content))
     if (built := content.built) is not None:
         yield Section("model", "Model", "model.html", model_page(content, built))
+    yield Section("calls", "Judgement calls", "calls.html", calls(content))
+    if built is not None:
         yield Section("contract", "Contract", "contract.html", contract_page(built))
 
 

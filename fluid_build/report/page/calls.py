@@ -1,0 +1,136 @@
+"""The judgement calls: each open question with the commands and entries that answer it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fluid_build.decisions.commands import decide_command
+from fluid_build.decisions.editing import entry_text
+from fluid_build.decisions.files import DECISIONS_FILE
+from fluid_build.decisions.language import AnyDecision, Domain, Owner
+from fluid_build.decisions.subjects import decision_line
+from fluid_build.report.judgements.judgement import Choice, Judgement
+from fluid_build.report.judgements.key_judgements import candidate_judgement
+from fluid_build.report.page.content import BuiltContent, PageContent
+
+_MOST_UNFOLDED = 3
+"""Questions that are shown in full at first: enough to see what a question looks like."""
+_MOST_DECIDED = 500
+"""Recorded decisions that are listed; their file has them all."""
+_PLACEHOLDERS: Mapping[str, AnyDecision] = {
+    "owner": Owner(team="TEAM"),
+    "domain": Domain(domain="DOMAIN"),
+}
+"""Decisions that are answered in words, by the field of their question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A choice, or words of one's own, with the command and the entry that say so.
+
+    ``command`` and ``entry`` are "" where nothing was built yet, or where ``option`` of the next
+    forge says so instead.
+    """
+
+    label: str
+    reason: str = ""
+    command: str = ""
+    entry: str = ""
+    option: str = ""
+    is_ours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with its answers, ours first. ``width`` is its certainty in percent."""
+
+    id: str
+    call: Judgement
+    answers: tuple[Answer, ...]
+    is_unfolded: bool
+    width: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A recorded decision; ``figures`` and ``sql`` are of its evidence."""
+
+    line: str
+    by: str
+    reason: str
+    figures: tuple[tuple[str, int], ...]
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The open questions, the least certain first, and what is decided.
+
+    ``topics`` are the questions' subjects, each with how many there are. ``file`` has the
+    decisions; it's "" where nothing was built.
+    """
+
+    questions: tuple[Question, ...]
+    topics: tuple[tuple[str, int], ...]
+    decided: tuple[Decided, ...]
+    decided_count: int
+    file: str
+
+
+def calls(content: PageContent) -> Calls:
+    """Return the judgement calls of a page; without a model they are those of the profile."""
+    built = content.built
+    judgements = (
+        tuple(map(candidate_judgement, content.view.questions))
+        if built is None
+        else built.judgements
+    )
+    decided = () if built is None else built.decided
+    return Calls(
+        tuple(
+            Question(
+                f"call-{judgement.id if built else place}",
+                judgement,
+                tuple(_answers(judgement, built)),
+                place < _MOST_UNFOLDED,
+                None if judgement.certainty is None else int(judgement.certainty * 100),
+            )
+            for place, judgement in enumerate(judgements)
+        ),
+        tuple(Counter(judgement.topic for judgement in judgements).most_common()),
+        tuple(map(_decided, decided[:_MOST_DECIDED])),
+        len(decided),
+        "" if built is None else f"{built.folder.rstrip('/')}/{DECISIONS_FILE}",
+    )
+
+
+def _answers(judgement: Judgement, built: BuiltContent | None) -> Iterator[Answer]:
+    for place, choice in enumerate(judgement.choices):
+        yield _answer(choice, built, is_ours=place == 0)
+    if judgement.field and built is not None:
+        decision = _PLACEHOLDERS[judgement.field]
+        yield Answer("In your words", "", *_ways(decision, built))
+
+
+def _answer(choice: Choice, built: BuiltContent | None, *, is_ours: bool) -> Answer:
+    ways = ("", "") if choice.decision is None or built is None else _ways(choice.decision, built)
+    return Answer(choice.label, choice.reason, *ways, choice.option, is_ours)
+
+
+def _ways(decision: AnyDecision, built: BuiltContent) -> tuple[str, str]:
+    """Return the command and the entry that make a decision."""
+    return decide_command(decision, built.folder), entry_text(decision)
+
+
+def _decided(decision: AnyDecision) -> Decided:
+    evidence = decision.evidence
+    figures: tuple[tuple[str, int], ...] = ()
+    if evidence is not None:
+        figures = (("rows", evidence.rows), ("violations", evidence.violations))
+    return Decided(
+        decision_line(decision),
+        decision.by,
+        decision.reason,
+        figures,
+        "" if evidence is None else evidence.sql,
+    )
