@@ -1,6 +1,6 @@
 """A page that is watched while a test uses it: whatever the browser complains about is noted."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Literal
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request
 
 Scheme = Literal["light", "dark"]
+OpenPage = Callable[..., Page]
+"""``watched_page`` without its browser; the page closes at the end of the test."""
 LAPTOP = 1280
 PHONE = 390
 _PATIENCE = 10_000
