@@ -1,5 +1,6 @@
 """No view breaks a rule of WCAG 2.1 A and AA, or of best practice, in any theme and width."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,12 @@ import pytest
 from tests.browser.axe import violations
 from tests.browser.views import open_view, settle, view_names
 from tests.browser.watched_pages import LAPTOP, PHONE, OpenPage, Scheme
+
+_REMOVE_HIDDEN = """() => {
+  const hidden = document.querySelectorAll(".view:not(.active), .panel:not(.active)");
+  for (const part of hidden) part.remove();
+}"""
+"""The checks look at hidden parts as well, which takes four times as long."""
 
 
 @pytest.mark.parametrize("width", [LAPTOP, PHONE])
@@ -19,7 +26,9 @@ def test_no_view_breaks_a_rule(
     for view in view_names(page):
         open_view(page, view)
         settle(page)
+        page.evaluate(_REMOVE_HIDDEN)
         faults += [f"{view}: {line}" for line in violations(page, axe)]
+        page.reload()
     assert not faults, "\n".join(faults)
 
 
@@ -28,6 +37,7 @@ def test_a_table_with_everything_unfolded_breaks_no_rule(
     open_page: OpenPage, demo_page: Path, axe: str, scheme: Scheme
 ) -> None:
     page = open_page(demo_page, view="table-7", scheme=scheme)
+    page.evaluate(_REMOVE_HIDDEN)
     page.evaluate("document.querySelectorAll('.panel.active details').forEach(d => d.open = true)")
     faults = violations(page, axe)
     assert not faults, "\n".join(faults)
@@ -41,8 +51,7 @@ def test_headings_of_a_view_leave_no_level_out(open_page: OpenPage, demo_page: P
             "h1, h2, h3, h4, h5, h6",
             "all => all.filter(h => h.checkVisibility()).map(h => Number(h.tagName[1]))",
         )
-        steps = zip(levels, levels[1:], strict=False)
-        assert all(deeper <= level + 1 for level, deeper in steps), (view, levels)
+        assert all(deeper <= level + 1 for level, deeper in pairwise(levels)), (view, levels)
         assert levels[0] == 1
 
 

@@ -106,7 +106,10 @@ async function drawContract() {
   contractText.replaceChildren();
   fillBlock(contractText, 0, contractLines.length);
   const exposes = [...contractText.children].find((each) => each.textContent.startsWith("exposes:"));
-  if (exposes) exposes.open = true;
+  if (!exposes) return;
+  exposes.open = true;
+  // The event that would fill it comes a frame later.
+  openBlock(exposes);
 }
 
 if (contractText) {
