@@ -12,7 +12,7 @@ from fluid_build.cli.folder_edits import contradictions, kept_section
 from fluid_build.cli.forge_runs import ForgeCommand
 from fluid_build.cli.forged_screen import files_section, forged_view
 from fluid_build.cli.invocation import fluid
-from fluid_build.cli.next_steps import Step, next_steps
+from fluid_build.cli.next_steps import Step, next_steps, report_step
 from fluid_build.cli.options import Debug
 from fluid_build.cli.receipt_screen import receipt_section
 from fluid_build.cli.source_options import source_requests
@@ -90,6 +90,7 @@ def _next_steps(database: Path) -> tuple[Step, ...]:
     source, folder = str(database), str(database.parent)
     forge_vault = ("forge", "data-model", "from-source", "--uri", source, "--technique", "dv2")
     return (
+        report_step(database.parent),
         Step(fluid("profile", source, "--table", "customers"), "one table, column by column"),
         Step(fluid("verify", folder), "prove again that nothing was lost"),
         Step(fluid(*forge_vault), "the same shop as a Data Vault"),

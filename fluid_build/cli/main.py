@@ -229,6 +229,11 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         ],
     )
     yield LazyCommand(
+        "report",
+        "report:report",
+        "Show a forged folder as one page: the data, the model, the evidence and the run.",
+    )
+    yield LazyCommand(
         "review",
         "review:review",
         "List the open judgement calls of a model, and take answers.",

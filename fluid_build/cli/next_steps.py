@@ -11,6 +11,7 @@ from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_d
 from fluid_build.cli.source_options import named_uri, open_options
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged
+from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.report.terminal.summary_screen import connected_tables
 from fluid_build.report.view import SourceView
@@ -75,9 +76,11 @@ def after_forge(
 
     ``addresses`` are those of its sources by name, "" for the only one.
     """
+    look = (report_step(folder),) if folder / REPORT_FILE in forged.files else ()
     if not forged.profile.has_data:
         contract = str(folder / CONTRACT_FILE)
         return (
+            *look,
             Step(fluid("validate", contract), "check the contract once you have completed it"),
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it once there is data."),
         )
@@ -88,6 +91,7 @@ def after_forge(
     review = Step(fluid("review", str(folder)), "settle the judgement calls that are open")
     if target != "duckdb":
         return (
+            *look,
             prove,
             review,
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it in {target}."),
@@ -97,11 +101,20 @@ def after_forge(
     database = project / f"{duckdb_database(forged.plan)}.duckdb"
     install = Step(install_command(*_DBT_PACKAGES), "install dbt")
     return (
+        *look,
         prove,
         review,
         *(() if is_dbt_installed() else (install,)),
         Step(build, f"build it with dbt in {database}"),
         Step(fluid(*verify, "--warehouse", str(database)), "check what dbt built"),
+    )
+
+
+def report_step(folder: Path) -> Step:
+    """Return how to open the page of a generated folder."""
+    return Step(
+        fluid("report", str(folder), "--open"),
+        "look at the data, the model and the evidence in the browser",
     )
 
 

@@ -12,8 +12,13 @@ from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 
 
 def page_section(path: Path) -> Iterator[Part]:
-    """Yield where a page is, and the command that opens it on this system."""
+    """Yield where a page is, and how to open it."""
     yield heading("Page", f"in {path}")
+    yield from opening(path)
+
+
+def opening(path: Path) -> Iterator[Part]:
+    """Yield the command that opens a page on this system."""
     command = open_command(path)
     if command:
         yield Copyable("# open it in the browser", "dim")

@@ -15,7 +15,7 @@ from fluid_build.forge.stages import Designed
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.profiling.profile import Profile
 from fluid_build.report.markdown_document import model_document
-from fluid_build.report.profile_json import profile_json
+from fluid_build.report.profile_json import profile_document
 from fluid_build.report.view import source_view
 from fluid_build.transform.ddl.schema_sql import ddl_files
 from fluid_build.transform.plan.elements import TransformPlan
@@ -82,6 +82,6 @@ def rendered(profile: Profile, model: LogicalModel, contract: FluidContract) -> 
     return {
         CONTRACT_FILE: block_yaml(as_document(contract)),
         MODEL_FILE: model_json(model),
-        PROFILE_FILE: to_json(profile_json(profile), indent=2).decode() + "\n",
+        PROFILE_FILE: to_json(profile_document(profile), indent=2).decode() + "\n",
         DOCUMENT_FILE: model_document(source_view(profile, model)),
     }

@@ -115,12 +115,15 @@ def folder_content(
 def folder_name(folder: Path) -> str:
     """Return the name of a folder for commands in its page, which may be shown to anybody.
 
-    A path through somebody's home is told from the current folder, or is the folder's name alone.
+    Inside somebody's home it's the path from the current folder, or where that is outside of the
+    home, the folder's name alone: the name of the home is often that of a person.
     """
-    home, current = Path.home(), Path.cwd()
-    if not folder.is_absolute() or not folder.is_relative_to(home):
+    # Path.home() raises an error for a user without one.
+    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
+    place = Path(os.path.realpath(folder))
+    if not place.is_relative_to(home):
         return str(folder)
-    return os.path.relpath(folder, current) if current.is_relative_to(home) else folder.name
+    return os.path.relpath(place) if Path.cwd().is_relative_to(home) else place.name
 
 
 def _queries(folder: Path, plan: TransformPlan) -> dict[str, str]:

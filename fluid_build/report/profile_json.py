@@ -1,8 +1,15 @@
-"""The JSON that ``fluid profile --json`` prints; docs/json.md describes it."""
+"""A profile as JSON: what ``fluid profile --json`` prints, and the file ``profile.json``.
 
+docs/json.md describes both.
+"""
+
+from pathlib import Path
 from typing import TypeAlias
 
+from pydantic import ValidationError
+
 from fluid_build.profiling.profile import ForeignKey, Profile, TableProfile
+from fluid_build.transform.proof.manifest import not_as_written
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
@@ -18,7 +25,32 @@ def profile_json(profile: Profile) -> dict[str, Json]:
     }
 
 
-def _table_json(table: TableProfile) -> Json:
+def profile_document(profile: Profile) -> dict[str, Json]:
+    """Return all of a profile: the fields of its public shape first, then the others."""
+    return {
+        "tables": [
+            _table_json(table) | table.model_dump(mode="json", exclude={"columns", "notes"})
+            for table in profile.tables
+        ],
+        "foreign_keys": [
+            _foreign_key_json(key) | key.model_dump(mode="json") for key in profile.foreign_keys
+        ],
+        **profile.model_dump(mode="json", exclude={"tables", "foreign_keys"}),
+    }
+
+
+def read_profile(text: str, path: Path) -> Profile:
+    """Return the profile in the text of a ``profile.json``, which may be a stranger's.
+
+    Raises SourceUnreadableError, which names ``path``, where this version wouldn't write it.
+    """
+    try:
+        return Profile.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        raise not_as_written(path, error) from None
+
+
+def _table_json(table: TableProfile) -> dict[str, Json]:
     columns: list[Json] = []
     for column in table.columns:
         figures = column.model_dump(mode="json")
@@ -36,7 +68,7 @@ def _table_json(table: TableProfile) -> Json:
     return fields
 
 
-def _foreign_key_json(key: ForeignKey) -> Json:
+def _foreign_key_json(key: ForeignKey) -> dict[str, Json]:
     return {
         "from_table": key.from_table,
         "from_columns": list(key.from_columns),

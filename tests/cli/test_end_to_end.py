@@ -249,7 +249,7 @@ def test_what_is_not_certain_is_asked(fluid: Fluid, tmp_path: Path) -> None:
     (candidate,) = conceptual["candidates"]
     assert candidate["from_attributes"] == ["origin_id"]
     assert 0.2 <= candidate["confidence"] < 0.8
-    assert "candidates" not in json.loads((out / "profile.json").read_text())
+    assert len(json.loads((out / "profile.json").read_text())["candidates"]) >= 1
     assert "candidates" not in json.loads(fluid("profile", database, "--json").out)
     assert "| `visit` (`origin_id`) |" in (out / "MODEL.md").read_text()
     assert "1 possible relationship wasn't certain enough to use: see MODEL.md." in outcome.out

@@ -1,5 +1,10 @@
-"""The page of a profile, and the page of every forge."""
+"""The page of a profile, the page of every forge, and ``fluid report``, which makes it again."""
 
+import base64
+import gzip
+import json
+import os
+import re
 from pathlib import Path
 
 import pytest
@@ -9,9 +14,19 @@ from fluid_build.forge import forge
 from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.report.page.page_file import is_page
 from fluid_build.sources import open_source
+from fluid_build.verification.page_sources import read_page_sources
 from tests.cli.running import Fluid, forged
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
+_PACKED = re.compile(r'<script type="text/plain"[^>]*>([^<]+)</script>')
+
+
+def whole_text(page: Path) -> str:
+    """The text of a page, and of what is compressed in it."""
+    text = page.read_text()
+    packed = _PACKED.findall(text)
+    assert len(packed) >= 2
+    return "\n".join((text, *(gzip.decompress(base64.b64decode(each)).decode() for each in packed)))
 
 
 def test_a_profile_is_written_as_a_page(fluid: Fluid, sqlite_shop: Path, tmp_path: Path) -> None:
@@ -133,3 +148,170 @@ def test_a_page_that_cannot_be_written_leaves_the_folder_whole(
         forge(source, out=folder, overwrite=True)
     assert raised.value.command == f"fluid report {folder}"
     assert (folder / "MODEL.md").is_file()
+
+
+@pytest.fixture
+def recorded(fluid: Fluid, sqlite_shop: Path, tmp_path: Path) -> Path:
+    """A folder that a command forged, so that its run is recorded."""
+    folder = tmp_path / "model"
+    assert fluid(*FROM_SOURCE, "--uri", sqlite_shop, "-o", folder).code == 0
+    return folder
+
+
+@pytest.mark.parametrize("technique", ["flat", "data_vault_2", "dimensional"])
+def test_the_page_is_made_again_as_the_forge_wrote_it(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path, technique: str
+) -> None:
+    """The same folder and the same record of its run give the same bytes."""
+    folder = tmp_path / "model"
+    fluid(*FROM_SOURCE, "--uri", sqlite_shop, "--technique", technique, "-o", folder)
+    written = (folder / REPORT_FILE).read_bytes()
+    (folder / REPORT_FILE).unlink()
+    outcome = fluid("report", folder, "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["run"]
+    assert (folder / REPORT_FILE).read_bytes() == written
+
+
+def test_a_folder_that_was_edited_is_shown_as_it_is(fluid: Fluid, recorded: Path) -> None:
+    contract, query = recorded / "contract.fluid.yaml", next(recorded.glob("dbt/models/**/*.sql"))
+    contract.write_text(contract.read_text() + "\n# looked at by the finance team\n")
+    query.write_text(query.read_text() + "\n-- edited by hand\n")
+    built = read_page_sources(recorded).content(None).built
+    assert built is not None
+    assert "looked at by the finance team" in built.contract
+    assert "edited by hand" in built.queries[query.stem]
+    assert fluid("report", recorded).code == 0
+
+
+def test_without_a_record_the_folder_is_reviewed(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    """A folder that a program forged has no run, and its page has what a review finds now."""
+    folder = forged(sqlite_shop, tmp_path / "model")
+    outcome = fluid("report", folder, "--json")
+    assert (outcome.code, json.loads(outcome.out)["run"]) == (0, None)
+
+
+def test_a_folder_that_was_moved_has_no_record(
+    fluid: Fluid, recorded: Path, tmp_path: Path
+) -> None:
+    moved = recorded.rename(tmp_path / "elsewhere")
+    assert json.loads(fluid("report", moved, "--json").out)["run"] is None
+
+
+def test_a_run_that_wrote_another_model_there_is_not_shown(
+    fluid: Fluid, recorded: Path, sqlite_shop: Path
+) -> None:
+    forged(sqlite_shop, recorded, "data_vault_2")
+    assert json.loads(fluid("report", recorded, "--json").out)["run"] is None
+
+
+def test_a_store_that_cannot_be_read_has_no_record(
+    fluid: Fluid, recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "broken"
+    home.mkdir()
+    (home / "fluid.db").write_bytes(b"this is no database" * 100)
+    monkeypatch.setenv("FLUID_HOME", str(home))
+    outcome = fluid("report", recorded, "--json")
+    assert (outcome.code, json.loads(outcome.out)["run"]) == (0, None)
+
+
+def test_the_page_can_be_written_elsewhere(fluid: Fluid, recorded: Path, tmp_path: Path) -> None:
+    written = (recorded / REPORT_FILE).read_bytes()
+    page = tmp_path / "for-the-team.html"
+    outcome = fluid("report", recorded, "--out", page)
+    assert outcome.code == 0
+    assert str(page) in outcome.out
+    assert page.read_bytes() == written
+
+
+def test_a_report_of_your_own_is_not_replaced(fluid: Fluid, recorded: Path) -> None:
+    (recorded / REPORT_FILE).write_text("<html>mine</html>")
+    outcome = fluid("report", recorded)
+    assert outcome.code == 2
+    assert "isn't a page that Fluid Forge wrote" in outcome.err
+    assert (recorded / REPORT_FILE).read_text() == "<html>mine</html>"
+
+
+@pytest.mark.parametrize("place", ["missing", "two.sqlite", "."])
+def test_only_a_forged_folder_has_a_page(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path, place: str
+) -> None:
+    outcome = fluid("report", tmp_path / place)
+    assert outcome.code == 2
+    assert "fluid forge" in outcome.err
+    assert not (tmp_path / place / REPORT_FILE).exists()
+
+
+def test_a_folder_of_an_older_version_is_to_be_forged_again(fluid: Fluid, recorded: Path) -> None:
+    """Its ``profile.json`` has tables and foreign keys alone."""
+    path = recorded / "profile.json"
+    profile = json.loads(path.read_text())
+    path.write_text(json.dumps({name: profile[name] for name in ("tables", "foreign_keys")}))
+    outcome = fluid("report", recorded)
+    assert outcome.code == 2
+    assert "profile.json isn't as `fluid forge` writes it" in outcome.err
+    assert "Run `fluid forge` again." in outcome.err
+
+
+def test_files_of_two_models_are_refused(fluid: Fluid, recorded: Path) -> None:
+    path = recorded / "profile.json"
+    profile = json.loads(path.read_text())
+    profile["tables"].pop()
+    path.write_text(json.dumps(profile))
+    outcome = fluid("report", recorded)
+    assert outcome.code == 2
+    assert "describe different tables or columns" in outcome.err
+
+
+def test_a_link_out_of_the_folder_is_not_followed(
+    fluid: Fluid, recorded: Path, tmp_path: Path
+) -> None:
+    """A folder may be a stranger's, and a page may be passed on."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("a secret of this machine")
+    query = next(recorded.glob("dbt/models/**/*.sql"))
+    query.unlink()
+    query.symlink_to(secret)
+    outcome = fluid("report", recorded)
+    assert outcome.code == 2
+    assert "a link to a file outside of the folder" in outcome.err
+    assert "a secret of this machine" not in (recorded / REPORT_FILE).read_text()
+
+
+def test_the_page_is_opened_in_the_browser_of_the_system(
+    fluid_process: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    folder = forged(sqlite_shop, tmp_path / "model")
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n')
+    browser.chmod(0o755)
+    outcome = fluid_process("report", folder, "--open", BROWSER=f"{browser} %s")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert opened.read_text() == (folder / REPORT_FILE).as_uri()
+
+
+def test_without_a_browser_the_path_is_printed(
+    fluid_process: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    folder = forged(sqlite_shop, tmp_path / "model")
+    outcome = fluid_process("report", folder, "--open", BROWSER="", PATH="", DISPLAY="")
+    assert outcome.code == 0
+    assert "There is no browser" in outcome.err
+    assert str(folder / REPORT_FILE) in outcome.err
+
+
+def test_the_home_folder_is_not_in_a_page(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page is passed on: it says nothing of whose machine it was made on."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "model"
+    for where in (tmp_path, Path("/")):
+        monkeypatch.chdir(where)
+        fluid(*FROM_SOURCE, "--uri", sqlite_shop, "-o", folder)
+        assert tmp_path.name not in whole_text(folder / REPORT_FILE)
+        fluid("report", os.path.relpath(folder, where))
+        assert tmp_path.name not in whole_text(folder / REPORT_FILE)

@@ -1,12 +1,19 @@
 """The JSON of a profile has just the shape that is documented."""
 
 import json
-from typing import Any
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+from pydantic_core import to_json
 
+from fluid_build.errors import SourceUnreadableError
 from fluid_build.profiling.profile import Profile
-from fluid_build.report.profile_json import profile_json
+from fluid_build.report.profile_json import profile_document, profile_json, read_profile
 from tests.profiling.databases import profiled
 from tests.profiling.domains import LIBRARY
 
@@ -110,3 +117,55 @@ def test_special_floats_are_written_as_text() -> None:
     made = profiled("CREATE TABLE t AS SELECT unnest(['nan', 'inf', '-inf', '1']::DOUBLE[]) AS c")
     column = json.loads(json.dumps(profile_json(made), allow_nan=False))["tables"][0]["columns"][0]
     assert (column["min"], column["max"]) == ("-inf", "nan")
+
+
+def values_of(annotation: Any) -> st.SearchStrategy[Any]:
+    """Any value of a field of a profile, by its annotation."""
+    arguments = get_args(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = annotation.model_fields.items()
+        return st.builds(annotation, **{name: values_of(each.annotation) for name, each in fields})
+    if get_origin(annotation) is tuple:
+        return st.lists(values_of(arguments[0]), max_size=2).map(tuple)
+    if get_origin(annotation) in (UnionType, Union):
+        return st.one_of(*map(values_of, arguments))
+    if get_origin(annotation) is Literal:
+        return st.sampled_from(arguments)
+    return {
+        str: st.text(max_size=4),
+        int: st.integers(0, 2**63),
+        float: st.floats(allow_nan=False, allow_infinity=False),
+        bool: st.booleans(),
+        type(None): st.none(),
+    }[annotation]
+
+
+@given(values_of(Profile))
+def test_any_profile_is_read_as_it_was_written(profile: Profile) -> None:
+    """The file holds all of a profile, whatever is in it."""
+    text = to_json(profile_document(profile)).decode()
+    assert read_profile(text, Path("profile.json")) == profile
+
+
+def test_a_measured_profile_is_read_as_it_was_written(profile: Profile) -> None:
+    text = json.dumps(profile_document(profile), allow_nan=False)
+    assert read_profile(text, Path("profile.json")) == profile
+
+
+def test_the_file_adds_fields_to_the_public_shape(profile: Profile, shape: Any) -> None:
+    """Readers of the public shape find it in the file, with the same values and first."""
+    document = json.loads(json.dumps(profile_document(profile)))
+    assert list(document)[:2] == list(shape)
+    for kind in ("tables", "foreign_keys"):
+        for public, entry in zip(shape[kind], document[kind], strict=True):
+            assert list(entry)[: len(public)] == list(public)
+            assert {name: entry[name] for name in public} == public
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"tables": []}', '{"tables": 3}', "[" * 100_000])
+def test_another_document_is_refused_with_advice(text: str) -> None:
+    with pytest.raises(SourceUnreadableError) as raised:
+        read_profile(text, Path("profile.json"))
+    assert "isn't as `fluid forge` writes it" in raised.value.message
+    assert raised.value.hint is not None
+    assert "Run `fluid forge` again." in raised.value.hint
