@@ -1,0 +1,188 @@
+"""The routes of links through the channels, once the slots have their heights."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fluid_build.report.layout.channels import Riser, assign_tracks
+from fluid_build.report.layout.drawing import Point
+from fluid_build.report.layout.graph import Link
+from fluid_build.report.layout.loops import Loop
+from fluid_build.report.layout.nets import Net
+from fluid_build.report.layout.slots import Slots
+
+TRACK_GAP = 10.0
+# Room next to a box for the marks at the end of a line.
+END_ROOM = 20.0
+_LEAST_CHANNEL = 48.0
+
+# A net in a channel: its box, the offset at which it ends, and whether that is at the right side. A
+# loop round a box ends at both sides, and has a net of its own.
+NetKey = tuple[int, float, bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """The left borders of the columns, the width of all, and the routes by the ids of links."""
+
+    lefts: list[float]
+    width: float
+    routes: dict[str, tuple[Point, ...]]
+
+
+class Router:
+    """Collects the pins of all nets, then assigns tracks, then draws routes."""
+
+    def __init__(
+        self,
+        slots: Slots,
+        nets: Sequence[Net],
+        loops: Sequence[Loop],
+        column_of: Sequence[int],
+        tops: Sequence[float],
+        widths: Sequence[float],
+    ) -> None:
+        self.slots = slots
+        self.nets = nets
+        self.loops = loops
+        self.column_of = column_of
+        self.tops = tops
+        self.widths = widths
+        self.strands: list[dict[NetKey, list[Riser]]] = []
+        self.tracks: list[int] = []
+
+    def route(self) -> Routed:
+        """Return where columns and routes are."""
+        for number in range(len(self.slots.channels)):
+            risers = self._risers(number)
+            strands, tracks = assign_tracks(list(risers.values()))
+            self.strands.append(dict(zip(risers, strands, strict=True)))
+            self.tracks.append(tracks)
+        lefts, starts, width = self._across()
+        routes: dict[str, tuple[Point, ...]] = {}
+        self.lefts, self.starts = lefts, starts
+        for number, net in enumerate(self.nets):
+            for link, child in zip(net.links, net.children, strict=True):
+                routes[link.id] = _simplified(self._path(number, net, link, child))
+        for loop in self.loops:
+            routes[loop.link.id] = _simplified(self._loop(loop))
+        return Routed(lefts, width, routes)
+
+    def _risers(self, number: int) -> dict[NetKey, Riser]:
+        risers: dict[NetKey, Riser] = defaultdict(Riser)
+        left: dict[NetKey, dict[float, int]] = defaultdict(lambda: defaultdict(int))
+        right: dict[NetKey, dict[float, int]] = defaultdict(lambda: defaultdict(int))
+        for line in self.slots.channels[number]:
+            net = self.nets[line.net]
+            key: NetKey = (net.parent, net.offset, net.is_forward)
+            left[key][self.tops[line.left] + line.left_offset] += line.weight
+            right[key][self.tops[line.right] + line.right_offset] += line.weight
+        for loop in self.loops:
+            column = self.column_of[loop.box]
+            if column == number - 1:
+                for height in self._loop_heights(loop):
+                    left[self._loop_key(loop)][height] += 1
+            elif column == number and loop.lane is not None:
+                for height in self._loop_heights(loop):
+                    right[self._loop_key(loop)][height] += 1
+        for key in {**left, **right}:
+            risers[key] = Riser(sorted(left[key].items()), sorted(right[key].items()))
+        return risers
+
+    def _across(self) -> tuple[list[float], list[float], float]:
+        """Return the left border of each column, the first track of each channel, the width."""
+        lefts: list[float] = []
+        starts: list[float] = []
+        at = 0.0
+        last = len(self.tracks) - 1
+        for number, tracks in enumerate(self.tracks):
+            needed = (tracks - 1) * TRACK_GAP if tracks else 0.0
+            inner = 0 < number < last
+            channel = max(needed + 2 * END_ROOM, _LEAST_CHANNEL) if inner else 0.0
+            if not inner and tracks:
+                channel = needed + END_ROOM
+            first = END_ROOM if number == last else 0.0 if number == 0 else (channel - needed) / 2
+            starts.append(at + first)
+            at += channel
+            if number < last:
+                lefts.append(at)
+                at += max(self.widths[slot] for slot in self.slots.columns[number])
+        return lefts, starts, at
+
+    def _path(self, number: int, net: Net, link: Link, child: int) -> list[Point]:
+        """Return the corners from the child to the parent."""
+        key = (net.parent, net.offset, net.is_forward)
+        column, end = self.column_of[child], self.column_of[net.parent]
+        step = -1 if net.is_forward else 1
+        at = self.tops[child] + link.child_offset
+        corners = [Point(self._side(child, right=not net.is_forward), at)]
+        while column != end:
+            channel = column if net.is_forward else column + 1
+            column += step
+            if column == end:
+                goal = self.tops[net.parent] + net.offset
+            else:
+                goal = self.tops[self.slots.trunks[number, column]]
+            corners += self._rise(channel, key, at, goal, leftwards=net.is_forward)
+            at = goal
+        corners.append(Point(self._side(net.parent, right=net.is_forward), at))
+        return corners
+
+    def _loop(self, loop: Loop) -> list[Point]:
+        """Return the corners of a link from a box to itself."""
+        start, goal = self._loop_heights(loop)
+        channel = self.column_of[loop.box] + 1
+        right = Point(self._side(loop.box, right=True), start)
+        turn = self._track(channel, self.strands[channel][self._loop_key(loop)][0])
+        corners = [right, Point(turn, start), Point(turn, goal)]
+        if loop.lane is None:
+            return [*corners, Point(right.x, goal)]
+        turn = self._track(channel - 1, self.strands[channel - 1][self._loop_key(loop)][0])
+        left = Point(self._side(loop.box, right=False), start)
+        return [*corners, Point(turn, goal), Point(turn, start), left]
+
+    def _loop_key(self, loop: Loop) -> NetKey:
+        """Return the net of a loop: that of the links to the same point, where it can join."""
+        offset = loop.link.parent_offset
+        return (loop.box, offset, True) if loop.lane is None else (loop.box, offset, None)
+
+    def _loop_heights(self, loop: Loop) -> tuple[float, float]:
+        top, link = self.tops[loop.box], loop.link
+        goal = link.parent_offset if loop.lane is None else loop.lane
+        return top + link.child_offset, top + goal
+
+    def _track(self, channel: int, riser: Riser) -> float:
+        return self.starts[channel] + riser.track * TRACK_GAP
+
+    def _side(self, box: int, *, right: bool) -> float:
+        left = self.lefts[self.column_of[box]]
+        return left + self.widths[box] if right else left
+
+    def _rise(
+        self, channel: int, key: NetKey, start: float, goal: float, *, leftwards: bool
+    ) -> list[Point]:
+        """Return the corners in a channel from one pin to the other."""
+        strand = self.strands[channel][key]
+        corners: list[Point] = []
+        at = start
+        for riser in reversed(strand) if leftwards else strand:
+            x = self._track(channel, riser)
+            is_last = riser is (strand[0] if leftwards else strand[-1])
+            after = goal if is_last else (riser.left if leftwards else riser.right)[0][0]
+            corners += [Point(x, at), Point(x, after)]
+            at = after
+        return corners
+
+
+def _simplified(corners: list[Point]) -> tuple[Point, ...]:
+    """Return the corners without repeated ones and those on a straight line."""
+    kept: list[Point] = []
+    for corner in corners:
+        if kept and corner == kept[-1]:
+            continue
+        if len(kept) > 1 and (
+            kept[-2].x == kept[-1].x == corner.x or kept[-2].y == kept[-1].y == corner.y
+        ):
+            kept.pop()
+        kept.append(corner)
+    return tuple(kept)
