@@ -1,6 +1,5 @@
 """The model: each relation with what it's made of, why it's there, and the SQL that builds it."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ from fluid_build.report.model_elements import (
 )
 from fluid_build.report.page.content import BuiltContent, PageContent
 from fluid_build.report.page.lineage import relation_address
-from fluid_build.report.page.packed import packed
 from fluid_build.transform.plan.elements import Build, PlanColumn
 
 _PLAIN_KIND = "table"
@@ -58,21 +56,21 @@ class RelationCard:
     facts: tuple[FactTable, ...]
     columns: tuple[ColumnLine, ...]
     tests: tuple[str, ...]
+    query: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPage:
     """The relations by kind, and what the model says that is about no single one of them.
 
-    ``queries`` is the SQL of all relations, packed: a JSON object by their names.
+    ``tables`` are the addresses of source tables by name, ``addresses`` those of relations.
     """
 
     remark: Prose
-    kinds: tuple[tuple[str, tuple[RelationCard, ...]], ...]
+    relations: tuple[RelationCard, ...]
     facts: tuple[FactTable, ...]
+    tables: Mapping[str, str]
     addresses: Mapping[str, str]
-    relations: Mapping[str, str]
-    queries: str
     content: PageContent
 
 
@@ -89,27 +87,29 @@ def model_page(content: PageContent, built: BuiltContent) -> ModelPage:
     """Return the model of a page."""
     assert content.view.model is not None
     builds = built.plan.published
-    relations = {build.name: relation_address(build.name) for build in builds}
-    by_relation, left = _by_relation(content.view.model.groups, relations)
+    addresses = {build.name: relation_address(build.name) for build in builds}
+    by_relation, left = _by_relation(content.view.model.groups, addresses)
     columns = content.column_addresses
     kinds = dict(relation_kinds(built.model))
-    cards: dict[str, list[RelationCard]] = defaultdict(list)
-    for build in builds:
-        kind = kinds.get(build.name, _PLAIN_KIND)
-        cards[kind].append(_card(build, kind, by_relation[build.name], columns))
+    cards = [
+        _card(
+            build,
+            kinds.get(build.name, _PLAIN_KIND),
+            by_relation[build.name],
+            columns,
+            built.queries.get(build.name) or build.sql,
+        )
+        for build in builds
+    ]
+    order = {kind: place for place, kind in enumerate(dict.fromkeys(card.kind for card in cards))}
     return ModelPage(
         remark=content.view.model.remark,
-        kinds=tuple((kind, tuple(of_kind)) for kind, of_kind in cards.items()),
+        relations=tuple(sorted(cards, key=lambda card: order[card.kind])),
         facts=tuple(left),
-        addresses=content.table_addresses,
-        relations=relations,
-        queries=packed(json.dumps(_queries(built), sort_keys=True)),
+        tables=content.table_addresses,
+        addresses=addresses,
         content=content,
     )
-
-
-def _queries(built: BuiltContent) -> dict[str, str]:
-    return {b.name: built.queries.get(b.name) or b.sql for b in built.plan.published}
 
 
 def _by_relation(
@@ -155,6 +155,7 @@ def _card(
     kind: str,
     facts: Sequence[FactTable],
     addresses: Mapping[tuple[str, str], str],
+    query: str,
 ) -> RelationCard:
     columns = tuple(_column_line(column, addresses) for column in build.columns)
     return RelationCard(
@@ -169,6 +170,7 @@ def _card(
         facts=tuple(facts),
         columns=columns,
         tests=tuple(_tests(build)),
+        query=query,
     )
 
 

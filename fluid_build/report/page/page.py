@@ -6,10 +6,11 @@ one script in the page, by their hashes (https://www.w3.org/TR/CSP3/).
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Protocol
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,6 +22,7 @@ from fluid_build.report.page.contract import contract_page
 from fluid_build.report.page.model import model_page
 from fluid_build.report.page.overview import overview
 from fluid_build.report.page.page_file import GENERATOR
+from fluid_build.report.page.panels import NO_PANELS, Panels, packed_panels
 from fluid_build.report.page.tables import tables
 from fluid_build.report.view import confidence_label
 from fluid_build.text import as_sentence, counted
@@ -32,7 +34,6 @@ _SCRIPTS = (
     "copying.js",
     "filtering.js",
     "unpacking.js",
-    "model.js",
     "contract.js",
 )
 
@@ -45,6 +46,15 @@ class Section:
     title: str
     template: str
     data: object
+    panels: Panels = NO_PANELS
+
+
+class Addressed(Protocol):
+    """What has an address in the page."""
+
+    @property
+    def id(self) -> str:
+        """The address."""
 
 
 def report_page(content: PageContent) -> str:
@@ -69,12 +79,21 @@ def report_page(content: PageContent) -> str:
 
 def _sections(content: PageContent) -> Iterator[Section]:
     yield Section("overview", "Overview", "overview.html", overview(content))
-    yield Section("tables", "Tables", "tables.html", tables(content))
+    data = tables(content)
+    panels = _panels("tables", "table_panel.html", data, data.panels)
+    yield Section("tables", "Tables", "tables.html", data, panels)
     if (built := content.built) is not None:
-        yield Section("model", "Model", "model.html", model_page(content, built))
+        model = model_page(content, built)
+        panels = _panels("model", "relation_panel.html", model, model.relations)
+        yield Section("model", "Model", "model.html", model, panels)
     yield Section("calls", "Judgement calls", "calls.html", calls(content))
     if built is not None:
         yield Section("contract", "Contract", "contract.html", contract_page(built))
+
+
+def _panels(view: str, template: str, data: object, panels: Sequence[Addressed]) -> Panels:
+    render = _environment().get_template(template).render
+    return packed_panels(view, [(panel.id, render(data=data, panel=panel)) for panel in panels])
 
 
 def _title(content: PageContent) -> str:

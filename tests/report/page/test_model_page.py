@@ -2,7 +2,6 @@
 
 import base64
 import gzip
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,23 +51,20 @@ def page_of(forged: Forged) -> ModelPage:
 
 def test_every_published_relation_has_a_card(forged: Forged) -> None:
     """No relation is left out, and none is there twice."""
-    names = [card.name for _, cards in page_of(forged).kinds for card in cards]
+    names = [card.name for card in page_of(forged).relations]
     assert sorted(names) == sorted(build.name for build in forged.plan.published)
 
 
 def test_the_queries_are_those_that_build_the_relations(forged: Forged) -> None:
-    """Unpacked, the SQL of each relation is the plan's, where no project was written."""
-    queries = json.loads(gzip.decompress(base64.b64decode(page_of(forged).queries)))
+    """The SQL of each relation is the plan's, where no project was written."""
+    queries = {card.name: card.query for card in page_of(forged).relations}
     assert queries == {build.name: build.sql for build in forged.plan.published}
 
 
 def test_lineage_leads_from_a_source_column_to_the_model_and_back(forged: Forged) -> None:
     """What a source column becomes names that column as its source."""
     lines = {
-        (card.name, line.name): line
-        for _, cards in page_of(forged).kinds
-        for card in cards
-        for line in card.columns
+        (card.name, line.name): line for card in page_of(forged).relations for line in card.columns
     }
     becomes = lineage(forged.plan)["orders", "amount"]
     assert becomes
@@ -80,7 +76,7 @@ def test_lineage_leads_from_a_source_column_to_the_model_and_back(forged: Forged
 def test_every_fact_of_the_model_is_shown(forged: Forged) -> None:
     """What the model states of its elements is with the relation, or in the list of the rest."""
     page = page_of(forged)
-    tables = [*page.facts, *(f for _, cards in page.kinds for c in cards for f in c.facts)]
+    tables = [*page.facts, *(fact for card in page.relations for fact in card.facts)]
     shown = sum(len(table.group.elements) for table in tables)
     model = source_view(forged.profile, forged.model, forged.plan).model
     assert model is not None

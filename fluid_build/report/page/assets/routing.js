@@ -1,8 +1,7 @@
 "use strict";
 
 // Which view and which panel of it is shown: the page's address says so, so that links, back and
-// forward work. Other files call onShow to draw a view when it's first needed,
-// and onPanel to hear of each panel that is shown.
+// forward work. Other files call onShow to draw a view when it's first needed.
 const root = document.documentElement;
 root.classList.add("scripted");
 const status = document.getElementById("status");
@@ -12,30 +11,27 @@ function onShow(view, draw) {
   firstShown.set(view, draw);
 }
 
-const panelListeners = [];
-
-function onPanel(listener) {
-  panelListeners.push(listener);
-}
-
 function announce(text) {
   status.textContent = text;
 }
 
-function show(target, { focus }) {
-  const view = target.closest(".view") ?? document.querySelector(".view");
+function activate(view, panel) {
   for (const each of document.querySelectorAll(".view")) each.classList.toggle("active", each === view);
   for (const tab of document.querySelectorAll("[data-tab]")) {
     if (tab.dataset.tab === view.id) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
   }
-  const panel = target.closest(".panel") ?? view.querySelector(".panel");
   if (panel) for (const each of view.querySelectorAll(".panel.active")) each.classList.remove("active");
   panel?.classList.add("active");
   const draw = firstShown.get(view.id);
   firstShown.delete(view.id);
   draw?.(view);
-  if (panel) for (const listener of panelListeners) listener(panel);
+}
+
+function show(target, { focus }) {
+  const view = target.closest(".view");
+  const panel = target.closest(".panel") ?? view.querySelector(".panel");
+  activate(view, panel);
   if (target !== view && target !== panel) return showPart(target);
   if (!focus) return;
   const heading = (panel ?? view).querySelector("h2, h3");
@@ -52,15 +48,24 @@ function showPart(target) {
   target.scrollIntoView();
 }
 
-function showAddress({ focus }) {
-  const id = decodeURIComponent(location.hash.slice(1));
+// What an address names may be in a panel that isn't unpacked yet: table-7-2 is in table-7.
+async function addressed(id) {
+  const panel = document.getElementById(id)?.closest(".panel") ?? document.getElementById(id.replace(/-\d+$/, ""));
+  if (panel?.dataset.pack) await fillPanel(panel);
+  const target = document.getElementById(id) ?? panel;
+  return target?.closest(".view") ? target : document.querySelector(".view");
+}
+
+async function showAddress({ focus }) {
+  const hash = location.hash;
+  const id = decodeURIComponent(hash.slice(1));
   if (id === "main") return;
-  const target = document.getElementById(id);
-  show(target?.closest(".view") ? target : document.querySelector(".view"), { focus });
+  const target = await addressed(id);
+  if (hash === location.hash) show(target, { focus });
 }
 
 window.addEventListener("hashchange", () => showAddress({ focus: true }));
-document.addEventListener("DOMContentLoaded", () => {
-  showAddress({ focus: false });
+document.addEventListener("DOMContentLoaded", async () => {
+  await showAddress({ focus: false });
   performance.mark("interactive");
 });

@@ -11,3 +11,12 @@ function unpacked(id) {
   if (!unpackedTexts.has(id)) unpackedTexts.set(id, unpack(id));
   return unpackedTexts.get(id);
 }
+
+// The HTML of a panel was escaped by the page's templates; a parsed document runs no scripts.
+async function fillPanel(panel) {
+  const texts = JSON.parse(await unpacked(panel.dataset.pack));
+  const parsed = new DOMParser().parseFromString(texts[panel.id], "text/html");
+  if (!panel.dataset.pack) return;
+  panel.replaceChildren(...parsed.body.childNodes);
+  delete panel.dataset.pack;
+}
