@@ -20,8 +20,7 @@ def install_command(extra: str) -> str:
 
     Without the metadata of an installation it is the one for a clone of the repository.
     """
-    requirements = _requirements(extra)
-    return shlex.join(["pip", "install", *(requirements or [f".[{extra}]"])])
+    return shlex.join(["pip", "install", *packages_of(extra)])
 
 
 def missing_extra(extra: str, purpose: str) -> MissingExtraError:
@@ -44,11 +43,13 @@ def needs_extra(extra: str, purpose: str) -> Generator[None]:
         raise missing_extra(extra, purpose) from error
 
 
-def _requirements(extra: str) -> list[str]:
+def packages_of(extra: str) -> list[str]:
+    """Return what is installed for an extra: its requirements, or the extra of a clone."""
     try:
         lines = importlib.metadata.requires(_DISTRIBUTION) or []
     except importlib.metadata.PackageNotFoundError:
-        return []
+        lines = []
     marker = re.compile(rf"""extra\s*==\s*['"]{re.escape(extra)}['"]""")
     split = (line.partition(";") for line in lines)
-    return [requirement.strip() for requirement, _, condition in split if marker.search(condition)]
+    requirements = [name.strip() for name, _, condition in split if marker.search(condition)]
+    return requirements or [f".[{extra}]"]

@@ -9,6 +9,7 @@ import typer
 from rich.table import Column
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.invocation import fluid
 from fluid_build.cli.model_order import newest_first, writes_text
 from fluid_build.cli.options import Debug, Json
 from fluid_build.copilot.errors import AgentExecutionError
@@ -91,7 +92,7 @@ def setup(
             text(f"Agents now use {name} of {chosen.name}, as {change.path} says."),
             text(f"Its API key: {place or 'none; the server needs none'}."),
             heading("Next"),
-            Copyable("fluid ai status --check"),
+            Copyable(fluid("ai", "status", "--check")),
         ]
     )
     return failures.DONE
@@ -262,7 +263,7 @@ def _status_screen(document: Mapping[str, object]) -> Iterator[Part]:
     if problem:
         yield indented(clip(str(problem), 500), "red")
         yield heading("Next")
-        yield Copyable("fluid ai setup")
+        yield Copyable(fluid("ai", "setup"))
     elif document["checked"]:
         yield indented("It answers.", "green")
     else:

@@ -19,7 +19,14 @@ from fluid_build.copilot.unified_config import (
 from fluid_build.errors import UsageError
 from fluid_build.json_types import JsonValue
 from fluid_build.report.terminal.printing import show
-from fluid_build.report.terminal.screen_parts import Part, first_line, indented, text, unbroken
+from fluid_build.report.terminal.screen_parts import (
+    Part,
+    first_line,
+    indented,
+    text,
+    unbroken,
+    whole,
+)
 from fluid_build.report.terminal.unbroken_grid import Grid
 
 
@@ -48,7 +55,7 @@ def show_config(json: Json = False, _debug: Debug = False) -> int:
             unbroken(setting.key), text(_written(setting.value)), text(str(setting.origin))
         )
     remark = "" if path.exists() else "doesn't exist yet"
-    show([first_line(str(path), remark), indented(grid)])
+    show([first_line(whole(path), remark), indented(grid)])
     return failures.DONE
 
 

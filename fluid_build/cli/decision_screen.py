@@ -10,7 +10,7 @@ from fluid_build.cli.recording import Recorded
 from fluid_build.decisions.editing import entry_fields
 from fluid_build.decisions.files import DECISIONS_FILE
 from fluid_build.decisions.subjects import decision_line
-from fluid_build.report.terminal.screen_parts import Part, Query, indented, text
+from fluid_build.report.terminal.screen_parts import Part, Query, indented, text, whole
 
 
 def recorded_document(folder: Path, recorded: Recorded) -> dict[str, object]:
@@ -43,6 +43,6 @@ def recorded_screen(folder: Path, recorded: Recorded) -> Iterator[Part]:
         if "despite_violations" in type(recorded.decision).model_fields and evidence is not None:
             yield indented("If it's right all the same, add --despite-violations.")
         return
-    yield indented(f"It's in {folder / DECISIONS_FILE}.", "dim")
+    yield indented(f"It's in {whole(folder / DECISIONS_FILE)}.", "dim")
     if recorded.forge is not None:
         yield from next_steps([recorded.forge])

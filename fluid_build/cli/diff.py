@@ -22,7 +22,15 @@ from fluid_build.contract.differences import (
     read_comparable,
 )
 from fluid_build.report.terminal.printing import show
-from fluid_build.report.terminal.screen_parts import Part, heading, indented, more, text, unbroken
+from fluid_build.report.terminal.screen_parts import (
+    Part,
+    heading,
+    indented,
+    more,
+    text,
+    unbroken,
+    whole,
+)
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import counted
 
@@ -56,7 +64,7 @@ def diff(
 
 
 def _screen(old: Path, new: Path, changes: Differences) -> Iterator[Part]:
-    yield Text.assemble(text(str(old), "bold"), text(" → ", "dim"), text(str(new), "bold"))
+    yield Text.assemble(text(whole(old), "bold"), text(" → ", "dim"), text(whole(new), "bold"))
     if not changes.changes:
         yield indented("Nothing changed.", "green")
         return
@@ -66,7 +74,8 @@ def _screen(old: Path, new: Path, changes: Differences) -> Iterator[Part]:
         yield from _level_section(level, changes.of(level), changes.kind)
     yield heading("Next version", "unchanged" if changes.bump == "none" else changes.bump)
     if changes.versions:
-        yield indented(_versions(changes.versions))
+        yield indented(_versions(changes.versions[:_MOST_OF_A_LEVEL]))
+        yield from more(len(changes.versions) - _MOST_OF_A_LEVEL, ": see --json")
 
 
 def _level_section(level: Level, changes: Sequence[DocumentChange], kind: str) -> Iterator[Part]:

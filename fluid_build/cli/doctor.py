@@ -17,15 +17,16 @@ from rich.table import Column
 
 import fluid_build
 from fluid_build.cli import failures, messages
+from fluid_build.cli.invocation import fluid, install_command
 from fluid_build.cli.options import Debug, Json
 from fluid_build.copilot.llm.credentials import find_key_place
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.store.configured import STORE_VARIABLE, open_store
 from fluid_build.copilot.unified_config import CONFIG_NAME, fluid_home, load_unified_config
 from fluid_build.errors import FluidError
-from fluid_build.extras import install_command
+from fluid_build.extras import packages_of
 from fluid_build.report.terminal.printing import show
-from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, unbroken
+from fluid_build.report.terminal.screen_parts import Copyable, Part, heading, text, unbroken
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.secrets import redact
 from fluid_build.text import counted
@@ -100,7 +101,11 @@ def _checks(*, offline: bool) -> Iterator[Diagnosis]:
     )
     yield _attempt("engine", _check_engine, "Install Fluid Forge again.")
     yield _attempt("temporary files", _check_temporary_files, "Free space, or set TMPDIR.")
-    yield _attempt("configuration", _check_configuration, "Correct it with `fluid config set`.")
+    yield _attempt(
+        "configuration",
+        _check_configuration,
+        f"Correct it with `{fluid('config', 'set')} KEY VALUE`.",
+    )
     yield _attempt(
         "store", _check_store, "Make the folder writable, or set FLUID_HOME or FLUID_STORE."
     )
@@ -110,7 +115,10 @@ def _checks(*, offline: bool) -> Iterator[Diagnosis]:
             yield Diagnosis(f"extra {extra}", "ok", f"installed: {purpose}")
         else:
             yield Diagnosis(
-                f"extra {extra}", "optional", f"not installed: {purpose}", install_command(extra)
+                f"extra {extra}",
+                "optional",
+                f"not installed: {purpose}",
+                install_command(*packages_of(extra)),
             )
 
 
@@ -154,22 +162,22 @@ def _check_store() -> str:
 
 
 def _check_model(*, offline: bool) -> Iterator[Diagnosis]:
+    setup = fluid("ai", "setup")
     try:
         llm = load_unified_config().llm
         if llm.provider is None:
-            yield Diagnosis(
-                "model", "optional", "none is configured; forges work without", "fluid ai setup"
-            )
+            finding = "none is configured; forges work without"
+            yield Diagnosis("model", "optional", finding, setup)
             return
         provider = make_provider(llm.provider, llm.base_url)
         place = find_key_place(provider.name, provider.key_variables)
     except FluidError as error:
-        yield Diagnosis("model", "failed", error.message, error.hint or "fluid ai setup")
+        yield Diagnosis("model", "failed", error.message, error.hint or setup)
         return
     if llm.model is None:
-        yield Diagnosis("model", "failed", "llm.model isn't set", "fluid ai setup")
+        yield Diagnosis("model", "failed", "llm.model isn't set", setup)
     elif place is None and provider.needs_key:
-        yield Diagnosis("model", "failed", f"no API key for {provider.name}", "fluid ai setup")
+        yield Diagnosis("model", "failed", f"no API key for {provider.name}", setup)
     else:
         key = f"API key from {place}" if place else "no key needed"
         yield Diagnosis("model", "ok", f"{llm.model} of {provider.name}, {key}")
@@ -209,8 +217,8 @@ def _screen(checks: Sequence[Diagnosis], failed: Sequence[Diagnosis]) -> Iterato
     yield grid
     if failed:
         yield heading("What to do", counted(len(failed), "check") + " failed")
-        yield from (indented(f"{check.name}: {check.advice}") for check in failed)
+        yield from (Copyable(f"{check.name}: {check.advice}", "") for check in failed)
     missing = [check for check in checks if check.state == "optional" and check.advice]
     if missing:
         yield heading("If you need it")
-        yield from (indented(f"{check.name}: {check.advice}", "dim") for check in missing)
+        yield from (Copyable(f"{check.name}: {check.advice}", "dim") for check in missing)

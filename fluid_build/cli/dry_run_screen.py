@@ -7,7 +7,14 @@ from pathlib import Path
 
 from fluid_build.cli.stage_lines import dollars
 from fluid_build.pipeline.dry_run import DryRun
-from fluid_build.report.terminal.screen_parts import Part, first_line, heading, indented, lines
+from fluid_build.report.terminal.screen_parts import (
+    Part,
+    first_line,
+    heading,
+    indented,
+    lines,
+    whole,
+)
 from fluid_build.text import counted
 
 
@@ -40,7 +47,7 @@ def dry_run_document(out: Path, planned: DryRun) -> dict[str, object]:
 
 def dry_run_screen(out: Path, planned: DryRun) -> Iterator[Part]:
     """Yield what a run would ask, what that costs at most, and which files it would write."""
-    yield first_line(str(out), "nothing was sent or written")
+    yield first_line(whole(out), "nothing was sent or written")
     yield heading("Language model", counted(len(planned.questions), "question"))
     if not planned.questions:
         yield indented("No model would be asked.")

@@ -12,8 +12,9 @@ from typing import TextIO
 
 import typer
 
-from fluid_build.cli.invocation import fluid_command
-from fluid_build.errors import FaultyFileError, FluidError
+from fluid_build.cli.invocation import fluid_command, install_command
+from fluid_build.errors import FaultyFileError, FluidError, MissingExtraError
+from fluid_build.extras import packages_of
 from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.secrets import redact
 from fluid_build.sources.personal_text import without_values
@@ -48,6 +49,8 @@ class Failure:
 
 def explain(error: Exception) -> Failure:
     """Return the two sentences for an error; an unforeseen error is reported as a bug."""
+    if isinstance(error, MissingExtraError):
+        return Failure(error.message, "Install it:", install_command(*packages_of(error.extra)))
     if isinstance(error, FluidError):
         hint = error.hint or "Run the command with --help to see how it is used."
         return Failure(error.message, hint, error.command, _details(error))

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.table import Column
 from rich.text import Text
 
+from fluid_build.cli.invocation import fluid
 from fluid_build.errors import FluidError
 from fluid_build.forge import Preview
 from fluid_build.report.terminal.screen_parts import (
@@ -19,6 +20,7 @@ from fluid_build.report.terminal.screen_parts import (
     more,
     text,
     unbroken,
+    whole,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import clip, counted
@@ -70,7 +72,9 @@ def kept_section(
         yield heading("The files that were kept don't match the newly generated ones", count)
         yield from lines(contradicting, "red", most=_MOST_FILES)
     elif any(change.name.startswith("dbt/") for change in kept):
-        yield indented("`fluid verify --dbt` shows whether dbt still builds the model.")
+        yield indented(
+            f"`{whole(fluid('verify'))} DIR --dbt` shows whether dbt still builds the model."
+        )
 
 
 def preview_document(preview: Preview) -> dict[str, object]:
@@ -93,7 +97,7 @@ def preview_document(preview: Preview) -> dict[str, object]:
 def preview_screen(folder: Path, preview: Preview) -> Iterator[Part]:
     """Yield what `fluid forge` would change: in figures, file by file, and as unified diffs."""
     changes = _changes(preview)
-    yield first_line(str(folder), "nothing was written")
+    yield first_line(whole(folder), "nothing was written")
     if not changes:
         yield indented("Nothing would change.", "green")
         return

@@ -1,11 +1,10 @@
 """The command line that forges a folder again, from its forge.json."""
 
-import os
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from fluid_build.cli.invocation import fluid
+from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.next_steps import Step
 from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import UsageError
@@ -47,8 +46,7 @@ def _place(source: ManifestSource, folder: Path) -> str:
         return _PLACEHOLDER
     if isinstance(KINDS[source.kind], ServerKind):
         return place
-    here = os.path.relpath(place)
-    return place if here.startswith(os.pardir) and len(here) > len(place) else here
+    return path_from_here(place)
 
 
 def _source_options(parts: dict[str, ManifestSource]) -> Iterator[str]:

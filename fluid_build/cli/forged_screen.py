@@ -22,7 +22,8 @@ from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.report.terminal import source_screen
 from fluid_build.report.terminal.findings_section import findings_section
 from fluid_build.report.terminal.model_screen import model_section
-from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, unbroken
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, unbroken, whole
+from fluid_build.report.terminal.summary_screen import MOST_TABLES_IN_FULL, first_findings
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.report.view import SourceView, source_view
 from fluid_build.text import counted
@@ -64,7 +65,8 @@ def forged_screen(
     yield from source_screen.figures_section(view)
     yield from _open_questions(view)
     yield from source_screen.reading_notes(view)
-    yield from findings_section(view)
+    is_large = len(view.tables) > MOST_TABLES_IN_FULL
+    yield from first_findings(view) if is_large else findings_section(view)
     yield from model_section(view, forged.notes)
     yield from receipt
     yield from files_section(forged.files)
@@ -89,7 +91,7 @@ def forged_view(forged: Forged) -> SourceView:
 def files_section(paths: Sequence[Path]) -> Iterator[Part]:
     """Yield the files that were written, and what each is for; a folder of many is one line."""
     folder = next(path.parent for path in paths if path.name == MANIFEST_FILE)
-    yield heading("Files", f"in {folder}")
+    yield heading("Files", f"in {whole(folder)}")
     places = [path.relative_to(folder).parts for path in paths]
     grid = Grid(Column(style="green"), Column(style="dim"), show_header=False)
     for place in places:

@@ -107,7 +107,7 @@ def guided(
         raise SourceNotFoundError(
             "There is no database, data file or SQL file in this folder.",
             hint="Go to the folder with your data, or name it:"
-            " fluid forge data-model from-source --uri URI",
+            " `fluid forge data-model from-source --uri URI`.",
         )
     with configured(arguments.model_use):
         model = requested_model(arguments.model_use)
@@ -181,7 +181,7 @@ def _ask(
         raise UsageError(
             "There is no terminal to ask on.",
             hint="Pass --yes to do what is proposed, or name the source:"
-            " fluid forge data-model from-source --uri URI",
+            " `fluid forge data-model from-source --uri URI`.",
         )
     source = sources[0]
     if len(sources) > 1:

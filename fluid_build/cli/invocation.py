@@ -4,13 +4,39 @@ import importlib.util
 import os
 import shlex
 import shutil
+import string
 import sys
 from pathlib import Path
+
+from fluid_build.report.terminal.visible_text import visible
+
+_PLAIN = frozenset(string.ascii_letters + string.digits + " ._/:=@%+,-")
+"""Characters that mean themselves in ``$'…'``; all others are written as bytes."""
 
 
 def fluid(*arguments: str) -> str:
     """Return a command line of ours that can be pasted into a shell in the current folder."""
-    return " ".join((fluid_command(), shlex.join(arguments))).strip()
+    return " ".join((fluid_command(), *map(shell_word, arguments)))
+
+
+def shell_word(argument: str) -> str:
+    """Return an argument as a word of a shell, without a character that acts on a terminal.
+
+    Such a character, or a byte of a file's name that isn't text, is written as its bytes in
+    ``$'…'``, which bash, zsh and ksh understand.
+    """
+    if visible(argument) == argument:
+        return shlex.quote(argument)
+    plain = (
+        chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in os.fsencode(argument)
+    )
+    return f"$'{''.join(plain)}'"
+
+
+def path_from_here(path: str) -> str:
+    """Return an absolute path as it's shortest to type: relative, unless that is a long way up."""
+    relative = os.path.relpath(path)
+    return path if relative.startswith(os.pardir) and len(relative) > len(path) else relative
 
 
 def fluid_command() -> str:

@@ -1,6 +1,6 @@
 """``fluid test``: whether live data keeps what a contract promises."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -35,13 +35,17 @@ from fluid_build.report.terminal.screen_parts import (
     more,
     text,
     unbroken,
+    whole,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.uri import locate
 from fluid_build.text import counted
 
+_MOST_EXPOSES_IN_FULL = 25
+_MOST_EXPOSES = 20
 _MOST_OF_AN_EXPOSE = 12
+_MOST_BROKEN_PROMISES = 40
 _LONGEST_REASON = 400
 _MARKS = {"failed": ("failed", "red"), "warn": ("warning", "yellow"), "info": ("note", "cyan")}
 
@@ -103,11 +107,12 @@ def _check_not_an_input(junit: Path, contract: Path, uri: str) -> None:
 def _screen(contract: Path, result: LiveResult) -> Iterator[Part]:
     verb, colour = ("satisfies", "green") if result.passed else ("violates", "red")
     yield Text.assemble(
-        text(result.source_name, "bold"), text(f" {verb} ", colour), text(str(contract), "bold")
+        text(result.source_name, "bold"), text(f" {verb} ", colour), text(whole(contract), "bold")
     )
     yield indented(_figures(result), "dim")
     yield heading("Tables")
     yield indented(_overview(result))
+    yield from more(len(result.exposes) - len(_first_exposes(result.exposes)), ": see --json")
     yield from _missing_tables(result)
     yield from _broken_promises(result)
     yield from _unchecked(result)
@@ -134,10 +139,23 @@ def _overview(result: LiveResult) -> Grid:
         *tables,
         *(Column(title, justify="right") for title in titles),
     )
-    for expose in result.exposes:
+    for expose in _first_exposes(result.exposes):
         names = [expose.expose_id, *(expose.table or "not there" for _ in tables)]
         grid.add_row(*map(unbroken, names), *_overview_figures(expose))
     return grid
+
+
+def _first_exposes(exposes: Sequence[ExposeResult]) -> Sequence[ExposeResult]:
+    """Return the exposes to list: of many those with failures first, then those with warnings."""
+    if len(exposes) <= _MOST_EXPOSES_IN_FULL:
+        return exposes
+    return sorted(exposes, key=_soundness)[:_MOST_EXPOSES]
+
+
+def _soundness(expose: ExposeResult) -> tuple[int, int]:
+    """Sort the exposes with the most failures first."""
+    failed = sum(check.fails for check in expose.checks)
+    return -failed, -sum(check.warns for check in expose.checks)
 
 
 def _overview_figures(expose: ExposeResult) -> Iterator[Text]:
@@ -161,22 +179,31 @@ def _missing_tables(result: LiveResult) -> Iterator[Part]:
     ]
     if missing:
         yield heading("Missing", counted(len(missing), "table"))
-    for expose_id, observed in missing:
+    for expose_id, observed in missing[:_MOST_OF_AN_EXPOSE]:
         yield indented(_labelled("failed", "red", expose_id, observed))
+    yield from more(len(missing) - _MOST_OF_AN_EXPOSE, ": see --json")
 
 
 def _broken_promises(result: LiveResult) -> Iterator[Part]:
-    for expose in result.exposes:
+    room, unlisted = _MOST_BROKEN_PROMISES, 0
+    for expose in sorted(result.exposes, key=_soundness):
         broken = [
             check for check in expose.checks if check.status == "failed" and check.type != "table"
         ]
         if not broken:
             continue
+        if room <= 0:
+            unlisted += len(broken)
+            continue
         yield heading(expose.expose_id, counted(len(broken), "broken promise"))
         ranked = sorted(broken, key=lambda check: (not check.fails, not check.warns))
-        for check in ranked[:_MOST_OF_AN_EXPOSE]:
+        shown = ranked[: min(room, _MOST_OF_AN_EXPOSE)]
+        for check in shown:
             yield from _broken_promise(check)
-        yield from more(len(ranked) - _MOST_OF_AN_EXPOSE, ": see --json")
+        yield from more(len(ranked) - len(shown), ": see --json")
+        room -= len(shown)
+    if unlisted:
+        yield heading("Further broken promises", f"{unlisted:,}: see --json")
 
 
 def _broken_promise(check: CheckResult) -> Iterator[Part]:

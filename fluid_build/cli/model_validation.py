@@ -10,6 +10,7 @@ from rich.table import Column
 from rich.text import Text
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.next_steps import after_review, next_steps
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.receipt_screen import SEVERITY_LABELS, severity_figures
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
@@ -19,11 +20,11 @@ from fluid_build.pipeline.conformance import ConformanceAgent, ConformanceReport
 from fluid_build.pipeline.critic.agent import review_everything
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import (
-    Copyable,
     Part,
     folder_label,
     heading,
     indented,
+    lines,
     more,
     text,
 )
@@ -99,12 +100,13 @@ def _screen(
         yield from more(len(findings) - _MOST_FINDINGS, ": see --json")
     yield heading("Conformance")
     yield indented(conformance.summary())
-    for title, lines in (("Disagreements", disagreements), ("Edited", forged.edited)):
-        if lines:
-            yield heading(title)
-            yield from (indented(line) for line in lines)
-    yield heading("Next")
-    yield Copyable(f"fluid verify {folder}")
+    for title, remarks in (("Disagreements", disagreements), ("Edited", forged.edited)):
+        if remarks:
+            yield heading(title, f"{len(remarks):,}")
+            yield from lines(remarks)
+    steps = after_review(folder, forged.manifest)
+    if steps:
+        yield from next_steps(steps)
 
 
 def _findings_grid(findings: Sequence[CriticFinding]) -> Grid:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from fluid_build.cli.invocation import dbt_command, fluid, install_command, is_dbt_installed
+from fluid_build.cli.invocation import (
+    dbt_command,
+    fluid,
+    install_command,
+    is_dbt_installed,
+    path_from_here,
+)
 from fluid_build.cli.source_options import named_uri, open_options
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forge import CONTRACT_FILE, Forged
@@ -17,10 +23,11 @@ from fluid_build.report.terminal.summary_screen import connected_tables
 from fluid_build.report.view import SourceView
 from fluid_build.secrets import redact, surely_without_passwords
 from fluid_build.sources.conventions import Conventions
-from fluid_build.sources.kinds import ServerKind
+from fluid_build.sources.kinds import DDL, KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import Address, locate
 from fluid_build.transform.dbt.project_names import duckdb_database
+from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
 
 _DBT_PACKAGES = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.11,<1.12")
 
@@ -84,10 +91,8 @@ def after_forge(
             Step(fluid("validate", contract), "check the contract once you have completed it"),
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it once there is data."),
         )
-    uris = chain.from_iterable(_uri(folder, *source) for source in addresses.items())
-    verify = ("verify", str(folder), *uris)
-    remark = next(filter(None, map(_password_remark, addresses.values())), "")
-    prove = Step(fluid(*verify), f"prove again that nothing was lost{remark}")
+    verify = _verify_arguments(folder, addresses)
+    prove = _prove(folder, addresses)
     review = Step(fluid("review", str(folder)), "settle the judgement calls that are open")
     if target != "duckdb":
         return (
@@ -116,6 +121,35 @@ def report_step(folder: Path) -> Step:
         fluid("report", str(folder), "--open"),
         "look at the data, the model and the evidence in the browser",
     )
+
+
+def after_review(folder: Path, manifest: Manifest) -> tuple[Step, ...]:
+    """Return what to do with a folder that was reviewed without its source."""
+    if manifest.source.kind == DDL.name:
+        return ()
+    sources = manifest.source.parts or {"": manifest.source}
+    addresses = {
+        name: Address(KINDS[source.kind], _manifest_place(source, folder))
+        for name, source in sources.items()
+        if source.location is not None
+    }
+    return (_prove(folder, addresses),)
+
+
+def _manifest_place(source: ManifestSource, folder: Path) -> str:
+    place = place_of(source, folder)
+    return place if isinstance(KINDS[source.kind], ServerKind) else path_from_here(place)
+
+
+def _prove(folder: Path, addresses: Mapping[str, Address]) -> Step:
+    remark = next(filter(None, map(_password_remark, addresses.values())), "")
+    command = fluid(*_verify_arguments(folder, addresses))
+    return Step(command, f"prove again that nothing was lost{remark}")
+
+
+def _verify_arguments(folder: Path, addresses: Mapping[str, Address]) -> tuple[str, ...]:
+    uris = chain.from_iterable(_uri(folder, *source) for source in addresses.items())
+    return ("verify", str(folder), *uris)
 
 
 def _uri(folder: Path, name: str, address: Address) -> tuple[str, ...]:

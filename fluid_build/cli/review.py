@@ -36,6 +36,7 @@ from fluid_build.report.terminal.screen_parts import (
     indented,
     more,
     text,
+    whole,
 )
 from fluid_build.text import counted
 from fluid_build.transform.proof.manifest import read_manifest, read_text
@@ -172,14 +173,15 @@ def _list_screen(folder: Path, questions: Sequence[Judgement], limit: int | None
     yield Text()
     yield from more(len(questions) - len(shown), ": see --limit or --json")
     yield indented(
-        f"Answer with `fluid review {folder} --answer ID=CHOICE`, or on a terminal one by one."
+        f"Answer with `{whole(fluid('review', str(folder)))} --answer ID=CHOICE`, or on a terminal"
+        " one by one."
     )
 
 
 def _answered_screen(
     folder: Path, answered: Sequence[AnyDecision], still_open: int
 ) -> Iterator[Part]:
-    yield heading(f"Written to {folder / DECISIONS_FILE}", counted(len(answered), "answer"))
+    yield heading(f"Written to {whole(folder / DECISIONS_FILE)}", counted(len(answered), "answer"))
     for decision in answered:
         yield indented(text(decision_line(decision)))
     yield indented(

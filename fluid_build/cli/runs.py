@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -20,17 +21,18 @@ from fluid_build.cli.forge_runs import (
     report_stop,
 )
 from fluid_build.cli.forged_report import run_document
-from fluid_build.cli.invocation import fluid
+from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.options import Debug, Json, JsonLines, MaxCost, ReceiptFile
 from fluid_build.cli.receipt_screen import receipt_section
 from fluid_build.cli.source_session import open_sources
 from fluid_build.cli.stage_lines import dollars, print_line, watching
 from fluid_build.copilot.cost import parse_cost_limit
 from fluid_build.copilot.store.configured import open_store
-from fluid_build.errors import UsageError
+from fluid_build.errors import FluidError, UsageError
 from fluid_build.json_types import JsonObject
 from fluid_build.pipeline.receipt import Receipt
-from fluid_build.pipeline.running import refuse_other_version, resume_run
+from fluid_build.pipeline.requests import ForgeRequest
+from fluid_build.pipeline.running import RunResult, refuse_other_version, resume_run
 from fluid_build.pipeline.runs import KEPT_RUNS, RunLog, RunRecord
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import (
@@ -39,13 +41,18 @@ from fluid_build.report.terminal.screen_parts import (
     first_line,
     heading,
     indented,
+    more,
     text,
     unbroken,
+    whole,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.uri import locate
+from fluid_build.sources.kinds import ServerKind
+from fluid_build.sources.uri import Address, locate
 from fluid_build.text import counted
+
+_MOST_LISTED = 40
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run.")]
 Uri = Annotated[
@@ -122,6 +129,7 @@ def resume(
     refuse_other_version(record, accept_changed_code)
     record = _with_limit(record, max_cost)
     request = record.request
+    stopped: FluidError | None = None
     with contextlib.ExitStack() as stack:
         _enter_folder(stack, record)
         sources = _sources(record, uri)
@@ -138,9 +146,41 @@ def resume(
                     watching=watching(on_progress, request, json_lines=json_lines),
                 )
         except STOPS as error:
-            return report_stop(error, run)
-        reporting = Reporting(json, json_lines, receipt)
-        return report(result, request, addresses(sources, source), reporting)
+            stopped = error
+    # From here on, paths start where the user is: printed commands are pasted there.
+    if stopped is not None:
+        return report_stop(stopped, run)
+    reporting = Reporting(json, json_lines, receipt)
+    return _report_from_here(result, request, addresses(sources, source), reporting)
+
+
+def _report_from_here(
+    result: RunResult,
+    request: ForgeRequest,
+    places: Mapping[str, Address],
+    reporting: Reporting,
+) -> int:
+    """Report a run with its paths as they are from the current folder; return the exit code."""
+    files = tuple(_from_here(request, path) for path in result.forged.files)
+    return report(
+        replace(result, forged=replace(result.forged, files=files)),
+        request.model_copy(update={"out": _from_here(request, request.out)}),
+        {name: _address_from_here(request, address) for name, address in places.items()},
+        reporting,
+    )
+
+
+def _from_here(request: ForgeRequest, path: Path) -> Path:
+    """Return a path of a run, which starts in the run's folder, as one from the current folder."""
+    if request.folder == Path.cwd():
+        return path
+    return Path(path_from_here(str(request.folder / path)))
+
+
+def _address_from_here(request: ForgeRequest, address: Address) -> Address:
+    if isinstance(address.kind, ServerKind):
+        return address
+    return replace(address, place=str(_from_here(request, Path(address.place))))
 
 
 def remove(run: RunId, json: Json = False, _debug: Debug = False) -> int:
@@ -227,7 +267,7 @@ def _list_screen(log: RunLog, records: Sequence[RunRecord]) -> Iterator[Part]:
         return
     yield first_line("Runs", f"the latest {KEPT_RUNS} finished ones are kept")
     grid = Grid(Column("run"), Column("state"), Column("started"), Column("folder"), Column("cost"))
-    for record in records:
+    for record in records[:_MOST_LISTED]:
         spent, has_model = log.spent(record), record.request.model_use.model is not None
         grid.add_row(
             unbroken(record.id),
@@ -237,6 +277,7 @@ def _list_screen(log: RunLog, records: Sequence[RunRecord]) -> Iterator[Part]:
             text(dollars(spent) if spent is not None and has_model else ""),
         )
     yield indented(grid)
+    yield from more(len(records) - _MOST_LISTED, ": see --json")
 
 
 def _run_screen(log: RunLog, record: RunRecord) -> Iterator[Part]:
@@ -244,8 +285,8 @@ def _run_screen(log: RunLog, record: RunRecord) -> Iterator[Part]:
     started = f"started {_local(record.started)}"
     yield first_line(f"Run {record.id}", f"{_state_label(log, record)}, {started}")
     for place in request.sources:
-        yield indented(f"Source: {place.place}")
-    yield indented(f"Folder: {request.folder / request.out}")
+        yield indented(f"Source: {whole(place.place)}")
+    yield indented(f"Folder: {whole(request.folder / request.out)}")
     yield indented(f"Technique: {request.options.technique}, Fluid Forge {record.version}")
     if record.error and state != "finished":
         yield indented(f"Stopped: {record.error}", "red")

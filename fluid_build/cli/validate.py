@@ -17,7 +17,7 @@ from fluid_build.contract.read.files import read_located
 from fluid_build.contract.validation import Finding
 from fluid_build.contract.validation import validate as validate_document
 from fluid_build.report.terminal.printing import show
-from fluid_build.report.terminal.screen_parts import Part, heading, indented, text
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, whole
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import counted
 
@@ -53,7 +53,7 @@ def validate(
 
 def _invalid_screen(file: Path, errors: Sequence[Finding]) -> Iterator[Part]:
     yield Text.assemble(
-        text(str(file), "bold"),
+        text(whole(file), "bold"),
         text(" isn't a valid FLUID 0.7.2 contract: ", "red"),
         text(counted(len(errors), "finding")),
     )
@@ -61,7 +61,9 @@ def _invalid_screen(file: Path, errors: Sequence[Finding]) -> Iterator[Part]:
 
 
 def _valid_screen(file: Path, document: Any, warnings: Sequence[Finding]) -> Iterator[Part]:
-    yield Text.assemble(text(str(file), "bold"), text(" is a valid FLUID 0.7.2 contract", "green"))
+    yield Text.assemble(
+        text(whole(file), "bold"), text(" is a valid FLUID 0.7.2 contract", "green")
+    )
     yield indented(f"Checked: {_checked(document)}.", "dim")
     if warnings:
         yield heading("Warnings", counted(len(warnings), "finding"))

@@ -94,7 +94,8 @@ def verify(
     _check_options(dbt=dbt, warehouse=warehouse, schema=warehouse_schema)
     forged = read_folder(folder)
     uris = tuple(uri or ())
-    command = _command(folder, uris, warehouse, dbt=dbt, trust=trust, json=json)
+    flags = {"--dbt": dbt, "--trust": trust, "--json": json}
+    command = _command(folder, uris, flags, warehouse=warehouse, schema=warehouse_schema)
     if dbt and not trust:
         check_code_trusted(folder, command)
     moved = _moved(forged, uris)
@@ -220,11 +221,19 @@ def _check_options(*, dbt: bool, warehouse: str | None, schema: str | None) -> N
 
 
 def _command(
-    folder: Path, uris: Sequence[str], warehouse: str | None, *, dbt: bool, trust: bool, json: bool
+    folder: Path,
+    uris: Sequence[str],
+    flags: Mapping[str, bool],
+    *,
+    warehouse: str | None,
+    schema: str | None,
 ) -> Sequence[str]:
     """Return the command line as it was called, without passwords."""
-    places = [*(("--uri", uri) for uri in uris), ("--warehouse", warehouse)]
-    flags = {"--dbt": dbt, "--trust": trust, "--json": json}
+    places = [
+        *(("--uri", uri) for uri in uris),
+        ("--warehouse", warehouse),
+        ("--warehouse-schema", schema),
+    ]
     return (
         *("fluid", "verify", str(folder)),
         *(part for name, place in places if place for part in (name, redact(place))),

@@ -1,5 +1,6 @@
 """What ``fluid verify`` found, on a screen and as JSON."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -15,6 +16,7 @@ from fluid_build.report.terminal.screen_parts import (
     heading,
     lines,
     text,
+    whole,
 )
 from fluid_build.text import counted
 from fluid_build.transform.dbt.running import DbtNode, DbtStatus
@@ -139,7 +141,7 @@ def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
         yield _not_proven(_NOTHING_COMPARED)
     if warehouse.proof is not None:
         tick = TICK if verified.holds else ""
-        yield from proof_section(warehouse.proof, "The warehouse", tick=tick)
+        yield from proof_section(warehouse.proof, "The warehouse", tick=tick, complete="--json")
     if warehouse.lacking:
         yield heading("Missing rows", "compared with a load made now")
         missing = [
@@ -194,13 +196,16 @@ def _dbt_section(verified: DbtVerified, tick: str) -> Iterator[Part]:
     if verified.proof is None:
         yield _not_proven(_NOT_ALL_BUILT)
     else:
-        yield from proof_section(verified.proof, "What dbt built", tick=tick)
+        yield from proof_section(verified.proof, "What dbt built", tick=tick, complete="--json")
     if verified.uses_copies and not verified.holds:
         yield text(_STALE_COPIES, "yellow")
     if verified.own_database is not None:
         yield Text()
-        yield text(f"dbt built in a new database; {verified.own_database} wasn't checked.")
-        yield text(f"To check it as it is, add --warehouse {verified.own_database}", "dim")
+        database = verified.own_database
+        yield text(f"dbt built in a new database; {whole(database)} wasn't checked.")
+        yield text(
+            f"To check it as it is, add --warehouse {whole(shlex.quote(str(database)))}", "dim"
+        )
 
 
 def _dbt_figures(verified: DbtVerified) -> Iterator[str]:

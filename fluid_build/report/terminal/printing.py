@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.text import Text
 
-from fluid_build.report.terminal.screen_parts import Copyable, Part, Query, text
+from fluid_build.report.terminal.screen_parts import NO_BREAK, Copyable, Part, Query, text
 from fluid_build.report.terminal.sql_lines import sql_lines
 
 _NARROWEST = 40
@@ -39,6 +39,7 @@ def show(parts: Iterable[Part]) -> None:
         for part in parts:
             _print(out, part, width)
     for line in captured.get().splitlines():
+        line = line.replace(NO_BREAK, " ")
         sys.stdout.write(_TRAILING_BLANKS.sub(_without_blanks, line) + "\n")
 
 

@@ -6,15 +6,20 @@ from typing import Literal
 from rich.table import Column
 from rich.text import Text
 
-from fluid_build.report.terminal.screen_parts import Part, heading, indented, text, unbroken
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, more, text, unbroken
 from fluid_build.report.terminal.unbroken_grid import Grid
-from fluid_build.text import counted
+from fluid_build.text import counted, listed_up_to
 from fluid_build.transform.proof.delimited_text import TextProof
 from fluid_build.transform.proof.differing_rows import DifferingRow
 from fluid_build.transform.proof.figure_checks import FigureProof
 from fluid_build.transform.proof.proof import Proof, TableProof, TableVerdict
 
+_MOST_TABLES_IN_FULL = 25
+_MOST_TABLES = 20
+"""Above the other bound, so that the verdict below them is still on the same screen."""
 _MOST_TABLES_DETAILED = 5
+_MOST_REMARKS = 12
+"""Columns compared by value and files with other lines: enough to see what they are."""
 _MOST_VALUES = 6
 _IDENTIFYING = 2
 """How many columns of a row are shown to identify it: keys mostly come first."""
@@ -27,19 +32,29 @@ _VERDICTS: dict[TableVerdict, tuple[str, str]] = {
     "not compared": ("not compared", "yellow"),
 }
 
+_RANKS: dict[TableVerdict, int] = {"lost": 0, "not compared": 1, "proven": 2, "empty": 3}
 
-def proof_section(proof: Proof, title: str = "Proof", *, tick: str = TICK) -> Iterator[Part]:
+
+def proof_section(
+    proof: Proof, title: str = "Proof", *, tick: str = TICK, complete: str = "proof.json"
+) -> Iterator[Part]:
     """Yield the figures of each table, the verdict, and where there is a loss its first rows.
 
     ``tick`` marks what holds, in green; give an empty one where a loss is shown next to this proof.
+    ``complete`` is where all of the proof is.
     A proof that is not proven as a whole has no tick in any of its lines.
     """
     tick = tick if proof.verdict == "proven" else ""
     yield heading(title, "the build compared with the source")
-    yield indented(_figures(proof.tables, tick))
+    tables = _first_tables(proof.tables)
+    yield indented(_figures(tables, tick))
+    yield from more(len(proof.tables) - len(tables), f": see {complete}")
     by_value = [f"{table.table}.{column}" for table in proof.tables for column in table.by_value]
     if by_value:
-        yield indented(f"Compared by value, not by original text: {', '.join(by_value)}", "dim")
+        yield indented(
+            f"Compared by value, not by original text: {listed_up_to(_MOST_REMARKS, by_value)}",
+            "dim",
+        )
     left_out = [
         f"{table.table}: {lines}"
         for table in proof.tables
@@ -47,16 +62,18 @@ def proof_section(proof: Proof, title: str = "Proof", *, tick: str = TICK) -> It
         for lines in table.text.left_out
     ]
     if left_out:
-        yield indented(f"Lines that aren't rows: {'; '.join(left_out)}", "dim")
+        remarks = "; ".join(left_out[:_MOST_REMARKS])
+        yield indented(f"Lines that aren't rows: {remarks}", "dim")
+        yield from more(len(left_out) - _MOST_REMARKS)
     yield Text()
     yield verdict_line(proof, tick=tick)
     lost = [table for table in proof.tables if table.verdict == "lost"]
     for table in lost[:_MOST_TABLES_DETAILED]:
         yield from _loss(table)
     if len(lost) > _MOST_TABLES_DETAILED:
-        more = counted(len(lost) - _MOST_TABLES_DETAILED, "more table")
+        left = counted(len(lost) - _MOST_TABLES_DETAILED, "more table")
         yield Text()
-        yield text(f"proof.json shows the rows of {more}.", "dim")
+        yield text(f"{complete} shows the rows of {left}.", "dim")
 
 
 def verdict_line(proof: Proof, *, tick: str = TICK) -> Text:
@@ -72,6 +89,13 @@ def verdict_line(proof: Proof, *, tick: str = TICK) -> Text:
     if proof.verdict == "lost":
         return Text.assemble(text("Lost. ", "bold red"), text(proof.reason))
     return Text.assemble(text("Not proven. ", "bold yellow"), text(proof.reason))
+
+
+def _first_tables(tables: Sequence[TableProof]) -> Sequence[TableProof]:
+    """Return the tables to list: of many those that aren't proven first, then the largest."""
+    if len(tables) <= _MOST_TABLES_IN_FULL:
+        return tables
+    return sorted(tables, key=lambda table: (_RANKS[table.verdict], -table.rows))[:_MOST_TABLES]
 
 
 def _figures(tables: Sequence[TableProof], tick: str) -> Grid:

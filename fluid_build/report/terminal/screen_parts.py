@@ -12,6 +12,10 @@ from rich.text import Text
 
 from fluid_build.report.terminal.visible_text import for_stream, visible
 
+NO_BREAK = "\ufdd0"
+"""Stands for a blank that lines aren't broken at, until the screen is printed. No text has this
+character: Unicode reserves it for programs."""
+
 _MOST_LINES = 12
 """A screen shows a list in full up to here, about half the height of a terminal."""
 
@@ -39,6 +43,11 @@ Part: TypeAlias = RenderableType | Copyable | Query
 def text(content: str, style: str = "") -> Text:
     """Return text that may be shown: what comes from data is escaped, so it can't act."""
     return Text(for_stream(visible(content), sys.stdout), style=style, overflow="fold")
+
+
+def whole(name: object) -> str:
+    """Return a path or command to put into a sentence, which then isn't wrapped inside it."""
+    return str(name).replace(" ", NO_BREAK)
 
 
 def unbroken(content: str, style: str = "") -> Text:
@@ -77,4 +86,4 @@ def more(count: int, remark: str = "") -> Iterator[Part]:
 
 def folder_label(folder: Path) -> str:
     """Return a folder as it was named, or its own name where that is only a way up, as ``..``."""
-    return str(folder) if folder.name not in ("", "..") else folder.resolve().name
+    return whole(folder if folder.name not in ("", "..") else folder.resolve().name)

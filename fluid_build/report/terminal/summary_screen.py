@@ -31,6 +31,11 @@ def summary_screen(view: SourceView) -> Iterator[Part]:
     if view.profile.notes:
         yield heading("How it was read")
         yield from lines(view.profile.notes, most=_MOST_NOTES)
+    yield from first_findings(view)
+
+
+def first_findings(view: SourceView) -> Iterator[Part]:
+    """Yield the few findings to look at first, and how many more there are of each kind."""
     kinds = len({finding.kind for finding in shown_findings(view)}) or 1
     most = min(_MOST_OF_A_KIND, max(1, _MOST_FINDINGS // kinds))
     yield from findings_section(view, most, most_queries=1)
