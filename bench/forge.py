@@ -38,6 +38,7 @@ from fluid_build.contract.exports.formats import export
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract, validate
 from fluid_build.demo import build_shop
+from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
@@ -209,8 +210,7 @@ def same_bytes(options: argparse.Namespace) -> int:
                 one, other = Path(place, "one", "out"), Path(place, "other", "out")
                 forge(folder / "data", one, technique, PYTHONHASHSEED="1", TZ="UTC")
                 forge(folder / "data", other, technique, PYTHONHASHSEED="2", TZ="Asia/Tokyo")
-                files = {path.relative_to(one) for path in one.rglob("*") if path.is_file()}
-                others = {path.relative_to(other) for path in other.rglob("*") if path.is_file()}
+                files, others = _artifacts(one), _artifacts(other)
                 count += len(files)
                 differing += [f"{folder.name} {technique} {name}" for name in files ^ others]
                 differing += [
@@ -222,6 +222,12 @@ def same_bytes(options: argparse.Namespace) -> int:
     for name in differing:
         print(f"    {name}")
     return 1 if differing else 0
+
+
+def _artifacts(folder: Path) -> set[Path]:
+    """Return the names of the files that have the same bytes in every forge."""
+    paths = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+    return paths - {Path(REPORT_FILE)}
 
 
 def chinook(options: argparse.Namespace) -> int:

@@ -53,6 +53,7 @@ from fluid_build.copilot.store.backends.sqlite import SqliteBackend  # noqa: E40
 from fluid_build.copilot.store.configured import STORE_NAME  # noqa: E402
 from fluid_build.errors import FluidError  # noqa: E402
 from fluid_build.forge import ForgeOptions  # noqa: E402
+from fluid_build.forge.report_file import REPORT_FILE  # noqa: E402
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace  # noqa: E402
 from fluid_build.pipeline.running import RunResult, begin_run, start_run  # noqa: E402
 from fluid_build.pipeline.runs import RunLog  # noqa: E402
@@ -321,7 +322,7 @@ def _tree(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.name != REPORT_FILE
     }
 
 

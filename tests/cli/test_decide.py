@@ -12,6 +12,7 @@ from fluid_build.cli.decision_targets import FolderNames, reference_of
 from fluid_build.decisions.files import read_decision_file
 from fluid_build.decisions.language import AnyDecision
 from tests.cli.running import Fluid, forged
+from tests.folders import artifacts_of
 
 
 @pytest.fixture(scope="module")
@@ -210,16 +211,11 @@ def test_the_next_forge_follows_the_decision_and_repeats_to_the_byte(
     hub = next(hub for hub in model["dv2"]["hubs"] if hub["entity_name"] == "customers")
     assert hub["business_key_columns"] == ["id"]
     assert [entry.get("evidence") is not None for entry in decisions(shop_model)] == [True, False]
-    before = contents(shop_model)
+    before = artifacts_of(shop_model)
     second = fluid(*command)
     assert second.code == 0, second.err
-    assert contents(shop_model) == before
+    assert artifacts_of(shop_model) == before
     assert "Kept" not in second.out
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Fluid
+from tests.folders import artifacts_of
 
 WRITTEN = """\
 # Ours.
@@ -33,14 +34,9 @@ def write(folder: Path, text: str) -> None:
     (folder / "decisions.yaml").write_text(text)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
 def test_without_decisions_no_file_is_written(fluid: Fluid, duckdb_shop: Path, out: Path) -> None:
     assert forge(fluid, duckdb_shop, out) == 0
-    assert not {"decisions.yaml", "decisions.schema.json"} & {*contents(out)}
+    assert not {"decisions.yaml", "decisions.schema.json"} & {*artifacts_of(out)}
 
 
 def test_a_forge_adds_evidence_and_keeps_the_text(
@@ -75,9 +71,9 @@ def test_the_evidence_of_a_relationship_is_written(
 def test_forging_again_changes_no_byte(fluid: Fluid, duckdb_shop: Path, out: Path) -> None:
     write(out, WRITTEN)
     forge(fluid, duckdb_shop, out)
-    before = contents(out)
+    before = artifacts_of(out)
     forge(fluid, duckdb_shop, out)
-    assert contents(out) == before
+    assert artifacts_of(out) == before
 
 
 def test_an_edited_file_is_followed_and_never_kept_back(
@@ -106,7 +102,7 @@ def test_a_removed_file_takes_its_schema_with_it(
     forge(fluid, duckdb_shop, out)
     (out / "decisions.yaml").unlink()
     forge(fluid, duckdb_shop, out)
-    assert not {"decisions.yaml", "decisions.schema.json"} & {*contents(out)}
+    assert not {"decisions.yaml", "decisions.schema.json"} & {*artifacts_of(out)}
 
 
 def test_another_file_is_read_instead(
@@ -146,4 +142,4 @@ def test_a_file_that_is_not_valid_stops_the_forge_with_every_problem(
     assert "decisions.yaml has 2 problems." in outcome.err
     assert "line 2, entry 1: unknown decision 'sing'." in outcome.err
     assert "line 3, entry 2 (ignore): `table` is missing." in outcome.err
-    assert {*contents(out)} == {"decisions.yaml"}
+    assert {*artifacts_of(out)} == {"decisions.yaml"}

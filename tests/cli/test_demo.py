@@ -12,6 +12,7 @@ import pytest
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
 from tests.cli.running import Fluid, Outcome
+from tests.folders import artifacts_of
 
 TRUE_KEYS = {
     "addresses": ["address_id"],
@@ -126,21 +127,12 @@ def test_the_demo_is_a_run_like_any_other(
     assert run["state"] == "finished"
 
 
-def content_of(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
 def test_the_demo_may_be_run_again(demo: tuple[Outcome, Path, float], fluid: Fluid) -> None:
     """The second run replaces the files of the first, byte for byte the same."""
     _, folder, _ = demo
-    before = content_of(folder)
+    before = artifacts_of(folder)
     assert fluid("demo", "-o", folder).code == 0
-    assert content_of(folder) == before
+    assert artifacts_of(folder) == before
 
 
 def test_the_demo_gives_the_files_of_a_forge(
@@ -153,7 +145,7 @@ def test_the_demo_gives_the_files_of_a_forge(
     shutil.copy(folder / "shop.db", again)
     forge = ("forge", "data-model", "from-source", "--uri", again / "shop.db", "-o", again)
     assert fluid(*forge, "--deterministic").code == 0
-    assert content_of(again) == content_of(folder)
+    assert artifacts_of(again) == artifacts_of(folder)
 
 
 def test_no_personal_value_is_in_any_file(demo: tuple[Outcome, Path, float]) -> None:

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.cli.running import Fluid, Outcome
+from tests.folders import artifacts_of
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
 
@@ -30,11 +31,6 @@ def owned_by_sales(folder: Path) -> str:
     assert "team: sales" in text
     contract.write_text(text)
     return text
-
-
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    paths = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def test_an_edited_contract_is_kept_and_named(
@@ -71,17 +67,17 @@ def test_force_makes_the_folder_as_a_fresh_forge_would(
     (folder / "dbt" / "models" / "flat" / "orders.sql").write_text("SELECT 1 AS mine")
     assert forge(fluid, duckdb_shop, folder, "--technique", "dv2", "--force").code == 0
     assert forge(fluid, duckdb_shop, tmp_path / "new", "--technique", "dv2").code == 0
-    assert bytes_of(folder) == bytes_of(tmp_path / "new")
+    assert artifacts_of(folder) == artifacts_of(tmp_path / "new")
 
 
 def test_deleted_files_come_back(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
     """Deleting is no edit to keep: the file is written again."""
-    before = bytes_of(folder)
+    before = artifacts_of(folder)
     (folder / "contract.fluid.yaml").unlink()
     (folder / "dbt" / "dbt_project.yml").unlink()
     outcome = forge(fluid, duckdb_shop, folder)
     assert (outcome.code, "Kept" in outcome.out) == (0, False)
-    assert bytes_of(folder) == before
+    assert artifacts_of(folder) == before
 
 
 def test_files_that_no_forge_wrote_are_left_alone(
@@ -164,9 +160,9 @@ def test_diff_shows_what_would_change_and_writes_nothing(
     """A unified diff of the edited file, the others by name; not a byte of the folder changes."""
     owned_by_sales(folder)
     (folder / "MODEL.md").unlink()
-    before = bytes_of(folder)
+    before = artifacts_of(folder)
     outcome = forge(fluid, duckdb_shop, folder, "--diff")
-    assert (outcome.code, bytes_of(folder)) == (0, before)
+    assert (outcome.code, artifacts_of(folder)) == (0, before)
     lines = outcome.out.splitlines()
     assert "--- contract.fluid.yaml" in lines
     assert "-    team: sales" in lines or "-  team: sales" in lines
@@ -174,7 +170,7 @@ def test_diff_shows_what_would_change_and_writes_nothing(
     assert "1 to create, 1 to keep" in outcome.out
     forced = forge(fluid, duckdb_shop, folder, "--diff", "--force")
     assert "1 to create, 1 to change" in forced.out
-    assert bytes_of(folder) == before
+    assert artifacts_of(folder) == before
 
 
 def test_diff_of_a_folder_that_is_up_to_date(
@@ -243,9 +239,9 @@ def test_a_folder_whose_manifest_cannot_be_read_is_not_written_to(
     """Without it nobody can tell what was edited; --force says that it doesn't matter."""
     owned_by_sales(folder)
     (folder / "forge.json").write_text("{")
-    before = bytes_of(folder)
+    before = artifacts_of(folder)
     outcome = forge(fluid, duckdb_shop, folder)
-    assert (outcome.code, bytes_of(folder)) == (2, before)
+    assert (outcome.code, artifacts_of(folder)) == (2, before)
     assert "nothing was written" in outcome.err and "--force" in outcome.err
     assert forge(fluid, duckdb_shop, folder, "--force").code == 0
     contract = yaml.safe_load((folder / "contract.fluid.yaml").read_text())
@@ -263,7 +259,7 @@ def test_copies_of_tables_are_brought_up_to_date(fluid: Fluid, tmp_path: Path) -
     if not landed:
         pytest.skip("dbt reads all of these files where they lie")
     (data / "u.csv").write_bytes(b"id;n\r\n1;\xe4\r\n2;b;\n3;c\n4;d\n")
-    before = bytes_of(tmp_path / "out" / "dbt" / "land")
+    before = artifacts_of(tmp_path / "out" / "dbt" / "land")
     outcome = forge(fluid, data, tmp_path / "out")
     assert "Kept" not in outcome.out
-    assert bytes_of(tmp_path / "out" / "dbt" / "land") != before
+    assert artifacts_of(tmp_path / "out" / "dbt" / "land") != before

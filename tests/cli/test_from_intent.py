@@ -12,6 +12,7 @@ from fluid_build.pipeline.intent.intent import Intent
 from fluid_build.pipeline.intent.reading import read_intent
 from fluid_build.pipeline.intent.schema_sql import schema_sql
 from tests.cli.running import Fluid
+from tests.folders import artifacts_of
 
 ANSWER = {
     "name": "Orders",
@@ -74,8 +75,7 @@ def test_the_same_intent_gives_the_same_bytes(fluid: Fluid, place: Path) -> None
 
     def files() -> dict[str, bytes]:
         _intent(fluid, "wishes.yaml", "-o", "orders")
-        paths = (place / "orders").rglob("*")
-        return {str(path): path.read_bytes() for path in paths if path.is_file()}
+        return artifacts_of(place / "orders")
 
     assert files() == files()
 

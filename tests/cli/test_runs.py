@@ -14,7 +14,7 @@ from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.pipeline.runs import RunLog
 from tests.cli.running import COMMAND, Fluid
-from tests.pipeline.small_runs import tree
+from tests.folders import artifacts_of
 from tests.pipeline.test_repair import complain
 
 ANSWER = {
@@ -99,7 +99,7 @@ def test_a_killed_command_is_resumed_to_the_same_files(
     resumed = fluid("runs", "resume", listed["run"])
     assert resumed.code == 0, resumed.err
     assert fluid(*FORGE, sqlite_shop, "-o", tmp_path / "work" / "plain").code == 0
-    assert tree(folder / "out") == tree(folder / "plain")
+    assert artifacts_of(folder / "out") == artifacts_of(folder / "plain")
     again = fluid("runs", "resume", listed["run"])
     assert again.code == 0
     assert "is finished" in again.err
@@ -162,7 +162,7 @@ def test_a_receipt_is_written_where_it_is_asked_for_and_not_into_the_folder(
     receipt, out = tmp_path / "receipts" / "r.json", tmp_path / "out"
     document = json.loads(fluid(*FORGE, sqlite_shop, "-o", out, "--receipt", receipt, "--json").out)
     assert json.loads(receipt.read_text()) == document["receipt"]
-    assert document["run"].encode() not in b"".join(tree(out).values())
+    assert document["run"].encode() not in b"".join(artifacts_of(out).values())
 
 
 def test_a_domain_is_a_decision_by_a_person_and_asking_twice_changes_nothing(
@@ -171,10 +171,10 @@ def test_a_domain_is_a_decision_by_a_person_and_asking_twice_changes_nothing(
     out = tmp_path / "out"
     command = (*FORGE, sqlite_shop, "-o", out, "--domain", "Sales")
     assert fluid(*command).code == 0
-    first = tree(out)
+    first = artifacts_of(out)
     assert b"domain: Sales" in first["decisions.yaml"]
     assert fluid(*command).code == 0
-    assert tree(out) == first
+    assert artifacts_of(out) == first
 
 
 def test_a_dry_run_sends_and_writes_nothing(

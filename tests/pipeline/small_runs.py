@@ -86,15 +86,6 @@ def resume(
         )
 
 
-def tree(folder: Path) -> dict[str, bytes]:
-    """Return every file below a folder, by its relative name."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-
-
 class Interrupted(Exception):  # noqa: N818 - it stands for a process that ends
     """The end of a process at a stage, without one."""
 

@@ -28,6 +28,7 @@ from fluid_build.pipeline.stages import StageEvent
 from fluid_build.sources import open_source
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.uri import locate
+from tests.folders import artifacts_of
 from tests.pipeline.small_runs import (
     Interrupted,
     forge_run,
@@ -35,7 +36,6 @@ from tests.pipeline.small_runs import (
     resume,
     small_shop,
     stopping_at,
-    tree,
 )
 
 STAGES = [
@@ -103,7 +103,7 @@ def test_a_run_writes_the_files_of_a_plain_forge(
     result = forge_run(store, request_for(shop, tmp_path / "run", technique="dv2"))
     with open_source(shop) as source:
         forge(source, out=tmp_path / "plain", technique="dv2")
-    assert tree(tmp_path / "run") == tree(tmp_path / "plain")
+    assert artifacts_of(tmp_path / "run") == artifacts_of(tmp_path / "plain")
     assert result.forged.proof.verdict == result.receipt.proof_verdict == "proven"
 
 
@@ -125,7 +125,7 @@ def test_a_run_killed_again_and_again_ends_with_the_files_of_an_undisturbed_one(
     died, code = map(int, process.stdout.split())
     assert code == 0, process.stderr
     assert died >= 6
-    assert tree(out) == tree(tmp_path / "undisturbed")
+    assert artifacts_of(out) == artifacts_of(tmp_path / "undisturbed")
     assert RunLog(SqliteBackend(file)).records()[0].state == "finished"
 
 

@@ -17,9 +17,10 @@ from fluid_build.copilot.llm.testing import LoopbackServer, Reply
 from fluid_build.copilot.llm.testing.characters import ATTACKS
 from fluid_build.copilot.messages import ToolCall
 from tests.cli.running import COMMAND
+from tests.folders import every_file
 from tests.pipeline.hostile_runs import ACTING, TECHNIQUES, Scene
 from tests.pipeline.lies import believable_liar
-from tests.pipeline.small_runs import small_shop, tree
+from tests.pipeline.small_runs import small_shop
 from tests.pipeline.test_hostile_models import CHARACTERS, READABLE_ATTACKS, attack_everything
 
 CANARY = "canary7391"
@@ -51,7 +52,7 @@ class Place:
     def foreign_files(self) -> dict[str, bytes]:
         """Return all files but those of the output folder and the home."""
         own = ("work/out/", "home/.fluid/")
-        files = tree(self.root)
+        files = every_file(self.root)
         return {name: content for name, content in files.items() if not name.startswith(own)}
 
 

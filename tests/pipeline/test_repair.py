@@ -15,7 +15,8 @@ from fluid_build.pipeline.conformance.report import ConformanceFinding, Standard
 from fluid_build.pipeline.critic.agent import CriticAgent
 from fluid_build.pipeline.running import Watching
 from fluid_build.pipeline.stages import StageEvent
-from tests.pipeline.small_runs import forge_run, request_for, small_shop, tree
+from tests.folders import artifacts_of
+from tests.pipeline.small_runs import forge_run, request_for, small_shop
 from tests.pipeline.test_runs_with_a_model import ANSWER, MODEL
 
 
@@ -63,7 +64,7 @@ def test_an_error_that_decisions_caused_goes_back_once_and_then_they_are_dropped
         "the findings are those of the last attempt"
     )
     assert "the description is nonsense" in str(client.prompts[-1].messages)
-    assert tree(tmp_path / "out") == tree(tmp_path / "draft")
+    assert artifacts_of(tmp_path / "out") == artifacts_of(tmp_path / "draft")
     assert receipt.count_proposed("refused") == len(receipt.proposed) > 0
     assert "the description is nonsense" in receipt.proposed[0].message
 

@@ -26,6 +26,7 @@ from fluid_build.pipeline.memory import EPISODES
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse
 from fluid_build.pipeline.runs import COSTS, RunLog
 from fluid_build.pipeline.values import RunValues, Slot
+from tests.folders import artifacts_of, every_file
 from tests.pipeline.small_runs import (
     Interrupted,
     forge_run,
@@ -33,7 +34,6 @@ from tests.pipeline.small_runs import (
     resume,
     small_shop,
     stopping_at,
-    tree,
 )
 
 MODEL = ModelUse(provider="openai", model="gpt-4.1-mini")
@@ -103,7 +103,7 @@ def test_forging_again_with_the_decisions_and_no_model_writes_the_same_bytes(
     options = request.options
     object.__setattr__(options, "decisions_text", recorded.text)
     forge_run(store, request)
-    assert tree(out) == tree(again)
+    assert artifacts_of(out) == artifacts_of(again)
 
 
 def test_a_model_that_fails_leaves_the_draft_and_a_receipt_that_says_so(
@@ -116,7 +116,7 @@ def test_a_model_that_fails_leaves_the_draft_and_a_receipt_that_says_so(
         receipt = forge_run(store, request_for(shop, tmp_path / "out", model_use=use)).receipt
     assert receipt.fallback_used
     assert "ProviderAuthError" in receipt.fallback_reasons[0]
-    assert tree(tmp_path / "out") == tree(tmp_path / "draft")
+    assert artifacts_of(tmp_path / "out") == artifacts_of(tmp_path / "draft")
 
 
 def test_a_required_model_that_fails_stops_the_run_which_can_be_resumed(
@@ -170,7 +170,7 @@ def test_answers_that_arrived_are_not_paid_for_again(
     assert len(server.requests) == asked == first.receipt.cost.calls
     assert second.receipt.cost.cache_hits == asked
     assert second.receipt.cost.calls == 0
-    assert tree(tmp_path / "a") == tree(tmp_path / "b")
+    assert artifacts_of(tmp_path / "a") == artifacts_of(tmp_path / "b")
     use = asking(server, no_cache=True)
     forge_run(store, request_for(shop, tmp_path / "c", model_use=use))
     assert len(server.requests) == 2 * asked
@@ -180,7 +180,7 @@ def test_nothing_of_the_run_is_in_the_folder(
     store: SqliteBackend, shop: Path, tmp_path: Path, server: LoopbackServer
 ) -> None:
     result = forge_run(store, request_for(shop, tmp_path / "out", model_use=asking(server)))
-    text = b"\n".join(tree(tmp_path / "out").values())
+    text = b"\n".join(every_file(tmp_path / "out").values())
     for word in (result.receipt.run, "gpt-4.1-mini", "openai", server.key, "127.0.0.1"):
         assert word.encode() not in text
 

@@ -17,8 +17,8 @@ from fluid_build.forge import forge
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
+from tests.folders import artifacts_of, every_file
 from tests.pipeline.hostile_runs import ACTING
-from tests.pipeline.small_runs import tree
 
 CANARY = "canary7391"
 MODELS = {
@@ -98,7 +98,7 @@ def test_a_model_cant_make_a_personal_column_public(canaries: Path) -> None:
     code, received, _ = forge_with(canaries, "openai", lambda _: Reply(answer), "--share-samples")
     assert code == 0
     assert f"{CANARY}p".encode() not in b"".join(received)
-    for name, content in tree(canaries.parent / "out").items():
+    for name, content in every_file(canaries.parent / "out").items():
         assert f"{CANARY}p".encode() not in content, name
 
 
@@ -128,7 +128,7 @@ def test_instructions_in_names_stay_inside_strings_of_the_document(
     draft = injected.parent / "draft"
     with closing(open_source(str(injected))) as source:
         forge(source, out=draft)
-    assert tree(injected.parent / "out") == tree(draft)
+    assert artifacts_of(injected.parent / "out") == artifacts_of(draft)
 
 
 def user_texts(body: JsonObject) -> Iterator[str]:

@@ -14,6 +14,7 @@ from fluid_build.sources import open_source
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.running import run_dbt
 from fluid_build.transform.plan.techniques import transform_plan
+from tests.folders import artifacts_of
 from tests.modeling.data_vault.decided_vaults import Measured, measured
 from tests.transform.data_vault.vaults import Vault
 from tests.transform.databases import database, loaded
@@ -260,17 +261,9 @@ def test_forging_twice_with_the_same_decisions_gives_the_same_bytes(tmp_path: Pa
         with open_source(file) as source:
             forge(source, out=tmp_path / f"out{number}", technique="dv2", decisions=_EVERY_KIND,
                   business_vault=True)  # fmt: skip
-    first, second = (_contents(tmp_path / f"out{number}") for number in (1, 2))
+    first, second = (artifacts_of(tmp_path / f"out{number}") for number in (1, 2))
     assert first == second
     assert b"Suggested by a language model: likes are counted." in first["model.json"]
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {
-        file.relative_to(folder).as_posix(): file.read_bytes()
-        for file in folder.rglob("*")
-        if file.is_file()
-    }
 
 
 @pytest.mark.usefixtures("dbt")
