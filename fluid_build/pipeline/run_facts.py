@@ -22,7 +22,7 @@ _PURPOSES: Mapping[str, str] = {
     "logical_critic": "reviews the model",
     "retrieval": "looks for similar models in memory",
     "builder": "writes the contract",
-    "conformance": "checks the contract and the model against standards",
+    "conformance": "checks model and contract against standards",
     "ddl": "writes the schema",
     "dbt": "writes the dbt project",
     "docs": "writes the documents",

@@ -23,11 +23,13 @@ from fluid_build.report.page.model import model_page
 from fluid_build.report.page.overview import overview
 from fluid_build.report.page.page_file import GENERATOR
 from fluid_build.report.page.panels import NO_PANELS, Panels, packed_panels
+from fluid_build.report.page.run import dollars, run_page
+from fluid_build.report.page.run_timeline import duration
 from fluid_build.report.page.tables import tables
 from fluid_build.report.view import confidence_label
 from fluid_build.text import as_sentence, counted
 
-_STYLES = ("base.css", "overview.css", "tables.css", "calls.css", "contract.css")
+_STYLES = ("base.css", "overview.css", "tables.css", "calls.css", "run.css", "contract.css")
 _SCRIPTS = (
     "routing.js",
     "theme.js",
@@ -87,6 +89,8 @@ def _sections(content: PageContent) -> Iterator[Section]:
         panels = _panels("model", "relation_panel.html", model, model.relations)
         yield Section("model", "Model", "model.html", model, panels)
     yield Section("calls", "Judgement calls", "calls.html", calls(content))
+    if content.view.proof is not None or content.run is not None or content.next_steps:
+        yield Section("run", "Run", "run.html", run_page(content))
     if built is not None:
         yield Section("contract", "Contract", "contract.html", contract_page(built))
 
@@ -145,5 +149,7 @@ def _environment() -> Environment:
     environment.filters["figure"] = "{:,}".format
     environment.filters["confidence"] = confidence_label
     environment.filters["sentence"] = _sentence
+    environment.filters["dollars"] = dollars
+    environment.filters["duration"] = duration
     environment.filters["percent"] = _percent_label
     return environment

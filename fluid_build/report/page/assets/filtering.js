@@ -14,17 +14,21 @@ function narrow(list) {
   }
   const none = document.querySelector(`[data-none="${list.id}"]`);
   if (none) none.hidden = count > 0;
-  announce(`${count} shown`);
+  return count;
 }
 
 document.addEventListener("input", (event) => {
   const list = document.getElementById(event.target.dataset?.filter ?? "");
-  if (list) narrow(list);
+  if (list) announce(`${narrow(list)} shown`);
 });
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-facets] button");
   if (!button) return;
   for (const each of button.parentElement.children) each.setAttribute("aria-pressed", each === button);
-  narrow(document.getElementById(button.parentElement.dataset.facets));
+  announce(`${narrow(document.getElementById(button.parentElement.dataset.facets))} shown`);
 });
+
+for (const button of document.querySelectorAll('[data-facets] [aria-pressed="true"]:not([value=""])')) {
+  narrow(document.getElementById(button.parentElement.dataset.facets));
+}

@@ -1,0 +1,185 @@
+"""The proof as the page shows it: the verdict, and what each table's comparison returned.
+
+Nothing is green unless it was compared and holds, and every table with it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fluid_build.report.page.content import PageContent
+from fluid_build.text import counted
+from fluid_build.transform.proof.differing_rows import DifferingRow
+from fluid_build.transform.proof.figure_checks import FigureProof
+from fluid_build.transform.proof.proof import Proof, TableProof
+
+_MOST_LOSSES = 50
+"""Tables whose losses are shown in full; proof.json has all of them."""
+_MOST_FIGURES = 1_000
+"""Compared figures in the page: those of a hundred tables."""
+_IDENTIFYING = 2
+"""Columns of a row that are shown to identify it: keys mostly come first."""
+_MOST_COLUMNS = 8
+"""Columns of differing rows that have room next to each other."""
+_LABELS = {"proven": "same", "empty": "empty", "lost": "lost", "not compared": "not compared"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The verdict on all tables: a word, a sentence, and its style (good, warn or bad)."""
+
+    word: str
+    sentence: str
+    style: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProofRow:
+    """A table's proof as a row, with where the page shows the table."""
+
+    proof: TableProof
+    address: str
+    label: str
+    style: str
+    holding: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value of a differing row; None is a null."""
+
+    value: str | None
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A row that one side has more often than the other, as cells in the columns of its loss."""
+
+    side: str
+    times: int
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What differs in a table. ``left`` columns of its differing rows aren't shown."""
+
+    proof: TableProof
+    address: str
+    failed: tuple[FigureProof, ...]
+    columns: tuple[str, ...]
+    left: int
+    rows: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProofPart:
+    """The proof of a page: the verdict, a row for each table, and the losses.
+
+    ``figures`` are compared figures with their tables, and ``hidden_figures`` and
+    ``hidden_losses`` count what isn't listed. ``remarks`` say what was compared in another way.
+    """
+
+    verdict: Verdict
+    rows: tuple[ProofRow, ...]
+    losses: tuple[Loss, ...]
+    hidden_losses: int
+    figures: tuple[tuple[str, FigureProof], ...]
+    hidden_figures: int
+    remarks: tuple[str, ...]
+    has_rebuilt: bool
+    has_checks: bool
+
+
+def proof_part(content: PageContent, proof: Proof) -> ProofPart:
+    """Return what a page shows of a proof."""
+    verdict = _verdict(proof, len(content.view.profile.skipped))
+    addresses = content.table_addresses
+    lost = [table for table in proof.tables if table.verdict == "lost"]
+    figures = [(table.table, figure) for table in proof.tables for figure in table.checks]
+    return ProofPart(
+        verdict,
+        tuple(_row(table, addresses, verdict) for table in proof.tables),
+        tuple(_loss(table, addresses) for table in lost[:_MOST_LOSSES]),
+        max(0, len(lost) - _MOST_LOSSES),
+        tuple(figures[:_MOST_FIGURES]),
+        max(0, len(figures) - _MOST_FIGURES),
+        tuple(_remarks(proof.tables)),
+        any(table.rebuilt is not None for table in proof.tables),
+        bool(figures),
+    )
+
+
+def _verdict(proof: Proof, skipped: int) -> Verdict:
+    if proof.verdict == "lost":
+        return Verdict("Lost", proof.reason, "bad")
+    if proof.verdict == "not proven":
+        return Verdict("Not proven", proof.reason, "warn")
+    sentence = f"{_agreement(proof.tables)}."
+    if skipped:
+        tables = counted(skipped, "further table")
+        return Verdict("Proven in part", f"{sentence} {tables} couldn't be read at all.", "warn")
+    return Verdict("Proven", sentence, "good")
+
+
+def _agreement(tables: Sequence[TableProof]) -> str:
+    """Return how many tables of a proof that holds were compared in which way."""
+    empty = sum(table.verdict == "empty" for table in tables)
+    exact = sum(table.verdict == "proven" and table.types_equal is True for table in tables)
+    by_figures = len(tables) - empty - exact
+    parts = [f"{exact:,} of {counted(len(tables), 'table')} came back row by row"] if exact else []
+    if by_figures:
+        of_all = "" if exact else f" of {counted(len(tables), 'table')}"
+        parts.append(f"{by_figures:,}{of_all} agree in every figure that was compared")
+    if empty:
+        parts.append(f"{empty:,} {'is' if empty == 1 else 'are'} empty on both sides")
+    return ", ".join(parts)
+
+
+def _row(table: TableProof, addresses: dict[str, str], verdict: Verdict) -> ProofRow:
+    styles = {"proven": verdict.style if verdict.style == "good" else "", "lost": "bad"}
+    styles["not compared"] = "warn"
+    return ProofRow(
+        table,
+        addresses.get(table.table, ""),
+        _LABELS[table.verdict],
+        styles.get(table.verdict, ""),
+        sum(figure.holds for figure in table.checks),
+    )
+
+
+def _loss(table: TableProof, addresses: dict[str, str]) -> Loss:
+    columns, left = _shown_columns(table.differing)
+    return Loss(
+        table,
+        addresses.get(table.table, ""),
+        tuple(figure for figure in table.checks if not figure.holds),
+        columns,
+        left,
+        tuple(
+            Difference(
+                row.side,
+                row.times,
+                tuple(Cell(row.values.get(name), name in row.differs) for name in columns),
+            )
+            for row in table.differing
+        ),
+    )
+
+
+def _shown_columns(rows: Sequence[DifferingRow]) -> tuple[tuple[str, ...], int]:
+    """Return the first columns and those that differ, and how many others there are."""
+    names = list(dict.fromkeys(name for row in rows for name in row.values))
+    differing = [name for name in names if any(name in row.differs for row in rows)]
+    chosen = dict.fromkeys((*names[:_IDENTIFYING], *differing)) if differing else names
+    shown = tuple(chosen)[:_MOST_COLUMNS]
+    return shown, len(names) - len(shown)
+
+
+def _remarks(tables: Sequence[TableProof]) -> Iterator[str]:
+    by_value = [f"{table.table}.{column}" for table in tables for column in table.by_value]
+    if by_value:
+        yield f"Compared by value, not by original text: {', '.join(by_value)}."
+    for table in tables:
+        for lines in table.text.left_out if table.text else ():
+            yield f"Lines of {table.table} that aren't rows: {lines}."
