@@ -24,6 +24,7 @@ OMITTED = "[...]"
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _MAKE = "make "
 _FLUID_OF_MAKE = ".venv/bin/fluid "
+_OUR_COMMAND = re.compile(r"^(  (?:# [\w ]+: )?)fluid ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def run_command(command: str) -> str | None:
     """Run a command in the current folder and return what it prints; None if it isn't ours."""
     if command.startswith(_MAKE):
         output = run_command(command.replace(_MAKE, "fluid ", 1))
-        return output and output.replace("\n  fluid ", f"\n  {_FLUID_OF_MAKE}")
+        return output and _OUR_COMMAND.sub(rf"\1{_FLUID_OF_MAKE}", output)
     program, *arguments = shlex.split(command)
     if program != "fluid":
         return None
