@@ -18,6 +18,7 @@ from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError, OutputError, UsageError
 from fluid_build.forge import Forged, InvalidOwnContractError, artifacts, forge
+from fluid_build.forge.stages import Designed
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
@@ -209,7 +210,7 @@ def test_our_own_invalid_contract_is_a_bug_and_never_written(shop: Path) -> None
         result = forge(source)
     broken = result.contract.model_copy(update={"id": "Not an id!"})
     with pytest.raises(InvalidOwnContractError, match="invalid at id"):
-        artifacts(result.profile, result.model, broken)
+        artifacts(result.profile, Designed(result.model, result.plan), broken)
 
 
 def test_a_file_in_the_way_of_the_output_is_an_output_error(shop: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from fluid_build.transform.proof.written_proof import PROOF_FILE
 
 _PURPOSES = {
     REPORT_FILE: "start here: the data, the model, the evidence and the run, as a page",
-    DOCUMENT_FILE: "tables, keys, relationships, a diagram",
+    DOCUMENT_FILE: "tables, keys, relationships, diagrams",
     CONTRACT_FILE: "the data contract, FLUID 0.7.2",
     MODEL_FILE: "the logical model",
     PLAN_FILE: "every relation with its SQL, in build order",

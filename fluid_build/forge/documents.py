@@ -12,8 +12,9 @@ from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.forge.decision_files import decision_documents
 from fluid_build.forge.options import ForgeOptions
 from fluid_build.forge.stages import Designed
-from fluid_build.modeling.logical import LogicalModel, model_json
+from fluid_build.modeling.logical import model_json
 from fluid_build.profiling.profile import Profile
+from fluid_build.report.diagrams.model_diagram import model_diagram
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.profile_json import profile_document
 from fluid_build.report.view import source_view
@@ -44,7 +45,7 @@ def documents(
     """Return all documents by name, once the contract has passed the validator."""
     model, plan = designed.model, designed.plan
     return {
-        **artifacts(profile, model, contract),
+        **artifacts(profile, designed, contract),
         **plan_document(plan),
         **ddl_files(plan, options.warehouse),
         **proof_files(proof, model, plan),
@@ -57,10 +58,10 @@ def plan_document(plan: TransformPlan) -> dict[str, str]:
     return {PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n"}
 
 
-def artifacts(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
+def artifacts(profile: Profile, designed: Designed, contract: FluidContract) -> dict[str, str]:
     """Return the generated documents by name, once the contract has passed the validator."""
     refuse_invalid(contract_faults(contract))
-    return rendered(profile, model, contract)
+    return rendered(profile, designed, contract)
 
 
 def contract_faults(contract: FluidContract) -> tuple[str, ...]:
@@ -77,11 +78,14 @@ def refuse_invalid(faults: Sequence[str]) -> None:
         raise InvalidOwnContractError(message)
 
 
-def rendered(profile: Profile, model: LogicalModel, contract: FluidContract) -> dict[str, str]:
+def rendered(profile: Profile, designed: Designed, contract: FluidContract) -> dict[str, str]:
     """Return the generated documents by name; whether the contract is valid is another question."""
+    model, plan = designed.model, designed.plan
     return {
         CONTRACT_FILE: block_yaml(as_document(contract)),
         MODEL_FILE: model_json(model),
         PROFILE_FILE: to_json(profile_document(profile), indent=2).decode() + "\n",
-        DOCUMENT_FILE: model_document(source_view(profile, model)),
+        DOCUMENT_FILE: model_document(
+            source_view(profile, model, plan), model_diagram(model, plan)
+        ),
     }

@@ -70,7 +70,7 @@ class Derived:
         """Return the contract, the model, their descriptions and the decisions."""
         designed = self.designed
         return {
-            **rendered(self.decided.profile, designed.model, self.contract),
+            **rendered(self.decided.profile, designed, self.contract),
             **plan_document(designed.plan),
             **self.schema,
             **decision_documents(self.options.decisions_text, designed.verdicts),

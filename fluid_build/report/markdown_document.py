@@ -1,11 +1,13 @@
 """``MODEL.md``: the view as a document for a person to read.
 
 What the source is, what to look at first and the query that shows it, the tables with their keys,
-the relationships with their evidence, and a diagram. Names of the source are escaped; values of
-rows are not in it.
+the relationships with their evidence, and diagrams of the model that is built. Names of the source
+are escaped; values of rows are not in it.
 """
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 
 from fluid_build.markdown import code, codes, fenced, inline, table, text
@@ -15,7 +17,9 @@ from fluid_build.modeling.conceptual import (
     Entity,
     Relationship,
 )
-from fluid_build.report.er_diagrams import MOST_COLUMNS, er_diagrams
+from fluid_build.report.diagrams.diagram import Diagram
+from fluid_build.report.diagrams.mermaid import mermaid
+from fluid_build.report.diagrams.pieces import Piece, pieces
 from fluid_build.report.model_elements import ElementGroup, ModelView, Name, Prose
 from fluid_build.report.notices import Notice, notices_by_kind
 from fluid_build.report.view import (
@@ -24,17 +28,21 @@ from fluid_build.report.view import (
     TableView,
     confidence_label,
 )
-from fluid_build.text import counted
+from fluid_build.text import counted, listed_up_to, noun
 
 _MOST_NOTICES_OF_A_KIND = 10
 _MOST_COLUMNS_LISTED = 1_500
+_MOST_DIAGRAMS = 25
+"""Diagrams that are drawn: up to 375 boxes, which a browser still renders without a long wait."""
+_MOST_CENTRES = 3
+"""Relations that the title of a diagram names."""
 _MOST_QUESTIONS = 40
 """Questions that are listed: more are for a program to read."""
 _ORIGINS = {"declared": "declared", "measured": "inferred", "llm": "proposed by a model"}
 
 
-def model_document(view: SourceView) -> str:
-    """Return the text of ``MODEL.md``; the view has a model."""
+def model_document(view: SourceView, model_diagram: Diagram) -> str:
+    """Return the text of ``MODEL.md``; the view has a model, and the diagram is of that one."""
     assert view.model is not None
     parts = [
         *_introduction(view, view.model),
@@ -43,7 +51,7 @@ def model_document(view: SourceView) -> str:
         *_relationships(view),
         *_questions(view),
         *_model(view.model),
-        *_diagrams(view),
+        *_diagrams(model_diagram),
         *_columns(view),
     ]
     return "\n\n".join(parts) + "\n"
@@ -139,7 +147,7 @@ def _relationships(view: SourceView) -> Iterator[str]:
     yield table(headings, rows)
     yield (
         "Orphans are rows without a match in the other table. Implied relationships follow from "
-        "others and aren't in the diagram."
+        "others."
     )
 
 
@@ -220,17 +228,45 @@ def _prose(prose: Prose) -> str:
     return "".join(code(part.name) if isinstance(part, Name) else inline(part) for part in prose)
 
 
-def _diagrams(view: SourceView) -> Iterator[str]:
-    diagrams = er_diagrams(view.conceptual)
-    if not diagrams:
+def _diagrams(diagram: Diagram) -> Iterator[str]:
+    edges = tuple(edge for edge in diagram.edges if edge.state in ("sound", "broken"))
+    parts = pieces(replace(diagram, edges=edges))
+    if not parts:
         return
-    yield "## Diagrams" if len(diagrams) > 1 else "## Diagram"
-    if any(len(table.columns) > MOST_COLUMNS for table in view.tables):
-        yield f"The diagram shows up to {MOST_COLUMNS} columns per table, keys first."
-    for number, (names, diagram) in enumerate(diagrams, start=1):
-        if len(diagrams) > 1:
-            yield f"### {number}. {counted(len(names), 'table')} around {code(names[0])}"
-        yield fenced(diagram, "mermaid")
+    yield "## Diagram" if len(parts) == 1 else "## Diagrams"
+    yield " ".join(_about_diagrams(diagram, len(diagram.edges) - len(edges), len(parts)))
+    titles: Counter[str] = Counter()
+    for number, piece in enumerate(parts[:_MOST_DIAGRAMS], start=1):
+        if len(parts) > 1:
+            title = _piece_title(piece)
+            titles[title] += 1
+            repeated = f" ({titles[title]})" if titles[title] > 1 else ""
+            yield f"### {number}. {title}{repeated}"
+        yield fenced(mermaid(piece.diagram), "mermaid")
+
+
+def _about_diagrams(diagram: Diagram, implied: int, parts: int) -> Iterator[str]:
+    """Yield sentences on what the diagrams show, and what they don't."""
+    subject = "The diagram shows" if parts == 1 else "The diagrams show"
+    relations = counted(len(diagram.boxes), "relation")
+    yield f"{subject} the {relations} of the model, with keys and references only."
+    if parts > 1:
+        yield "A relation that several diagrams need is in each of them; a reference is in one."
+    if parts > _MOST_DIAGRAMS:
+        yield (
+            f"These are {_MOST_DIAGRAMS} of {parts:,} diagrams."
+            f" The map in `report.html` shows all {len(diagram.boxes):,} relations."
+        )
+    if implied:
+        references = counted(implied, "reference")
+        yield f"{references} that others imply {noun(implied, 'is', 'are')} left out."
+
+
+def _piece_title(piece: Piece) -> str:
+    if not piece.centres:
+        return "Without references"
+    names = [code(name) for name in piece.centres]
+    return f"Around {listed_up_to(_MOST_CENTRES, names)}"
 
 
 def _columns(view: SourceView) -> Iterator[str]:

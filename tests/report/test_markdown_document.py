@@ -3,16 +3,19 @@
 import re
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from fluid_build.modeling.logical import Technique
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
-from fluid_build.report.er_diagrams import MOST_ENTITIES, er_diagrams
+from fluid_build.report.diagrams.model_diagram import model_diagram
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.notices import notices
 from fluid_build.report.view import source_view
+from fluid_build.transform.plan.techniques import transform_plan
 from tests.modeling.profiles import (
     candidate,
     column,
@@ -22,20 +25,15 @@ from tests.modeling.profiles import (
     table,
     values,
 )
+from tests.modeling.sources import source
 
 OURS = {"<code>", "</code>"}
-DIAGRAM_LINE = re.compile(
-    r"erDiagram"
-    r'|    t_[a-z0-9_]+\["[^"]*"\]( \{)?'
-    r"|    \}"
-    r'|        [a-z]\w* [A-Za-z]\w*( (PK|FK|PK, FK))?( "[^"]*")?'
-    r'|    t_\w+ (\|\||\|o|\}\||\}o)--(\|\||o\|) t_\w+ : "[^"]*"',
-    re.ASCII,
-)
 
 
-def document(measured: Profile) -> str:
-    return model_document(source_view(measured, build_model(measured)))
+def document(measured: Profile, technique: Technique = "flat") -> str:
+    model = build_model(measured, technique)
+    plan = transform_plan(model)
+    return model_document(source_view(measured, model, plan), model_diagram(model, plan))
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -59,53 +57,70 @@ def test_no_text_of_a_source_becomes_markup(measured: Profile) -> None:
     assert not any(token.type == "code_block" for token in found)
 
 
-@given(profiles())
-def test_a_diagram_holds_nothing_but_its_own_grammar(measured: Profile) -> None:
-    """Every line of a diagram is an entity, a column or an edge, with plain identifiers."""
-    for _, diagram in er_diagrams(build_model(measured).conceptual):
-        assert [line for line in diagram.split("\n") if not DIAGRAM_LINE.fullmatch(line)] == []
-
-
-def test_a_diagram_draws_keys_and_cardinality() -> None:
-    """Keys are marked, and an edge shows how many of each side there can be."""
-    shop = profile(
-        table("Album", column("AlbumId"), column("ArtistId"), primary_key=("AlbumId",)),
-        table("Artist", column("ArtistId"), column("PK", "VARCHAR"), primary_key=("ArtistId",)),
-        foreign_keys=[reference("Album", "ArtistId", "Artist", "ArtistId", orphans=1)],
-    )
-    ((names, diagram),) = er_diagrams(build_model(shop).conceptual)
-    assert names == ("Album", "Artist")
-    assert diagram == (
-        "erDiagram\n"
-        '    t_album["Album"] {\n'
-        "        bigint AlbumId PK\n"
-        "        bigint ArtistId FK\n"
-        "    }\n"
-        '    t_artist["Artist"] {\n'
-        "        bigint ArtistId PK\n"
-        '        string c_pk "PK"\n'
-        "    }\n"
-        '    t_album }|--o| t_artist : "ArtistId"'
-    )
-
-
-def test_a_large_model_is_drawn_in_pieces_that_render() -> None:
-    """Each relationship of a large model is drawn once, in a diagram of bounded size."""
-    count = 150
-    shop = profile(
-        *(table(f"T{number}", column("id"), column("ref")) for number in range(count)),
+def chain_of_tables(count: int) -> Profile:
+    """Tables that each refer to the one before, and a table on its own."""
+    return profile(
+        *(
+            table(f"t{number}", column("id"), column("ref"), primary_key=("id",))
+            for number in range(count)
+        ),
         table("alone", column("id")),
         foreign_keys=[
-            reference(f"T{number}", "ref", f"T{number // 5}", "id") for number in range(1, count)
+            reference(f"t{number}", "ref", f"t{number - 1}", "id") for number in range(1, count)
         ],
     )
-    diagrams = er_diagrams(build_model(shop).conceptual)
-    assert all(len(names) <= MOST_ENTITIES for names, _ in diagrams)
-    assert all(len(diagram) < 50_000 for _, diagram in diagrams)
-    assert sum(diagram.count("--") for _, diagram in diagrams) == count - 1
-    assert sorted(name for names, _ in diagrams for name in names) == sorted(
-        f"T{number}" for number in range(count)
+
+
+def diagrams(text: str) -> str:
+    return text.partition("## Diagram")[2].partition("## Columns")[0]
+
+
+@pytest.mark.parametrize(
+    ("technique", "relations"),
+    [
+        ("flat", ["customer", "sale"]),
+        ("data_vault_2", ["hub_customer", "sat_customer", "msat_sale"]),
+        ("dimensional", ["dim_customer", "fct_sale", "dim_date"]),
+    ],
+)
+def test_the_model_that_is_built_is_drawn(technique: Technique, relations: list[str]) -> None:
+    measured = source("""
+        customer *id, city text/5, street text, segment text/4
+        sale     *id, sold date, amount decimal, customer_id > customer
+    """)
+    drawn = diagrams(document(measured, technique))
+    assert [name for name in relations if f't_{name}["{name}"]' not in drawn] == []
+    assert "of the model, with keys and references only." in drawn
+
+
+def test_a_large_model_is_drawn_in_pieces_that_say_what_is_in_them() -> None:
+    drawn = diagrams(document(chain_of_tables(30)))
+    assert drawn.startswith("s\n\nThe diagrams show the 31 relations of the model,")
+    titles = re.findall(r"### (.*)", drawn)
+    assert len(titles) == len(set(titles)) == drawn.count("```mermaid")
+    assert re.fullmatch(r"1\. Around `t\d+`", titles[0])
+    assert titles[-1].endswith("Without references")
+    assert drawn.count("--") == 29
+
+
+def test_the_diagrams_of_a_huge_model_end_and_say_where_all_of_it_is_drawn() -> None:
+    drawn = diagrams(document(chain_of_tables(400)))
+    assert drawn.count("```mermaid") == 25
+    assert re.search(
+        r"These are 25 of \d+ diagrams\. The map in `report\.html` shows all 401", drawn
     )
+
+
+def test_references_that_others_imply_are_counted_and_not_drawn() -> None:
+    tables = [table(name, column("id"), column("p"), primary_key=("id",)) for name in "abc"]
+    keys = [
+        reference("b", "id", "a", "id", origin="declared"),
+        reference("c", "id", "b", "id", origin="declared"),
+        reference("c", "id", "a", "id", origin="declared", implied=True),
+    ]
+    drawn = diagrams(document(profile(*tables, foreign_keys=keys)))
+    assert "1 reference that others imply is left out." in drawn
+    assert drawn.count("--") == 2
 
 
 def test_what_to_look_at_is_in_the_order_of_its_weight() -> None:

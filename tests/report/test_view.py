@@ -5,6 +5,7 @@ import pytest
 from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling.profile import Profile
+from fluid_build.report.diagrams.model_diagram import model_diagram
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.model_elements import ElementView, Name, plain
 from fluid_build.report.view import SourceView, confidence_label, source_view
@@ -155,11 +156,12 @@ def test_tables_of_a_business_vault_come_with_a_query_that_uses_them() -> None:
     reference_to_customers = reference("details", "customer_id", "customers", "customer_id")
     detailed = detailed.model_copy(update={"foreign_keys": (reference_to_customers,)})
     model = build_model(detailed, "data_vault_2", business_vault=True)
-    view = source_view(detailed, model, transform_plan(model))
+    plan = transform_plan(model)
+    view = source_view(detailed, model, plan)
     assert view.model is not None and ("point-in-time table", 1) in view.model.relation_counts
     (table_view,) = (element for element in elements(view) if element.name == "pit_customers")
     assert "JOIN sat_details\n    ON sat_details.customers_hk" in table_view.query
-    assert f"```sql\n{table_view.query}\n```" in model_document(view)
+    assert f"```sql\n{table_view.query}\n```" in model_document(view, model_diagram(model, plan))
 
 
 def test_an_empty_business_vault_is_reported() -> None:
