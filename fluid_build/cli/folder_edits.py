@@ -72,9 +72,7 @@ def kept_section(
         yield heading("The files that were kept don't match the newly generated ones", count)
         yield from lines(contradicting, "red", most=_MOST_FILES)
     elif any(change.name.startswith("dbt/") for change in kept):
-        yield indented(
-            f"`{whole(fluid('verify'))} DIR --dbt` shows whether dbt still builds the model."
-        )
+        yield indented(f"`{fluid('verify')} DIR --dbt` shows whether dbt still builds the model.")
 
 
 def preview_document(preview: Preview) -> dict[str, object]:

@@ -25,8 +25,15 @@ from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.errors import SourceNotFoundError, UsageError
 from fluid_build.forge import ForgeOptions
 from fluid_build.pipeline.sessions import configured, requested_model
-from fluid_build.report.terminal.printing import console
-from fluid_build.report.terminal.screen_parts import Part, first_line, indented, text, unbroken
+from fluid_build.report.terminal.printing import show
+from fluid_build.report.terminal.screen_parts import (
+    Part,
+    first_line,
+    indented,
+    text,
+    unbroken,
+    whole,
+)
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.sources.options import OpenOptions
 from fluid_build.text import counted
@@ -236,7 +243,8 @@ def _purpose_list() -> list[Part]:
 
 def _show_plan(plan: GuidedForge) -> None:
     with_model = f", with {plan.model.model}" if plan.model else ""
-    line = f"Forging {plan.source.path} ({plan.technique}) into {plan.out}{with_model}."
+    source = whole(plan.source.path)
+    line = f"Forging {source} ({plan.technique}) into {whole(plan.out)}{with_model}."
     _show([Text.assemble(text(line, "bold"))])
 
 
@@ -248,6 +256,4 @@ def _describe(source: NearbySource) -> str:
 
 def _show(parts: Sequence[Part]) -> None:
     """Print on stderr: stdout is for the result."""
-    out = console(sys.stderr)
-    for part in parts:
-        out.print(part)
+    show(parts, sys.stderr)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Column
 from rich.text import Text
 
 from fluid_build.cli import failures, messages
@@ -28,7 +27,6 @@ from fluid_build.report.terminal.screen_parts import (
     more,
     text,
 )
-from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.text import as_sentence, counted
 from fluid_build.verification.forged_folder import ForgedFolder, read_folder
 
@@ -96,7 +94,7 @@ def _screen(
     yield indented(f"{forged.model.technique}, {counted(len(forged.plan.published), 'relation')}.")
     if findings:
         yield heading("Findings", severity_figures(finding.severity for finding in findings))
-        yield indented(_findings_grid(findings[:_MOST_FINDINGS]))
+        yield from map(_finding_line, findings[:_MOST_FINDINGS])
         yield from more(len(findings) - _MOST_FINDINGS, ": see --json")
     yield heading("Conformance")
     yield indented(conformance.summary())
@@ -109,13 +107,13 @@ def _screen(
         yield from next_steps(steps)
 
 
-def _findings_grid(findings: Sequence[CriticFinding]) -> Grid:
-    grid = Grid("level", Column("finding"), show_header=False)
-    for finding in findings:
-        suggestion = finding.suggestion or ""
-        advice = f" {as_sentence(suggestion[0].upper() + suggestion[1:])}" if suggestion else ""
-        grid.add_row(
+def _finding_line(finding: CriticFinding) -> Part:
+    suggestion = finding.suggestion or ""
+    advice = f" {as_sentence(suggestion[0].upper() + suggestion[1:])}" if suggestion else ""
+    return indented(
+        Text.assemble(
             text(SEVERITY_LABELS[finding.severity], _STYLES[finding.severity]),
-            Text.assemble(text(as_sentence(finding.message)), text(advice, "dim")),
+            text(f"  {as_sentence(finding.message)}"),
+            text(advice, "dim"),
         )
-    return grid
+    )

@@ -8,12 +8,12 @@ import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 
-from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
+from fluid_build.report.terminal.screen_parts import Copyable, Part, heading, whole
 
 
 def page_section(path: Path) -> Iterator[Part]:
     """Yield where a page is, and how to open it."""
-    yield heading("Page", f"in {path}")
+    yield heading("Page", f"in {whole(path)}")
     yield from opening(path)
 
 

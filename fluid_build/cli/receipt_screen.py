@@ -10,7 +10,7 @@ from fluid_build.cli.stage_lines import dollars
 from fluid_build.decisions.language import DECISION
 from fluid_build.decisions.subjects import decision_line
 from fluid_build.pipeline.receipt import DecisionRow, FindingRow, Receipt
-from fluid_build.report.terminal.screen_parts import Part, heading, indented, lines, more, whole
+from fluid_build.report.terminal.screen_parts import Part, heading, indented, lines, more
 from fluid_build.text import as_sentence, clip, counted
 
 _SHOWN = {"error": "red", "warning": "yellow"}
@@ -37,7 +37,7 @@ def receipt_section(receipt: Receipt) -> Iterator[Part]:
     refused = [entry for entry in receipt.proposed if entry.status == "refused"]
     yield from lines([_verdict_line(entry) for entry in refused[:_MOST_REFUSED]], "yellow")
     show_run = fluid("runs", "show", receipt.run, "--json")
-    yield from more(len(refused) - _MOST_REFUSED, f": see `{whole(show_run)}`")
+    yield from more(len(refused) - _MOST_REFUSED, f": see `{show_run}`")
     invalid = len(receipt.invalid_proposals) + receipt.unread_proposals
     if invalid:
         yield indented(f"{counted(invalid, 'further entry', 'further entries')} made no sense.")

@@ -14,7 +14,7 @@ from fluid_build.forge.report_file import REPORT_FILE, rendered_page
 from fluid_build.pipeline.folder_facts import recorded_facts, reviewed_facts
 from fluid_build.report.page.page_file import check_page_place, write_page
 from fluid_build.report.terminal.printing import show
-from fluid_build.report.terminal.screen_parts import Part, first_line
+from fluid_build.report.terminal.screen_parts import Part, first_line, whole
 from fluid_build.verification.page_sources import read_page_sources
 
 
@@ -55,6 +55,6 @@ def report(
 
 
 def _screen(path: Path, *, is_open: bool) -> Iterator[Part]:
-    yield first_line(str(path), "open in the browser" if is_open else "the page is written")
+    yield first_line(whole(path), "open in the browser" if is_open else "the page is written")
     if not is_open:
         yield from opening(path)

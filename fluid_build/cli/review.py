@@ -173,7 +173,7 @@ def _list_screen(folder: Path, questions: Sequence[Judgement], limit: int | None
     yield Text()
     yield from more(len(questions) - len(shown), ": see --limit or --json")
     yield indented(
-        f"Answer with `{whole(fluid('review', str(folder)))} --answer ID=CHOICE`, or on a terminal"
+        f"Answer with `{fluid('review', str(folder))} --answer ID=CHOICE`, or on a terminal"
         " one by one."
     )
 

@@ -1,7 +1,7 @@
 """How rules write findings: one each, one for many of a kind, and never too many."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 
 from fluid_build.copilot.scratchpad import CriticFinding, Severity
 from fluid_build.text import clip, counted, listed_up_to
@@ -34,8 +34,10 @@ def finding(
 
 
 def examples(names: Sequence[str]) -> str:
-    """Return a few names of many: "a, b, c and 9 more"."""
-    return listed_up_to(_EXAMPLES, [clip(name, _LONGEST_TEXT // (_EXAMPLES + 1)) for name in names])
+    """Return a few names of many: "a, b, c and 9 more". Fewer are shown rather than cut."""
+    room = _LONGEST_TEXT * _EXAMPLES // (_EXAMPLES + 1)
+    shown = max(1, sum(length <= room for length in accumulate(map(len, names[:_EXAMPLES]))))
+    return listed_up_to(shown, [clip(name, room) for name in names])
 
 
 def share_of(names: Sequence[str], total: int, singular: str, plural: str = "") -> str:

@@ -31,10 +31,24 @@ def model_section(view: SourceView, notes: Sequence[str]) -> Iterator[Part]:
 
 
 def _renamed(renamed: Sequence[Renaming]) -> Iterator[Part]:
-    for renaming in renamed[:_MOST_RENAMED]:
-        column = "" if renaming.kind == "table" else f".{renaming.source_name}"
-        label = f"{renaming.table}{column} is renamed to {renaming.name}"
-        yield indented(f"{label}: {renaming.reason}.", "dim")
-    left = len(renamed) - _MOST_RENAMED
+    groups: dict[tuple[str, str, str], list[Renaming]] = {}
+    for renaming in renamed:
+        # Tables are renamed each by itself; a column of one name often is in many tables.
+        place = renaming.table if renaming.kind == "table" else renaming.source_name
+        groups.setdefault((place, renaming.name, renaming.reason), []).append(renaming)
+    shown = list(groups.values())[:_MOST_RENAMED]
+    for group in shown:
+        yield indented(f"{_renaming_label(group)}: {group[0].reason}.", "dim")
+    left = len(renamed) - sum(map(len, shown))
     if left > 0:
         yield indented(f"and {counted(left, 'more name')} changed; see plan.json", "dim")
+
+
+def _renaming_label(group: Sequence[Renaming]) -> str:
+    """Return what is renamed: a table, a column, or the columns of one name in many tables."""
+    first, *others = group
+    if others:
+        tables = counted(len(group), "table")
+        return f"{first.source_name} is renamed to {first.name} in {tables}"
+    column = "" if first.kind == "table" else f".{first.source_name}"
+    return f"{first.table}{column} is renamed to {first.name}"

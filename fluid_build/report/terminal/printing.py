@@ -31,16 +31,17 @@ def console(stream: TextIO) -> Console:
     return plain
 
 
-def show(parts: Iterable[Part]) -> None:
+def show(parts: Iterable[Part], stream: TextIO | None = None) -> None:
     """Print on stdout: as wide as the terminal, or ``COLUMNS``; elsewhere nothing is wrapped."""
-    out = console(sys.stdout)
+    stream = stream or sys.stdout
+    out = console(stream)
     width = out.width if out.is_terminal or os.environ.get("COLUMNS") else None
     with out.capture() as captured:
         for part in parts:
             _print(out, part, width)
     for line in captured.get().splitlines():
         line = line.replace(NO_BREAK, " ")
-        sys.stdout.write(_TRAILING_BLANKS.sub(_without_blanks, line) + "\n")
+        stream.write(_TRAILING_BLANKS.sub(_without_blanks, line) + "\n")
 
 
 def _without_blanks(trailing: re.Match[str]) -> str:

@@ -1,5 +1,6 @@
 """What a screen is made of: text that is safe to show, headings, lists, commands and queries."""
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ NO_BREAK = "\ufdd0"
 """Stands for a blank that lines aren't broken at, until the screen is printed. No text has this
 character: Unicode reserves it for programs."""
 
+_QUOTED_COMMAND = re.compile(r"`[^`]{0,200}\bfluid(?:_build\.cli\.main)?'? [^`]{0,200}`")
 _MOST_LINES = 12
 """A screen shows a list in full up to here, about half the height of a terminal."""
 
@@ -41,7 +43,11 @@ Part: TypeAlias = RenderableType | Copyable | Query
 
 
 def text(content: str, style: str = "") -> Text:
-    """Return text that may be shown: what comes from data is escaped, so it can't act."""
+    """Return text that may be shown: what comes from data is escaped, so it can't act.
+
+    A command of ours in backticks isn't wrapped.
+    """
+    content = _QUOTED_COMMAND.sub(lambda command: whole(command[0]), content)
     return Text(for_stream(visible(content), sys.stdout), style=style, overflow="fold")
 
 
