@@ -57,7 +57,7 @@ def watched_page(
     view: str = "",
     width: int = LAPTOP,
     scheme: Scheme = "light",
-    bypass_csp: bool = False,
+    reduced_motion: Literal["no-preference", "reduce"] = "no-preference",
 ) -> Iterator[Page]:
     """Open a file, and fail at the end if the browser complained about anything.
 
@@ -68,7 +68,7 @@ def watched_page(
     context = browser.new_context(
         viewport={"width": width, "height": _HEIGHTS[width]},
         color_scheme=scheme,
-        bypass_csp=bypass_csp,
+        reduced_motion=reduced_motion,
     )
     try:
         context.set_default_timeout(_PATIENCE)
