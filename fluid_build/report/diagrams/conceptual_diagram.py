@@ -4,7 +4,7 @@ It shows what a modeller would draw on a whiteboard. Columns that only refer or 
 drawn, and a table that only pairs two others is a relationship between these.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -66,10 +66,13 @@ def conceptual_diagram(model: ConceptualModel) -> Diagram:
 def _pairings(
     entities: Mapping[str, Entity], relationships: Sequence[Relationship]
 ) -> Iterator[_Pairing]:
-    parents = Counter(each.to_entity for each in relationships)
+    parents = {each.to_entity for each in relationships}
+    by_child: dict[str, list[Relationship]] = defaultdict(list)
+    for relationship in relationships:
+        by_child[relationship.from_entity].append(relationship)
     for entity in entities.values():
-        references = [each for each in relationships if each.from_entity == entity.name]
-        if len(references) == 2 and not parents[entity.name]:
+        references = by_child[entity.name]
+        if len(references) == 2 and entity.name not in parents:
             first, second = references
             columns = {*first.from_attributes, *second.from_attributes}
             are_mandatory = first.from_participation == second.from_participation == "mandatory"

@@ -47,6 +47,7 @@ def model_diagram(model: LogicalModel, plan: TransformPlan) -> Diagram:
     appearances = _appearances(model)
     implied = _implied_promises(model.conceptual)
     edges = [*_joins(plan.published, appearances, implied), *_versions(model, plan)]
+    ends, durable_keys = _ends(edges), _durable_keys(model)
     return Diagram(
         _TITLES[model.technique],
         boxes=tuple(
@@ -54,7 +55,7 @@ def model_diagram(model: LogicalModel, plan: TransformPlan) -> Diagram:
                 id=build.name,
                 name=build.name,
                 kind=appearances.get(build.name, _TABLE).kind,
-                rows=_rows(build, edges, _durable_keys(model)),
+                rows=_rows(build, ends, durable_keys),
                 tables=build.mapped_source_tables,
                 remark=appearances.get(build.name, _TABLE).remark,
             )
@@ -201,22 +202,32 @@ def _versions(model: LogicalModel, plan: TransformPlan) -> Iterator[DiagramEdge]
             )
 
 
-def _rows(
-    build: Build, edges: Sequence[DiagramEdge], durable_keys: Set[tuple[str, str]]
-) -> tuple[Row, ...]:
-    referring = {name for edge in edges if edge.child == build.name for name in edge.child_rows}
-    referred = {name for edge in edges if edge.parent == build.name for name in edge.parent_rows}
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The columns at the ends of edges, each with its relation."""
 
+    referring: Set[tuple[str, str]]
+    referred: Set[tuple[str, str]]
+
+
+def _ends(edges: Sequence[DiagramEdge]) -> _Ends:
+    return _Ends(
+        {(edge.child, name) for edge in edges for name in edge.child_rows},
+        {(edge.parent, name) for edge in edges for name in edge.parent_rows},
+    )
+
+
+def _rows(build: Build, ends: _Ends, durable_keys: Set[tuple[str, str]]) -> tuple[Row, ...]:
     def marks(name: str, tags: Set[str]) -> Iterator[Mark]:
         is_primary = name in build.key or "primary-key" in tags
         is_business = "business-key" in tags or (build.name, name) in durable_keys
         if is_primary:
             yield "PK"
-        if name in referring or "foreign-key" in tags:
+        if (build.name, name) in ends.referring or "foreign-key" in tags:
             yield "FK"
         if is_business:
             yield "BK"
-        elif name in referred and not is_primary:
+        elif (build.name, name) in ends.referred and not is_primary:
             yield "UK"
 
     return keys_first(

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from typing import TypeVar
 
 from fluid_build.report.diagrams.diagram import Diagram, DiagramBox, DiagramEdge
@@ -62,20 +63,23 @@ def pieces(diagram: Diagram) -> tuple[Piece, ...]:
     """Return the pieces of a diagram, the most connected first; a small one is a single piece."""
     if len(diagram.boxes) <= MOST_BOXES and len(diagram.edges) <= _MOST_EDGES_OF_A_WHOLE:
         return (Piece((), diagram),) if diagram.boxes else ()
-    gatherings = [*_merged(_gatherings(diagram)), *_singles(diagram)]
-    return tuple(_piece(diagram, gathering) for gathering in gatherings)
-
-
-def _piece(diagram: Diagram, gathering: _Gathering) -> Piece:
-    names = {box.id: box.name for box in diagram.boxes}
-    return Piece(
-        tuple(names[id_] for id_ in gathering.centres),
-        Diagram(
-            diagram.title,
-            boxes=tuple(box for box in diagram.boxes if box.id in gathering.boxes),
-            edges=tuple(edge for edge in diagram.edges if edge.id in gathering.edges),
-        ),
+    boxes = {box.id: (place, box) for place, box in enumerate(diagram.boxes)}
+    edges = {edge.id: (place, edge) for place, edge in enumerate(diagram.edges)}
+    return tuple(
+        Piece(
+            tuple(boxes[id_][1].name for id_ in dict.fromkeys(gathering.centres)),
+            Diagram(
+                diagram.title, _in_order(gathering.boxes, boxes), _in_order(gathering.edges, edges)
+            ),
+        )
+        for gathering in (*_merged(_gatherings(diagram)), *_singles(diagram))
     )
+
+
+def _in_order(ids: Set[str], places: Mapping[str, tuple[int, _T]]) -> tuple[_T, ...]:
+    """Return the parts of these ids in the order of the diagram."""
+    in_order = sorted((places[id_] for id_ in ids), key=itemgetter(0))
+    return tuple(part for _, part in in_order)
 
 
 def _bundles(diagram: Diagram) -> tuple[_Bundle, ...]:
@@ -124,11 +128,12 @@ def _gatherings(diagram: Diagram) -> Iterator[_Gathering]:
     ends = Counter(id_ for edge in diagram.edges for id_ in (edge.child, edge.parent))
     edges = {edge.id: edge for edge in diagram.edges}
 
-    def rank(box: DiagramBox) -> tuple[bool, bool, int]:
-        return ends[box.id] > 0, box.kind in _CENTRES, ends[box.id]
+    def rank(box: DiagramBox) -> tuple[bool, int]:
+        return box.kind in _CENTRES, ends[box.id]
 
-    while ends.total():
-        centre = max(diagram.boxes, key=rank).id
+    boxes: Sequence[DiagramBox] = diagram.boxes
+    while boxes := [box for box in boxes if ends[box.id]]:
+        centre = max(boxes, key=rank).id
         gathering = _Gathering([centre], {centre}, set())
         while (best := _best_bundle(gathering, centre, left)) is not None:
             gathering.boxes |= best.boxes

@@ -55,6 +55,7 @@ def test_each_box_is_in_a_piece_and_no_piece_has_too_many(diagram: Diagram) -> N
         assert 0 < len(part.diagram.boxes) <= MOST_BOXES
         assert len(part.diagram.edges) <= 30
         assert set(part.centres) <= box_names(part)
+        assert len(set(part.centres)) == len(part.centres)
 
 
 @given(diagrams())
