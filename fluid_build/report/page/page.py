@@ -19,6 +19,8 @@ from fluid_build import __version__
 from fluid_build.report.page.calls import calls
 from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.contract import contract_page
+from fluid_build.report.page.map import map_data
+from fluid_build.report.page.map_lines import number
 from fluid_build.report.page.model import model_page
 from fluid_build.report.page.overview import overview
 from fluid_build.report.page.page_file import GENERATOR
@@ -29,12 +31,24 @@ from fluid_build.report.page.tables import tables
 from fluid_build.report.view import confidence_label
 from fluid_build.text import as_sentence, counted
 
-_STYLES = ("base.css", "overview.css", "tables.css", "calls.css", "run.css", "contract.css")
+_STYLES = (
+    "base.css",
+    "overview.css",
+    "map.css",
+    "tables.css",
+    "calls.css",
+    "run.css",
+    "contract.css",
+)
 _SCRIPTS = (
     "routing.js",
     "theme.js",
     "copying.js",
     "filtering.js",
+    "map_scene.js",
+    "map_panel.js",
+    "map_search.js",
+    "map.js",
     "unpacking.js",
     "contract.js",
 )
@@ -81,6 +95,7 @@ def report_page(content: PageContent) -> str:
 
 def _sections(content: PageContent) -> Iterator[Section]:
     yield Section("overview", "Overview", "overview.html", overview(content))
+    yield Section("map", "Map", "map.html", map_data(content))
     data = tables(content)
     panels = _panels("tables", "table_panel.html", data, data.panels)
     yield Section("tables", "Tables", "tables.html", data, panels)
@@ -146,6 +161,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["counted"] = counted
+    environment.filters["coordinate"] = number
     environment.filters["figure"] = "{:,}".format
     environment.filters["confidence"] = confidence_label
     environment.filters["sentence"] = _sentence

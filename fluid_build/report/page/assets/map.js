@@ -1,0 +1,305 @@
+// The map view: its layers, its gestures and keys, and what is selected.
+class MapViewer {
+  constructor(view) {
+    this.view = view;
+    this.window = view.querySelector(".map-window");
+    this.panel = view.querySelector("#map-panel");
+    this.tip = view.querySelector(".map-tip");
+    const layers = JSON.parse(view.querySelector("#map-facts").textContent);
+    this.facts = new Map(Object.entries(layers).map(([id, layer]) => [id, mapFacts(layer)]));
+    this.scenes = new Map();
+    this.selected = null;
+    this.pointers = new Map();
+    this.hasAllColumns = false;
+    this.showLayer("source");
+    this.listen();
+    new ResizeObserver(([entry]) => {
+      this.size = entry.contentRect;
+      this.scene.resize(this.size.width, this.size.height);
+    }).observe(this.window);
+  }
+
+  find(selector) {
+    return this.view.querySelector(selector);
+  }
+
+  get layerFacts() {
+    return this.facts.get(this.layer);
+  }
+
+  // Layers
+
+  showLayer(layer) {
+    this.layer = layer;
+    this.setAllColumns(false);
+    this.showSwitches();
+    this.showLegend();
+  }
+
+  // A drawing with all columns waits in a template until it's asked for.
+  sceneOf(layer, hasAllColumns) {
+    const name = `${layer} ${hasAllColumns}`;
+    if (!this.scenes.has(name)) {
+      const template = this.find(`[data-map-full="${layer}"]`);
+      const svg = hasAllColumns ? document.importNode(template.content, true).querySelector("svg") : this.find(`svg[data-layer="${layer}"]`);
+      this.scenes.set(name, new MapScene(svg));
+    }
+    return this.scenes.get(name);
+  }
+
+  setAllColumns(hasAllColumns) {
+    const before = this.scene;
+    this.scene = this.sceneOf(this.layer, hasAllColumns);
+    this.hasAllColumns = hasAllColumns;
+    const shown = this.find("svg.shown");
+    shown.classList.remove("shown");
+    this.scene.svg.classList.add("shown");
+    const place = this.find(`svg[data-layer="${this.layer}"]`);
+    if (place !== this.scene.svg) place.replaceWith(this.scene.svg);
+    if (before) {
+      for (const state of ["implied", "question"]) {
+        if (before.svg.dataset.layer === this.layer) this.scene.svg.toggleAttribute(`data-without-${state}`, before.svg.hasAttribute(`data-without-${state}`));
+      }
+    }
+    if (this.size) this.scene.resize(this.size.width, this.size.height);
+    const selected = this.scene.boxes.get(this.selected);
+    if (selected) this.select(selected.id, { centre: true });
+    else this.clear();
+  }
+
+  showSwitches() {
+    const columns = this.find("[data-map-columns]");
+    columns.hidden = !this.find(`[data-map-full="${this.layer}"]`);
+    columns.setAttribute("aria-pressed", String(this.hasAllColumns));
+    for (const button of this.view.querySelectorAll("[data-map-state]")) {
+      const state = button.dataset.mapState;
+      const count = [...this.layerFacts.edges.values()].filter((edge) => edge.state === state).length;
+      const label = { implied: "Implied", question: "Questions" }[state];
+      button.hidden = !count;
+      button.textContent = `${label} (${count.toLocaleString("en")})`;
+      button.setAttribute("aria-pressed", String(!this.scene.svg.hasAttribute(`data-without-${state}`)));
+    }
+  }
+
+  showLegend() {
+    const kinds = new Set([...this.layerFacts.boxes.values()].map((box) => box.kind).filter(Boolean));
+    const states = new Set([...this.layerFacts.edges.values()].map((edge) => edge.state));
+    const labels = { business: "business vault", reference: "reference table" };
+    const items = [...kinds].map((kind) => mapElement("li", {}, mapElement("span", { class: `map-swatch ${kind}` }), labels[kind] ?? kind));
+    const lines = { sound: "relationship that holds", broken: "relationship with orphans", implied: "implied by other relationships", question: "open question" };
+    for (const [state, label] of Object.entries(lines)) {
+      if (states.has(state)) items.push(mapElement("li", {}, mapElement("span", { class: `map-stroke ${state}` }), label));
+    }
+    this.find("[data-map-kinds]").replaceChildren(...items);
+  }
+
+  // What is selected
+
+  select(id, { centre = false } = {}) {
+    const box = this.scene.boxes.get(id);
+    if (!box) return;
+    this.selected = id;
+    this.scene.highlightBox(box);
+    this.setStop(box);
+    this.openPanel(mapBoxPanel(this.layerFacts, this.layerFacts.boxes.get(id)));
+    // The panel takes room from the window, whose size is known a frame later.
+    requestAnimationFrame(() => (centre ? this.scene.centre(box) : this.scene.reveal(box)));
+  }
+
+  selectLine(line) {
+    this.selected = null;
+    this.scene.highlightLine(line);
+    this.openPanel(mapLinePanel(this.layerFacts, this.layerFacts.edges.get(line.id)));
+  }
+
+  clear() {
+    this.selected = null;
+    this.scene.highlight([], []);
+    this.panel.hidden = true;
+    this.find("[data-map-list]").setAttribute("aria-pressed", "false");
+  }
+
+  openPanel(children) {
+    this.panel.replaceChildren(...children);
+    this.panel.scrollTop = 0;
+    this.panel.hidden = false;
+    this.find("[data-map-list]").setAttribute("aria-pressed", "false");
+    announce(this.panel.querySelector("h3").textContent);
+  }
+
+  // The map is one stop of the Tab key; arrow keys move it.
+  setStop(box) {
+    this.scene.svg.querySelector('.box[tabindex="0"]')?.setAttribute("tabindex", "-1");
+    box.element.setAttribute("tabindex", "0");
+  }
+
+  // Events
+
+  listen() {
+    this.view.addEventListener("click", (event) => this.click(event));
+    this.view.addEventListener("change", (event) => {
+      if (event.target.name === "map-layer") this.showLayer(event.target.value);
+    });
+    this.view.addEventListener("keydown", (event) => this.press(event));
+    this.window.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    this.window.addEventListener("pointerdown", (event) => this.pointerDown(event));
+    this.window.addEventListener("pointermove", (event) => this.pointerMove(event));
+    for (const name of ["pointerup", "pointercancel"]) this.window.addEventListener(name, (event) => this.pointerUp(event));
+    this.window.addEventListener("pointerleave", () => this.showTip(null));
+    new MapSearch(this.find("#map-query"), this.find("#map-suggestions"), () => this.layerFacts, (id) => this.select(id, { centre: true }));
+  }
+
+  click(event) {
+    const target = event.target.closest("button, .box, svg") ?? event.target;
+    const { mapZoom, mapState, mapBox } = target.dataset;
+    if (mapZoom === "fit") this.scene.fit();
+    else if (mapZoom) this.scene.zoom(mapZoom === "in" ? 1.4 : 1 / 1.4, undefined, { animate: true });
+    else if (mapState) this.toggleState(mapState);
+    else if ("mapColumns" in target.dataset) this.toggleColumns();
+    else if ("mapList" in target.dataset) this.toggleList(target);
+    else if ("mapClose" in target.dataset) this.closePanel();
+    else if (mapBox) this.select(mapBox, { centre: true });
+    else if (this.hasDragged) this.hasDragged = false;
+    else if (target.classList.contains("box")) this.select(target.dataset.id);
+    else if (target.tagName === "svg") this.clickGround(event);
+  }
+
+  clickGround(event) {
+    const line = this.scene.lineAt(this.place(event));
+    if (line) this.selectLine(line);
+    else this.clear();
+  }
+
+  toggleState(state) {
+    this.scene.svg.toggleAttribute(`data-without-${state}`);
+    this.showSwitches();
+    if (this.selected) this.scene.highlightBox(this.scene.boxes.get(this.selected));
+  }
+
+  toggleColumns() {
+    this.setAllColumns(!this.hasAllColumns);
+    this.showSwitches();
+  }
+
+  toggleList(button) {
+    const isOpen = button.getAttribute("aria-pressed") === "true";
+    this.clear();
+    if (isOpen) return;
+    this.openPanel(mapListPanel(this.layerFacts, this.scene.svg.getAttribute("aria-label")));
+    button.setAttribute("aria-pressed", "true");
+    this.panel.focus();
+  }
+
+  closePanel() {
+    const focusGoes = this.panel.contains(document.activeElement);
+    this.clear();
+    if (focusGoes) this.scene.svg.querySelector('.box[tabindex="0"]')?.focus({ preventScroll: true });
+  }
+
+  press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const box = event.target.closest(".box");
+    if (event.key === "Escape") this.closePanel();
+    else if (event.target.matches("input")) return;
+    else if (box && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      this.select(box.dataset.id);
+    } else if (event.key === "+" || event.key === "=") this.scene.zoom(1.4, undefined, { animate: true });
+    else if (event.key === "-") this.scene.zoom(1 / 1.4, undefined, { animate: true });
+    else if (event.key === "0") this.scene.fit();
+    else if (box && event.key.startsWith("Arrow")) this.walk(event, box.dataset.id);
+  }
+
+  walk(event, id) {
+    event.preventDefault();
+    const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const next = this.scene.neighbour(this.scene.boxes.get(id), dx, dy);
+    if (!next) return;
+    this.setStop(next);
+    next.element.focus({ preventScroll: true });
+    this.scene.reveal(next);
+  }
+
+  place(event) {
+    const { left, top } = this.window.getBoundingClientRect();
+    return { x: event.clientX - left, y: event.clientY - top };
+  }
+
+  wheel(event) {
+    event.preventDefault();
+    const pixels = event.deltaY * (event.deltaMode ? 16 : 1);
+    // A pinch on a touchpad comes as a wheel with Ctrl, in smaller steps.
+    this.scene.zoom(Math.exp(-pixels * (event.ctrlKey ? 0.01 : 0.0015)), this.place(event));
+  }
+
+  pointerDown(event) {
+    if (event.button || !event.target.closest("svg")) return;
+    this.pointers.set(event.pointerId, this.place(event));
+    this.hasDragged = false;
+    this.origin = this.place(event);
+  }
+
+  pointerMove(event) {
+    const before = this.pointers.get(event.pointerId);
+    if (!before) return this.hover(event);
+    const now = this.place(event);
+    const others = [...this.pointers].filter(([id]) => id !== event.pointerId);
+    if (others.length) this.pinch(before, now, others[0][1]);
+    else if (this.hasDragged || Math.hypot(now.x - this.origin.x, now.y - this.origin.y) > 4) {
+      // Captured only once it's a drag, because a captured click would miss its box.
+      if (!this.hasDragged) this.window.setPointerCapture(event.pointerId);
+      this.hasDragged = true;
+      this.window.classList.add("dragged");
+      this.showTip(null);
+      this.scene.pan(now.x - before.x, now.y - before.y);
+    } else return;
+    this.pointers.set(event.pointerId, now);
+  }
+
+  pinch(before, now, other) {
+    this.hasDragged = true;
+    const distance = (point) => Math.max(1, Math.hypot(point.x - other.x, point.y - other.y));
+    const middle = { x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 };
+    this.scene.pan((now.x - before.x) / 2, (now.y - before.y) / 2);
+    this.scene.zoom(distance(now) / distance(before), middle);
+  }
+
+  pointerUp(event) {
+    this.pointers.delete(event.pointerId);
+    this.window.classList.remove("dragged");
+  }
+
+  // At most once a frame: a mouse reports more often.
+  hover(event) {
+    this.hovered = event;
+    this.hoverFrame ??= requestAnimationFrame(() => {
+      this.hoverFrame = undefined;
+      const isOnGround = this.hovered.target.matches("svg, .edge, .feet, .region *, .line text");
+      const point = this.place(this.hovered);
+      this.showTip(isOnGround ? this.scene.lineAt(point) : null, point);
+    });
+  }
+
+  showTip(line, point) {
+    if (this.tipLine !== line) {
+      this.tipLine?.element.classList.remove("hovered");
+      line?.element.classList.add("hovered");
+      this.window.classList.toggle("on-line", line !== null);
+      this.tipLine = line;
+      this.tip.hidden = !line;
+      if (line) this.tip.textContent = this.tipText(this.layerFacts.edges.get(line.id));
+    }
+    if (!line) return;
+    const isRight = point.x > this.size.width / 2;
+    this.tip.style.setProperty("left", isRight ? "auto" : `${point.x + 14}px`);
+    this.tip.style.setProperty("right", isRight ? `${this.size.width - point.x + 14}px` : "auto");
+    this.tip.style.setProperty("top", `${Math.min(point.y + 14, this.size.height - 64)}px`);
+  }
+
+  tipText(edge) {
+    const names = [edge.child, edge.parent].map((id) => this.layerFacts.boxes.get(id).name);
+    return edge.text || names.join(" → ");
+  }
+}
+
+onShow("map", (view) => new MapViewer(view));
