@@ -6,27 +6,50 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fluid_build.report.diagrams.conceptual_diagram import conceptual_diagram
-from fluid_build.report.diagrams.diagram import Diagram, DiagramBox, DiagramEdge, EdgeState
+from fluid_build.report.diagrams.diagram import Count, Diagram, DiagramBox, DiagramEdge, EdgeState
 from fluid_build.report.diagrams.model_diagram import model_diagram
 from fluid_build.report.diagrams.source_diagram import source_diagram
 from fluid_build.report.layout.drawing import Box, Drawing, Point, Region
 from fluid_build.report.layout.engine import layout
 from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.lineage import relation_address
-from fluid_build.report.page.map_boxes import LABEL_SIZE, BoxShape, box_shapes, map_graph
-from fluid_build.report.page.map_lines import feet_path, label_place, line_path, number
-from fluid_build.report.page.text_widths import single_line, text_width
+from fluid_build.report.page.map_boxes import (
+    LABEL_SIZE,
+    LANDMARK_SIZE,
+    BoxShape,
+    box_shapes,
+    map_graph,
+)
+from fluid_build.report.page.map_lines import (
+    count_symbol,
+    feet_path,
+    label_place,
+    line_path,
+    number,
+)
+from fluid_build.report.page.text_widths import clipped, single_line, text_width
 from fluid_build.text import counted
 
 LayerId = Literal["source", "conceptual", "model"]
-# A second drawing with all columns takes some 130 bytes a column: half a megabyte at most. Beyond
-# that the panel of a table lists them.
+# A second drawing takes as long to lay out as the first. Beyond this the panel of a table lists its
+# columns.
 _MOST_BOXES_IN_FULL = 100
 _MOST_ROWS_IN_FULL = 3_000
+_SWITCHED: tuple[EdgeState, ...] = ("implied", "question")
+_COUNT_LABELS: dict[Count, str] = {
+    "one": "exactly one",
+    "zero-or-one": "at most one",
+    "many": "one or more",
+    "zero-or-many": "any number",
+}
 # That many dashed lines are no clutter.
 _MOST_LINES_AT_FIRST = 8
 # Smaller regions explain themselves.
 _FEWEST_NAMED = 5
+# What a laptop shows of a page between its header and the buttons.
+_WINDOW = Point(1240, 620)
+_MOST_LANDMARKS = 40
+_LONGEST_LANDMARK = 200.0
 # Where lines share a way, the broken one is on top.
 _PAINTING_ORDER: tuple[EdgeState, ...] = ("question", "implied", "sound", "broken")
 
@@ -52,6 +75,15 @@ class DrawnLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Landmark:
+    """The name of a much connected box, for those who see all of a large map at once."""
+
+    name: str
+    place: Point
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
 class DrawnMap:
     """A layer as it's drawn. ``has_all_columns`` is whether boxes have all of their columns."""
 
@@ -60,6 +92,7 @@ class DrawnMap:
     boxes: tuple[DrawnBox, ...]
     lines: tuple[DrawnLine, ...]
     regions: tuple[Region, ...]
+    landmarks: tuple[Landmark, ...]
     has_all_columns: bool
 
 
@@ -82,10 +115,14 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class MapData:
-    """The layers of the map, and what its script says about boxes and edges by layer."""
+    """The layers of the map, and what its script says about boxes and edges by layer.
+
+    ``symbols`` are the crow's feet with what they mean.
+    """
 
     layers: tuple[Layer, ...]
     facts: Mapping[str, object]
+    symbols: tuple[tuple[str, str], ...]
 
 
 def map_data(content: PageContent) -> MapData:
@@ -97,6 +134,7 @@ def map_data(content: PageContent) -> MapData:
             id_: _facts(diagram, content.table_addresses, is_model=id_ == "model")
             for id_, diagram in diagrams.items()
         },
+        tuple((label, count_symbol(count)) for count, label in _COUNT_LABELS.items()),
     )
 
 
@@ -118,9 +156,7 @@ def _layer(id_: LayerId, diagram: Diagram) -> Layer:
         _drawn(diagram, with_all_columns=True) if _fits_in_full(diagram) else None,
         tuple(dict.fromkeys(box.kind for box in diagram.boxes)),
         states,
-        tuple(
-            state for state in ("implied", "question") if states[state] > _MOST_LINES_AT_FIRST
-        ),
+        tuple(state for state in _SWITCHED if states[state] > _MOST_LINES_AT_FIRST),
     )
 
 
@@ -142,6 +178,7 @@ def _drawn(diagram: Diagram, *, with_all_columns: bool) -> DrawnMap:
             for edge in sorted(diagram.edges, key=lambda edge: _PAINTING_ORDER.index(edge.state))
         ),
         tuple(_named_regions(drawing, diagram)),
+        tuple(_landmarks(drawing, diagram)),
         with_all_columns,
     )
 
@@ -175,7 +212,7 @@ def _named_regions(drawing: Drawing, diagram: Diagram) -> Iterator[Region]:
         return
     boxes = {box.id: box for box in diagram.boxes}
     are_several = sum(len(region.nodes) >= _FEWEST_NAMED for region in drawing.regions) > 1
-    degrees = Counter(id_ for edge in diagram.edges for id_ in (edge.child, edge.parent))
+    degrees = _degrees(diagram)
     for region in drawing.regions:
         centre = _region_centre([boxes[id_] for id_ in region.nodes], degrees)
         is_named = are_several and len(region.nodes) >= _FEWEST_NAMED
@@ -192,9 +229,41 @@ def _region_centre(boxes: Sequence[DiagramBox], degrees: Mapping[str, int]) -> s
     return single_line(centre.name) if degrees[centre.id] else "Without relationships"
 
 
-def _facts(
-    diagram: Diagram, addresses: Mapping[str, str], *, is_model: bool
-) -> dict[str, object]:
+def _degrees(diagram: Diagram) -> Counter[str]:
+    """Return the number of edges at each box."""
+    return Counter(id_ for edge in diagram.edges for id_ in (edge.child, edge.parent))
+
+
+def _landmarks(drawing: Drawing, diagram: Diagram) -> Iterator[Landmark]:
+    """Yield the most connected boxes whose names don't overlap when all of a map is in a window."""
+    degrees = _degrees(diagram)
+    scale = min(_WINDOW.x / drawing.width, _WINDOW.y / drawing.height)
+    size = LANDMARK_SIZE / scale
+    areas: list[Box] = []
+    for box in sorted(diagram.boxes, key=lambda box: -degrees[box.id]):
+        name = clipped(single_line(box.name), _LONGEST_LANDMARK / scale, size, bold=True)
+        at = drawing.boxes[box.id]
+        middle = Point(at.x + at.width / 2, at.y + at.height / 2)
+        width, height = text_width(name, size, bold=True), size * 2
+        left = min(max(middle.x - width / 2, 0), drawing.width - width)
+        area = Box(left, middle.y - height / 2, width, height)
+        if degrees[box.id] and not any(_overlap(area, other) for other in areas):
+            areas.append(area)
+            yield Landmark(name, Point(left + width / 2, middle.y), size)
+        if len(areas) == _MOST_LANDMARKS:
+            return
+
+
+def _overlap(first: Box, second: Box) -> bool:
+    return (
+        first.x < second.right
+        and second.x < first.right
+        and first.y < second.bottom
+        and second.y < first.bottom
+    )
+
+
+def _facts(diagram: Diagram, addresses: Mapping[str, str], *, is_model: bool) -> dict[str, object]:
     """Return what the script shows about boxes and edges, in the order of ``map_panel.js``."""
     return {
         "boxes": [

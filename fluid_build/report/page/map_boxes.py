@@ -1,7 +1,7 @@
 """The boxes of a map: how large they are, and where the text in them is."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -14,7 +14,9 @@ REMARK_SIZE = 11.0
 ROW_SIZE = 12.0
 MARK_SIZE = 9.0
 LABEL_SIZE = 11.0
+LANDMARK_SIZE = 13.0
 _HEAD = 40.0
+_HEAD_WITHOUT_REMARK = 28.0
 _ROW = 18.0
 _MARGIN = 4.0
 _PAD = 10.0
@@ -75,6 +77,7 @@ class BoxShape:
     title: str
     remark: str
     label: str
+    head_height: float
     rows: tuple[RowShape, ...]
     more: str
     more_y: float
@@ -86,17 +89,22 @@ class BoxShape:
     @property
     def head(self) -> str:
         """Return the path of the head, inside of the frame."""
-        right, bottom = self.width - 0.5, _HEAD
+        right, bottom = self.width - 0.5, self.head_height
         return f"M.5 {bottom:g}V6Q.5 .5 6 .5H{right - 5.5:g}Q{right:g} .5 {right:g} 6V{bottom:g}z"
 
     def offset(self, row: str) -> float:
         """Return how far below the top of the box an edge to a column ends."""
-        return self.offsets.get(row, self.more_y if self.more else _HEAD / 2)
+        return self.offsets.get(row, self.more_y if self.more else self.head_height / 2)
+
+    def parent_offset(self, rows: Sequence[str]) -> float:
+        """Return how far below the top an edge ends that refers to rows, or to the whole box."""
+        return self.offset(rows[0]) if rows else self.head_height / 2
 
 
 def box_shapes(diagram: Diagram, *, with_all_columns: bool) -> dict[str, BoxShape]:
     """Return the boxes by their ids, with all columns or with keys and references alone."""
-    return {box.id: _box_shape(box, with_all_columns) for box in diagram.boxes}
+    names = {box.name for box in diagram.boxes}
+    return {box.id: _box_shape(box, names, with_all_columns) for box in diagram.boxes}
 
 
 def map_graph(shapes: dict[str, BoxShape], edges: Iterable[DiagramEdge]) -> Graph:
@@ -126,14 +134,14 @@ def map_graph(shapes: dict[str, BoxShape], edges: Iterable[DiagramEdge]) -> Grap
                 edge.child,
                 edge.parent,
                 child_offset(edge),
-                shapes[edge.parent].offset(edge.parent_rows[0]) if edge.parent_rows else _HEAD / 2,
+                shapes[edge.parent].parent_offset(edge.parent_rows),
             )
             for edge in edges
         ),
     )
 
 
-def _box_shape(box: DiagramBox, with_all_columns: bool) -> BoxShape:
+def _box_shape(box: DiagramBox, names: Collection[str], with_all_columns: bool) -> BoxShape:
     rows = box.rows if with_all_columns else tuple(row for row in box.rows if row.is_key)
     more = _more(len(box.rows) - len(rows), has_rows=bool(rows))
     title, remark = single_line(box.name) or "(no name)", _remark(box)
@@ -141,17 +149,19 @@ def _box_shape(box: DiagramBox, with_all_columns: bool) -> BoxShape:
     mark_width = max((text_width(_mark(row), MARK_SIZE, bold=True) for row in rows), default=0.0)
     name_x = _PAD + (mark_width + 6 if mark_width else 0)
     width = _width(title, remark, more, rows, name_x)
-    offsets = {row.name: _HEAD + _MARGIN + _ROW * (n + 0.5) for n, row in enumerate(rows)}
-    more_y = _HEAD + _MARGIN + _ROW * (len(rows) + 0.5)
+    head = _HEAD if remark else _HEAD_WITHOUT_REMARK
+    offsets = {row.name: head + _MARGIN + _ROW * (n + 0.5) for n, row in enumerate(rows)}
+    more_y = head + _MARGIN + _ROW * (len(rows) + 0.5)
     lines = len(rows) + bool(more)
-    height = _HEAD + (lines * _ROW + 2 * _MARGIN if lines else 0)
-    far_title, far_size = _far_title(title, width, height)
+    height = head + (lines * _ROW + 2 * _MARGIN if lines else 0)
+    far_title, far_size = _far_title(title, names, width, height)
     return BoxShape(
         box,
         width,
         height,
         title=clipped(title, width - 2 * _PAD, TITLE_SIZE, bold=True),
         remark=clipped(remark, width - 2 * _PAD, REMARK_SIZE),
+        head_height=head,
         label=", ".join(filter(None, (title, remark))),
         rows=tuple(_row_shape(row, offsets[row.name], width - name_x - _PAD) for row in rows),
         more=more,
@@ -202,10 +212,12 @@ def _row_shape(row: Row, y: float, room: float) -> RowShape:
     return RowShape(y, name, "" if len(type_) < min(3, len(row.type)) else type_, _mark(row))
 
 
-def _far_title(title: str, width: float, height: float) -> tuple[tuple[TitleLine, ...], float]:
+def _far_title(
+    title: str, names: Collection[str], width: float, height: float
+) -> tuple[tuple[TitleLine, ...], float]:
     """Return the lines of a title, broken so that it's as large as its box allows."""
     longest = (width - _PAD) / _SMALLEST_TITLE
-    pieces = [piece for word in words(title) for piece in _broken_word(word, longest)]
+    pieces = [piece for word in words(title, names) for piece in _broken_word(word, longest)]
     best, best_size = [title], 0.0
     for count in range(1, min(len(pieces), _MOST_TITLE_LINES) + 1):
         lines = _broken(pieces, count)

@@ -38,6 +38,11 @@ def feet_path(route: Sequence[Point], child_count: Count, parent_count: Count) -
     return _foot(route[0], route[1], child_count) + _foot(route[-1], route[-2], parent_count)
 
 
+def count_symbol(count: Count) -> str:
+    """Return the symbol for a count, at the end of a line from the right to the origin."""
+    return _foot(Point(0, 0), Point(1, 0), count)
+
+
 def label_place(route: Sequence[Point]) -> tuple[Point, float]:
     """Return the middle of the longest horizontal segment, and how long a label there may be.
 

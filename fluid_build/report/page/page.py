@@ -23,6 +23,7 @@ from fluid_build.report.page.map import map_data
 from fluid_build.report.page.map_lines import number
 from fluid_build.report.page.model import model_page
 from fluid_build.report.page.overview import overview
+from fluid_build.report.page.packed import packed
 from fluid_build.report.page.page_file import GENERATOR
 from fluid_build.report.page.panels import NO_PANELS, Panels, packed_panels
 from fluid_build.report.page.run import dollars, run_page
@@ -162,6 +163,7 @@ def _environment() -> Environment:
     )
     environment.filters["counted"] = counted
     environment.filters["coordinate"] = number
+    environment.filters["packed"] = packed
     environment.filters["figure"] = "{:,}".format
     environment.filters["confidence"] = confidence_label
     environment.filters["sentence"] = _sentence

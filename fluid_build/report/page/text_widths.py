@@ -5,7 +5,7 @@ common system fonts, rounded up: what fits by them fits in Segoe UI, Roboto and 
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 _ELLIPSIS = "…"
 _WIDTHS = {
@@ -26,6 +26,8 @@ _FOREIGN_WIDTH = 1.25
 # Emoji, symbols and rare scripts come from whatever fallback font there is.
 _RARE_WIDTH = 1.9
 _BOLD_FACTOR = 1.15
+# Shorter names begin or end too many words by chance.
+_SHORTEST_PIECE = 4
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
@@ -53,16 +55,32 @@ def single_line(text: str) -> str:
     return " ".join("".join(spaced).split())
 
 
-def words(name: str) -> Iterator[str]:
-    """Return the pieces of a name at which it may break over lines: together they are the name."""
+def words(name: str, known: Collection[str] = ()) -> Iterator[str]:
+    """Return the pieces of a name at which it may break over lines: together they are the name.
+
+    They end at punctuation, before a capital letter, and before or after a ``known`` name, which
+    divides names such as ``customeraddress``.
+    """
     start = 0
     for place in range(1, len(name)):
         before, after = name[place - 1], name[place]
         if before in "_-. /" or (before.islower() and after.isupper()):
-            yield name[start:place]
+            yield from _divided(name[start:place], known)
             start = place
     if start < len(name):
-        yield name[start:]
+        yield from _divided(name[start:], known)
+
+
+def _divided(word: str, known: Collection[str]) -> Iterator[str]:
+    """Return a word in two where it begins or ends with a known name, as long as may be."""
+    places = range(_SHORTEST_PIECE, len(word) - _SHORTEST_PIECE + 1)
+    ends = [place for place in places if word[:place] in known]
+    starts = [place for place in places if word[place:] in known]
+    if ends or starts:
+        place = ends[-1] if ends else starts[0]
+        yield from (word[:place], word[place:])
+    else:
+        yield word
 
 
 def _character_width(character: str) -> float:

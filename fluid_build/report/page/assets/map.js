@@ -1,22 +1,22 @@
 // The map view: its layers, its gestures and keys, and what is selected.
 class MapViewer {
-  constructor(view) {
+  constructor(view, layers) {
     this.view = view;
     this.window = view.querySelector(".map-window");
     this.panel = view.querySelector("#map-panel");
     this.tip = view.querySelector(".map-tip");
-    const layers = JSON.parse(view.querySelector("#map-facts").textContent);
     this.facts = new Map(Object.entries(layers).map(([id, layer]) => [id, mapFacts(layer)]));
-    this.scenes = new Map();
+    this.scene = new MapScene(view.querySelector(".map-drawing"));
+    this.scenes = new Map([["source", this.scene]]);
     this.selected = null;
     this.pointers = new Map();
+    this.layer = "source";
     this.hasAllColumns = false;
-    this.showLayer("source");
+    this.showSwitches();
+    this.showLegend();
     this.listen();
-    new ResizeObserver(([entry]) => {
-      this.size = entry.contentRect;
-      this.scene.resize(this.size.width, this.size.height);
-    }).observe(this.window);
+    this.measure();
+    new ResizeObserver(() => this.measure()).observe(this.window);
   }
 
   find(selector) {
@@ -29,47 +29,41 @@ class MapViewer {
 
   // Layers
 
-  showLayer(layer) {
-    this.layer = layer;
-    this.setAllColumns(false);
-    this.showSwitches();
-    this.showLegend();
-  }
-
-  // A drawing with all columns waits in a template until it's asked for.
-  sceneOf(layer, hasAllColumns) {
-    const name = `${layer} ${hasAllColumns}`;
+  // Drawings but the first are packed until they're asked for.
+  async sceneOf(name) {
     if (!this.scenes.has(name)) {
-      const template = this.find(`[data-map-full="${layer}"]`);
-      const svg = hasAllColumns ? document.importNode(template.content, true).querySelector("svg") : this.find(`svg[data-layer="${layer}"]`);
-      this.scenes.set(name, new MapScene(svg));
+      const parsed = new DOMParser().parseFromString(await unpacked(`map-${name}`), "text/html");
+      this.scenes.set(name, new MapScene(document.adoptNode(parsed.querySelector("svg"))));
     }
     return this.scenes.get(name);
   }
 
-  setAllColumns(hasAllColumns) {
-    const before = this.scene;
-    this.scene = this.sceneOf(this.layer, hasAllColumns);
-    this.hasAllColumns = hasAllColumns;
-    const shown = this.find("svg.shown");
-    shown.classList.remove("shown");
-    this.scene.svg.classList.add("shown");
-    const place = this.find(`svg[data-layer="${this.layer}"]`);
-    if (place !== this.scene.svg) place.replaceWith(this.scene.svg);
-    if (before) {
-      for (const state of ["implied", "question"]) {
-        if (before.svg.dataset.layer === this.layer) this.scene.svg.toggleAttribute(`data-without-${state}`, before.svg.hasAttribute(`data-without-${state}`));
-      }
+  async draw(layer, hasAllColumns) {
+    const name = hasAllColumns ? `${layer}-full` : layer;
+    this.requested = name;
+    const scene = await this.sceneOf(name);
+    if (this.requested !== name) return;
+    if (layer === this.layer) {
+      for (const state of MAP_SWITCHED) scene.setShown(state, this.scene.shows(state));
     }
-    if (this.size) this.scene.resize(this.size.width, this.size.height);
-    const selected = this.scene.boxes.get(this.selected);
-    if (selected) this.select(selected.id, { centre: true });
+    this.scene.svg.replaceWith(scene.svg);
+    Object.assign(this, { scene, layer, hasAllColumns });
+    this.measure();
+    this.showSwitches();
+    this.showLegend();
+    if (this.scene.boxes.has(this.selected)) this.select(this.selected, { centre: true });
     else this.clear();
+  }
+
+  // Sizes are read here alone: when the window changes or the panel opens.
+  measure() {
+    this.size = { width: this.window.clientWidth, height: this.window.clientHeight };
+    if (this.size.width && this.size.height) this.scene.resize(this.size.width, this.size.height);
   }
 
   showSwitches() {
     const columns = this.find("[data-map-columns]");
-    columns.hidden = !this.find(`[data-map-full="${this.layer}"]`);
+    columns.hidden = !document.getElementById(`map-${this.layer}-full`);
     columns.setAttribute("aria-pressed", String(this.hasAllColumns));
     for (const button of this.view.querySelectorAll("[data-map-state]")) {
       const state = button.dataset.mapState;
@@ -77,7 +71,7 @@ class MapViewer {
       const label = { implied: "Implied", question: "Questions" }[state];
       button.hidden = !count;
       button.textContent = `${label} (${count.toLocaleString("en")})`;
-      button.setAttribute("aria-pressed", String(!this.scene.svg.hasAttribute(`data-without-${state}`)));
+      button.setAttribute("aria-pressed", String(this.scene.shows(state)));
     }
   }
 
@@ -93,6 +87,13 @@ class MapViewer {
     this.find("[data-map-kinds]").replaceChildren(...items);
   }
 
+  async goTo(table) {
+    const source = this.find("input[value=source]");
+    source.checked = true;
+    if (this.layer !== "source") await this.draw("source", false);
+    this.select(table, { centre: true });
+  }
+
   // What is selected
 
   select(id, { centre = false } = {}) {
@@ -102,8 +103,8 @@ class MapViewer {
     this.scene.highlightBox(box);
     this.setStop(box);
     this.openPanel(mapBoxPanel(this.layerFacts, this.layerFacts.boxes.get(id)));
-    // The panel takes room from the window, whose size is known a frame later.
-    requestAnimationFrame(() => (centre ? this.scene.centre(box) : this.scene.reveal(box)));
+    if (centre) this.scene.centre(box);
+    else this.scene.reveal(box);
   }
 
   selectLine(line) {
@@ -116,6 +117,7 @@ class MapViewer {
     this.selected = null;
     this.scene.highlight([], []);
     this.panel.hidden = true;
+    this.measure();
     this.find("[data-map-list]").setAttribute("aria-pressed", "false");
   }
 
@@ -123,6 +125,7 @@ class MapViewer {
     this.panel.replaceChildren(...children);
     this.panel.scrollTop = 0;
     this.panel.hidden = false;
+    this.measure();
     this.find("[data-map-list]").setAttribute("aria-pressed", "false");
     announce(this.panel.querySelector("h3").textContent);
   }
@@ -138,7 +141,7 @@ class MapViewer {
   listen() {
     this.view.addEventListener("click", (event) => this.click(event));
     this.view.addEventListener("change", (event) => {
-      if (event.target.name === "map-layer") this.showLayer(event.target.value);
+      if (event.target.name === "map-layer") this.draw(event.target.value, false);
     });
     this.view.addEventListener("keydown", (event) => this.press(event));
     this.window.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -171,14 +174,13 @@ class MapViewer {
   }
 
   toggleState(state) {
-    this.scene.svg.toggleAttribute(`data-without-${state}`);
+    this.scene.setShown(state, !this.scene.shows(state));
     this.showSwitches();
     if (this.selected) this.scene.highlightBox(this.scene.boxes.get(this.selected));
   }
 
   toggleColumns() {
-    this.setAllColumns(!this.hasAllColumns);
-    this.showSwitches();
+    this.draw(this.layer, !this.hasAllColumns);
   }
 
   toggleList(button) {
@@ -302,4 +304,22 @@ class MapViewer {
   }
 }
 
-onShow("map", (view) => new MapViewer(view));
+// A link with data-map-table leads to a table on the map.
+let mapViewer = null;
+let mapRequested = "";
+
+function showOnMap() {
+  if (!mapViewer || !mapRequested) return;
+  mapViewer.goTo(mapRequested);
+  mapRequested = "";
+}
+
+onShow("map", async (view) => {
+  mapViewer = new MapViewer(view, JSON.parse(await unpacked("map-facts")));
+  showOnMap();
+});
+document.addEventListener("click", (event) => {
+  mapRequested = event.target.closest("[data-map-table]")?.dataset.mapTable ?? "";
+});
+window.addEventListener("hashchange", () => requestAnimationFrame(showOnMap));
+

@@ -11,6 +11,7 @@ const MAP_MARGIN = 24;
 // The legend and the buttons are at the bottom.
 const MAP_FOOT = 56;
 const MAP_NARROW = 600;
+const MAP_SWITCHED = ["implied", "question"];
 const mapMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 function mapNumbers(text) {
@@ -44,7 +45,7 @@ class MapScene {
       if (parent !== child) this.boxes.get(parent).lines.push(line);
       return line;
     });
-    this.names = [...svg.querySelectorAll(".region text")];
+    this.names = [...svg.querySelectorAll(".region text, .landmarks text")];
     this.marked = [];
   }
 
@@ -144,7 +145,7 @@ class MapScene {
     this.sizeNames();
   }
 
-  // The names of regions keep their size on the screen, in steps.
+  // The names of regions and landmarks keep their size on the screen, in steps.
   sizeNames() {
     const size = 13 / 1.25 ** Math.round(Math.log(Math.min(this.scale, 1)) / Math.log(1.25));
     if (size === this.nameSize) return;
@@ -175,9 +176,15 @@ class MapScene {
   }
 
   isShown(line) {
-    return !["implied", "question"].some(
-      (state) => line.element.classList.contains(state) && this.svg.hasAttribute(`data-without-${state}`),
-    );
+    return MAP_SWITCHED.every((state) => this.shows(state) || !line.element.classList.contains(state));
+  }
+
+  shows(state) {
+    return !this.svg.hasAttribute(`data-without-${state}`);
+  }
+
+  setShown(state, isShown) {
+    this.svg.toggleAttribute(`data-without-${state}`, !isShown);
   }
 
   // The box that is closest in a direction, straight ahead rather than aside.
