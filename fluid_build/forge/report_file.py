@@ -12,7 +12,8 @@ from pathlib import Path
 from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.decisions.files import recorded_decisions
-from fluid_build.errors import OutputError, SourceUnreadableError
+from fluid_build.decisions.language import AnyDecision
+from fluid_build.errors import DecisionError, OutputError, SourceError
 from fluid_build.forge.results import Forged
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import Profile
@@ -94,14 +95,14 @@ def folder_content(
     """Return what the page of a written folder shows.
 
     The contract, the SQL and the decisions are as the folder has them, edits included. Raises
-    SourceError, DecisionError and SourceUnreadableError where its files can't be read.
+    SourceError where the manifest can't be read.
     """
     name = folder_name(folder)
-    decided = recorded_decisions(folder).decisions
+    decided = _decisions(folder)
     built = BuiltContent(
         model,
         plan,
-        _own_text(folder, folder / CONTRACT_FILE),
+        _own_text(folder, folder / CONTRACT_FILE, "#"),
         _queries(folder, plan),
         open_judgements(profile_json(profile), model, decided),
         name,
@@ -130,19 +131,32 @@ def _queries(folder: Path, plan: TransformPlan) -> dict[str, str]:
     """Return the SQL of each relation by its name: as the dbt project has it, else as planned."""
     paths = {path.stem: path for path in sorted((folder / DBT_FOLDER / "models").rglob("*.sql"))}
     return {
-        build.name: _own_text(folder, paths[build.name]) if build.name in paths else build.sql
+        build.name: _own_text(folder, paths[build.name], "--") if build.name in paths else build.sql
         for build in plan.builds
     }
 
 
-def _own_text(folder: Path, path: Path) -> str:
-    """Return the text of a file of a folder, which may be a stranger's, and not of another one."""
+def _own_text(folder: Path, path: Path, comment: str) -> str:
+    """Return the text of a file of a folder, or in a comment that it can't be shown.
+
+    The folder may be a stranger's, so links that lead out of it aren't followed; and a file that
+    somebody put in the place of ours, such as a pipe, is kept by a forge and can't be read.
+    """
+    name = path.relative_to(folder).as_posix()
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-        raise SourceUnreadableError(
-            f"{path} is a link to a file outside of the folder, so it isn't shown.",
-            hint="Replace it with a regular file.",
-        )
-    return read_text(path, _MOST_BYTES)
+        return f"{comment} {name} isn't shown, since it's a link that leads out of its folder.\n"
+    try:
+        return read_text(path, _MOST_BYTES)
+    except SourceError:
+        return f"{comment} {name} isn't shown, since it isn't a text file that can be read.\n"
+
+
+def _decisions(folder: Path) -> tuple[AnyDecision, ...]:
+    """Return the decisions of a folder; none where somebody's edit left them invalid."""
+    try:
+        return recorded_decisions(folder).decisions
+    except (DecisionError, SourceError):
+        return ()
 
 
 def _next_steps(name: str, manifest: Manifest, *, has_data: bool) -> Iterator[tuple[str, str]]:

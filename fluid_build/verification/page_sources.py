@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from fluid_build.decisions.files import recorded_decisions
 from fluid_build.errors import SourceUnreadableError
 from fluid_build.forge.documents import MODEL_FILE, PROFILE_FILE
 from fluid_build.forge.report_file import folder_content
@@ -33,8 +34,7 @@ class PageSources:
     def content(self, run: RunFacts | None) -> PageContent:
         """Return what the page of the folder shows.
 
-        Raises SourceUnreadableError where the files contradict each other, and DecisionError for
-        invalid decisions.
+        Raises SourceUnreadableError where the files contradict each other.
         """
         try:
             return folder_content(self.folder, self.profile, self.model, self.plan, self.proof, run)
@@ -45,10 +45,11 @@ class PageSources:
 def read_page_sources(folder: Path) -> PageSources:
     """Read a forged folder.
 
-    Raises SourceNotFoundError for a missing folder or file, and SourceUnreadableError for a file
-    that a forge wouldn't write.
+    Raises SourceNotFoundError for a missing folder or file, SourceUnreadableError for a file that a
+    forge wouldn't write, and DecisionError for invalid decisions.
     """
     read_manifest(folder)
+    recorded_decisions(folder)
     path = folder / PROFILE_FILE
     profile = read_profile(read_text(path, MOST_BYTES), path)
     model = read_model(folder / MODEL_FILE)

@@ -15,7 +15,8 @@ from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.report.page.page_file import is_page
 from fluid_build.sources import open_source
 from fluid_build.verification.page_sources import read_page_sources
-from tests.cli.running import Fluid, forged
+from tests.cli.running import STATEMENTS, Fluid, forged
+from tests.postgres import PostgresDatabase
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
 _PACKED = re.compile(r'<script type="text/plain"[^>]*>([^<]+)</script>')
@@ -96,6 +97,48 @@ def test_every_forge_writes_a_page_and_names_it(
     outcome = fluid(*FROM_SOURCE, "--uri", sqlite_shop, "-o", folder)
     assert is_page(folder / REPORT_FILE)
     assert "report.html" in outcome.out
+
+
+@pytest.mark.parametrize("way", ["guided", "several", "ddl", "intent", "demo"])
+def test_the_page_is_the_same_again_whichever_way_it_was_forged(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("shop.sql").write_text(
+        "CREATE TABLE customer (id INT PRIMARY KEY, email VARCHAR(80));\n"
+        "CREATE TABLE orders (id INT PRIMARY KEY, customer_id INT REFERENCES customer (id));\n"
+    )
+    Path("other.csv").write_text("id,name\n1,x\n2,y\n")
+    Path("intent.yaml").write_text(fluid("forge", "data-model", "from-intent", "--template").out)
+    several = ("--uri", f"shop={sqlite_shop}", "--uri", "other=other.csv", "--technique", "dv2")
+    commands = {
+        "guided": ("forge", "--yes"),
+        "several": (*FROM_SOURCE, *several),
+        "ddl": ("forge", "data-model", "from-ddl", "shop.sql"),
+        "intent": ("forge", "data-model", "from-intent", "intent.yaml"),
+        "demo": ("demo",),
+    }
+    outcome = fluid(*commands[way], "-o", "model")
+    assert outcome.code == 0, outcome.err
+    assert "report model --open" in outcome.out
+    written = Path("model", REPORT_FILE).read_bytes()
+    again = fluid("report", "model")
+    assert again.code == 0, again.err
+    assert Path("model", REPORT_FILE).read_bytes() == written
+
+
+def test_a_page_has_no_password_of_its_source(
+    fluid: Fluid, postgres: PostgresDatabase, tmp_path: Path
+) -> None:
+    postgres.run(";".join(STATEMENTS))
+    folder = tmp_path / "model"
+    uri = postgres.uri_of("postgres", "geheim")
+    assert fluid(*FROM_SOURCE, "--uri", uri, "-o", folder).code == 0
+    written = whole_text(folder / REPORT_FILE)
+    assert "geheim" not in written
+    assert "prove again that nothing was lost (add the password)" in written.lower()
+    assert fluid("report", folder).code == 0
+    assert whole_text(folder / REPORT_FILE) == written
 
 
 def test_two_forges_in_a_program_write_the_same_page(
@@ -275,10 +318,17 @@ def test_a_link_out_of_the_folder_is_not_followed(
     query = next(recorded.glob("dbt/models/**/*.sql"))
     query.unlink()
     query.symlink_to(secret)
+    assert fluid("report", recorded).code == 0
+    text = whole_text(recorded / REPORT_FILE)
+    assert "a secret of this machine" not in text
+    assert "a link that leads out of its folder" in text
+
+
+def test_a_broken_decision_is_reported_with_its_line(fluid: Fluid, recorded: Path) -> None:
+    (recorded / "decisions.yaml").write_text("version: 1\ndecisions:\n  - decision: set_kee\n")
     outcome = fluid("report", recorded)
     assert outcome.code == 2
-    assert "a link to a file outside of the folder" in outcome.err
-    assert "a secret of this machine" not in (recorded / REPORT_FILE).read_text()
+    assert "line 3" in outcome.err
 
 
 def test_the_page_is_opened_in_the_browser_of_the_system(
