@@ -12,6 +12,7 @@ import pytest
 from fluid_build.errors import OutputError
 from fluid_build.forge import forge
 from fluid_build.forge.report_file import REPORT_FILE
+from fluid_build.pipeline.folder_facts import reviewed_facts
 from fluid_build.report.page.page_file import is_page
 from fluid_build.sources import open_source
 from fluid_build.verification.page_sources import read_page_sources
@@ -234,6 +235,21 @@ def test_without_a_record_the_folder_is_reviewed(
     folder = forged(sqlite_shop, tmp_path / "model")
     outcome = fluid("report", folder, "--json")
     assert (outcome.code, json.loads(outcome.out)["run"]) == (0, None)
+    page = (folder / REPORT_FILE).read_text()
+    assert "The findings are those of a review of its folder." in page
+    assert "unassigned" in page
+
+
+def test_a_contract_that_is_not_valid_is_a_finding(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    folder = forged(sqlite_shop, tmp_path / "model")
+    contract = folder / "contract.fluid.yaml"
+    contract.write_text(contract.read_text().replace("kind: ", "sort: ", 1))
+    assert fluid("report", folder).code == 0
+    sources = read_page_sources(folder)
+    (finding,) = reviewed_facts(folder, sources.model, sources.plan).findings
+    assert finding.severity == "error"
 
 
 def test_a_folder_that_was_moved_has_no_record(

@@ -79,12 +79,13 @@ class ProposalFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """A run. ``model`` names the language model with its provider, "" where none took part.
+    """A run; its ``id`` is "" where none is recorded and the folder was only reviewed.
 
-    ``proposals`` are those of agents, ``decisions`` those that were recorded before the run.
-    ``invalid`` says what is wrong with entries of agents that are no decisions, and ``unread``
-    counts those over the limit of an answer. ``failures`` say why the draft was used without the
-    model, ``repairs`` why a stage ran again. ``conformance`` has the verdict by standard.
+    ``model`` names the language model with its provider, "" where none took part. ``proposals`` are
+    those of agents, ``decisions`` those that were recorded before the run. ``invalid`` says what is
+    wrong with entries of agents that are no decisions, and ``unread`` counts those over the limit
+    of an answer. ``failures`` say why the draft was used without the model, ``repairs`` why a stage
+    ran again. ``conformance`` has the verdict by standard.
     """
 
     id: str
