@@ -1,12 +1,14 @@
 """The figures of columns and tables while they are measured."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Literal, TypeAlias
 from uuid import UUID
 
+from fluid_build.profiling.profile import HistogramBin, Quantiles
 from fluid_build.sources.base import Column, Table
 
 Kind = Literal[
@@ -22,6 +24,29 @@ _READABLE_TYPES = frozenset({"INTERVAL", "BIT"})
 """Types measured like nested and binary ones, but whose values hide nothing inside."""
 
 
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The mean, quantiles and histogram of a column, as text.
+
+    ``sample`` is the number of rows that were read, None for all; ``mean_exact`` says that the mean
+    is of all rows in any case. ``measured_type`` is the type as which values were read, None for
+    the column's own.
+    """
+
+    mean: str
+    quantiles: Quantiles
+    histogram: tuple[HistogramBin, ...]
+    mean_exact: bool = True
+    sample: int | None = None
+    measured_type: str | None = None
+
+    def values(self) -> Iterator[str]:
+        """Yield the values that quantiles and histogram name."""
+        q = self.quantiles
+        yield from (q.p05, q.p25, q.p50, q.p75, q.p95)
+        yield from (self.histogram[0].low, *(each.high for each in self.histogram))
+
+
 @dataclass(slots=True)
 class ColumnStats:
     """The figures of one column.
@@ -31,6 +56,7 @@ class ColumnStats:
     ``sample_rows`` rows. ``codes`` numbers the sample's values row by row if the column may be
     part of a composite key. ``documents`` are some values of a nested column, as JSON.
     ``bounds`` are the least and greatest whole number, also of text that holds whole numbers.
+    ``total`` is the sum of a large table's numbers, if adding them up is cheap and exact.
     """
 
     column: Column
@@ -52,6 +78,8 @@ class ColumnStats:
     measured_type: str | None = None
     reversible: bool = False
     bounds: tuple[int, int] | None = None
+    distribution: Distribution | None = None
+    total: Value = None
     notes: list[str] = field(default_factory=list)
 
     @property

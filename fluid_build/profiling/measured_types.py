@@ -216,6 +216,16 @@ def _guess_types(stats: ColumnStats) -> list[tuple[str, str]]:
     return []
 
 
+def reading_sql(stats: ColumnStats) -> str:
+    """Return SQL for a column's value, of its measured type if it has one."""
+    if stats.measured_type is None:
+        return quote(stats.column.alias)
+    bare, _, date_format = stats.measured_type.partition(" (")
+    if date_format:
+        return f"CAST({date_sql(_text_sql(stats), date_format.removesuffix(')'))} AS DATE)"
+    return f"TRY_CAST(trim({_text_sql(stats)}) AS {bare})"
+
+
 def _text_sql(stats: ColumnStats) -> str:
     """Return SQL for a column's values as text."""
     name = quote(stats.column.alias)

@@ -6,7 +6,7 @@ import duckdb
 
 from fluid_build.profiling.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.checks import qualified_name
-from fluid_build.profiling.column_stats import ColumnStats, Value
+from fluid_build.profiling.column_stats import ColumnStats, Distribution, Value
 from fluid_build.profiling.composite_foreign_keys import CompositeReference
 from fluid_build.profiling.evidence import (
     are_unique,
@@ -180,6 +180,7 @@ def _column_profile(table: MeasuredTable, stats: ColumnStats) -> ColumnProfile:
     meaning = _classify(table, stats)
     is_personal = meaning is not None and meaning.pii
     may_show = stats.may_show_values and not is_personal
+    distribution = _shown_distribution(stats) if may_show else None
     return ColumnProfile(
         name=stats.name,
         type=stats.column.type,
@@ -196,6 +197,11 @@ def _column_profile(table: MeasuredTable, stats: ColumnStats) -> ColumnProfile:
         avg_length=None if stats.avg_length is None else round(stats.avg_length, 2),
         top_values=_top_values(stats) if may_show else (),
         sample=None if stats.sample_rows == stats.rows else stats.sample_rows,
+        mean=distribution.mean if distribution else None,
+        mean_exact=distribution is None or distribution.mean_exact,
+        quantiles=distribution.quantiles if distribution else None,
+        histogram=distribution.histogram if distribution else (),
+        statistics_sample=distribution.sample if distribution else None,
         measured_type=stats.measured_type,
         reversible=stats.reversible,
         semantic_type=meaning.name if meaning else None,
@@ -204,6 +210,18 @@ def _column_profile(table: MeasuredTable, stats: ColumnStats) -> ColumnProfile:
         comment=stats.column.comment,
         notes=tuple(dict.fromkeys((*stats.column.notes, *stats.notes))),
     )
+
+
+def _shown_distribution(stats: ColumnStats) -> Distribution | None:
+    """Return the distribution if it's of the type that the values turned out to have.
+
+    Of text, each value in it must be one that may be shown.
+    """
+    distribution = stats.distribution
+    if distribution is None or distribution.measured_type != stats.measured_type:
+        return None
+    is_shown = stats.kind != "text" or all(map(presentable, distribution.values()))
+    return distribution if is_shown else None
 
 
 def _top_values(stats: ColumnStats) -> tuple[ValueCount, ...]:

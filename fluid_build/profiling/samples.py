@@ -4,20 +4,17 @@ A small table is read once, as text, and its figures are counted here: for a few
 that's faster than a query.
 """
 
-import math
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from operator import mul
-from typing import Any, TypeAlias
-from uuid import UUID
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import duckdb
 
+from fluid_build.profiling.axes import axis_of
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
+from fluid_build.profiling.whole_columns import set_figures
 from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
 
@@ -40,8 +37,19 @@ _FREE_TEXT = frozenset({"text", "nested", "binary"})
 """Kinds of columns whose values, as text, may hold any character."""
 
 _Rows: TypeAlias = list[tuple[str | None, ...]]
-_Read: TypeAlias = tuple[int, Iterator[Sequence[str]]]
-"""How many rows were read, and of each column the values that aren't null, row by row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Some rows as read: of each column the values that aren't null, row by row, as text.
+
+    ``totals`` add up the positions of a column's dates or times on their axis, and mean nothing for
+    other columns.
+    """
+
+    rows: int
+    values: Iterable[Sequence[str]]
+    totals: Sequence[int | None] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,26 +57,28 @@ class _Sample:
     """The values of a column in ``rows`` rows, as text.
 
     ``present`` are those that aren't null, row by row. ``counts`` has the distinct ones in order of
-    appearance, ``ranked`` the same in alphabetical order.
+    appearance, ``ranked`` the same in alphabetical order. ``total`` adds up the positions of dates
+    or times on their axis.
     """
 
     rows: int
     present: Sequence[str]
     counts: Mapping[str, int]
     ranked: Sequence[str]
+    total: int | None = None
 
 
 def read_whole(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> list[ColumnStats]:
     """Read a small table into its columns; return those whose bounds its text doesn't show."""
     unbounded = []
     for columns in _columns_a_query(measured):
-        rows, read = _read_columns(connection, measured.table.relation, columns)
-        for stats, present in zip(columns, read, strict=True):
-            sample = _count_values(rows, present)
-            stats.nulls = rows - len(present)
+        read = _read_columns(connection, measured.table.relation, columns)
+        for stats, present, total in zip(columns, read.values, read.totals, strict=True):
+            sample = _count_values(read.rows, present, total)
+            stats.nulls = read.rows - len(present)
             stats.distinct, stats.distinct_exact = len(sample.counts), True
             _set_sample(stats, sample)
-            if not _set_figures(stats, sample):
+            if not set_figures(stats, sample.counts, sample.ranked, sample.total):
                 unbounded.append(stats)
     return unbounded
 
@@ -78,11 +88,11 @@ def read_sample(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> 
     step = (measured.rows - _SLICE_ROWS) // (_SLICES - 1)
     starts = [index * step for index in range(_SLICES)]
     for columns in _columns_a_query(measured):
-        rows, read = _read_by_number(connection, measured.table, columns, starts)
-        if rows < _SLICES * _SLICE_ROWS:
-            rows, read = _read_by_offset(connection, measured.table, columns, starts)
-        for stats, present in zip(columns, read, strict=True):
-            _set_sample(stats, _count_values(rows, present))
+        read = _read_by_number(connection, measured.table, columns, starts)
+        if read.rows < _SLICES * _SLICE_ROWS:
+            read = _read_by_offset(connection, measured.table, columns, starts)
+        for stats, present in zip(columns, read.values, strict=True):
+            _set_sample(stats, _count_values(read.rows, present))
 
 
 def _columns_a_query(measured: TableStats) -> Iterator[Sequence[ColumnStats]]:
@@ -105,7 +115,7 @@ def read_documents(connection: duckdb.DuckDBPyConnection, measured: TableStats) 
     rows = connection.execute(
         f"SELECT {selected} FROM {measured.table.relation} LIMIT {_DOCUMENT_ROWS}"
     ).fetchall()
-    for stats, documents in zip(nested, _by_column(rows)[1], strict=True):
+    for stats, documents in zip(nested, _by_column(rows).values, strict=True):
         stats.documents = list(documents)
 
 
@@ -117,30 +127,48 @@ def _read_columns(
     Each column comes as one string: DuckDB and Python take half the time that single values take.
     """
     texts = ", ".join(f"{_as_text(stats)} AS c{index}" for index, stats in enumerate(columns))
+    positions = "".join(
+        f", {_position(stats)} AS p{index}"
+        for index, stats in enumerate(columns)
+        if stats.kind == "temporal"
+    )
     joined = ", ".join(
-        f"string_agg(c{index}, chr({ord(_SEPARATOR)})),"
-        f" {f'count(c{index})' if stats.kind in _FREE_TEXT else 'NULL'}"
+        f"string_agg(c{index}, chr({ord(_SEPARATOR)})), {_figure(stats, index)}"
         for index, stats in enumerate(columns)
     )
     # Several threads would join rows in any order; rows that are numbered stay in theirs.
-    numbered = f"SELECT row_number() OVER () AS n, {texts} FROM {relation}"
-    rows, *figures = connection.execute(
+    numbered = f"SELECT row_number() OVER () AS n, {texts}{positions} FROM {relation}"
+    rows, *values = connection.execute(
         f"SELECT coalesce(max(n), 0), {joined} FROM ({numbered})"
     ).fetchone() or (0,)
-    strings, counts = figures[::2], figures[1::2]
-    if any(map(_holds_separator, strings, counts)):
+    strings, figures = values[::2], values[1::2]
+    if any(map(_holds_separator, columns, strings, figures)):
         names = ", ".join(map(_as_text, columns))
-        return _by_column(connection.execute(f"SELECT {names} FROM {relation}").fetchall())
-    return rows, ([] if text is None else text.split(_SEPARATOR) for text in strings)
+        values = connection.execute(f"SELECT {names} FROM {relation}").fetchall()
+        return replace(_by_column(values), totals=figures)
+    split = ([] if text is None else text.split(_SEPARATOR) for text in strings)
+    return _Read(rows, split, figures)
 
 
-def _holds_separator(joined: str | None, count: int | None) -> bool:
+def _figure(stats: ColumnStats, index: int) -> str:
+    """Return SQL for the figure that is read with a column's values, if any.
+
+    It's the number of free texts, or the sum of dates or times.
+    """
+    if stats.kind in _FREE_TEXT:
+        return f"count(c{index})"
+    return f"sum(p{index})" if stats.kind == "temporal" else "NULL"
+
+
+def _holds_separator(stats: ColumnStats, joined: str | None, count: int | None) -> bool:
     """Return whether one of ``count`` joined values holds the separator; False if it can't."""
-    return joined is not None and count is not None and joined.count(_SEPARATOR) >= count
+    if stats.kind not in _FREE_TEXT or joined is None or count is None:
+        return False
+    return joined.count(_SEPARATOR) >= count
 
 
 def _by_column(rows: _Rows) -> _Read:
-    return len(rows), map(_present_values, zip(*rows, strict=True))
+    return _Read(len(rows), map(_present_values, zip(*rows, strict=True)))
 
 
 def _present_values(values: Sequence[str | None]) -> list[str]:
@@ -158,12 +186,12 @@ def _read_by_number(
     A view has no such numbers, so no row is read; if rows were deleted, there are too few.
     """
     if any(column.alias.lower() == "rowid" for column in table.columns):
-        return 0, iter(())
+        return _Read(0, ())
     slices = " OR ".join(f"rowid BETWEEN {start} AND {start + _SLICE_ROWS - 1}" for start in starts)
     try:
         return _read_columns(connection, f"{table.relation} WHERE {slices}", columns)
     except duckdb.BinderException:
-        return 0, iter(())
+        return _Read(0, ())
 
 
 def _read_by_offset(
@@ -187,9 +215,15 @@ def _as_text(stats: ColumnStats) -> str:
     return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 
-def _count_values(rows: int, present: Sequence[str]) -> _Sample:
+def _position(stats: ColumnStats) -> str:
+    """Return SQL for the position of a date or time on its axis; null for other values."""
+    axis = axis_of(stats.column.type) if stats.kind == "temporal" else None
+    return axis.sql(quote(stats.column.alias)) if axis else "NULL"
+
+
+def _count_values(rows: int, present: Sequence[str], total: int | None = None) -> _Sample:
     counts = Counter(present)
-    return _Sample(rows, present, counts, sorted(counts))
+    return _Sample(rows, present, counts, sorted(counts), total)
 
 
 def _set_sample(stats: ColumnStats, sample: _Sample) -> None:
@@ -212,71 +246,3 @@ def _most_frequent(sample: _Sample) -> list[tuple[str, int]]:
         size = SAMPLE_VALUES - first
         ranked[first:] = [ties[place * len(ties) // size] for place in range(size)]
     return [(value, counts[value]) for value in ranked]
-
-
-def _set_figures(stats: ColumnStats, sample: _Sample) -> bool:
-    """Set lengths and bounds from all values of a column; False if their text hides the order."""
-    if stats.kind in {"nested", "binary"}:
-        return True
-    stats.is_integral = stats.kind == "integer"
-    if not sample.counts:
-        return True
-    if stats.kind == "text":
-        _set_lengths(stats, sample)
-    type_name = stats.column.type.partition("(")[0]
-    if type_name in _SORTED_AS_TEXT:
-        if stats.kind == "temporal" and not _sort_as_text(type_name, sample.ranked):
-            return False
-        stats.set_bounds(sample.ranked[0], sample.ranked[-1])
-        return True
-    if type_name == "DOUBLE":
-        _set_float_bounds(stats, list(map(float, sample.counts)))
-        return True
-    parse = _PARSERS.get(type_name)
-    if parse is None:
-        return False
-    values = list(map(parse, sample.counts))
-    stats.set_bounds(min(values), max(values))
-    return True
-
-
-def _set_lengths(stats: ColumnStats, sample: _Sample) -> None:
-    lengths = list(map(len, sample.counts))
-    stats.min_length, stats.max_length = min(lengths), max(lengths)
-    stats.avg_length = sum(map(mul, lengths, sample.counts.values())) / stats.present
-
-
-def _set_float_bounds(stats: ColumnStats, values: Sequence[float]) -> None:
-    """Set the bounds as DuckDB orders numbers, NaN last."""
-    stats.is_integral = all(math.isfinite(value) and value.is_integer() for value in values)
-    numbers = [value for value in values if not math.isnan(value)]
-    has_nan = len(numbers) < len(values)
-    stats.set_bounds(
-        min(numbers, default=math.nan), math.nan if has_nan else max(reversed(numbers))
-    )
-
-
-def _sort_as_text(type_name: str, values: Sequence[str]) -> bool:
-    """Return whether dates or times sort as their text does.
-
-    "infinity", years BC and years after 9999 don't.
-    """
-    usual_length = _USUAL_LENGTHS.get(type_name)
-    return set(map(len, values)) == {usual_length} or all(map(_SORTS_AS_TEXT, values))
-
-
-_SORTS_AS_TEXT = re.compile(r"\d{4}-\d\d-[^)]*$|\d\d:").match
-_USUAL_LENGTHS = {"DATE": 10, "TIME": 8, "TIMESTAMP": 19}
-"""Lengths that only dates of years with four digits, and times of whole seconds, have."""
-_SORTED_AS_TEXT = frozenset(
-    "DATE TIME TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS VARCHAR".split()
-)
-
-# How text becomes the value that DuckDB would return; the bounds of other types come from a query.
-_PARSERS: Mapping[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), int),
-    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), int),
-    "DECIMAL": Decimal,
-    "BOOLEAN": "true".__eq__,
-    "UUID": UUID,
-}

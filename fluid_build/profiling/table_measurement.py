@@ -5,7 +5,9 @@ pass counts, bounds and estimates the distinct values of every column at once; t
 exactly only if a column is nearly unique (it could be a key) or has few values.
 """
 
+import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 import duckdb
 
@@ -19,6 +21,7 @@ from fluid_build.profiling.samples import (
     read_sample,
     read_whole,
 )
+from fluid_build.profiling.spread_samples import describe_distributions
 from fluid_build.sources.base import Table
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.sql import quote
@@ -32,6 +35,9 @@ LOW_CARDINALITY = 50
 TOP_VALUES = 10
 """The most frequent values that a profile lists."""
 _LONGEST_SHOWN = 200
+_ADDED_UP = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)$|DECIMAL\(1?\d,")
+"""Types whose sum is exact, never overflows and costs next to nothing; a float's depends on the
+order of its rows."""
 _BITS_A_ROW = 32
 """Bits of a bit string for each row at most; beyond, hashing the values is as fast."""
 _MOST_BITS = 500_000_000
@@ -59,6 +65,7 @@ def measure_table(
         _count_near_unique(connection, measured)
         _count_low_cardinality(connection, measured)
     find_measured_types(connection, measured, answers)
+    describe_distributions(connection, measured)
     return measured
 
 
@@ -102,6 +109,8 @@ def _aggregates(stats: ColumnStats, is_complete: bool) -> dict[str, str]:
         aggregates["min_length"] = f"min(length({name}))"
         aggregates["max_length"] = f"max(length({name}))"
         aggregates["avg_length"] = f"avg(length({name}))"
+    if not is_complete and _ADDED_UP.match(stats.column.type):
+        aggregates["total"] = f"sum({name})"
     if stats.kind == "float":
         aggregates["integral"] = f"bool_and(isfinite({name}) AND {name} = trunc({name}))"
     return aggregates
@@ -116,6 +125,7 @@ def _set_figures(stats: ColumnStats, figures: dict[str, Value]) -> None:
         stats.min_length = int(str(figures["min_length"]))
         stats.max_length = int(str(figures["max_length"]))
         stats.avg_length = float(str(figures["avg_length"]))
+    stats.total = figures.get("total")
     stats.is_integral = stats.kind == "integer" or figures.get("integral") is True
     stats.set_bounds(figures.get("low"), figures.get("high"))
 
@@ -180,5 +190,7 @@ def value_text(value: Value) -> str | None:
         return None
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     text = value.hex() if isinstance(value, bytes) else str(value)
     return clip(text, _LONGEST_SHOWN)

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.profiling.codes import is_code
-from fluid_build.profiling.profile import ColumnProfile, TableProfile
+from fluid_build.profiling.profile import ColumnProfile, Quantiles, TableProfile
 from fluid_build.report.terminal.findings_section import (
     MOST_OF_A_KIND,
     findings_section,
@@ -209,9 +209,24 @@ def _column_figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
         if column.min is not None and column.max is not None:
             lowest, highest = clip(column.min, _LONGEST_VALUE), clip(column.max, _LONGEST_VALUE)
             yield "range", f"{lowest} … {highest}"
+        if column.quantiles is not None and column.distinct > 1:
+            yield "spread", _spread(column, column.quantiles)
         repeated = [top for top in column.top_values[:5] if top.count > 1]
         if repeated:
             values = (f"{clip(top.value, _LONGEST_VALUE)} ({top.count:,})" for top in repeated)
             yield "most often", ", ".join(values)
     for note in column.notes:
         yield "note", note
+
+
+def _spread(column: ColumnProfile, quantiles: Quantiles) -> str:
+    """Return the mean and the quantiles in one line."""
+    parts = [
+        f"mean {column.mean}" if column.mean else "",
+        f"median {quantiles.p50}",
+        f"half in {quantiles.p25} … {quantiles.p75}",
+        f"90 % in {quantiles.p05} … {quantiles.p95}",
+    ]
+    sample = column.statistics_sample
+    remark = f" (of {sample:,} sampled rows)" if sample else ""
+    return ", ".join(filter(None, parts)) + remark

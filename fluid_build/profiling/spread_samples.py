@@ -1,0 +1,142 @@
+"""The distributions of columns whose values weren't all read, from rows spread over their table.
+
+The rows of a large table often grow with time, so some slices of it would show as many peaks. Of
+every stretch of rows, one is read instead, at another place in each: rows that repeat in a period
+don't hide. The same table gives the same rows each time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from fluid_build.profiling.axes import Axis, Bounds, FixedPoint, FloatingPoint, Position, axis_of
+from fluid_build.profiling.column_stats import ColumnStats, Distribution, TableStats, Value
+from fluid_build.profiling.distributions import describe_positions
+from fluid_build.profiling.measured_types import reading_sql
+from fluid_build.profiling.samples import COLUMNS_A_QUERY, SAMPLE_ROWS
+
+_SHIFT = 40_503
+"""How much further each stretch's row is: the golden ratio of 2**16 rows, so that places differ
+for long. It's odd, and so takes any place of a stretch."""
+
+
+def describe_distributions(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
+    """Describe the numbers, dates and times of a table, except where that was done already."""
+    unread: list[tuple[ColumnStats, Axis]] = []
+    for stats in measured.columns:
+        axis = axis_of(stats.measured_type or stats.column.type, is_integral=stats.is_integral)
+        if axis is None or not stats.present or _is_described(stats):
+            continue
+        if _knows_all_values(measured, stats):
+            _describe_known_values(stats, axis)
+        else:
+            unread.append((stats, axis))
+    for start in range(0, len(unread), COLUMNS_A_QUERY):
+        _describe_sample(connection, measured, unread[start : start + COLUMNS_A_QUERY])
+
+
+def _is_described(stats: ColumnStats) -> bool:
+    return stats.distribution is not None and stats.measured_type is None
+
+
+def _knows_all_values(measured: TableStats, stats: ColumnStats) -> bool:
+    """Return whether all values of a large table's column were counted, because they are few."""
+    return (
+        stats.measured_type is None
+        and stats.distinct_exact
+        and stats.sample_rows == measured.rows
+        and len(stats.values) == stats.distinct
+    )
+
+
+def _describe_known_values(stats: ColumnStats, axis: Axis) -> None:
+    texts, counts = zip(*stats.values, strict=True)
+    stats.distribution = describe_positions(axis, axis.positions(texts), counts)
+
+
+def _describe_sample(
+    connection: duckdb.DuckDBPyConnection,
+    measured: TableStats,
+    columns: Sequence[tuple[ColumnStats, Axis]],
+) -> None:
+    rows, texts = _read_positions(connection, measured, columns)
+    sample = rows if rows < measured.rows else None
+    for (stats, axis), text in zip(columns, texts, strict=True):
+        positions = _parse_positions(axis, (text or "").split())
+        distribution = describe_positions(axis, positions, bounds=_bounds(stats, axis))
+        if distribution:
+            distribution = replace(
+                distribution,
+                sample=sample,
+                mean_exact=sample is None,
+                measured_type=stats.measured_type,
+            )
+        stats.distribution = _with_exact_mean(stats, axis, distribution)
+
+
+def _parse_positions(axis: Axis, texts: Sequence[str]) -> Sequence[Position]:
+    """Return positions that the source computed: numbers are themselves, times whole numbers."""
+    is_number = isinstance(axis, FixedPoint | FloatingPoint)
+    return axis.positions(texts) if is_number else list(map(int, texts))
+
+
+def _bounds(stats: ColumnStats, axis: Axis) -> Bounds | None:
+    """Return the least and greatest value of all rows, None if they aren't known."""
+    if stats.measured_type:
+        return stats.bounds if stats.measured_type == "BIGINT" else None
+    return _position(stats.low, axis), _position(stats.high, axis)
+
+
+def _position(value: Value, axis: Axis) -> Position:
+    # A Decimal's usual text may have an exponent.
+    text = f"{value:f}" if isinstance(value, Decimal) else str(value)
+    return axis.positions((text,))[0]
+
+
+def _with_exact_mean(
+    stats: ColumnStats, axis: Axis, distribution: Distribution | None
+) -> Distribution | None:
+    """Replace the mean of a sample by that of all rows, if their sum is known."""
+    if distribution is None or stats.total is None or distribution.measured_type:
+        return distribution
+    bounds = _position(stats.low, axis), _position(stats.high, axis)
+    mean = axis.mean(_position(stats.total, axis), stats.present, bounds)
+    return replace(distribution, mean=mean, mean_exact=True)
+
+
+def _read_positions(
+    connection: duckdb.DuckDBPyConnection,
+    measured: TableStats,
+    columns: Sequence[tuple[ColumnStats, Axis]],
+) -> tuple[int, Sequence[str | None]]:
+    """Return how many rows were read, and of each column the positions of its values, joined."""
+    positions = ", ".join(
+        f"{axis.sql(reading_sql(stats))} AS p{index}" for index, (stats, axis) in enumerate(columns)
+    )
+    joined = ", ".join(
+        f"string_agg(CAST(p{index} AS VARCHAR), ' ')" for index in range(len(columns))
+    )
+    # Of n rows, every n / 4096th is read, or a few more: the distance is a power of two.
+    places = max(measured.rows // SAMPLE_ROWS, 1).bit_length() - 1
+    chosen = f"WHERE (n + (n >> {places}) * {_SHIFT}) & {(1 << places) - 1} = 0"
+
+    def read(number: str) -> tuple[Any, ...]:
+        numbered = f"SELECT {number} AS n, {positions} FROM {measured.table.relation}"
+        query = f"SELECT count(*), {joined} FROM ({numbered}) {chosen if places else ''}"
+        return connection.execute(query).fetchone() or (0,)
+
+    if any(column.alias.lower() == "rowid" for column in measured.table.columns):
+        rows, *texts = read(_ROW_NUMBER)
+    else:
+        try:
+            rows, *texts = read("rowid" if places else "0")
+        except duckdb.BinderException:
+            # A view has no row ids.
+            rows, *texts = read(_ROW_NUMBER)
+    return rows, texts
+
+
+_ROW_NUMBER = "row_number() OVER ()"
