@@ -18,9 +18,12 @@ from fluid_build.profiling.distributions import describe_positions
 from fluid_build.profiling.measured_types import reading_sql
 from fluid_build.profiling.samples import COLUMNS_A_QUERY, SAMPLE_ROWS
 
-_SHIFT = 40_503
-"""How much further each stretch's row is: the golden ratio of 2**16 rows, so that places differ
-for long. It's odd, and so takes any place of a stretch."""
+_MULTIPLIER = 2_654_435_761
+"""A stretch's number times the golden ratio of 2**32 has upper bits that look random: its row's."""
+
+_MOST_STRETCHES = 1 << 20
+"""Stretches of which each has a number of its own: where rows were deleted, or aren't committed
+yet, the numbers of rows are far higher, and the product would overflow."""
 
 
 def describe_distributions(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
@@ -121,7 +124,8 @@ def _read_positions(
     )
     # Of n rows, every n / 4096th is read, or a few more: the distance is a power of two.
     places = max(measured.rows // SAMPLE_ROWS, 1).bit_length() - 1
-    chosen = f"WHERE (n + (n >> {places}) * {_SHIFT}) & {(1 << places) - 1} = 0"
+    stretch = f"((n >> {places}) & {_MOST_STRETCHES - 1})"
+    chosen = f"WHERE (n + (({stretch} * {_MULTIPLIER}) >> 16)) & {(1 << places) - 1} = 0"
 
     def read(number: str) -> tuple[Any, ...]:
         numbered = f"SELECT {number} AS n, {positions} FROM {measured.table.relation}"

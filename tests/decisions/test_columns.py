@@ -172,6 +172,14 @@ def test_a_personal_column_keeps_no_values(shop: Shop) -> None:
     assert (after.pii, after.top_values, after.min, after.max) == (True, (), None, None)
 
 
+def test_a_personal_column_keeps_no_statistics(shop: Shop) -> None:
+    before = shop.profile.table("orders").column("big")
+    assert before.mean and before.quantiles and before.histogram
+    column = shop.amended(PersonalData(table="orders", column="big")).table("orders")
+    after = column.column("big")
+    assert (after.mean, after.quantiles, after.histogram) == (None, None, ())
+
+
 def test_a_person_can_say_that_a_column_isnt_personal(shop: Shop) -> None:
     decision = PersonalData(table="customers", column="email", is_personal=False)
     column = shop.amended(decision).table("customers").column("email")
