@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fluid_build.decisions.commands import decide_command
 from fluid_build.decisions.editing import entry_text
@@ -15,6 +15,8 @@ from fluid_build.report.page.content import BuiltContent, PageContent
 
 _MOST_UNFOLDED = 3
 """Questions that are shown in full at first: enough to see what a question looks like."""
+_MOST_IN_PLACE = 50
+"""Questions whose answers the page holds as they are; those of a thousand would slow its start."""
 _MOST_DECIDED = 500
 """Recorded decisions that are listed; their file has them all."""
 _PLACEHOLDERS: Mapping[str, AnyDecision] = {
@@ -50,6 +52,12 @@ class Question:
     is_unfolded: bool
     width: int | None
 
+    @property
+    def words(self) -> str:
+        """Return what a search looks in."""
+        labels = [choice.label for choice in self.call.choices]
+        return " ".join((self.call.question, self.call.topic, *labels)).lower()
+
 
 @dataclass(frozen=True, slots=True)
 class Decided:
@@ -67,7 +75,8 @@ class Calls:
     """The open questions, the least certain first, and what is decided.
 
     ``topics`` are the questions' subjects, each with how many there are. ``file`` has the
-    decisions; it's "" where nothing was built.
+    decisions; it's "" where nothing was built. ``packs`` say where the answers to a question are
+    that aren't in its place, by its id.
     """
 
     questions: tuple[Question, ...]
@@ -75,6 +84,12 @@ class Calls:
     decided: tuple[Decided, ...]
     decided_count: int
     file: str
+    packs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def packed_questions(self) -> tuple[Question, ...]:
+        """Return the questions whose answers are packed: those far down a long list."""
+        return self.questions[_MOST_IN_PLACE:]
 
 
 def calls(content: PageContent) -> Calls:

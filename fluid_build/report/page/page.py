@@ -7,7 +7,7 @@ one script in the page, by their hashes (https://www.w3.org/TR/CSP3/).
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Protocol
@@ -51,6 +51,7 @@ _SCRIPTS = (
     "map_search.js",
     "map.js",
     "unpacking.js",
+    "calls.js",
     "contract.js",
 )
 
@@ -104,7 +105,7 @@ def _sections(content: PageContent) -> Iterator[Section]:
         model = model_page(content, built)
         panels = _panels("model", "relation_panel.html", model, model.relations)
         yield Section("model", "Model", "model.html", model, panels)
-    yield Section("calls", "Judgement calls", "calls.html", calls(content))
+    yield _calls(content)
     if content.view.proof is not None or content.run is not None or content.next_steps:
         yield Section("run", "Run", "run.html", run_page(content))
     if built is not None:
@@ -114,6 +115,22 @@ def _sections(content: PageContent) -> Iterator[Section]:
 def _panels(view: str, template: str, data: object, panels: Sequence[Addressed]) -> Panels:
     render = _environment().get_template(template).render
     return packed_panels(view, [(panel.id, render(data=data, panel=panel)) for panel in panels])
+
+
+def _calls(content: PageContent) -> Section:
+    """Return the judgement calls, with the answers far down the list in packs."""
+    data = calls(content)
+    render = _environment().get_template("call_answers.html").render
+    answers = [
+        (f"{question.id}-answers", render(question=question)) for question in data.packed_questions
+    ]
+    packed = packed_panels("calls", answers)
+    packs = {
+        question.id: panel.pack
+        for question, panel in zip(data.packed_questions, packed.panels, strict=True)
+    }
+    data = replace(data, packs=packs)
+    return Section("calls", "Judgement calls", "calls.html", data, replace(packed, panels=()))
 
 
 def _title(content: PageContent) -> str:

@@ -153,3 +153,12 @@ def test_every_question_of_a_real_model_can_be_linked_to() -> None:
     page = report_page(content)
     for judgement in content.built.judgements:
         assert page.count(f'id="call-{judgement.id}"') == 1
+
+
+def test_answers_far_down_a_long_list_are_packed_until_they_are_asked_for() -> None:
+    source = keyed_tables(*(f"t{n}" for n in range(80)))
+    page = report_page(content_of(source))
+    assert page.count('data-facet="key"') == 80
+    assert page.count("Copy command") < 3 * 50 * 2
+    assert page.count("<code>fluid decide") == 50 * 2
+    assert page.count('data-pack="pack-calls-') == 80 + 2 - 50
