@@ -1,7 +1,6 @@
 """The routes of links through the channels, once the slots have their heights."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.report.layout.channels import Riser, assign_tracks
@@ -19,6 +18,8 @@ _LEAST_CHANNEL = 48.0
 # A net in a channel: its box, the offset at which it ends, and whether that is at the right side. A
 # loop round a box ends at both sides, and has a net of its own.
 NetKey = tuple[int, float, bool | None]
+# A net has a riser for what it joins above the point that it comes from, and another for the rest.
+RiserKey = tuple[NetKey, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,13 @@ class Router:
         self.column_of = column_of
         self.tops = tops
         self.widths = widths
-        self.strands: list[dict[NetKey, list[Riser]]] = []
+        self.strands: list[dict[RiserKey, list[Riser]]] = []
         self.tracks: list[int] = []
 
     def route(self) -> Routed:
         """Return where columns and routes are."""
         for number in range(len(self.slots.channels)):
-            risers = self._risers(number)
-            strands, tracks = assign_tracks(list(risers.values()))
-            self.strands.append(dict(zip(risers, strands, strict=True)))
-            self.tracks.append(tracks)
+            self._add_risers(number)
         lefts, starts, width = self._across()
         routes: dict[str, tuple[Point, ...]] = {}
         self.lefts, self.starts = lefts, starts
@@ -68,26 +66,42 @@ class Router:
             routes[loop.link.id] = _simplified(self._loop(loop))
         return Routed(lefts, width, routes)
 
-    def _risers(self, number: int) -> dict[NetKey, Riser]:
-        risers: dict[NetKey, Riser] = defaultdict(Riser)
-        left: dict[NetKey, dict[float, int]] = defaultdict(lambda: defaultdict(int))
-        right: dict[NetKey, dict[float, int]] = defaultdict(lambda: defaultdict(int))
+    def _add_risers(self, number: int) -> None:
+        """Collect the pins of a channel and give its risers their tracks."""
+        pins: dict[RiserKey, tuple[dict[float, int], dict[float, int]]] = {}
+        for key, is_left, start, goal, goal_is_left, weight in self._runs(number):
+            if start != goal:
+                sides = pins.setdefault((key, start < goal), ({}, {}))
+                for height, is_at_left in ((start, is_left), (goal, goal_is_left)):
+                    side = sides[0 if is_at_left else 1]
+                    side[height] = side.get(height, 0) + weight
+        risers = [
+            Riser(key[0], sorted(left.items()), sorted(right.items()))
+            for key, (left, right) in pins.items()
+        ]
+        strands, tracks = assign_tracks(risers)
+        self.strands.append(dict(zip(pins, strands, strict=True)))
+        self.tracks.append(tracks)
+
+    def _runs(self, number: int) -> Iterator[tuple[NetKey, bool, float, float, bool, int]]:
+        """Yield what runs through a channel from children to parents.
+
+        Each has its net, whether it starts at the left, the heights of its start and its goal,
+        whether it ends at the left, and how many links it has.
+        """
         for line in self.slots.channels[number]:
             net = self.nets[line.net]
-            key: NetKey = (net.parent, net.offset, net.is_forward)
-            left[key][self.tops[line.left] + line.left_offset] += line.weight
-            right[key][self.tops[line.right] + line.right_offset] += line.weight
+            left = self.tops[line.left] + line.left_offset
+            right = self.tops[line.right] + line.right_offset
+            start, goal = (right, left) if net.is_forward else (left, right)
+            yield _key(net), not net.is_forward, start, goal, net.is_forward, line.weight
         for loop in self.loops:
+            start, goal = self._loop_heights(loop)
             column = self.column_of[loop.box]
             if column == number - 1:
-                for height in self._loop_heights(loop):
-                    left[self._loop_key(loop)][height] += 1
+                yield _loop_key(loop), True, start, goal, True, 1
             elif column == number and loop.lane is not None:
-                for height in self._loop_heights(loop):
-                    right[self._loop_key(loop)][height] += 1
-        for key in {**left, **right}:
-            risers[key] = Riser(sorted(left[key].items()), sorted(right[key].items()))
-        return risers
+                yield _loop_key(loop), False, start, goal, False, 1
 
     def _across(self) -> tuple[list[float], list[float], float]:
         """Return the left border of each column, the first track of each channel, the width."""
@@ -111,7 +125,6 @@ class Router:
 
     def _path(self, number: int, net: Net, link: Link, child: int) -> list[Point]:
         """Return the corners from the child to the parent."""
-        key = (net.parent, net.offset, net.is_forward)
         column, end = self.column_of[child], self.column_of[net.parent]
         step = -1 if net.is_forward else 1
         at = self.tops[child] + link.child_offset
@@ -123,7 +136,7 @@ class Router:
                 goal = self.tops[net.parent] + net.offset
             else:
                 goal = self.tops[self.slots.trunks[number, column]]
-            corners += self._rise(channel, key, at, goal, leftwards=net.is_forward)
+            corners += self._rise(channel, _key(net), at, goal, leftwards=net.is_forward)
             at = goal
         corners.append(Point(self._side(net.parent, right=net.is_forward), at))
         return corners
@@ -131,20 +144,13 @@ class Router:
     def _loop(self, loop: Loop) -> list[Point]:
         """Return the corners of a link from a box to itself."""
         start, goal = self._loop_heights(loop)
-        channel = self.column_of[loop.box] + 1
+        channel, key = self.column_of[loop.box] + 1, _loop_key(loop)
         right = Point(self._side(loop.box, right=True), start)
-        turn = self._track(channel, self.strands[channel][self._loop_key(loop)][0])
-        corners = [right, Point(turn, start), Point(turn, goal)]
+        rise = self._rise(channel, key, start, goal, leftwards=False)
         if loop.lane is None:
-            return [*corners, Point(right.x, goal)]
-        turn = self._track(channel - 1, self.strands[channel - 1][self._loop_key(loop)][0])
-        left = Point(self._side(loop.box, right=False), start)
-        return [*corners, Point(turn, goal), Point(turn, start), left]
-
-    def _loop_key(self, loop: Loop) -> NetKey:
-        """Return the net of a loop: that of the links to the same point, where it can join."""
-        offset = loop.link.parent_offset
-        return (loop.box, offset, True) if loop.lane is None else (loop.box, offset, None)
+            return [right, *rise, Point(right.x, goal)]
+        fall = self._rise(channel - 1, key, start, goal, leftwards=True)
+        return [right, *rise, *fall[::-1], Point(self._side(loop.box, right=False), start)]
 
     def _loop_heights(self, loop: Loop) -> tuple[float, float]:
         top, link = self.tops[loop.box], loop.link
@@ -161,8 +167,10 @@ class Router:
     def _rise(
         self, channel: int, key: NetKey, start: float, goal: float, *, leftwards: bool
     ) -> list[Point]:
-        """Return the corners in a channel from one pin to the other."""
-        strand = self.strands[channel][key]
+        """Return the corners in a channel, from the pin nearer to the child to the other."""
+        if start == goal:
+            return []
+        strand = self.strands[channel][key, start < goal]
         corners: list[Point] = []
         at = start
         for riser in reversed(strand) if leftwards else strand:
@@ -172,6 +180,15 @@ class Router:
             corners += [Point(x, at), Point(x, after)]
             at = after
         return corners
+
+
+def _key(net: Net) -> NetKey:
+    return (net.parent, net.offset, net.is_forward)
+
+
+def _loop_key(loop: Loop) -> NetKey:
+    """Return the net of a loop: that of the links to the same point, where it can join."""
+    return (loop.box, loop.link.parent_offset, True if loop.lane is None else None)
 
 
 def _simplified(corners: list[Point]) -> tuple[Point, ...]:
