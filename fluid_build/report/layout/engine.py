@@ -8,18 +8,24 @@ from fluid_build.report.layout.columns import assign_columns
 from fluid_build.report.layout.components import connected_components
 from fluid_build.report.layout.drawing import Box, Drawing, Point, Region
 from fluid_build.report.layout.graph import Graph, Node
-from fluid_build.report.layout.heights import BOX_GAP, place_vertically
+from fluid_build.report.layout.heights import BOX_GAP, packed_height, place_vertically
 from fluid_build.report.layout.loops import loops_of, with_room
-from fluid_build.report.layout.nets import nets_of
+from fluid_build.report.layout.nets import Net, nets_of
 from fluid_build.report.layout.ordering import order_slots
 from fluid_build.report.layout.packing import ASPECT, fitting_scale, pack
-from fluid_build.report.layout.routing import Router
-from fluid_build.report.layout.slots import make_slots
+from fluid_build.report.layout.routing import Router, expected_width
+from fluid_build.report.layout.slots import Slots, make_slots
 
 MARGIN = 24.0
 _PART_GAP = 64.0
 _GRID_GAP = 24.0
 _TYPICAL_CHANNEL = 80.0
+# The heights of columns that are tried, as shares of the height at which boxes without lines would
+# have the shape of a screen. A large graph has time for few.
+_SMALL = 120
+_LIMITS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5)
+_FEW_LIMITS = (0.7, 1.0, 1.3)
+_ORDERED = 2
 
 
 def layout(graph: Graph) -> Drawing:
@@ -36,24 +42,36 @@ def layout(graph: Graph) -> Drawing:
 
 
 def _connected(graph: Graph) -> Drawing:
-    """Return the drawing of a connected graph: the best of those with columns of some heights."""
+    """Return the drawing of a connected graph: the best of some with columns of other heights."""
     nets = nets_of(graph)
     heights = [node.height + BOX_GAP for node in graph.nodes]
-    total = sum(heights)
     width = sum(node.width for node in graph.nodes) / len(graph.nodes) + _TYPICAL_CHANNEL
-    ideal = sqrt(total * width / ASPECT)
-    drawings = []
-    for factor in (0.8, 1.0, 1.3) if len(graph.nodes) < 200 else (1.0,):
-        limit = max(ideal * factor, *heights)
-        columns = assign_columns(heights, nets, limit)
-        drawings.append(_in_columns(graph, columns))
-    return max(drawings, key=lambda drawing: fitting_scale(drawing.width, drawing.height))
+    ideal = sqrt(sum(heights) * width / ASPECT)
+    choices = dict.fromkeys(
+        tuple(assign_columns(heights, nets, max(ideal * factor, *heights)))
+        for factor in (_LIMITS if len(graph.nodes) <= _SMALL else _FEW_LIMITS)
+    )
+    slots = [make_slots([node.height for node in graph.nodes], nets, each) for each in choices]
+    slots.sort(key=lambda each: -_expected_scale(graph, each))
+    best = max(
+        map(order_slots, slots[: _ORDERED if len(graph.nodes) <= _SMALL else 1]),
+        key=lambda ordered: _expected_scale(graph, ordered.slots) / (20 + ordered.crossings) ** 0.5,
+    )
+    return _draw(graph, nets, best.slots)
 
 
-def _in_columns(graph: Graph, column_of: list[int]) -> Drawing:
-    nets = nets_of(graph)
-    slots = make_slots([node.height for node in graph.nodes], nets, column_of)
-    slots.columns = order_slots(slots)
+def _expected_scale(graph: Graph, slots: Slots) -> float:
+    """Return about how large the drawing of some columns can be shown."""
+    height = max(packed_height(slots, column) for column in slots.columns)
+    width = 0.0
+    for column, channel in zip(slots.columns, slots.channels, strict=False):
+        width += max((graph.nodes[slot].width for slot in column if slot < slots.boxes), default=0)
+        width += expected_width(len({line.net for line in channel}))
+    return fitting_scale(width, height)
+
+
+def _draw(graph: Graph, nets: Sequence[Net], slots: Slots) -> Drawing:
+    column_of = slots.column_of
     tops = place_vertically(slots, slots.columns, 0.0)
     widths = [node.width for node in graph.nodes]
     widths += [0.0] * (len(slots.heights) - len(widths))

@@ -64,6 +64,11 @@ def place_vertically(slots: Slots, orders: Orders, most: float) -> list[float]:
     return tops
 
 
+def packed_height(slots: Slots, column: list[int]) -> float:
+    """Return the height that a column needs."""
+    return _spacing(slots, column)[-1] + slots.heights[column[-1]]
+
+
 def _spacing(slots: Slots, column: list[int]) -> list[float]:
     """Return how far each slot of a column is below the first when they are packed."""
     distances = [0.0]

@@ -1,13 +1,15 @@
 """What can be counted about a drawing: crossings, and what a correct drawing never has."""
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import isclose
 
 from fluid_build.report.layout.drawing import Box, Drawing, Point
 from fluid_build.report.layout.graph import Graph, Link
 
-Segment = tuple[Point, Point]
+# Two ends, and the number of the line.
+Segment = tuple[Point, Point, int]
 _TOUCH = 0.01
 
 
@@ -26,23 +28,44 @@ def polyline_crossings(lines: Sequence[Sequence[Point]]) -> int:
         for number, line in enumerate(lines)
         for first, second in pairwise(line)
     ]
-    segments.sort(key=lambda segment: min(segment[0].x, segment[1].x))
+    slanted = [each for each in segments if each[0].x != each[1].x and each[0].y != each[1].y]
+    upright = [each for each in segments if each[0].x == each[1].x]
+    level = [each for each in segments if each[0].y == each[1].y]
+    count = _upright_crossings(upright, level)
+    for place, (first, second, number) in enumerate(slanted):
+        for start, end, other in chain(slanted[:place], upright, level):
+            count += number != other and _cross(first, second, start, end)
+    return count
+
+
+def _upright_crossings(upright: Sequence[Segment], level: Sequence[Segment]) -> int:
+    """Return how often upright segments cross level ones: a sweep from left to right.
+
+    Segments that end at a place are gone before those that begin there come, so that segments
+    which only touch don't count.
+    """
+    events: list[tuple[float, int, Segment]] = []
+    for segment in level:
+        left, right = sorted((segment[0].x, segment[1].x))
+        events += [(right, 0, segment), (left, 2, segment)]
+    events += [(segment[0].x, 1, segment) for segment in upright]
+    open_lines: list[tuple[float, int]] = []
     count = 0
-    active: list[tuple[Point, Point, int]] = []
-    for first, second, number in segments:
-        left = min(first.x, second.x)
-        active = [other for other in active if max(other[0].x, other[1].x) >= left]
-        for start, end, owner in active:
-            if owner != number and _cross(first, second, start, end):
-                count += 1
-        active.append((first, second, number))
+    for _, kind, (first, second, number) in sorted(events):
+        if kind == 0:
+            del open_lines[bisect_left(open_lines, (first.y, number))]
+        elif kind == 2:
+            insort(open_lines, (first.y, number))
+        else:
+            top, bottom = sorted((first.y, second.y))
+            start = bisect_left(open_lines, (top + 1e-9, -1))
+            end = bisect_left(open_lines, (bottom - 1e-9, -1))
+            count += sum(other != number for _, other in open_lines[start:end])
     return count
 
 
 def _cross(a: Point, b: Point, c: Point, d: Point) -> bool:
     """Whether two segments cross at a point inside both."""
-    if max(a.y, b.y) <= min(c.y, d.y) or max(c.y, d.y) <= min(a.y, b.y):
-        return False
     return _turn(a, b, c) * _turn(a, b, d) < 0 and _turn(c, d, a) * _turn(c, d, b) < 0
 
 

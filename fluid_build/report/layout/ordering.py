@@ -7,6 +7,7 @@ crossings. The best order of several starts counts.
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from fluid_build.report.layout.slots import Line, Slots
 
@@ -22,8 +23,16 @@ _MOST_STARTS = 12
 _SEED = 14
 
 
-def order_slots(slots: Slots) -> Orders:
-    """Return the slots of each column from top to bottom."""
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Slots in a good order from top to bottom, and how many pairs of links must cross in it."""
+
+    slots: Slots
+    crossings: int
+
+
+def order_slots(slots: Slots) -> Ordered:
+    """Return the slots with each column in order."""
     ordering = _Ordering(slots)
     lines = sum(map(len, slots.channels))
     starts = max(1, min(_MOST_STARTS, _LINE_BUDGET // (max(lines, 1) * 16)))
@@ -36,7 +45,7 @@ def order_slots(slots: Slots) -> Orders:
         if not best[0]:
             break
     assert best is not None
-    return best[1]
+    return Ordered(replace(slots, columns=best[1]), best[0])
 
 
 def _first_order(slots: Slots, number: int, generator: random.Random) -> Orders:

@@ -31,6 +31,11 @@ class Routed:
     routes: dict[str, tuple[Point, ...]]
 
 
+def expected_width(nets: int) -> float:
+    """Return about how wide a channel will be: about half of its nets need a track of their own."""
+    return max(nets / 2 * TRACK_GAP + 2 * END_ROOM, _LEAST_CHANNEL)
+
+
 class Router:
     """Collects the pins of all nets, then assigns tracks, then draws routes."""
 

@@ -30,10 +30,11 @@ class Slots:
     """Boxes have the numbers below ``boxes``, the slots of trunks those above.
 
     ``channels[k]`` has the lines between column ``k - 1`` and column ``k``. ``trunks`` has the
-    slot of a net in a column.
+    slot of a net in a column, ``column_of`` the column of each box.
     """
 
     boxes: int
+    column_of: Sequence[int]
     heights: list[float]
     columns: list[list[int]]
     channels: list[list[Line]]
@@ -43,7 +44,7 @@ class Slots:
 def make_slots(heights: Sequence[float], nets: Sequence[Net], column_of: Sequence[int]) -> Slots:
     """Return the slots of boxes in columns, in no special order within a column."""
     count = max(column_of) + 1
-    slots = Slots(len(heights), list(heights), [[] for _ in range(count)], [], {})
+    slots = Slots(len(heights), column_of, list(heights), [[] for _ in range(count)], [], {})
     slots.channels = [[] for _ in range(count + 1)]
     for box, column in enumerate(column_of):
         slots.columns[column].append(box)
