@@ -28,7 +28,7 @@ from fluid_build.report.view import (
     TableView,
     confidence_label,
 )
-from fluid_build.text import counted, listed_up_to, noun
+from fluid_build.text import counted, listed, listed_up_to, noun
 
 _MOST_NOTICES_OF_A_KIND = 10
 _MOST_COLUMNS_LISTED = 1_500
@@ -91,8 +91,8 @@ def _notices(view: SourceView) -> Iterator[str]:
     if not view.notices:
         yield "Nothing: no key or relationship is broken, and every table has a key."
     numbers = count(1)
-    for kind, listed, left in notices_by_kind(view.notices, _MOST_NOTICES_OF_A_KIND):
-        yield from (_notice(next(numbers), notice) for notice in listed)
+    for kind, first, left in notices_by_kind(view.notices, _MOST_NOTICES_OF_A_KIND):
+        yield from (_notice(next(numbers), notice) for notice in first)
         if left:
             yield f"And {left:,} more under “{kind}”: see `profile.json`."
 
@@ -266,6 +266,8 @@ def _piece_title(piece: Piece) -> str:
     if not piece.centres:
         return "Without references"
     names = [code(name) for name in piece.centres]
+    if len(names) <= _MOST_CENTRES:
+        return f"Around {listed(names)}"
     return f"Around {listed_up_to(_MOST_CENTRES, names)}"
 
 

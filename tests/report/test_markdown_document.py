@@ -103,6 +103,23 @@ def test_a_large_model_is_drawn_in_pieces_that_say_what_is_in_them() -> None:
     assert drawn.count("--") == 29
 
 
+@pytest.mark.parametrize(
+    ("pairs", "title"),
+    [
+        (8, "1. Around `p0`, `p1`, `p2` and 4 more"),
+        (9, "2. Around `p7` and `p8`"),
+    ],
+)
+def test_small_parts_share_a_diagram_whose_title_names_them(pairs: int, title: str) -> None:
+    tables = [
+        table(f"{name}{number}", column("id"), column("ref"), primary_key=("id",))
+        for name in "pc"
+        for number in range(pairs)
+    ]
+    keys = [reference(f"c{number}", "ref", f"p{number}", "id") for number in range(pairs)]
+    assert f"### {title}\n" in document(profile(*tables, foreign_keys=keys))
+
+
 def test_the_diagrams_of_a_huge_model_end_and_say_where_all_of_it_is_drawn() -> None:
     drawn = diagrams(document(chain_of_tables(400)))
     assert drawn.count("```mermaid") == 25
