@@ -247,9 +247,9 @@ def _diagrams(diagram: Diagram) -> Iterator[str]:
 
 def _about_diagrams(diagram: Diagram, implied: int, parts: int) -> Iterator[str]:
     """Yield sentences on what the diagrams show, and what they don't."""
-    subject = "The diagram shows" if parts == 1 else "The diagrams show"
+    opening = "The diagram shows" if parts == 1 else "The diagrams show"
     relations = counted(len(diagram.boxes), "relation")
-    yield f"{subject} the {relations} of the model, with keys and references only."
+    yield f"{opening} the model: {relations}, with keys and references only."
     if parts > 1:
         yield "A relation that several diagrams need is in each of them; a reference is in one."
     if parts > _MOST_DIAGRAMS:
