@@ -209,3 +209,28 @@ def test_it_runs_as_a_process(fluid_process: Fluid, contract: Path, duckdb_shop:
     """The real command, from an empty folder."""
     outcome = fluid_process("test", contract, "--uri", duckdb_shop)
     assert outcome.code == 0, outcome.err
+
+
+def test_the_exposes_that_fail_are_shown_first_and_the_others_counted(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """Of 60 tables: 45 with a broken key, 14 that are gone, one as promised."""
+    database, folder = tmp_path / "wide.duckdb", tmp_path / "model"
+    names = [f"t{number:02d}" for number in range(60)]
+    change(
+        database, *(f"CREATE TABLE {name} AS SELECT i AS id FROM range(9) r(i)" for name in names)
+    )
+    made = fluid("forge", "data-model", "from-source", "--uri", database, "-o", folder)
+    assert made.code == 0, made.err
+    change(database, *(f"DROP TABLE {name}" for name in names[1:15]))
+    change(database, *(f"INSERT INTO {name} VALUES (1)" for name in names[15:]))
+    outcome = fluid("test", folder / "contract.fluid.yaml", "--uri", database)
+    assert outcome.code == 1
+    overview = outcome.out.partition("\nTables\n")[2].partition("\n\n")[0]
+    assert "and 40 more: see --json" in overview
+    assert "  t00 " not in overview
+    missing = outcome.out.partition("\nMissing  14 tables\n")[2].partition("\n\n")[0]
+    assert missing.count("failed  ") == 12
+    assert "and 2 more: see --json" in missing
+    assert outcome.out.count("1 broken promise\n") == 40
+    assert "Further broken promises  5: see --json" in outcome.out

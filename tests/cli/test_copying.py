@@ -22,9 +22,9 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment of a shell that found the command itself."""
+    """The environment of a shell that found the command itself, and of a browser that opens."""
     kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "UV", "_")}
-    return {**kept, "TERM": "xterm-256color", **changes}
+    return {**kept, "TERM": "xterm-256color", "BROWSER": "true", **changes}
 
 
 def on_terminal(command: Sequence[str], folder: Path, columns: int, **changes: str) -> str:
@@ -89,7 +89,10 @@ def test_every_next_step_can_be_pasted(place: Path, technique: str) -> None:
     command = [".venv/bin/fluid", "forge", "data-model", "from-source"]
     options = ["--uri", "two shops.sqlite", "--technique", technique, "-o", "new model"]
     steps = next_steps(on_terminal([*command, *options], place, 40))
-    assert steps[0] == ".venv/bin/fluid verify 'new model'"
+    assert steps[:2] == [
+        ".venv/bin/fluid report 'new model' --open",
+        ".venv/bin/fluid verify 'new model'",
+    ]
     database = "'new model/dbt/two_shops.duckdb'"
     assert steps[-1] == f".venv/bin/fluid verify 'new model' --warehouse {database}"
     # dbt takes long, and does the same for each technique.
@@ -118,8 +121,8 @@ def test_a_command_is_printed_as_it_was_called(
     nowhere = {"PATH": "/usr/bin:/bin"}
     arguments = ["forge", "data-model", "from-source", "--uri", "two shops.sqlite", "-o", "out"]
     steps = next_steps(paste(shlex.join([*command, *arguments]), place, **nowhere).stdout)
-    assert steps[0] == f"{called} verify out"
-    assert paste(steps[0], place, **nowhere).returncode == 0
+    assert steps[1] == f"{called} verify out"
+    assert paste(steps[1], place, **nowhere).returncode == 0
 
 
 def test_a_source_far_from_the_folder_is_named_again(place: Path) -> None:
@@ -127,9 +130,9 @@ def test_a_source_far_from_the_folder_is_named_again(place: Path) -> None:
     forge = ".venv/bin/fluid forge data-model from-source --uri 'two shops.sqlite' -o far/out"
     (place / "far").mkdir()
     steps = next_steps(paste(forge, place).stdout)
-    assert steps[0] == ".venv/bin/fluid verify far/out --uri 'two shops.sqlite'"
-    assert steps[-1].startswith(f"{steps[0]} --warehouse ")
-    outcome = paste(steps[0], place)
+    assert steps[1] == ".venv/bin/fluid verify far/out --uri 'two shops.sqlite'"
+    assert steps[-1].startswith(f"{steps[1]} --warehouse ")
+    outcome = paste(steps[1], place)
     assert outcome.returncode == 0, outcome.stderr
 
 
@@ -137,7 +140,7 @@ def test_what_the_shell_finds_is_called_by_its_name(place: Path) -> None:
     """With the environment active, ``fluid`` is enough; a hint for wrong usage says the same."""
     active = {"PATH": f"{FLUID.parent}:/usr/bin:/bin"}
     arguments = "fluid forge data-model from-source --uri 'two shops.sqlite' -o out"
-    assert next_steps(paste(arguments, place, **active).stdout)[0] == "fluid verify out"
+    assert next_steps(paste(arguments, place, **active).stdout)[1] == "fluid verify out"
     assert "`fluid profile --help`" in paste("fluid profile", place, **active).stderr
     inactive = paste(".venv/bin/fluid profile", place, PATH="/usr/bin:/bin").stderr
     assert "`.venv/bin/fluid profile --help`" in inactive
@@ -147,7 +150,7 @@ def test_dbt_is_not_offered_where_it_cannot_be_read(fluid: Fluid, sqlite_shop: P
     """What another warehouse builds can't be verified from here."""
     uri = ("--uri", sqlite_shop, "-o", sqlite_shop.parent / "out")
     outcome = fluid("forge", "data-model", "from-source", *uri, "--target", "snowflake")
-    prove, review = next_steps(outcome.out)
+    _, prove, review = next_steps(outcome.out)
     assert " verify " in prove
     assert " review " in review
     assert "README.md says how to build it in snowflake" in outcome.out
@@ -161,7 +164,7 @@ def test_dbt_is_installed_first_where_it_is_missing(
     outcome = fluid(
         "forge", "data-model", "from-source", "--uri", sqlite_shop, "-o", sqlite_shop.parent / "out"
     )
-    _, _, install, build, _ = next_steps(outcome.out)
+    _, _, _, install, build, _ = next_steps(outcome.out)
     assert "install 'dbt-core>=1.11,<1.12' 'dbt-duckdb>=1.11,<1.12'" in install
     assert build.endswith("/opt/env/bin/dbt build)")
 

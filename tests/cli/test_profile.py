@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.cli.next_steps import after_summary
+from fluid_build.report.view import source_view
+from fluid_build.sources.conventions import NO_ANSWERS
 from tests.cli.running import COMMAND, Fluid
+from tests.modeling.profiles import column, profile, table
 
 HOSTILE = "evil\x1b[31m\x9b2J[bold red]\u202e\n:skull:"
 
@@ -258,3 +262,24 @@ def test_all_is_refused_with_another_form_of_the_result(
     outcome = fluid("profile", many_tables, "--all", *other)
     assert (outcome.code, outcome.out) == (2, "")
     assert f"{other[0]} and --all can't be combined." in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("source", "repeated", "remark"),
+    [
+        (
+            "postgresql://ann:secret-1@db/shop?sslmode=require",
+            "'postgresql://ann@db/shop?sslmode=require'",
+            " (add the password)",
+        ),
+        ("postgresql://ann@db/shop", "postgresql://ann@db/shop", ""),
+    ],
+    ids=["with a password", "without one"],
+)
+def test_a_password_is_not_repeated(source: str, repeated: str, remark: str) -> None:
+    """The other options are, and the comment says what's missing."""
+    view = source_view(profile(*(table(f"t{number}", column("id")) for number in range(30))))
+    steps = after_summary(view, source, schemas=("sales",), dialect=None, answers=NO_ANSWERS)
+    assert steps[1].command == f"fluid profile {repeated} --schema sales --all"
+    assert steps[1].remark == f"every table, relationship and finding{remark}"
+    assert "secret-1" not in repr(steps)
