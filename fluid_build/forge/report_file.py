@@ -114,17 +114,12 @@ def folder_content(
 
 
 def folder_name(folder: Path) -> str:
-    """Return the name of a folder for commands in its page, which may be shown to anybody.
+    """Return the name of a folder for commands in its page, which run in the folder around it.
 
-    Inside somebody's home it's the path from the current folder, or where that is outside of the
-    home, the folder's name alone: the name of the home is often that of a person.
+    Nothing else of its path is in a page that may be shown to anybody, so a page is the same
+    wherever its folder lies.
     """
-    # Path.home() raises an error for a user without one.
-    home = Path(os.path.realpath(os.path.expanduser("~")))  # noqa: PTH111
-    place = Path(os.path.realpath(folder))
-    if not place.is_relative_to(home):
-        return str(folder)
-    return os.path.relpath(place) if Path.cwd().is_relative_to(home) else place.name
+    return Path(os.path.realpath(folder)).name or str(folder)
 
 
 def _queries(folder: Path, plan: TransformPlan) -> dict[str, str]:

@@ -381,3 +381,17 @@ def test_the_home_folder_is_not_in_a_page(
         assert tmp_path.name not in whole_text(folder / REPORT_FILE)
         fluid("report", os.path.relpath(folder, where))
         assert tmp_path.name not in whole_text(folder / REPORT_FILE)
+
+
+def test_a_page_is_the_same_wherever_its_folder_lies(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No other part of a folder's path than its name is in its page."""
+    folder = forged(sqlite_shop, tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    fluid("report", "model")
+    page = (folder / REPORT_FILE).read_bytes()
+    monkeypatch.chdir("/")
+    fluid("report", folder)
+    assert (folder / REPORT_FILE).read_bytes() == page
+    assert tmp_path.name not in whole_text(folder / REPORT_FILE)

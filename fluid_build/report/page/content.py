@@ -16,8 +16,8 @@ class BuiltContent:
     """What was built: the model with its plan, the contract, and what is still to be decided.
 
     ``contract`` is the text of the contract, ``queries`` the SQL of the relations by their names,
-    as the dbt project has it. ``folder`` is the folder as its user named it, for commands, and
-    ``decided`` are the decisions that are recorded there.
+    as the dbt project has it. ``folder`` is its name, for commands that run in the one around it,
+    and ``decided`` are the decisions that are recorded there.
     """
 
     model: LogicalModel

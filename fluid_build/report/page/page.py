@@ -91,6 +91,7 @@ def report_page(content: PageContent) -> str:
             sections=sections,
             addresses={section.id for section in sections},
             view=content.view,
+            folder=content.built.folder if content.built else "",
         )
     )
 
