@@ -7,6 +7,7 @@ import typer
 from rich.table import Column
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.invocation import shell_word
 from fluid_build.cli.options import Debug, Json
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.unified_config import (
@@ -76,7 +77,7 @@ def set_config(
     if (value is None) != unset:
         raise UsageError(
             f"Pass a value for {key}, or --unset." if value is None else "--unset takes no value.",
-            hint=f"For example: fluid config set {key} VALUE",
+            hint=f"For example: `fluid config set {shell_word(key)} VALUE`.",
         )
     if key == "llm.provider" and value is not None:
         make_provider(value)

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -14,7 +15,7 @@ import typer
 
 from fluid_build.cli.invocation import fluid_command, install_command
 from fluid_build.errors import FaultyFileError, FluidError, MissingExtraError
-from fluid_build.extras import packages_of
+from fluid_build.extras import install_command as pip_command
 from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.secrets import redact
 from fluid_build.sources.personal_text import without_values
@@ -27,6 +28,7 @@ READER_GONE = 128 + 13
 """What the shell reports of a process that SIGPIPE ended: its reader closed the pipe."""
 
 _LABEL = "Error: "
+_INSTALL = "pip install "
 _MOST_DETAILS = 20
 """Lines about one failure: as many as a terminal shows with the prompt still in sight."""
 _NO_BREAK = "\0"
@@ -50,7 +52,7 @@ class Failure:
 def explain(error: Exception) -> Failure:
     """Return the two sentences for an error; an unforeseen error is reported as a bug."""
     if isinstance(error, MissingExtraError):
-        return Failure(error.message, "Install it:", install_command(*packages_of(error.extra)))
+        return Failure(error.message, "Install it:", pip_command(error.extra))
     if isinstance(error, FluidError):
         hint = error.hint or "Run the command with --help to see how it is used."
         return Failure(error.message, hint, error.command, _details(error))
@@ -125,9 +127,10 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
 
 
 def _pasteable(command: str) -> str:
-    """Return a command line as the user has to call it."""
-    ours = re.sub(r"^fluid(?= )", lambda _: fluid_command(), command)
-    return visible(ours)
+    """Return a command line as the user has to call it: ours, or our environment's pip."""
+    if command.startswith(_INSTALL):
+        return visible(install_command(*shlex.split(command.removeprefix(_INSTALL))))
+    return visible(re.sub(r"^fluid(?= )", lambda _: fluid_command(), command))
 
 
 def show_traceback(error: BaseException) -> None:

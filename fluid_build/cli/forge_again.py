@@ -8,6 +8,9 @@ from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.next_steps import Step
 from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import UsageError
+from fluid_build.modeling.dimensional.calendar_settings import locale_of
+from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, DimensionalModel
+from fluid_build.modeling.dimensional.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.kinds import DDL, KINDS, ServerKind
 from fluid_build.sources.source_names import name_of_path
@@ -29,7 +32,6 @@ def forge_again(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
     )
     remarks = [
         *(["add the password"] if has_server else []),
-        *(["add --locale"] if _has_locale(model) else []),
         *(["say where the source is"] if _PLACEHOLDER in places.values() else []),
     ]
     remark = f" ({'; '.join(remarks)})" if remarks else ""
@@ -73,9 +75,8 @@ def _model_options(
         yield "--business-vault"
     if manifest.target != "duckdb":
         yield from ("--target", manifest.target)
-    month = _fiscal_month(model)
-    if month is not None:
-        yield from ("--fiscal-year-start", str(month))
+    if model.dimensional is not None:
+        yield from _dimensional_options(model.dimensional)
     if not _names_itself(model.name, manifest, places):
         yield from ("--name", model.name)
 
@@ -89,13 +90,15 @@ def _names_itself(name: str, manifest: Manifest, places: dict[str, str]) -> bool
     return name == own or name_of_path(path, own) == name
 
 
-def _fiscal_month(model: LogicalModel) -> int | None:
-    for dimension in model.dimensional.dimensions if model.dimensional else ():
-        if dimension.calendar is not None:
-            return dimension.calendar.fiscal_year_start
-    return None
-
-
-def _has_locale(model: LogicalModel) -> bool:
-    dimensions = model.dimensional.dimensions if model.dimensional else ()
-    return any(d.calendar is not None and d.calendar.language != "English" for d in dimensions)
+def _dimensional_options(model: DimensionalModel) -> Iterator[str]:
+    calendars = (dimension.calendar for dimension in model.dimensions)
+    calendar = next(filter(None, calendars), DEFAULT_CALENDAR)
+    locale = locale_of(calendar)
+    if calendar.fiscal_year_start is not None:
+        yield from ("--fiscal-year-start", str(calendar.fiscal_year_start))
+    if locale is not None:
+        yield from ("--locale", locale)
+    for fact in model.facts:
+        date = None if fact.dated_by is None else requested_date(fact.dated_by.reason)
+        if date is not None:
+            yield from ("--event-date", f"{fact.entity_name}={date}")

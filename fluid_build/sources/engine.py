@@ -153,7 +153,8 @@ def _load(connection: duckdb.DuckDBPyConnection, scanner: Scanner, path: Path) -
     except duckdb.Error as error:
         raise SourceError(
             f"The {scanner.name} scanner couldn't be loaded: {reason(error, path)}",
-            hint=f"Install it again: {_install(scanner)}.",
+            hint="Install it again:",
+            command=_install(scanner),
         ) from None
 
 
@@ -162,14 +163,16 @@ def _scanner_path(scanner: Scanner) -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise SourceError(
             f"Reading {scanner.name} needs DuckDB's {scanner.name} scanner, which isn't installed.",
-            hint=f"Install it: {_install(scanner)}.",
+            hint="Install it:",
+            command=_install(scanner),
         )
     folder = Path(next(iter(spec.submodule_search_locations))) / "extensions"
     file = f"v{duckdb.__version__}/{scanner.name}_scanner.duckdb_extension"
     if not (folder / file).is_file():
         raise SourceError(
             f"The installed {scanner.name} scanner wasn't made for DuckDB {duckdb.__version__}.",
-            hint=f"Install the matching one: {_install(scanner)}.",
+            hint="Install the matching one:",
+            command=_install(scanner),
         )
     return folder / file
 

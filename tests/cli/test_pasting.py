@@ -103,6 +103,25 @@ def test_an_answer_is_given_as_the_review_says(place: Path) -> None:
     assert "owner" not in run(f"{CALL} review ../model", place)
 
 
+def test_a_forge_is_repeated_with_all_of_its_options(place: Path) -> None:
+    """The command after an answer makes the same star, with what was answered."""
+    rows = "".join(f"{i};2024-03-{i:02};2024-04-{i:02};{i},5\n" for i in range(1, 29))
+    (place / "new orders.csv").write_text(f"id;ordered;shipped;amount\n{rows}")
+    options = "--technique star --decimal , --fiscal-year-start 7 --locale de"
+    choice = "--event-date 'new orders=shipped' -o '../the star'"
+    forge = f"{CALL} forge data-model from-source --uri 'new orders.csv'"
+    run(f"{forge} {options} {choice}", place)
+    model = place.parent / "the star" / "model.json"
+    star = json.loads(model.read_text())["dimensional"]
+    answered = run(f"{CALL} review '../the star' --answer owner=Sales", place)
+    (again,) = printed_commands(answered)
+    assert "--locale de --event-date 'new orders=shipped'" in again
+    run(again, place)
+    forged_again = json.loads(model.read_text())
+    assert forged_again["dimensional"] == star
+    assert forged_again["product"] == {"team": "Sales"}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a process can't be killed in this way")
 def test_a_run_that_is_resumed_elsewhere_is_reported_from_there(place: Path) -> None:
     """Its paths begin in the folder where it was started, and its commands where it's resumed."""

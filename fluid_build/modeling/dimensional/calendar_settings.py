@@ -30,6 +30,17 @@ def calendar_settings(
     return settings.model_copy(update={"fiscal_year_start": _month(fiscal_year_start)})
 
 
+def locale_of(settings: CalendarSettings) -> str | None:
+    """Return the locale that names months and days as a calendar does; None for the default."""
+    if settings.language == DEFAULT_CALENDAR.language:
+        return None
+    from babel import Locale
+    from babel.localedata import locale_identifiers
+
+    languages = ((code, Locale.parse(code).get_display_name("en")) for code in locale_identifiers())
+    return next((code for code, language in languages if language == settings.language), None)
+
+
 def _month(text: str) -> int:
     months = DEFAULT_CALENDAR.month_names
     spelling = text.strip().lower()

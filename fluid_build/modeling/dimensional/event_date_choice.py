@@ -25,6 +25,9 @@ from fluid_build.modeling.dimensional.date_roles import DateRoles, precedes
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_mandatory
 from fluid_build.text import did_you_mean, listed
 
+_REQUESTED, _AS_DATE = "You chose ", " as the date of the event."
+"""Around the date in the reason of one that the user chose: a model keeps no other note of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class DateCandidate:
@@ -115,6 +118,12 @@ def of_header(candidate: DateCandidate, header: Relationship) -> DateCandidate:
     return replace(candidate, label=label, header=header, precedes=frozenset())
 
 
+def requested_date(reason: str) -> str | None:
+    """Return the date that a user chose, as ``--event-date`` takes it, from a date's reason."""
+    is_requested = reason.startswith(_REQUESTED) and reason.endswith(_AS_DATE)
+    return reason.removeprefix(_REQUESTED).removesuffix(_AS_DATE) if is_requested else None
+
+
 def choose_event_date(
     candidates: Sequence[DateCandidate], requested: str | None, entity: str
 ) -> DateChoice | None:
@@ -125,7 +134,7 @@ def choose_event_date(
     labels = [candidate.label for candidate in candidates]
     if requested is not None:
         chosen = _requested(candidates, requested, entity)
-        reason = f"You chose {chosen.label} as the date of the event."
+        reason = f"{_REQUESTED}{chosen.label}{_AS_DATE}"
     elif candidates:
         chosen = min(candidates, key=lambda candidate: _rank(candidate, candidates))
         reason = _reason(chosen, candidates)

@@ -234,8 +234,7 @@ def _node(
 def _gave_up(output: str) -> DbtError:
     if "No module named 'dbt" in output or "No module named dbt" in output:
         return DbtMissingError(
-            "dbt isn't installed",
-            hint=f"Install it with: {install_command('dbt')}",
+            "dbt isn't installed", hint="Install it:", command=install_command("dbt")
         )
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return DbtFailedError(
