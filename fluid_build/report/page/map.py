@@ -48,6 +48,8 @@ _MOST_LINES_AT_FIRST = 8
 _FEWEST_NAMED = 5
 # What a laptop shows of a page between its header and the buttons.
 _WINDOW = Point(1240, 620)
+# The scales of ``map_scene.js``.
+_NEAR, _FAR = 0.6, 0.16
 _MOST_LANDMARKS = 40
 _LONGEST_LANDMARK = 200.0
 # Where lines share a way, the broken one is on top.
@@ -85,7 +87,7 @@ class Landmark:
 
 @dataclass(frozen=True, slots=True)
 class DrawnMap:
-    """A layer as it's drawn. ``has_all_columns`` is whether boxes have all of their columns."""
+    """A layer as it's drawn. ``level`` is how much of it can be read when all of it is shown."""
 
     width: str
     height: str
@@ -93,7 +95,7 @@ class DrawnMap:
     lines: tuple[DrawnLine, ...]
     regions: tuple[Region, ...]
     landmarks: tuple[Landmark, ...]
-    has_all_columns: bool
+    level: Literal["near", "far", "furthest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +181,19 @@ def _drawn(diagram: Diagram, *, with_all_columns: bool) -> DrawnMap:
         ),
         tuple(_named_regions(drawing, diagram)),
         tuple(_landmarks(drawing, diagram)),
-        with_all_columns,
+        _level(drawing),
     )
+
+
+def _level(drawing: Drawing) -> Literal["near", "far", "furthest"]:
+    """Return what the script would: a browser needn't lay out first what it hides then."""
+    scale = _window_scale(drawing)
+    return "near" if scale >= _NEAR else "far" if scale >= _FAR else "furthest"
+
+
+def _window_scale(drawing: Drawing) -> float:
+    """Return the scale at which a drawing fits in a window."""
+    return min(_WINDOW.x / drawing.width, _WINDOW.y / drawing.height)
 
 
 def _drawn_box(shape: BoxShape, place: Box) -> DrawnBox:
@@ -237,7 +250,7 @@ def _degrees(diagram: Diagram) -> Counter[str]:
 def _landmarks(drawing: Drawing, diagram: Diagram) -> Iterator[Landmark]:
     """Yield the most connected boxes whose names don't overlap when all of a map is in a window."""
     degrees = _degrees(diagram)
-    scale = min(_WINDOW.x / drawing.width, _WINDOW.y / drawing.height)
+    scale = _window_scale(drawing)
     size = LANDMARK_SIZE / scale
     areas: list[Box] = []
     for box in sorted(diagram.boxes, key=lambda box: -degrees[box.id]):

@@ -17,6 +17,8 @@ class MapViewer {
     this.listen();
     this.measure();
     new ResizeObserver(() => this.measure()).observe(this.window);
+    window.addEventListener("beforeprint", () => this.scene.showAll());
+    window.addEventListener("afterprint", () => this.scene.transform());
   }
 
   find(selector) {
@@ -48,11 +50,10 @@ class MapViewer {
     }
     this.scene.svg.replaceWith(scene.svg);
     Object.assign(this, { scene, layer, hasAllColumns });
-    this.measure();
-    this.showSwitches();
-    this.showLegend();
     if (this.scene.boxes.has(this.selected)) this.select(this.selected, { centre: true });
     else this.clear();
+    this.showSwitches();
+    this.showLegend();
   }
 
   // Sizes are read here alone: when the window changes or the panel opens.
@@ -101,7 +102,7 @@ class MapViewer {
     if (!box) return;
     this.selected = id;
     this.scene.highlightBox(box);
-    this.setStop(box);
+    this.scene.setStop(box);
     this.openPanel(mapBoxPanel(this.layerFacts, this.layerFacts.boxes.get(id)));
     if (centre) this.scene.centre(box);
     else this.scene.reveal(box);
@@ -130,12 +131,6 @@ class MapViewer {
     announce(this.panel.querySelector("h3").textContent);
   }
 
-  // The map is one stop of the Tab key; arrow keys move it.
-  setStop(box) {
-    this.scene.svg.querySelector('.box[tabindex="0"]')?.setAttribute("tabindex", "-1");
-    box.element.setAttribute("tabindex", "0");
-  }
-
   // Events
 
   listen() {
@@ -153,7 +148,7 @@ class MapViewer {
   }
 
   click(event) {
-    const target = event.target.closest("button, .box, svg") ?? event.target;
+    const target = event.target.closest("button, summary, .box, .map-legend, .map-window") ?? event.target;
     const { mapZoom, mapState, mapBox } = target.dataset;
     if (mapZoom === "fit") this.scene.fit();
     else if (mapZoom) this.scene.zoom(mapZoom === "in" ? 1.4 : 1 / 1.4, undefined, { animate: true });
@@ -164,7 +159,7 @@ class MapViewer {
     else if (mapBox) this.select(mapBox, { centre: true });
     else if (this.hasDragged) this.hasDragged = false;
     else if (target.classList.contains("box")) this.select(target.dataset.id);
-    else if (target.tagName === "svg") this.clickGround(event);
+    else if (target === this.window) this.clickGround(event);
   }
 
   clickGround(event) {
@@ -195,7 +190,7 @@ class MapViewer {
   closePanel() {
     const focusGoes = this.panel.contains(document.activeElement);
     this.clear();
-    if (focusGoes) this.scene.svg.querySelector('.box[tabindex="0"]')?.focus({ preventScroll: true });
+    if (focusGoes) this.scene.stop.element.focus({ preventScroll: true });
   }
 
   press(event) {
@@ -217,7 +212,7 @@ class MapViewer {
     const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     const next = this.scene.neighbour(this.scene.boxes.get(id), dx, dy);
     if (!next) return;
-    this.setStop(next);
+    this.scene.setStop(next);
     next.element.focus({ preventScroll: true });
     this.scene.reveal(next);
   }
@@ -235,7 +230,7 @@ class MapViewer {
   }
 
   pointerDown(event) {
-    if (event.button || !event.target.closest("svg")) return;
+    if (event.button || event.target.closest("button, details")) return;
     this.pointers.set(event.pointerId, this.place(event));
     this.hasDragged = false;
     this.origin = this.place(event);
@@ -276,7 +271,7 @@ class MapViewer {
     this.hovered = event;
     this.hoverFrame ??= requestAnimationFrame(() => {
       this.hoverFrame = undefined;
-      const isOnGround = this.hovered.target.matches("svg, .edge, .feet, .region *, .line text");
+      const isOnGround = !this.hovered.target.closest("button, details, .box");
       const point = this.place(this.hovered);
       this.showTip(isOnGround ? this.scene.lineAt(point) : null, point);
     });

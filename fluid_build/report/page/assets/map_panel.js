@@ -80,7 +80,7 @@ function mapBoxPanel(facts, box) {
 
 function mapLinePanel(facts, edge) {
   const names = [facts.boxes.get(edge.child).name, facts.boxes.get(edge.parent).name];
-  const counts = `A row of ${names[1]} has ${mapCounts[edge.childCount]} of ${names[0]}; a row of ${names[0]} has ${mapCounts[edge.parentCount]} of ${names[1]}.`;
+  const counts = `Each row of ${names[0]} has ${mapCounts[edge.parentCount]} in ${names[1]}. Each row of ${names[1]} has ${mapCounts[edge.childCount]} in ${names[0]}.`;
   return [
     mapHead("Relationship", edge.label),
     mapElement("p", {}, mapBoxButton(facts, edge.child), " → ", mapBoxButton(facts, edge.parent), " ", mapStateLabel(edge)),

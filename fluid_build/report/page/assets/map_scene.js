@@ -1,8 +1,9 @@
 // A drawing of the map and the window on it: where it is, how large, and what is highlighted.
 //
 // The drawing's viewBox shows all of it, which is what a printer and a page without scripts need.
-// A scene transforms one group inside. Its `scale`, `x` and `y` take a point of the drawing to
-// pixels of the window; the viewBox' own part of that is taken out again in `transform`.
+// A scene transforms the SVG element as a whole: a transformed group inside would have the browser
+// lay out all text again whenever the scale changes. `scale`, `x` and `y` take a point of the
+// drawing to pixels of the window; the viewBox' own part of that is taken out in `transform`.
 const MAP_GREATEST_SCALE = 2.5;
 // Below the first scale columns can't be read and titles grow; below the second neither can titles.
 const MAP_NEAR = 0.6;
@@ -11,11 +12,19 @@ const MAP_MARGIN = 24;
 // The legend and the buttons are at the bottom.
 const MAP_FOOT = 56;
 const MAP_NARROW = 600;
+// From this many boxes and lines on, those outside of the window aren't drawn.
+const MAP_MANY_PARTS = 300;
 const MAP_SWITCHED = ["implied", "question"];
 const mapMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 function mapNumbers(text) {
   return (text.match(/-?[\d.]+/g) ?? []).map(Number);
+}
+
+function mapExtent(points) {
+  const [xs, ys] = [points.filter((_, n) => n % 2 === 0), points.filter((_, n) => n % 2 === 1)];
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }
 
 function mapBounds(boxes) {
@@ -28,7 +37,6 @@ function mapBounds(boxes) {
 class MapScene {
   constructor(svg) {
     this.svg = svg;
-    this.group = svg.querySelector(".scene");
     [, , this.width, this.height] = mapNumbers(svg.getAttribute("viewBox"));
     this.window = { width: 0, height: 0 };
     this.boxes = new Map();
@@ -40,13 +48,17 @@ class MapScene {
     }
     this.lines = [...svg.querySelectorAll(".edge")].map((path) => {
       const { id, child, parent } = path.dataset;
-      const line = { id, child, parent, path, element: path.parentElement };
+      const points = mapNumbers(path.getAttribute("d"));
+      const line = { id, child, parent, points, element: path.parentElement, ...mapExtent(points) };
       this.boxes.get(child).lines.push(line);
       if (parent !== child) this.boxes.get(parent).lines.push(line);
       return line;
     });
     this.names = [...svg.querySelectorAll(".region text, .landmarks text")];
     this.marked = [];
+    const parts = [...this.boxes.values(), ...this.lines];
+    this.culled = parts.length > MAP_MANY_PARTS ? parts : [];
+    this.stop = this.boxes.values().next().value;
   }
 
   resize(width, height) {
@@ -138,16 +150,52 @@ class MapScene {
     const base = Math.min(this.window.width / this.width, this.window.height / this.height);
     const left = (this.window.width - this.width * base) / 2;
     const top = (this.window.height - this.height * base) / 2;
-    const [x, y, scale] = [(this.x - left) / base, (this.y - top) / base, this.scale / base];
-    this.group.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
-    const level = this.scale >= MAP_NEAR ? "near" : this.scale >= MAP_FAR ? "far" : "furthest";
+    const scale = this.scale / base;
+    this.svg.style.transform = `translate(${this.x - left * scale}px, ${this.y - top * scale}px) scale(${scale})`;
+    this.setLevel(this.scale);
+    this.sizeNames(this.scale);
+    this.cull();
+  }
+
+  setLevel(scale) {
+    const level = scale >= MAP_NEAR ? "near" : scale >= MAP_FAR ? "far" : "furthest";
     if (this.svg.dataset.level !== level) this.svg.dataset.level = level;
-    this.sizeNames();
+  }
+
+  // A printer gets the whole drawing: style sheets take out the transformation.
+  showAll() {
+    this.setLevel(this.fitScale);
+    this.sizeNames(this.fitScale);
+    for (const part of this.culled) this.setAway(part, false);
+  }
+
+  // What was shown or hidden already isn't touched: the browser would check its style.
+  cull() {
+    const { x: left, y: top } = this.toDrawing({ x: 0, y: 0 });
+    const { x: right, y: bottom } = this.toDrawing({ x: this.window.width, y: this.window.height });
+    for (const part of this.culled) {
+      const isInside = part.x < right && part.y < bottom && part.x + part.width > left && part.y + part.height > top;
+      this.setAway(part, !isInside && part !== this.stop);
+    }
+  }
+
+  setAway(part, isAway) {
+    if (Boolean(part.isAway) === isAway) return;
+    part.isAway = isAway;
+    part.element.classList.toggle("away", isAway);
+  }
+
+  // The box that the Tab key leads to is always there.
+  setStop(box) {
+    this.stop.element.setAttribute("tabindex", "-1");
+    this.stop = box;
+    this.setAway(box, false);
+    box.element.setAttribute("tabindex", "0");
   }
 
   // The names of regions and landmarks keep their size on the screen, in steps.
-  sizeNames() {
-    const size = 13 / 1.25 ** Math.round(Math.log(Math.min(this.scale, 1)) / Math.log(1.25));
+  sizeNames(scale) {
+    const size = 13 / 1.25 ** Math.round(Math.log(Math.min(scale, 1)) / Math.log(1.25));
     if (size === this.nameSize) return;
     this.nameSize = size;
     for (const name of this.names) name.setAttribute("font-size", size.toFixed(1));
@@ -162,8 +210,8 @@ class MapScene {
     const at = this.toDrawing(point);
     let [nearest, least] = [null, reach / this.scale];
     for (const line of this.lines) {
-      if (!this.isShown(line)) continue;
-      line.points ??= mapNumbers(line.path.getAttribute("d"));
+      const isNear = line.x - least < at.x && at.x < line.x + line.width + least && line.y - least < at.y && at.y < line.y + line.height + least;
+      if (!isNear || !this.isShown(line)) continue;
       for (let i = 0; i + 3 < line.points.length; i += 2) {
         const [x1, y1, x2, y2] = line.points.slice(i, i + 4);
         const dx = Math.max(Math.min(x1, x2) - at.x, at.x - Math.max(x1, x2), 0);
