@@ -12,6 +12,7 @@ from fluid_build.decisions.subjects import decision_line
 from fluid_build.report.judgements.judgement import Choice, Judgement
 from fluid_build.report.judgements.key_judgements import candidate_judgement
 from fluid_build.report.page.content import BuiltContent, PageContent
+from fluid_build.report.page.run_facts import RunFacts
 
 _MOST_UNFOLDED = 3
 """Questions that are shown in full at first: enough to see what a question looks like."""
@@ -19,11 +20,11 @@ _MOST_IN_PLACE = 50
 """Questions whose answers the page holds as they are; those of a thousand would slow its start."""
 _MOST_DECIDED = 500
 """Recorded decisions that are listed; their file has them all."""
-_PLACEHOLDERS: Mapping[str, AnyDecision] = {
-    "owner": Owner(team="TEAM"),
-    "domain": Domain(domain="DOMAIN"),
+_PLACEHOLDERS: Mapping[str, tuple[str, AnyDecision]] = {
+    "owner": ("TEAM", Owner(team="TEAM")),
+    "domain": ("DOMAIN", Domain(domain="DOMAIN")),
 }
-"""Decisions that are answered in words, by the field of their question."""
+"""What a person replaces in a decision that is made in words, by the field of its question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A recorded decision; ``figures`` and ``sql`` are of its evidence."""
+    """A recorded decision; ``figures`` and ``sql`` are of its evidence.
+
+    ``status`` is what became of it in the run, "" where that isn't known.
+    """
 
     line: str
     by: str
+    status: str
     reason: str
     figures: tuple[tuple[str, int], ...]
     sql: str
@@ -85,6 +90,11 @@ class Calls:
     decided_count: int
     file: str
     packs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_choices(self) -> bool:
+        """Return whether a question is answered by choosing."""
+        return any(question.call.choices for question in self.questions)
 
     @property
     def packed_questions(self) -> tuple[Question, ...]:
@@ -113,7 +123,7 @@ def calls(content: PageContent) -> Calls:
             for place, judgement in enumerate(judgements)
         ),
         tuple(Counter(judgement.topic for judgement in judgements).most_common()),
-        tuple(map(_decided, decided[:_MOST_DECIDED])),
+        tuple(_decided(decision, content.run) for decision in decided[:_MOST_DECIDED]),
         len(decided),
         "" if built is None else f"{built.folder.rstrip('/')}/{DECISIONS_FILE}",
     )
@@ -123,8 +133,9 @@ def _answers(judgement: Judgement, built: BuiltContent | None) -> Iterator[Answe
     for place, choice in enumerate(judgement.choices):
         yield _answer(choice, built, is_ours=place == 0)
     if judgement.field and built is not None:
-        decision = _PLACEHOLDERS[judgement.field]
-        yield Answer("In your words", "", *_ways(decision, built))
+        placeholder, decision = _PLACEHOLDERS[judgement.field]
+        hint = f"Write its name in place of {placeholder}."
+        yield Answer("In your words", hint, *_ways(decision, built))
 
 
 def _answer(choice: Choice, built: BuiltContent | None, *, is_ours: bool) -> Answer:
@@ -137,15 +148,22 @@ def _ways(decision: AnyDecision, built: BuiltContent) -> tuple[str, str]:
     return decide_command(decision, built.folder), entry_text(decision)
 
 
-def _decided(decision: AnyDecision) -> Decided:
-    evidence = decision.evidence
+def _decided(decision: AnyDecision, run: RunFacts | None) -> Decided:
+    evidence, line = decision.evidence, decision_line(decision)
     figures: tuple[tuple[str, int], ...] = ()
     if evidence is not None:
         figures = (("rows", evidence.rows), ("violations", evidence.violations))
     return Decided(
-        decision_line(decision),
+        line,
         decision.by,
+        "" if run is None else _status(line, decision, run),
         decision.reason,
         figures,
         "" if evidence is None else evidence.sql,
     )
+
+
+def _status(line: str, decision: AnyDecision, run: RunFacts) -> str:
+    """Return what became of a decision; a person's that the run doesn't know was made since."""
+    known = (each.status for each in (*run.decisions, *run.proposals) if each.decision == line)
+    return next(known, "not forged yet" if decision.by == "person" else "")

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Collection
+from dataclasses import replace
 from html import unescape
 
 from fluid_build.decisions.files import parse_decisions
@@ -12,6 +13,7 @@ from fluid_build.report.judgements.judgement import Choice, Judgement
 from fluid_build.report.page.calls import Calls, calls
 from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.page import report_page
+from fluid_build.report.page.run_facts import ProposalFacts, RunFacts
 from fluid_build.report.view import source_view
 from tests.modeling.profiles import candidate, column, profile, reference, table
 from tests.report.page.questions import content_of, keyed_tables
@@ -128,3 +130,13 @@ def test_answers_far_down_a_long_list_are_packed_until_they_are_asked_for() -> N
     assert page.count("Copy command") < 3 * 50 * 2
     assert page.count("<code>fluid decide") == 50 * 2
     assert page.count('data-pack="pack-calls-') == 80 + 2 - 50
+
+
+def test_a_decision_says_what_became_of_it_or_that_it_was_made_since() -> None:
+    decided = (Ignore(table="a"), Ignore(table="b"), Ignore(table="c", by="model"))
+    verdict = ProposalFacts("ignore a", "person", "refused", "There's no such table.")
+    content = replace(
+        content_of(keyed_tables("orders"), decided), run=RunFacts("1", decisions=(verdict,))
+    )
+    assert [each.status for each in calls(content).decided] == ["refused", "not forged yet", ""]
+    assert {each.status for each in calls_of(keyed_tables("orders"), decided).decided} == {""}
