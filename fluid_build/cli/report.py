@@ -10,7 +10,7 @@ from fluid_build.cli import failures, messages
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.pages import open_page, opening
 from fluid_build.copilot.store.configured import open_store
-from fluid_build.forge.report_file import REPORT_FILE, rendered_page
+from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.pipeline.folder_facts import recorded_facts, reviewed_facts
 from fluid_build.report.page.page_file import check_page_place, write_page
 from fluid_build.report.terminal.printing import show
@@ -43,7 +43,7 @@ def report(
     check_page_place(path)
     run = recorded_facts(open_store(), folder, sources.plan)
     facts = run or reviewed_facts(folder, sources.model, sources.plan)
-    write_page(path, rendered_page(sources.content(facts)))
+    write_page(path, sources.page(facts))
     is_open = opens and open_page(path)
     if json:
         messages.show_json({"report": str(path), "folder": str(folder), "run": run and run.id})

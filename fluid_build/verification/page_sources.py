@@ -1,44 +1,58 @@
-"""What the page of a forged folder shows, read from the folder, which may be a stranger's."""
+"""What the page of a forged folder shows, read from the folder, which may be a stranger's.
+
+Nothing of it is run, so the plan is read from its file and not derived again.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from fluid_build.decisions.files import recorded_decisions
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.forge.documents import MODEL_FILE, PROFILE_FILE
-from fluid_build.forge.report_file import folder_content
+from fluid_build.forge.documents import MODEL_FILE, PLAN_FILE, PROFILE_FILE
+from fluid_build.forge.report_file import folder_content, rendered_page
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import Profile
-from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.run_facts import RunFacts
 from fluid_build.report.profile_json import read_profile
 from fluid_build.transform.plan.elements import TransformPlan
-from fluid_build.transform.proof.manifest import not_as_written, read_manifest, read_text
+from fluid_build.transform.proof.manifest import digest, not_as_written, read_manifest, read_text
 from fluid_build.transform.proof.proof import Proof
 from fluid_build.transform.proof.written_proof import PROOF_FILE
-from fluid_build.verification.untrusted_model import MOST_BYTES, plan_of_file, read_model
+from fluid_build.verification.untrusted_model import MOST_BYTES, read_model
+
+_Part = TypeVar("_Part", bound=BaseModel)
+_SHOWN = (PROFILE_FILE, MODEL_FILE, PLAN_FILE)
 
 
 @dataclass(frozen=True, slots=True)
 class PageSources:
-    """What was measured, modelled and proven, as the files of a folder say."""
+    """What was measured, modelled, planned and proven, as the files of a folder say.
+
+    ``is_edited`` says that one of them isn't as the forge wrote it.
+    """
 
     folder: Path
     profile: Profile
     model: LogicalModel
     plan: TransformPlan
     proof: Proof
+    is_edited: bool
 
-    def content(self, run: RunFacts | None) -> PageContent:
-        """Return what the page of the folder shows.
+    def page(self, run: RunFacts | None) -> str:
+        """Return the page of the folder.
 
-        Raises SourceUnreadableError where the files contradict each other.
+        Raises SourceUnreadableError where files were edited and don't fit together any more.
         """
         try:
-            return folder_content(self.folder, self.profile, self.model, self.plan, self.proof, run)
-        except (LookupError, ValueError, AssertionError, RecursionError) as error:
+            return rendered_page(
+                folder_content(self.folder, self.profile, self.model, self.plan, self.proof, run)
+            )
+        except (LookupError, ValueError, TypeError, AssertionError, RecursionError) as error:
+            if not self.is_edited:
+                raise
             raise _contradictory(self.folder) from error
 
 
@@ -48,21 +62,27 @@ def read_page_sources(folder: Path) -> PageSources:
     Raises SourceNotFoundError for a missing folder or file, SourceUnreadableError for a file that a
     forge wouldn't write, and DecisionError for invalid decisions.
     """
-    read_manifest(folder)
+    manifest = read_manifest(folder)
     recorded_decisions(folder)
     path = folder / PROFILE_FILE
     profile = read_profile(read_text(path, MOST_BYTES), path)
     model = read_model(folder / MODEL_FILE)
     if _columns_of_profile(profile) != _columns_of_model(model):
         raise _contradictory(folder)
-    plan = plan_of_file(folder / MODEL_FILE, model)
-    return PageSources(folder, profile, model, plan, _read_proof(folder / PROOF_FILE))
+    return PageSources(
+        folder,
+        profile,
+        model,
+        _read(folder / PLAN_FILE, TransformPlan),
+        _read(folder / PROOF_FILE, Proof),
+        any(digest(folder / name) != manifest.files.get(name) for name in _SHOWN),
+    )
 
 
-def _read_proof(path: Path) -> Proof:
+def _read(path: Path, part: type[_Part]) -> _Part:
     text = read_text(path, MOST_BYTES)
     try:
-        return Proof.model_validate_json(text, strict=True)
+        return part.model_validate_json(text, strict=True)
     except ValidationError as error:
         raise not_as_written(path, error) from None
 
@@ -80,6 +100,6 @@ def _columns_of_model(model: LogicalModel) -> list[tuple[str, list[str]]]:
 
 def _contradictory(folder: Path) -> SourceUnreadableError:
     return SourceUnreadableError(
-        f"{MODEL_FILE} and {PROFILE_FILE} in {folder} describe different tables or columns.",
-        hint="Use files from the same run, or run `fluid forge` again.",
+        f"{PROFILE_FILE}, {MODEL_FILE} and {PLAN_FILE} in {folder} don't fit together any more.",
+        hint="One of them was edited, or they are of different runs. Run `fluid forge` again.",
     )
