@@ -156,7 +156,7 @@ def _decided(decision: AnyDecision, run: RunFacts | None) -> Decided:
     return Decided(
         line,
         decision.by,
-        "" if run is None else _status(line, decision, run),
+        _status(line, decision, run) if run is not None and run.id else "",
         decision.reason,
         figures,
         "" if evidence is None else evidence.sql,

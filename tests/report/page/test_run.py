@@ -1,5 +1,6 @@
 """The run in the page: green only where all was compared, and bounded whatever was found."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -171,6 +172,8 @@ def test_of_thousands_of_findings_and_proposals_the_first_of_each_kind_are_liste
 def test_errors_that_no_repair_removed_are_announced() -> None:
     run = RunFacts("1", findings=(finding("error"),), conformance_errors=("fluid: wrong",))
     assert run_page(content_with(run=run)).errors == 2
+    for shown in (run, replace(run, id="")):
+        assert "<strong>2 errors</strong> in the results" in report_page(content_with(run=shown))
 
 
 def test_text_of_a_model_is_text() -> None:
