@@ -147,7 +147,7 @@ def dot_text(graph: Graph, splines: str) -> Iterator[str]:
         offsets[link.child].add(link.child_offset)
         offsets[link.parent].add(link.parent_offset)
     yield f"digraph {{ rankdir=LR; splines={splines}; nodesep=0.33; ranksep=1.1"
-    yield "node [shape=none margin=0]"
+    yield "node [shape=none margin=0] edge [dir=none]"
     for node in graph.nodes:
         cells = "".join(dot_cells(node, sorted(offsets[node.id])))
         table = f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">{cells}</TABLE>'

@@ -1,7 +1,8 @@
 """The layout of a diagram: every connected part in columns, then the parts next to each other."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, sqrt
 
 from fluid_build.report.layout.columns import assign_columns
@@ -10,11 +11,11 @@ from fluid_build.report.layout.drawing import Box, Drawing, Point, Region
 from fluid_build.report.layout.graph import Graph, Node
 from fluid_build.report.layout.heights import BOX_GAP, packed_height, place_vertically
 from fluid_build.report.layout.loops import loops_of, with_room
-from fluid_build.report.layout.nets import Net, nets_of
+from fluid_build.report.layout.nets import Net, nets_of, single_nets
 from fluid_build.report.layout.ordering import order_slots
 from fluid_build.report.layout.packing import ASPECT, fitting_scale, pack
 from fluid_build.report.layout.routing import Router, expected_width
-from fluid_build.report.layout.slots import Slots, make_slots
+from fluid_build.report.layout.slots import Slots, make_slots, merge_trunks
 
 MARGIN = 24.0
 _PART_GAP = 64.0
@@ -26,6 +27,10 @@ _SMALL = 120
 _LIMITS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5)
 _FEW_LIMITS = (0.7, 1.0, 1.3)
 _ORDERED = 2
+# Twice as many crossings are as bad as a drawing that is shown 0.6 times as large; a few crossings
+# more or less don't matter.
+_CROSSINGS_EXPONENT = 0.75
+_FEW_CROSSINGS = 20
 
 
 def layout(graph: Graph) -> Drawing:
@@ -51,26 +56,50 @@ def _connected(graph: Graph) -> Drawing:
         tuple(assign_columns(heights, nets, max(ideal * factor, *heights)))
         for factor in (_LIMITS if len(graph.nodes) <= _SMALL else _FEW_LIMITS)
     )
-    slots = [make_slots([node.height for node in graph.nodes], nets, each) for each in choices]
-    slots.sort(key=lambda each: -_expected_scale(graph, each))
-    best = max(
-        map(order_slots, slots[: _ORDERED if len(graph.nodes) <= _SMALL else 1]),
-        key=lambda ordered: _expected_scale(graph, ordered.slots) / (20 + ordered.crossings) ** 0.5,
-    )
-    return _draw(graph, nets, best.slots)
+    sizes = [node.height for node in graph.nodes]
+    plans = [_Plan(nets, make_slots(sizes, nets, each)) for each in choices]
+    plans.sort(key=lambda plan: -_expected_scale(graph, plan))
+    if len(graph.nodes) > _SMALL:
+        return _draw(graph, plans[0].ordered())
+    single = single_nets(nets)
+    quality = partial(_quality, graph)
+    best = max((plan.ordered() for plan in plans[:_ORDERED]), key=quality)
+    parted = _Plan(single, make_slots(sizes, single, best.slots.column_of)).ordered()
+    return _draw(graph, max(best, parted, key=quality))
 
 
-def _expected_scale(graph: Graph, slots: Slots) -> float:
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Boxes in columns, and which links may share trunks; ``crossings`` once it's in order."""
+
+    nets: Sequence[Net]
+    slots: Slots
+    crossings: int = 0
+
+    def ordered(self) -> "_Plan":
+        """Return the plan with the slots of each column in order."""
+        ordered = order_slots(self.slots)
+        return _Plan(self.nets, merge_trunks(ordered.slots, self.nets), ordered.crossings)
+
+
+def _quality(graph: Graph, plan: _Plan) -> float:
+    """Return how good a plan is: large when shown, with few crossings."""
+    return _expected_scale(graph, plan) / (_FEW_CROSSINGS + plan.crossings) ** _CROSSINGS_EXPONENT
+
+
+def _expected_scale(graph: Graph, plan: _Plan) -> float:
     """Return about how large the drawing of some columns can be shown."""
+    nets, slots = plan.nets, plan.slots
     height = max(packed_height(slots, column) for column in slots.columns)
     width = 0.0
     for column, channel in zip(slots.columns, slots.channels, strict=False):
         width += max((graph.nodes[slot].width for slot in column if slot < slots.boxes), default=0)
-        width += expected_width(len({line.net for line in channel}))
+        width += expected_width(len({nets[line.net].key for line in channel}))
     return fitting_scale(width, height)
 
 
-def _draw(graph: Graph, nets: Sequence[Net], slots: Slots) -> Drawing:
+def _draw(graph: Graph, plan: _Plan) -> Drawing:
+    nets, slots = plan.nets, plan.slots
     column_of = slots.column_of
     tops = place_vertically(slots, slots.columns, 0.0)
     widths = [node.width for node in graph.nodes]

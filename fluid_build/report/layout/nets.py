@@ -1,6 +1,7 @@
 """Links that are drawn as one tree: those to the same point of a parent, from the same side."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from fluid_build.report.layout.directions import break_cycles
 from fluid_build.report.layout.graph import Graph, Link
@@ -19,6 +20,11 @@ class Net:
     is_forward: bool
     links: list[Link] = field(default_factory=list)
     children: list[int] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[int, float, bool]:
+        """Return the point of the parent and its side: what all links of a net have in common."""
+        return self.parent, self.offset, self.is_forward
 
     @property
     def arcs(self) -> list[tuple[int, int]]:
@@ -40,3 +46,12 @@ def nets_of(graph: Graph) -> list[Net]:
         net.links.append(link)
         net.children.append(child)
     return list(nets.values())
+
+
+def single_nets(nets: Sequence[Net]) -> list[Net]:
+    """Return a net for each link."""
+    return [
+        replace(net, links=[link], children=[child])
+        for net in nets
+        for link, child in zip(net.links, net.children, strict=True)
+    ]

@@ -18,8 +18,8 @@ _LEAST_CHANNEL = 48.0
 # A net in a channel: its box, the offset at which it ends, and whether that is at the right side. A
 # loop round a box ends at both sides, and has a net of its own.
 NetKey = tuple[int, float, bool | None]
-# A net has a riser for what it joins above the point that it comes from, and another for the rest.
-RiserKey = tuple[NetKey, bool]
+# A net has a riser for what it joins above a point that it comes from, and another for the rest.
+RiserKey = tuple[NetKey, float, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,12 @@ class Router:
         pins: dict[RiserKey, tuple[dict[float, int], dict[float, int]]] = {}
         for key, is_left, start, goal, goal_is_left, weight in self._runs(number):
             if start != goal:
-                sides = pins.setdefault((key, start < goal), ({}, {}))
+                sides = pins.setdefault((key, goal, start < goal), ({}, {}))
                 for height, is_at_left in ((start, is_left), (goal, goal_is_left)):
                     side = sides[0 if is_at_left else 1]
                     side[height] = side.get(height, 0) + weight
         risers = [
-            Riser(key[0], sorted(left.items()), sorted(right.items()))
+            Riser(key[:2], sorted(left.items()), sorted(right.items()))
             for key, (left, right) in pins.items()
         ]
         strands, tracks = assign_tracks(risers)
@@ -99,7 +99,7 @@ class Router:
             left = self.tops[line.left] + line.left_offset
             right = self.tops[line.right] + line.right_offset
             start, goal = (right, left) if net.is_forward else (left, right)
-            yield _key(net), not net.is_forward, start, goal, net.is_forward, line.weight
+            yield net.key, not net.is_forward, start, goal, net.is_forward, line.weight
         for loop in self.loops:
             start, goal = self._loop_heights(loop)
             column = self.column_of[loop.box]
@@ -141,7 +141,7 @@ class Router:
                 goal = self.tops[net.parent] + net.offset
             else:
                 goal = self.tops[self.slots.trunks[number, column]]
-            corners += self._rise(channel, _key(net), at, goal, leftwards=net.is_forward)
+            corners += self._rise(channel, net.key, at, goal, leftwards=net.is_forward)
             at = goal
         corners.append(Point(self._side(net.parent, right=net.is_forward), at))
         return corners
@@ -175,7 +175,7 @@ class Router:
         """Return the corners in a channel, from the pin nearer to the child to the other."""
         if start == goal:
             return []
-        strand = self.strands[channel][key, start < goal]
+        strand = self.strands[channel][key, goal, start < goal]
         corners: list[Point] = []
         at = start
         for riser in reversed(strand) if leftwards else strand:
@@ -185,10 +185,6 @@ class Router:
             corners += [Point(x, at), Point(x, after)]
             at = after
         return corners
-
-
-def _key(net: Net) -> NetKey:
-    return (net.parent, net.offset, net.is_forward)
 
 
 def _loop_key(loop: Loop) -> NetKey:

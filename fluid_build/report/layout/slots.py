@@ -5,7 +5,8 @@ it passes, and all links of a net share it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from fluid_build.report.layout.nets import Net
@@ -51,6 +52,40 @@ def make_slots(heights: Sequence[float], nets: Sequence[Net], column_of: Sequenc
     for number, net in enumerate(nets):
         _add_net(slots, number, net, column_of)
     return slots
+
+
+def merge_trunks(slots: Slots, nets: Sequence[Net]) -> Slots:
+    """Return the slots with trunks to the same point in one slot where they run side by side.
+
+    They begin together, and part for good where something is between them.
+    """
+    nearer: dict[int, int] = {}
+    target: dict[int, tuple[int, float, bool]] = {}
+    for line in (line for channel in slots.channels for line in channel):
+        net = nets[line.net]
+        near, far = (line.left, line.right) if net.is_forward else (line.right, line.left)
+        if far >= slots.boxes:
+            nearer[far] = near
+            target[far] = net.key
+    merged = list(range(len(slots.heights)))
+    for is_forward in (True, False):
+        for column in slots.columns if is_forward else reversed(slots.columns):
+            for upper, lower in pairwise(column):
+                if (
+                    target.get(upper) == target.get(lower, upper)
+                    and target[upper][2] == is_forward
+                    and merged[nearer[upper]] == merged[nearer[lower]]
+                ):
+                    merged[lower] = merged[upper]
+    return replace(
+        slots,
+        columns=[[slot for slot in column if merged[slot] == slot] for column in slots.columns],
+        channels=[
+            [line._replace(left=merged[line.left], right=merged[line.right]) for line in channel]
+            for channel in slots.channels
+        ],
+        trunks={place: merged[slot] for place, slot in slots.trunks.items()},
+    )
 
 
 def _add_net(slots: Slots, number: int, net: Net, column_of: Sequence[int]) -> None:
