@@ -15,7 +15,7 @@ from fluid_build.report.layout.nets import Net
 _TOLERANCE = 1.05
 # A net costs as many columns as it spans, and each of its links a little more: a link that joins
 # the trunk of its net early is easier to follow.
-_LINK_COST = 0.25
+_LINK_COST = 0.1
 _PASSES = 6
 
 

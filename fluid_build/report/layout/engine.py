@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil, sqrt
+from math import ceil, pow, sqrt
 
 from fluid_build.report.layout.columns import assign_columns
 from fluid_build.report.layout.components import connected_components
@@ -84,7 +84,7 @@ class _Plan:
 
 def _quality(graph: Graph, plan: _Plan) -> float:
     """Return how good a plan is: large when shown, with few crossings."""
-    return _expected_scale(graph, plan) / (_FEW_CROSSINGS + plan.crossings) ** _CROSSINGS_EXPONENT
+    return _expected_scale(graph, plan) / pow(_FEW_CROSSINGS + plan.crossings, _CROSSINGS_EXPONENT)
 
 
 def _expected_scale(graph: Graph, plan: _Plan) -> float:

@@ -23,6 +23,8 @@ _LINE_BUDGET = 2_500
 _MOST_STARTS = 36
 # One in so many starts is from any order, the others from the best order so far.
 _FRESH_SHARE = 3
+# How far a slot moves at last; in the sweeps it only changes places with its neighbours.
+_REACH = 8
 _SEED = 14
 
 
@@ -51,7 +53,8 @@ def order_slots(slots: Slots) -> Ordered:
         result = ordering.run(orders)
         if result[0] <= best[0]:
             best = result
-    return Ordered(replace(slots, columns=best[1]), best[0])
+    crossings, orders = ordering.polished(*best, _REACH)
+    return Ordered(replace(slots, columns=orders), crossings)
 
 
 def _shaken(orders: Orders, generator: random.Random) -> Orders:
@@ -137,15 +140,15 @@ class _Ordering:
                 best_orders = [list(column) for column in orders]
             if not best or stale == _STALE_SWEEPS:
                 break
-        return self._polished(best, best_orders)
+        return self.polished(best, best_orders, 1)
 
-    def _polished(self, crossings: int, orders: Orders) -> tuple[int, Orders]:
-        """Return the orders after all exchanges that save crossings."""
+    def polished(self, crossings: int, orders: Orders, reach: int) -> tuple[int, Orders]:
+        """Return the orders after all moves by up to ``reach`` places that save crossings."""
         for column in orders:
             self._number(column)
         while crossings:
             for column in (*orders, *reversed(orders)):
-                self._exchange(column)
+                self._sift(column, reach)
             before, crossings = crossings, self._crossings()
             if crossings == before:
                 break
@@ -171,30 +174,28 @@ class _Ordering:
         column[:] = [next(ranked) if slot in centres else slot for slot in column]
         self._number(column)
 
-    def _exchange(self, column: list[int]) -> None:
-        """Let neighbours change places while that saves crossings."""
-        position = self.position
-        pins = {
-            slot: tuple(
-                [(position[near] + share, weight) for near, share, weight in side[slot]]
-                for side in (self.left, self.right)
-            )
-            for slot in column
-        }
-        gains: dict[tuple[int, int], int] = {}
-        changed = True
-        while changed:
-            changed = False
-            for place in range(len(column) - 1):
-                upper, lower = column[place], column[place + 1]
-                gain = gains.get((upper, lower))
-                if gain is None:
-                    gain = sum(map(_gain, pins[upper], pins[lower]))
-                    gains[upper, lower] = gain
-                    gains[lower, upper] = -gain
-                if gain > 0:
-                    column[place], column[place + 1] = lower, upper
-                    changed = True
+    def _sift(self, column: list[int], reach: int) -> None:
+        """Move each slot up or down to where that saves most crossings."""
+        gains = _Gains(self, column)
+        moved = True
+        while moved:
+            moved = False
+            for slot in list(column):
+                place = column.index(slot)
+                target = place
+                most = saved = 0
+                for lower in range(place + 1, min(place + 1 + reach, len(column))):
+                    saved += gains.of(slot, column[lower])
+                    if saved > most:
+                        most, target = saved, lower
+                saved = 0
+                for upper in range(place - 1, max(place - 1 - reach, -1), -1):
+                    saved += gains.of(column[upper], slot)
+                    if saved > most:
+                        most, target = saved, upper
+                if most:
+                    column.insert(target, column.pop(place))
+                    moved = True
         self._number(column)
 
     def _crossings(self) -> int:
@@ -207,6 +208,30 @@ class _Ordering:
             )
             total += _inversions(pairs)
         return total
+
+
+class _Gains:
+    """The crossings that two slots of a column save by changing places, each counted once."""
+
+    def __init__(self, ordering: _Ordering, column: Sequence[int]) -> None:
+        position = ordering.position
+        self.pins = {
+            slot: tuple(
+                [(position[near] + share, weight) for near, share, weight in side[slot]]
+                for side in (ordering.left, ordering.right)
+            )
+            for slot in column
+        }
+        self.known: dict[tuple[int, int], int] = {}
+
+    def of(self, upper: int, lower: int) -> int:
+        """Return the crossings that are saved when the lower slot becomes the upper."""
+        gain = self.known.get((upper, lower))
+        if gain is None:
+            gain = sum(map(_gain, self.pins[upper], self.pins[lower]))
+            self.known[upper, lower] = gain
+            self.known[lower, upper] = -gain
+        return gain
 
 
 def _shares(slots: Slots, line: Line) -> tuple[int, float, int, float]:
