@@ -7,7 +7,7 @@ import pytest
 
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.language import DropRelationship, SetKey
-from fluid_build.pipeline.receipt import Receipt
+from fluid_build.pipeline.receipt import Receipt, StageRow, stage_rows
 from fluid_build.pipeline.run_facts import run_facts
 from fluid_build.pipeline.runs import RunLog
 from tests.pipeline.small_runs import (
@@ -99,3 +99,10 @@ def test_facts_have_the_decisions_of_a_person_with_what_became_of_them(
         entry.status for entry in receipt.decisions
     ]
     assert facts.conformance == tuple(receipt.conformance.items())
+
+
+def test_a_stage_that_ran_again_has_a_span_for_each_attempt() -> None:
+    first = StageRow(name="logical", seconds=2, spans=((1, 3),))
+    again = StageRow(name="logical", seconds=1, spans=((7, 8),))
+    (row,) = stage_rows([first, again])
+    assert (row.seconds, row.attempts, row.spans) == (3, 2, ((1, 3), (7, 8)))

@@ -28,7 +28,7 @@ _PLACEHOLDERS: Mapping[str, tuple[str, AnyDecision]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerCard:
     """A choice, or words of one's own, with the command and the entry that say so.
 
     ``command`` and ``entry`` are "" where nothing was built yet, or where ``option`` of the next
@@ -44,12 +44,12 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class QuestionCard:
     """A question with its answers, ours first. ``width`` is its certainty in percent."""
 
     id: str
     call: Judgement
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerCard, ...]
     is_unfolded: bool
     width: int | None
 
@@ -61,7 +61,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionCard:
     """A recorded decision; ``figures`` and ``sql`` are of its evidence.
 
     ``status`` is what became of it in the run, "" where that isn't known.
@@ -84,9 +84,9 @@ class Calls:
     that aren't in its place, by its id.
     """
 
-    questions: tuple[Question, ...]
+    questions: tuple[QuestionCard, ...]
     topics: tuple[tuple[str, int], ...]
-    decided: tuple[Decided, ...]
+    decided: tuple[DecisionCard, ...]
     decided_count: int
     file: str
     packs: Mapping[str, str] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Calls:
         return any(question.call.choices for question in self.questions)
 
     @property
-    def packed_questions(self) -> tuple[Question, ...]:
+    def packed_questions(self) -> tuple[QuestionCard, ...]:
         """Return the questions whose answers are packed: those far down a long list."""
         return self.questions[_MOST_IN_PLACE:]
 
@@ -113,7 +113,7 @@ def calls(content: PageContent) -> Calls:
     decided = () if built is None else built.decided
     return Calls(
         tuple(
-            Question(
+            QuestionCard(
                 f"call-{judgement.id if built else place}",
                 judgement,
                 tuple(_answers(judgement, built)),
@@ -129,18 +129,18 @@ def calls(content: PageContent) -> Calls:
     )
 
 
-def _answers(judgement: Judgement, built: BuiltContent | None) -> Iterator[Answer]:
+def _answers(judgement: Judgement, built: BuiltContent | None) -> Iterator[AnswerCard]:
     for place, choice in enumerate(judgement.choices):
         yield _answer(choice, built, is_ours=place == 0)
     if judgement.field and built is not None:
         placeholder, decision = _PLACEHOLDERS[judgement.field]
         hint = f"Write its name in place of {placeholder}."
-        yield Answer("In your words", hint, *_ways(decision, built))
+        yield AnswerCard("In your words", hint, *_ways(decision, built))
 
 
-def _answer(choice: Choice, built: BuiltContent | None, *, is_ours: bool) -> Answer:
+def _answer(choice: Choice, built: BuiltContent | None, *, is_ours: bool) -> AnswerCard:
     ways = ("", "") if choice.decision is None or built is None else _ways(choice.decision, built)
-    return Answer(choice.label, choice.reason, *ways, choice.option, is_ours)
+    return AnswerCard(choice.label, choice.reason, *ways, choice.option, is_ours)
 
 
 def _ways(decision: AnyDecision, built: BuiltContent) -> tuple[str, str]:
@@ -148,12 +148,12 @@ def _ways(decision: AnyDecision, built: BuiltContent) -> tuple[str, str]:
     return decide_command(decision, built.folder), entry_text(decision)
 
 
-def _decided(decision: AnyDecision, run: RunFacts | None) -> Decided:
+def _decided(decision: AnyDecision, run: RunFacts | None) -> DecisionCard:
     evidence, line = decision.evidence, decision_line(decision)
     figures: tuple[tuple[str, int], ...] = ()
     if evidence is not None:
         figures = (("rows", evidence.rows), ("violations", evidence.violations))
-    return Decided(
+    return DecisionCard(
         line,
         decision.by,
         _status(line, decision, run) if run is not None and run.id else "",

@@ -35,7 +35,7 @@ _STATUSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EntryGroup:
     """A severity or a status, with how many entries it has."""
 
     id: str
@@ -44,23 +44,23 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class FindingList:
     """Findings by severity, errors first; ``left`` of them aren't listed."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[EntryGroup, ...]
     entries: tuple[tuple[FindingFacts, str, str], ...]
     left: int
 
 
 @dataclass(frozen=True, slots=True)
-class Proposals:
+class ProposalList:
     """Decisions by what became of them, the refused first; ``left`` of them aren't listed.
 
     ``id`` is the list's id in the page.
     """
 
     id: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[EntryGroup, ...]
     entries: tuple[tuple[ProposalFacts, str, str], ...]
     left: int
 
@@ -71,7 +71,7 @@ class Proposals:
 
 
 @dataclass(frozen=True, slots=True)
-class Spending:
+class RunCosts:
     """What a run cost: labelled totals, and its use by model and by agent."""
 
     totals: tuple[tuple[str, str], ...]
@@ -90,10 +90,10 @@ class RunPage:
     proof: ProofPart | None
     timeline: Timeline | None
     seconds: str
-    spending: Spending | None
-    findings: Findings
-    proposals: Proposals
-    decisions: Proposals
+    spending: RunCosts | None
+    findings: FindingList
+    proposals: ProposalList
+    decisions: ProposalList
     steps: tuple[tuple[str, str], ...]
     most_at_first: int = _MOST_AT_FIRST
 
@@ -102,8 +102,8 @@ class RunPage:
         """Return how many errors the results still have."""
         if self.run is None:
             return 0
-        found = sum(finding.severity == "error" for finding in self.run.findings)
-        return found + len(self.run.conformance_errors)
+        findings = sum(finding.severity == "error" for finding in self.run.findings)
+        return findings + len(self.run.conformance_errors)
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
@@ -159,7 +159,7 @@ def _participation(run: RunFacts) -> str:
     )
 
 
-def _spending(cost: CostFacts) -> Spending:
+def _spending(cost: CostFacts) -> RunCosts:
     total = dollars(cost.total_usd)
     totals = [
         ("Cost", total if cost.limit_usd is None else f"{total} of {dollars(cost.limit_usd)}"),
@@ -171,7 +171,7 @@ def _spending(cost: CostFacts) -> Spending:
     if cost.unconfirmed_usd:
         totals.append(("Not reported by the provider", dollars(cost.unconfirmed_usd)))
     uses = (("Model", cost.models), ("Agent", cost.agents))
-    return Spending(
+    return RunCosts(
         tuple(totals),
         tuple(
             (label, tuple((use, dollars(use.cost_usd)) for use in rows))
@@ -181,23 +181,23 @@ def _spending(cost: CostFacts) -> Spending:
     )
 
 
-def _findings(findings: Sequence[FindingFacts]) -> Findings:
+def _findings(findings: Sequence[FindingFacts]) -> FindingList:
     kinds, entries = _by_kind(findings, lambda finding: finding.severity, _SEVERITIES)
-    return Findings(kinds, entries, len(findings) - len(entries))
+    return FindingList(kinds, entries, len(findings) - len(entries))
 
 
-def _proposals(list_id: str, proposals: Sequence[ProposalFacts]) -> Proposals:
+def _proposals(list_id: str, proposals: Sequence[ProposalFacts]) -> ProposalList:
     kinds, entries = _by_kind(proposals, lambda proposal: proposal.status, _STATUSES)
-    return Proposals(list_id, kinds, entries, len(proposals) - len(entries))
+    return ProposalList(list_id, kinds, entries, len(proposals) - len(entries))
 
 
 def _by_kind(
     entries: Sequence[_T], kind_of: Callable[[_T], str], labels: dict[str, tuple[str, str]]
-) -> tuple[tuple[Kind, ...], tuple[tuple[_T, str, str], ...]]:
+) -> tuple[tuple[EntryGroup, ...], tuple[tuple[_T, str, str], ...]]:
     """Return the kinds that there are, and the first entries of each with its label and style."""
     counts = Counter(map(kind_of, entries))
     kinds = tuple(
-        Kind(id_, label, counts[id_]) for id_, (label, _) in labels.items() if counts[id_]
+        EntryGroup(id_, label, counts[id_]) for id_, (label, _) in labels.items() if counts[id_]
     )
     chosen = [
         (entry, *labels[kind.id])

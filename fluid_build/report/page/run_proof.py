@@ -24,7 +24,7 @@ _LABELS = {"proven": "same", "empty": "empty", "lost": "lost", "not compared": "
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerdictBanner:
     """The verdict on all tables: a word, a sentence, and its style (good, warn or bad)."""
 
     word: str
@@ -52,7 +52,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DifferingCells:
     """A row that one side has more often than the other, as cells in the columns of its loss."""
 
     side: str
@@ -69,7 +69,7 @@ class Loss:
     failed: tuple[FigureProof, ...]
     columns: tuple[str, ...]
     left: int
-    rows: tuple[Difference, ...]
+    rows: tuple[DifferingCells, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class ProofPart:
     ``hidden_losses`` count what isn't listed. ``remarks`` say what was compared in another way.
     """
 
-    verdict: Verdict
+    verdict: VerdictBanner
     rows: tuple[ProofRow, ...]
     losses: tuple[Loss, ...]
     hidden_losses: int
@@ -110,16 +110,18 @@ def proof_part(content: PageContent, proof: Proof) -> ProofPart:
     )
 
 
-def _verdict(proof: Proof, skipped: int) -> Verdict:
+def _verdict(proof: Proof, skipped: int) -> VerdictBanner:
     if proof.verdict == "lost":
-        return Verdict("Lost", proof.reason, "bad")
+        return VerdictBanner("Lost", proof.reason, "bad")
     if proof.verdict == "not proven":
-        return Verdict("Not proven", proof.reason, "warn")
+        return VerdictBanner("Not proven", proof.reason, "warn")
     sentence = f"{_agreement(proof.tables)}."
     if skipped:
         tables = counted(skipped, "further table")
-        return Verdict("Proven in part", f"{sentence} {tables} couldn't be read at all.", "warn")
-    return Verdict("Proven", sentence, "good")
+        return VerdictBanner(
+            "Proven in part", f"{sentence} {tables} couldn't be read at all.", "warn"
+        )
+    return VerdictBanner("Proven", sentence, "good")
 
 
 def _agreement(tables: Sequence[TableProof]) -> str:
@@ -136,7 +138,7 @@ def _agreement(tables: Sequence[TableProof]) -> str:
     return ", ".join(parts)
 
 
-def _row(table: TableProof, addresses: dict[str, str], verdict: Verdict) -> ProofRow:
+def _row(table: TableProof, addresses: dict[str, str], verdict: VerdictBanner) -> ProofRow:
     styles = {"proven": verdict.style if verdict.style == "good" else "", "lost": "bad"}
     styles["not compared"] = "warn"
     return ProofRow(
@@ -157,7 +159,7 @@ def _loss(table: TableProof, addresses: dict[str, str]) -> Loss:
         columns,
         left,
         tuple(
-            Difference(
+            DifferingCells(
                 row.side,
                 row.times,
                 tuple(Cell(row.values.get(name), name in row.differs) for name in columns),
