@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from fluid_build.report.diagrams.conceptual_diagram import conceptual_diagram
 from fluid_build.report.diagrams.diagram import Count, Diagram, DiagramBox, DiagramEdge, EdgeState
@@ -35,6 +35,7 @@ LayerId = Literal["source", "conceptual", "model"]
 # columns.
 _MOST_BOXES_IN_FULL = 100
 _MOST_ROWS_IN_FULL = 3_000
+LayerFacts: TypeAlias = dict[Literal["boxes", "edges"], list[list[object]]]
 _SWITCHED: tuple[EdgeState, ...] = ("implied", "question")
 _COUNT_LABELS: dict[Count, str] = {
     "one": "exactly one",
@@ -123,7 +124,7 @@ class MapData:
     """
 
     layers: tuple[Layer, ...]
-    facts: Mapping[str, object]
+    facts: Mapping[str, LayerFacts]
     symbols: tuple[tuple[str, str], ...]
 
 
@@ -276,7 +277,7 @@ def _overlap(first: Box, second: Box) -> bool:
     )
 
 
-def _facts(diagram: Diagram, addresses: Mapping[str, str], *, is_model: bool) -> dict[str, object]:
+def _facts(diagram: Diagram, addresses: Mapping[str, str], *, is_model: bool) -> LayerFacts:
     """Return what the script shows about boxes and edges, in the order of ``map_panel.js``."""
     return {
         "boxes": [

@@ -5,11 +5,16 @@ import re
 from base64 import b64decode
 from itertools import pairwise
 
+import duckdb
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid_build.forge import Forged, forge
 from fluid_build.report.diagrams.diagram import Diagram, DiagramBox, DiagramEdge, Mark, Row
 from fluid_build.report.layout.drawing import Point
+from fluid_build.report.page.content import BuiltContent, PageContent
+from fluid_build.report.page.map import map_data
 from fluid_build.report.page.map_boxes import (
     REMARK_SIZE,
     ROW_SIZE,
@@ -19,8 +24,30 @@ from fluid_build.report.page.map_boxes import (
     map_graph,
 )
 from fluid_build.report.page.map_lines import feet_path, label_place, line_path
+from fluid_build.report.page.page import report_page
 from fluid_build.report.page.text_widths import clipped, single_line, text_width, words
+from fluid_build.report.view import source_view
+from fluid_build.sources import open_source
 from tests.report.page.test_page import HOSTILE, page_of
+
+
+@pytest.fixture(scope="module")
+def forged(tmp_path_factory: pytest.TempPathFactory) -> Forged:
+    """A vault of customers, and of orders of which three have an unknown customer."""
+    path = tmp_path_factory.mktemp("shop") / "shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE customers AS SELECT i AS customer_id, 'Shop ' || i AS name"
+            " FROM range(1, 41) t(i)"
+        )
+        connection.execute(
+            "CREATE TABLE orders AS SELECT i AS order_id, if(i < 4, 99, 1 + i % 40) AS customer_id,"
+            " i * 1.5 AS amount"
+            " FROM range(1, 201) t(i)"
+        )
+    with open_source(str(path)) as source:
+        return forge(source, technique="data_vault_2")
+
 
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
 MARKS = st.sampled_from([(), ("PK",), ("FK",), ("PK", "FK")])
@@ -40,6 +67,11 @@ def shape_of(box: DiagramBox, *, with_all_columns: bool = True) -> BoxShape:
 
 def row(name: str, *marks: Mark) -> Row:
     return Row(name, "INTEGER", marks)
+
+
+def content_of(forged: Forged) -> PageContent:
+    view = source_view(forged.profile, forged.model, forged.plan, forged.proof)
+    return PageContent(view, BuiltContent(forged.model, forged.plan, ""))
 
 
 def packed_text(page: str, id_: str) -> str:
@@ -157,3 +189,38 @@ def test_the_map_of_a_profile_has_the_source_and_its_entities() -> None:
     assert re.findall(r'name="map-layer" value="(\w+)"', page) == ["source", "conceptual"]
     assert 'data-layer="source"' in page
     assert 'data-layer="conceptual"' in packed_text(page, "map-conceptual")
+
+
+def test_every_box_and_edge_of_each_layer_is_drawn(forged: Forged) -> None:
+    """What the script knows of is what is drawn, in both drawings of a layer."""
+    data = map_data(content_of(forged))
+    assert [layer.id for layer in data.layers] == ["source", "conceptual", "model"]
+    for layer in data.layers:
+        assert layer.full is not None
+        facts = data.facts[layer.id]
+        for drawing in (layer.drawing, layer.full):
+            assert {box.shape.box.id for box in drawing.boxes} == {box[0] for box in facts["boxes"]}
+            assert {line.edge.id for line in drawing.lines} == {edge[0] for edge in facts["edges"]}
+
+
+def test_a_broken_reference_is_marked_and_labelled_with_its_orphans(forged: Forged) -> None:
+    page = report_page(content_of(forged))
+    line = re.search(r'<g class="line broken">.*?</g>', page)
+    assert line is not None
+    assert 'data-child="orders" data-parent="customers"' in line[0]
+    assert re.search(r">3( orphans)?</text>", line[0])
+
+
+def test_each_drawing_is_in_the_page_once(forged: Forged) -> None:
+    """The source as SVG, and the others packed: a reader's browser needs them later or never."""
+    page = report_page(content_of(forged))
+    assert re.findall(r'<svg class="map-drawing" data-layer="(\w+)"', page) == ["source"]
+    for id_ in ("map-source-full", "map-conceptual", "map-conceptual-full", "map-model"):
+        assert packed_text(page, id_).strip().startswith('<svg class="map-drawing"')
+
+
+def test_the_tab_key_leads_to_a_single_box_of_a_drawing(forged: Forged) -> None:
+    model = packed_text(report_page(content_of(forged)), "map-model")
+    stops = re.findall(r'role="button" tabindex="(-?\d)"', model)
+    assert stops.count("0") == 1
+    assert set(stops) == {"0", "-1"}

@@ -190,7 +190,7 @@ class MapViewer {
   closePanel() {
     const focusGoes = this.panel.contains(document.activeElement);
     this.clear();
-    if (focusGoes) this.scene.stop.element.focus({ preventScroll: true });
+    if (focusGoes) this.scene.stop.frame.focus({ preventScroll: true });
   }
 
   press(event) {
@@ -213,7 +213,7 @@ class MapViewer {
     const next = this.scene.neighbour(this.scene.boxes.get(id), dx, dy);
     if (!next) return;
     this.scene.setStop(next);
-    next.element.focus({ preventScroll: true });
+    next.frame.focus({ preventScroll: true });
     this.scene.reveal(next);
   }
 

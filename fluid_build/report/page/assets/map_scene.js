@@ -44,7 +44,7 @@ class MapScene {
       const [x, y] = mapNumbers(element.getAttribute("transform"));
       const frame = element.querySelector(".frame");
       const [width, height] = ["width", "height"].map((name) => Number(frame.getAttribute(name)));
-      this.boxes.set(element.dataset.id, { id: element.dataset.id, element, x, y, width, height, lines: [] });
+      this.boxes.set(element.dataset.id, { id: element.dataset.id, element, frame, x, y, width, height, lines: [] });
     }
     this.lines = [...svg.querySelectorAll(".edge")].map((path) => {
       const { id, child, parent } = path.dataset;
@@ -58,6 +58,7 @@ class MapScene {
     this.marked = [];
     const parts = [...this.boxes.values(), ...this.lines];
     this.culled = parts.length > MAP_MANY_PARTS ? parts : [];
+    svg.classList.toggle("large", this.culled.length > 0);
     this.stop = this.boxes.values().next().value;
   }
 
@@ -187,10 +188,10 @@ class MapScene {
 
   // The box that the Tab key leads to is always there.
   setStop(box) {
-    this.stop.element.setAttribute("tabindex", "-1");
+    this.stop.frame.setAttribute("tabindex", "-1");
     this.stop = box;
     this.setAway(box, false);
-    box.element.setAttribute("tabindex", "0");
+    box.frame.setAttribute("tabindex", "0");
   }
 
   // The names of regions and landmarks keep their size on the screen, in steps.
