@@ -9,7 +9,7 @@ from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile, HistogramBin
 from fluid_build.report.page.lineage import Lineage, RelationColumn
 from fluid_build.report.view import ColumnView, TableView
-from fluid_build.text import clip, counted
+from fluid_build.text import as_sentence, clip, counted
 
 BAR_HEIGHT = 24
 """Pixels of the highest bar of a histogram; the page scales the drawing."""
@@ -134,8 +134,8 @@ def _null_share(column: ColumnProfile) -> str:
         return "always null"
     percent = 100 * column.nulls / column.rows
     # What isn't nothing and isn't everything never looks like it.
-    shown = "< 1" if percent < 1 else "> 99" if percent > 99 else f"{percent:.0f}"
-    return f"{shown} % null"
+    shown = "<1" if percent < 1 else ">99" if percent > 99 else f"{percent:.0f}"
+    return f"{shown}% null"
 
 
 def _distinct(column: ColumnProfile) -> str:
@@ -205,11 +205,11 @@ def _figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
     if (quantiles := column.quantiles) is not None:
         about = "" if column.statistics_sample is None else "about "
         for name, value in (
-            ("5 %", quantiles.p05),
-            ("25 %", quantiles.p25),
+            ("5%", quantiles.p05),
+            ("25%", quantiles.p25),
             ("Median", quantiles.p50),
-            ("75 %", quantiles.p75),
-            ("95 %", quantiles.p95),
+            ("75%", quantiles.p75),
+            ("95%", quantiles.p95),
         ):
             yield name, f"{about}{value}"
 
@@ -238,9 +238,10 @@ def _remarks(column: ColumnView) -> Iterator[str]:
         yield attribute.reason
     if measured.semantic_reason and attribute.semantic_type:
         meaning = attribute.semantic_type.replace("_", " ")
-        yield f"{meaning.capitalize()}: {measured.semantic_reason}."
+        yield as_sentence(f"{meaning.capitalize()}: {measured.semantic_reason}")
     if attribute.measure is not None:
-        yield f"{attribute.measure.additivity.capitalize()} measure: {attribute.measure.reason}."
+        additivity = attribute.measure.additivity.capitalize()
+        yield as_sentence(f"{additivity} measure: {attribute.measure.reason}")
     if measured.measured_type and measured.measured_type != measured.type and not is_code(measured):
         yield f"Every value is really {measured.measured_type}."
     if attribute.pii:

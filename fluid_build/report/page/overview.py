@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from fluid_build.report.notices import Notice, notices_by_kind
 from fluid_build.report.page.content import PageContent
+from fluid_build.report.page.run_proof import verdict_banner
 from fluid_build.text import counted
+from fluid_build.transform.proof.proof import Proof
 
 _MOST_NOTICES_OF_A_KIND = 10
 _SERIOUS = frozenset({"not read", "broken key", "orphans", "broken not-null"})
@@ -64,11 +66,8 @@ def overview(content: PageContent) -> Overview:
 def _headlines(content: PageContent) -> Iterator[Headline]:
     view = content.view
     if view.proof is not None:
-        yield _proof(content)
-    keyed = sum(table.key is not None for table in view.tables)
-    total = len(view.tables)
-    style = "good" if keyed == total else "warn"
-    yield Headline("Tables with a key", f"{keyed:,} of {total:,}", address="tables", style=style)
+        yield _proof(content, view.proof)
+    yield _keys(content)
     relationships = [each for each in view.conceptual.relationships if not each.implied]
     broken = sum(each.evidence.orphans > 0 for each in relationships)
     declared = sum(each.origin == "declared" for each in relationships)
@@ -88,10 +87,25 @@ def _headlines(content: PageContent) -> Iterator[Headline]:
         )
 
 
-def _proof(content: PageContent) -> Headline:
-    proof = content.view.proof
-    assert proof is not None
-    held = sum(table.verdict in ("proven", "empty") for table in proof.tables)
-    style = {"proven": "good", "lost": "bad"}.get(proof.verdict, "warn")
-    remark = f"{held:,} of {counted(len(proof.tables), 'table')} compared and equal"
-    return Headline("Proof", proof.verdict, remark, "run", style)
+def _keys(content: PageContent) -> Headline:
+    """Return how many tables have a key; green where there was data to check all of them on."""
+    tables = content.view.tables
+    keys = [table.key for table in tables if table.key is not None]
+    figure = f"{len(keys):,} of {len(tables):,}"
+    if not content.view.profile.has_data:
+        return Headline("Tables with a key", figure, "as declared", "tables")
+    broken = sum(not key.holds for key in keys)
+    remark = f"{broken:,} broken" if broken else ""
+    is_good = bool(tables) and len(keys) == len(tables) and not broken
+    return Headline("Tables with a key", figure, remark, "tables", "good" if is_good else "warn")
+
+
+def _proof(content: PageContent, proof: Proof) -> Headline:
+    banner = verdict_banner(content, proof)
+    proven = sum(table.verdict == "proven" for table in proof.tables)
+    empty = sum(table.verdict == "empty" for table in proof.tables)
+    total = len(proof.tables) + len(content.view.profile.skipped)
+    remark = f"{proven:,} of {counted(total, 'table')} compared and equal"
+    return Headline(
+        "Proof", banner.word, f"{remark}, {empty:,} empty" if empty else remark, "run", banner.style
+    )

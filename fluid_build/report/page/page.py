@@ -155,12 +155,10 @@ def _sentence(text: str) -> str:
 
 
 def _percent_label(percent: float) -> str:
-    """Return a share of 0 to 100 as text; little never shows as nothing."""
-    return (
-        "<\N{NO-BREAK SPACE}1\N{NO-BREAK SPACE}%"
-        if 0 < percent < 1
-        else f"{percent:.0f}\N{NO-BREAK SPACE}%"
-    )
+    """Return a share of 0 to 100 as text: little never shows as nothing, nor almost all as all."""
+    if 0 < percent < 1:
+        return "<1%"
+    return ">99%" if 99 < percent < 100 else f"{percent:.0f}%"
 
 
 @cache

@@ -93,7 +93,7 @@ class ProofPart:
 
 def proof_part(content: PageContent, proof: Proof) -> ProofPart:
     """Return what a page shows of a proof."""
-    verdict = _verdict(proof, len(content.view.profile.skipped))
+    verdict = verdict_banner(content, proof)
     addresses = content.table_addresses
     lost = [table for table in proof.tables if table.verdict == "lost"]
     figures = [(table.table, figure) for table in proof.tables for figure in table.checks]
@@ -110,18 +110,37 @@ def proof_part(content: PageContent, proof: Proof) -> ProofPart:
     )
 
 
-def _verdict(proof: Proof, skipped: int) -> VerdictBanner:
+def verdict_banner(content: PageContent, proof: Proof) -> VerdictBanner:
+    """Return the verdict on a source as a page shows it: green for all of its tables or not."""
     if proof.verdict == "lost":
         return VerdictBanner("Lost", proof.reason, "bad")
     if proof.verdict == "not proven":
         return VerdictBanner("Not proven", proof.reason, "warn")
+    if not _is_consistent(content, proof):
+        sentence = "proof.json calls tables proven that its own comparison doesn't show to be."
+        return VerdictBanner("Not proven", sentence, "warn")
     sentence = f"{_agreement(proof.tables)}."
-    if skipped:
-        tables = counted(skipped, "further table")
+    if content.view.profile.skipped:
+        tables = counted(len(content.view.profile.skipped), "further table")
         return VerdictBanner(
             "Proven in part", f"{sentence} {tables} couldn't be read at all.", "warn"
         )
     return VerdictBanner("Proven", sentence, "good")
+
+
+def _is_consistent(content: PageContent, proof: Proof) -> bool:
+    """Return whether a proof that holds is of every table, and so does each of its comparisons.
+
+    A forge writes no other, but the file of a folder may have been edited.
+    """
+    return [table.table for table in proof.tables] == [
+        table.name for table in content.view.tables
+    ] and all(
+        table.verdict in ("proven", "empty")
+        and not (table.missing or table.unexpected or table.type_differences)
+        and all(figure.holds for figure in table.checks)
+        for table in proof.tables
+    )
 
 
 def _agreement(tables: Sequence[TableProof]) -> str:

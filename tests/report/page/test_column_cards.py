@@ -50,9 +50,9 @@ def card_of(column: ColumnProfile) -> ColumnCard:
     [
         (0, 0, "no rows"),
         (1000, 0, "never null"),
-        (1000, 1, "< 1 % null"),
-        (1000, 500, "50 % null"),
-        (1000, 999, "> 99 % null"),
+        (1000, 1, "<1% null"),
+        (1000, 500, "50% null"),
+        (1000, 999, ">99% null"),
         (1000, 1000, "always null"),
     ],
 )
