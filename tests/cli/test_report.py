@@ -7,6 +7,8 @@ import json
 import os
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -216,6 +218,43 @@ def test_a_page_that_cannot_be_written_leaves_the_folder_whole(
         forge(source, out=folder, overwrite=True)
     assert raised.value.command == f"fluid report {folder}"
     assert (folder / "MODEL.md").is_file()
+
+
+def test_a_run_whose_page_cannot_be_written_is_finished_all_the_same(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    """What was forged is there and recorded; only the page is to be made again."""
+    folder = tmp_path / "model"
+    (folder / REPORT_FILE).mkdir(parents=True)
+    outcome = fluid(*FROM_SOURCE, "--uri", sqlite_shop, "-o", folder, "--force")
+    assert outcome.code == 2
+    assert f"fluid report {folder}" in outcome.err
+    (run,) = [
+        run
+        for run in json.loads(fluid("runs", "list", "--json").out)["runs"]
+        if run["folder"] == str(folder)
+    ]
+    assert run["state"] == "finished"
+    (folder / REPORT_FILE).rmdir()
+    assert json.loads(fluid("report", folder, "--json").out)["run"] == run["run"]
+
+
+def test_nothing_is_written_where_nothing_was_to_be(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    for option in ("--dry-run", "--diff"):
+        fluid(*FROM_SOURCE, "--uri", sqlite_shop, "-o", tmp_path / "model", option)
+        assert not (tmp_path / "model").exists()
+
+
+def test_only_a_command_that_makes_a_page_waits_for_its_templates() -> None:
+    """Jinja2 isn't imported by a profile, a review or the help."""
+    modules = "main, profile, forge, guided, review, report, demo, verify"
+    program = f"import sys; from fluid_build.cli import {modules}; print('jinja2' in sys.modules)"
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "False\n"
 
 
 @pytest.fixture

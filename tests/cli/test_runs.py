@@ -12,7 +12,9 @@ import pytest
 
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
+from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.pipeline.runs import RunLog
+from fluid_build.report.page.page_file import is_page
 from tests.cli.running import COMMAND, Fluid
 from tests.folders import artifacts_of
 from tests.pipeline.test_repair import complain
@@ -100,6 +102,7 @@ def test_a_killed_command_is_resumed_to_the_same_files(
     assert resumed.code == 0, resumed.err
     assert fluid(*FORGE, sqlite_shop, "-o", tmp_path / "work" / "plain").code == 0
     assert artifacts_of(folder / "out") == artifacts_of(folder / "plain")
+    assert is_page(folder / "out" / REPORT_FILE)
     again = fluid("runs", "resume", listed["run"])
     assert again.code == 0
     assert "is finished" in again.err
