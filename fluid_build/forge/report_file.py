@@ -24,6 +24,7 @@ from fluid_build.report.page.run_facts import RunFacts
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
 from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.sources.neighbourhood import stray
 from fluid_build.text import as_sentence
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.folder_changes import FileChange
@@ -109,7 +110,7 @@ def folder_content(
         decided,
     )
     view = source_view(profile, model, plan, proof)
-    steps = tuple(_next_steps(name, read_manifest(folder), has_data=profile.has_data))
+    steps = tuple(_next_steps(folder, read_manifest(folder), has_data=profile.has_data))
     return PageContent(view, built, run, steps)
 
 
@@ -154,13 +155,15 @@ def _decisions(folder: Path) -> tuple[AnyDecision, ...]:
         return ()
 
 
-def _next_steps(name: str, manifest: Manifest, *, has_data: bool) -> Iterator[tuple[str, str]]:
+def _next_steps(folder: Path, manifest: Manifest, *, has_data: bool) -> Iterator[tuple[str, str]]:
     """Yield commands, and what each is for."""
+    name = folder_name(folder)
     quoted = shlex.quote(name)
     if has_data:
-        uris = "".join(f" --uri {shlex.quote(uri)}" for uri in _server_uris(manifest.source))
-        password = " (add the password)" if uris else ""
-        yield f"fluid verify {quoted}{uris}", f"prove again that nothing was lost{password}"
+        uris = list(_uris(manifest.source, folder))
+        options = "".join(f" --uri {shlex.quote(uri)}" for uri, _ in uris)
+        remarks = "".join(f" ({remark})" for remark in dict.fromkeys(r for _, r in uris))
+        yield f"fluid verify {quoted}{options}", f"prove again that nothing was lost{remarks}"
         yield f"fluid review {quoted}", "settle the judgement calls that are open"
     else:
         contract = shlex.quote(str(Path(name) / CONTRACT_FILE))
@@ -168,8 +171,17 @@ def _next_steps(name: str, manifest: Manifest, *, has_data: bool) -> Iterator[tu
     yield f"fluid report {quoted} --open", "make this page again, and open it"
 
 
-def _server_uris(source: ManifestSource) -> Iterator[str]:
-    """Yield the addresses of servers, which a folder may not choose; they have no password."""
+def _uris(source: ManifestSource, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the addresses that a folder may not choose, each with what to complete in it.
+
+    Those are servers, without their passwords, and files far from the folder: where these are is
+    said to nobody who is shown the page.
+    """
     for name, part in (source.parts or {"": source}).items():
-        if isinstance(KINDS[part.kind], ServerKind) and part.location is not None:
-            yield f"{name}={part.location}" if name else part.location
+        label = f"{name}=" if name else ""
+        if part.location is None:
+            yield f"{label}SOURCE", "SOURCE is where the data is"
+        elif isinstance(KINDS[part.kind], ServerKind):
+            yield f"{label}{part.location}", "add the password"
+        elif stray(str(folder / part.location), folder) is not None:
+            yield f"{label}SOURCE", "SOURCE is where the data is"

@@ -471,3 +471,10 @@ def test_a_page_is_the_same_wherever_its_folder_lies(
     fluid("report", folder)
     assert (folder / REPORT_FILE).read_bytes() == page
     assert tmp_path.name not in whole_text(folder / REPORT_FILE)
+
+
+def test_a_page_asks_where_far_files_are(fluid: Fluid, sqlite_shop: Path, tmp_path: Path) -> None:
+    """A folder may not choose files far from it, and the page doesn't say where they are."""
+    folder = tmp_path / "far" / "away" / "model"
+    fluid(*FROM_SOURCE, "--uri", sqlite_shop, "-o", folder)
+    assert "fluid verify model --uri SOURCE" in whole_text(folder / REPORT_FILE)
