@@ -111,7 +111,6 @@ class Layer:
     description: str
     drawing: DrawnMap
     full: DrawnMap | None
-    kinds: tuple[str, ...]
     states: Mapping[EdgeState, int]
     hidden: tuple[EdgeState, ...]
 
@@ -157,7 +156,6 @@ def _layer(id_: LayerId, diagram: Diagram) -> Layer:
         f"{diagram.title}: {len(diagram.boxes):,} boxes, {len(diagram.edges):,} relationships",
         _drawn(diagram, with_all_columns=False),
         _drawn(diagram, with_all_columns=True) if _fits_in_full(diagram) else None,
-        tuple(dict.fromkeys(box.kind for box in diagram.boxes)),
         states,
         tuple(state for state in _SWITCHED if states[state] > _MOST_LINES_AT_FIRST),
     )
