@@ -6,12 +6,13 @@ from pathlib import Path
 
 from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.next_steps import Step
-from fluid_build.cli.source_options import named_uri
+from fluid_build.cli.source_options import named_uri, open_options
 from fluid_build.errors import UsageError
 from fluid_build.modeling.dimensional.calendar_settings import locale_of
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, DimensionalModel
 from fluid_build.modeling.dimensional.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.sources.conventions import Conventions
 from fluid_build.sources.kinds import DDL, KINDS, ServerKind
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
@@ -52,16 +53,12 @@ def _place(source: ManifestSource, folder: Path) -> str:
 
 
 def _source_options(parts: dict[str, ManifestSource]) -> Iterator[str]:
-    first = next(iter(parts.values()))
-    for schema in dict.fromkeys(chain(*(source.schemas for source in parts.values()))):
-        yield from ("--schema", schema)
-    if first.dialect is not None:
-        yield from ("--dialect", first.dialect)
-    for source in parts.values():
-        if source.decimal is not None:
-            yield from ("--decimal", source.decimal)
-        if source.date_order is not None:
-            yield from ("--date-order", source.date_order)
+    """Yield the options of the sources; those of one command are the same for all of them."""
+    schemas = tuple(dict.fromkeys(chain(*(source.schemas for source in parts.values()))))
+    dialect = next((part.dialect for part in parts.values() if part.dialect), None)
+    decimal = next((part.decimal for part in parts.values() if part.decimal), None)
+    date_order = next((part.date_order for part in parts.values() if part.date_order), None)
+    yield from open_options(schemas, dialect, Conventions(decimal, date_order))
 
 
 def _model_options(

@@ -22,7 +22,7 @@ from fluid_build.cli.verify_screen import (
 from fluid_build.errors import SourceChangedError, SourceNotFoundError, UsageError
 from fluid_build.progress import OnProgress
 from fluid_build.report.terminal.printing import show
-from fluid_build.secrets import redact
+from fluid_build.secrets import redact, surely_without_passwords
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.uri import locate
@@ -236,9 +236,15 @@ def _command(
     ]
     return (
         *("fluid", "verify", str(folder)),
-        *(part for name, place in places if place for part in (name, redact(place))),
+        *(part for name, place in places if place for part in (name, _without_password(place))),
         *(name for name, is_set in flags.items() if is_set),
     )
+
+
+def _without_password(place: str) -> str:
+    """Return a place to paste: without its password, or masked where that can't be cut out."""
+    bare = surely_without_passwords(place) if "://" in place else None
+    return bare or redact(place)
 
 
 def _place(forged: ForgedFolder, name: str, command: Sequence[str]) -> str:
