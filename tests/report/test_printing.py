@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.table import Column
 
 from fluid_build.report.terminal.printing import show
-from fluid_build.report.terminal.screen_parts import indented, text, whole
+from fluid_build.report.terminal.screen_parts import indented, text, unbroken, whole
+from fluid_build.report.terminal.unbroken_grid import Grid
 from tests.modeling.profiles import NASTY
 
 WIDTH = 40
@@ -56,3 +58,22 @@ def test_only_a_word_without_room_makes_a_line_too_long(words: list[str]) -> Non
     lines = out.getvalue().splitlines()
     assert " ".join(lines).split() == sentence.plain.split()
     assert all(cell_len(line) <= WIDTH or len(line.split()) == 1 for line in lines)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_table_that_is_too_wide_goes_on_below_each_row(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As many columns stand on a line as fit there, with their titles, and no name is broken."""
+    grid = Grid(Column("from"), "to", Column("orphans", justify="right"))
+    grid.add_row(unbroken("orders.customer_no"), unbroken("→ customers.customer_no"), text("12"))
+    grid.add_row(unbroken("lines.order_no"), unbroken("→ orders.order_no"), text("-"))
+    show([indented(grid)])
+    assert capsys.readouterr().out.splitlines() == [
+        "  from",
+        "    to                       orphans",
+        "  orders.customer_no",
+        "    → customers.customer_no       12",
+        "  lines.order_no",
+        "    → orders.order_no              -",
+    ]

@@ -8,7 +8,7 @@ from fluid_build.report.terminal.summary_screen import connected_tables, summary
 from fluid_build.report.view import source_view
 from tests.modeling.profiles import column, profile, reference, table
 
-AREA = "customer_relations"
+AREA = "partner_care"
 
 
 def _messy_table(number: int) -> TableProfile:

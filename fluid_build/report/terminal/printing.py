@@ -6,21 +6,21 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.text import Text
 
 from fluid_build.report.terminal.screen_parts import NO_BREAK, Copyable, Part, Query, text
 from fluid_build.report.terminal.sql_lines import sql_lines
+from fluid_build.report.terminal.unbroken_grid import Grid
+from fluid_build.report.terminal.wrapping import wrapped
 
 _NARROWEST = 40
 """In fewer columns tables fall apart; the terminal may wrap their lines instead."""
 
 # Blanks fill the cells of a table; a terminal that wraps such a line would go on with blank ones.
 _TRAILING_BLANKS = re.compile(r"(?: |\x1b\[[0-9;]*m)+$")
-_WORD = re.compile(r"\S+\s*")
 _UNBOUNDED = 1_000_000
 
 
@@ -55,8 +55,8 @@ def _without_blanks(trailing: re.Match[str]) -> str:
 def _print(out: Console, part: Part, width: int | None) -> None:
     """Print a part, wrapped to the width.
 
-    A name or word that needs more has a line of its own, or its table is as wide as it needs to
-    be. Then the terminal wraps it, so that it's still one name when it is copied.
+    A name or word that needs more has a line of its own. Then the terminal wraps it, so that it's
+    still one name when it is copied.
     """
     if isinstance(part, Copyable):
         out.print(Text.assemble(" " * part.indent, text(part.content, part.style)), soft_wrap=True)
@@ -68,24 +68,18 @@ def _print(out: Console, part: Part, width: int | None) -> None:
     room = Measurement.get(out, out.options.update(width=_UNBOUNDED), part)
     if width is not None and room.minimum > width:
         prose, indent = (part.renderable, part.left) if isinstance(part, Padding) else (part, 0)
-        if isinstance(prose, Text):
-            _print_around_long_words(out, prose, indent, width)
+        lines = _narrow_lines(prose, out, width - indent)
+        if lines is not None:
+            for prose_line in lines:
+                out.print(Text.assemble(" " * indent, prose_line), soft_wrap=True)
             return
         width = None
     out.width = width or max(room.maximum, 1)
     out.print(part)
 
 
-def _print_around_long_words(out: Console, prose: Text, indent: int, width: int) -> None:
-    for paragraph in prose.split(allow_blank=True):
-        for line in paragraph.divide(_breaks(paragraph.plain, width - indent)):
-            out.print(Text.assemble(" " * indent, line), soft_wrap=True)
-
-
-def _breaks(line: str, width: int) -> Iterator[int]:
-    """Yield where a line is broken: before each word that has no room in front of it."""
-    start = 0
-    for word in _WORD.finditer(line):
-        if word.start() > start and cell_len(line[start : word.end()].rstrip()) > width:
-            start = word.start()
-            yield start
+def _narrow_lines(part: RenderableType, out: Console, width: int) -> Iterator[Text] | None:
+    """Return the lines of a part that has a word with too little room; None if it has no words."""
+    if isinstance(part, Text):
+        return wrapped(part, width)
+    return part.stacked(out, width) if isinstance(part, Grid) else None

@@ -1,12 +1,17 @@
 """Tables that keep names whole: on a narrow terminal only prose is wrapped."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
+from fluid_build.report.terminal.wrapping import wrapped
+
+_STACKED_INDENT = 2
+"""Blanks in front of the columns that go on below the first ones of their row."""
 _GAP = 2
 """Blanks between two columns."""
 
@@ -34,6 +39,28 @@ class Grid(Table):
         for column, width in zip(self.columns, _widths(bounds, room), strict=True):
             column.width = width
         yield from super().__rich_console__(console, options)
+
+    def stacked(self, console: Console, width: int) -> Iterator[Text]:
+        """Yield each row in several lines, as many columns on each as there is room for.
+
+        That is for a table whose names need more than ``width``.
+        """
+        bounds = self._bounds(console, console.options)
+        groups = [
+            (indent, group, _group_widths([bounds[place] for place in group], width - indent))
+            for indent, group in _groups(bounds, width)
+        ]
+        for row in self._rows():
+            for indent, group, widths in groups:
+                cells = [(self.columns[place], row[place]) for place in group]
+                yield from (Text.assemble(" " * indent, line) for line in _lines(cells, widths))
+
+    def _rows(self) -> Iterator[Sequence[Text]]:
+        """Yield the titles, if they are shown, and each row."""
+        if self.show_header:
+            yield [Text(str(column.header), style=self.header_style) for column in self.columns]
+        for row in zip(*(column.cells for column in self.columns), strict=True):
+            yield [cell if isinstance(cell, Text) else Text(str(cell)) for cell in row]
 
     def _bounds(self, console: Console, options: ConsoleOptions) -> list[tuple[int, int]]:
         return [self._bounds_of(column, console, options) for column in self.columns]
@@ -64,3 +91,48 @@ def _widths(bounds: Sequence[tuple[int, int]], room: int) -> list[int]:
         widths[i] += extra
         spare -= extra
     return widths
+
+
+def _groups(bounds: Sequence[tuple[int, int]], width: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield the columns that fit on a line together, with its indentation: none for the first."""
+    group: list[int] = []
+    indent, used = 0, 0
+    for place, (least, _) in enumerate(bounds):
+        if group and used + _GAP + least > width - indent:
+            yield indent, group
+            indent, group, used = _STACKED_INDENT, [], 0
+        used += least + (_GAP if group else 0)
+        group.append(place)
+    yield indent, group
+
+
+def _group_widths(bounds: Sequence[tuple[int, int]], width: int) -> list[int]:
+    """Return the widths of columns on a line; a single one has all of it, whatever it needs."""
+    if len(bounds) == 1:
+        return [width]
+    return _widths(bounds, width - _GAP * (len(bounds) - 1))
+
+
+def _styled(cell: Text, column: Column) -> Text:
+    styled = cell.copy()
+    styled.stylize_before(column.style)
+    return styled
+
+
+def _lines(cells: Sequence[tuple[Column, Text]], widths: Sequence[int]) -> Iterator[Text]:
+    """Yield the lines of cells next to each other, each wrapped to its width."""
+    columns = [
+        list(wrapped(_styled(cell, column), width))
+        for (column, cell), width in zip(cells, widths, strict=True)
+    ]
+    for parts in zip_longest(*columns, fillvalue=Text()):
+        line = Text()
+        for (column, _), part, width in zip(cells, parts, widths, strict=True):
+            blanks = " " * max(width - part.cell_len, 0)
+            line = Text.assemble(
+                line,
+                " " * _GAP if line.cell_len else "",
+                *((blanks, part) if column.justify == "right" and cells[1:] else (part, blanks)),
+            )
+        line.rstrip()
+        yield line
