@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Final, Protocol, TypeAlias
 
 from fluid_build.profiling.column_stats import kind_of
@@ -81,7 +82,7 @@ class FixedPoint:
 
     def text(self, position: Position) -> str:
         """Return the number of so many units."""
-        return f"{Decimal(f'{position}E-{self.digits}'):f}"
+        return f"{Decimal(f'{position}E-{self.digits}'):f}" if self.digits else str(position)
 
     def inner_borders(self, bounds: Bounds) -> list[Position]:
         """Return whole borders."""
@@ -213,6 +214,7 @@ class Moments:
         return self.text(_clamp(int(total) // (count * unit) * unit, bounds))
 
 
+@cache
 def axis_of(type_name: str, *, is_integral: bool = False) -> Axis | None:
     """Return the axis of a type's values; None if they're neither numbers nor dates nor times.
 
