@@ -134,9 +134,9 @@ def test_a_growing_column_of_a_large_table_has_a_flat_histogram(expression: str)
     distribution = of(expression)
     counts = [each.count for each in distribution.histogram]
     assert distribution.sample is not None
-    assert 4096 <= distribution.sample < 2 * 4096
+    assert 2048 <= distribution.sample < 2 * 2048
     assert sum(counts) == distribution.sample
-    assert max(counts[1:-1]) <= 1.02 * min(counts[1:-1])
+    assert max(counts[1:-1]) <= 1.04 * min(counts[1:-1])
 
 
 @pytest.mark.parametrize("period", [2, 7, 16, 24, 60, 64, 100, 256, 1000, 1024])
@@ -144,11 +144,6 @@ def test_what_repeats_in_a_period_doesnt_hide(period: int) -> None:
     distribution = of(f"i % {period} + CAST(hash(i) % 100 AS DOUBLE) / 1000")
     assert float(distribution.quantiles.p25) == pytest.approx(period / 4, rel=0.08, abs=1)
     assert float(distribution.quantiles.p75) == pytest.approx(period * 3 / 4, rel=0.08, abs=1)
-
-
-def test_a_table_just_too_large_for_one_query_is_still_counted_whole() -> None:
-    distribution = of("i", "range(8191) AS t(i)")
-    assert (distribution.sample, distribution.mean) == (None, "4095")
 
 
 def test_the_mean_of_whole_numbers_and_decimals_is_exact_in_a_large_table() -> None:
@@ -226,7 +221,7 @@ def test_a_table_without_row_ids_has_the_same_sample(script: str) -> None:
         distribution = measured(source, "t").columns[0].distribution
     assert distribution is not None
     counts = [each.count for each in distribution.histogram]
-    assert max(counts) <= 1.02 * min(counts)
+    assert max(counts) <= 1.04 * min(counts)
 
 
 def test_personal_columns_have_no_statistics() -> None:
