@@ -14,6 +14,7 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.decisions.files import recorded_decisions
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import DecisionError, OutputError, SourceError
+from fluid_build.forge.documents import MODEL_FILE, PLAN_FILE
 from fluid_build.forge.results import Forged
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import Profile
@@ -27,7 +28,7 @@ from fluid_build.sources.kinds import KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.text import as_sentence
 from fluid_build.transform.plan.elements import TransformPlan
-from fluid_build.transform.proof.folder_changes import FileChange
+from fluid_build.transform.proof.folder_changes import FileChange, edited_files
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, read_manifest, read_text
 from fluid_build.transform.proof.proof import Proof
 
@@ -100,6 +101,7 @@ def folder_content(
     """
     name = folder_name(folder)
     decided = _decisions(folder)
+    manifest = read_manifest(folder)
     built = BuiltContent(
         model,
         plan,
@@ -108,9 +110,10 @@ def folder_content(
         open_judgements(profile_json(profile), model, decided),
         name,
         decided,
+        tuple(filter(_is_of_build, edited_files(folder, manifest))),
     )
     view = source_view(profile, model, plan, proof)
-    steps = tuple(_next_steps(folder, read_manifest(folder), has_data=profile.has_data))
+    steps = tuple(_next_steps(folder, manifest, has_data=profile.has_data))
     return PageContent(view, built, run, steps)
 
 
@@ -123,13 +126,28 @@ def folder_name(folder: Path) -> str:
     return Path(os.path.realpath(folder)).name or str(folder)
 
 
+def _is_of_build(name: str) -> bool:
+    """Return whether a file says what is built; the contract and the documents describe it."""
+    return name in (PLAN_FILE, MODEL_FILE) or (
+        name.startswith(f"{DBT_FOLDER}/") and not name.endswith(".md")
+    )
+
+
 def _queries(folder: Path, plan: TransformPlan) -> dict[str, str]:
     """Return the SQL of each relation by its name: as the dbt project has it, else as planned."""
-    paths = {path.stem: path for path in sorted((folder / DBT_FOLDER / "models").rglob("*.sql"))}
+    models = folder / DBT_FOLDER / "models"
+    # A link may lead to a tree that takes minutes to walk.
+    paths_of_sql = sorted(models.rglob("*.sql")) if _is_within(folder, models) else []
+    paths = {path.stem: path for path in paths_of_sql}
     return {
         build.name: _own_text(folder, paths[build.name], "--") if build.name in paths else build.sql
         for build in plan.builds
     }
+
+
+def _is_within(folder: Path, path: Path) -> bool:
+    """Return whether a path stays in its folder: links in a stranger's may lead out of it."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _own_text(folder: Path, path: Path, comment: str) -> str:
@@ -139,7 +157,7 @@ def _own_text(folder: Path, path: Path, comment: str) -> str:
     somebody put in the place of ours, such as a pipe, is kept by a forge and can't be read.
     """
     name = path.relative_to(folder).as_posix()
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+    if not _is_within(folder, path):
         return f"{comment} {name} isn't shown, since it's a link that leads out of its folder.\n"
     try:
         return read_text(path, _MOST_BYTES)

@@ -290,6 +290,30 @@ def test_a_folder_that_was_edited_is_shown_as_it_is(fluid: Fluid, recorded: Path
     assert "edited by hand" in text
 
 
+def test_what_was_edited_after_the_proof_is_not_shown_as_proven(
+    fluid: Fluid, recorded: Path
+) -> None:
+    query = next(recorded.glob("dbt/models/**/*.sql"))
+    query.write_text(query.read_text() + " WHERE FALSE")
+    (recorded / "MODEL.md").write_text("My notes.")
+    assert fluid("report", recorded).code == 0
+    page = (recorded / REPORT_FILE).read_text()
+    assert "Proven before edits" in page
+    assert f"wasn&#39;t compared: {query.relative_to(recorded).as_posix()}." in page
+
+
+def test_a_link_to_another_tree_is_not_walked(fluid: Fluid, recorded: Path, tmp_path: Path) -> None:
+    """The dbt project of a stranger's folder may be a link to all files of this machine."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "customers.sql").write_text("a secret of this machine")
+    (recorded / "dbt/models").rename(tmp_path / "models")
+    (recorded / "dbt/models").symlink_to(tmp_path / "tree")
+    assert fluid("report", recorded).code == 0
+    text = whole_text(recorded / REPORT_FILE)
+    assert "customers.sql isn't shown" not in text
+    assert "a secret of this machine" not in text
+
+
 def test_without_a_record_the_folder_is_reviewed(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:

@@ -17,7 +17,8 @@ class BuiltContent:
 
     ``contract`` is the text of the contract, ``queries`` the SQL of the relations by their names,
     as the dbt project has it. ``folder`` is its name, for commands that run in the one around it,
-    and ``decided`` are the decisions that are recorded there.
+    and ``decided`` are the decisions that are recorded there. ``edited`` are the files of the build
+    that were edited after they were proven.
     """
 
     model: LogicalModel
@@ -27,6 +28,7 @@ class BuiltContent:
     judgements: tuple[Judgement, ...] = ()
     folder: str = ""
     decided: tuple[AnyDecision, ...] = ()
+    edited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

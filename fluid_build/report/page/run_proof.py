@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.report.page.content import PageContent
-from fluid_build.text import counted
+from fluid_build.text import counted, listed_up_to
 from fluid_build.transform.proof.differing_rows import DifferingRow
 from fluid_build.transform.proof.figure_checks import FigureProof
 from fluid_build.transform.proof.proof import Proof, TableProof
@@ -16,6 +16,8 @@ _MOST_LOSSES = 50
 """Tables whose losses are shown in full; proof.json has all of them."""
 _MOST_FIGURES = 1_000
 """Compared figures in the page: those of a hundred tables."""
+_MOST_EDITED = 5
+"""Edited files that are named in the verdict."""
 _IDENTIFYING = 2
 """Columns of a row that are shown to identify it: keys mostly come first."""
 _MOST_COLUMNS = 8
@@ -120,6 +122,11 @@ def verdict_banner(content: PageContent, proof: Proof) -> VerdictBanner:
         sentence = "proof.json calls tables proven that its own comparison doesn't show to be."
         return VerdictBanner("Not proven", sentence, "warn")
     sentence = f"{_agreement(proof.tables)}."
+    edited = content.built.edited if content.built else ()
+    if edited:
+        names = listed_up_to(_MOST_EDITED, edited)
+        sentence = f"{sentence} What was edited since wasn't compared: {names}."
+        return VerdictBanner("Proven before edits", sentence, "warn")
     if content.view.profile.skipped:
         tables = counted(len(content.view.profile.skipped), "further table")
         return VerdictBanner(
@@ -133,9 +140,8 @@ def _is_consistent(content: PageContent, proof: Proof) -> bool:
 
     A forge writes no other, but the file of a folder may have been edited.
     """
-    return [table.table for table in proof.tables] == [
-        table.name for table in content.view.tables
-    ] and all(
+    compared = {table.table for table in proof.tables}
+    return compared >= {table.name for table in content.view.tables} and all(
         table.verdict in ("proven", "empty")
         and not (table.missing or table.unexpected or table.type_differences)
         and all(figure.holds for figure in table.checks)

@@ -69,6 +69,17 @@ def folder_changes(
     return tuple(sorted(changes, key=lambda change: change.name))
 
 
+def edited_files(folder: Path, manifest: Manifest) -> tuple[str, ...]:
+    """Return the names of the files that aren't as the forge wrote them, or that are gone."""
+    return tuple(
+        name
+        for name, written in manifest.files.items()
+        if name not in manifest.foreign
+        and _is_inside(name)
+        and _digest_on_disk(folder / name) != written
+    )
+
+
 def _manifest(folder: Path, *, overwrite: bool) -> Manifest | None:
     if not os.path.lexists(folder / MANIFEST_FILE):
         return None
