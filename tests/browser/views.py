@@ -24,6 +24,12 @@ def open_view(page: Page, view: str) -> None:
     page.locator(f"#{view}.active").wait_for()
 
 
+def await_drawing(page: Page, layer: str = "source") -> None:
+    """Wait until the map shows a layer, at a place that its script has chosen."""
+    page.locator(f"svg.map-drawing[data-layer={layer}][data-level]").wait_for()
+    settle(page)
+
+
 def settle(page: Page) -> None:
     """Wait until the page has drawn two more frames, and so whatever it has already begun."""
     page.evaluate("() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
