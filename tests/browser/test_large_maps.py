@@ -1,5 +1,6 @@
 """Maps of hundreds of tables: drawn as clearly as small ones, and quick to move about in."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,19 +18,9 @@ pytestmark = pytest.mark.slow
 
 _TABLES = {300: 3_500, 1_000: 12_000}
 """How many tables there are, and how many crossings at most: a third more than there were."""
-_LONGEST_TASK = 200
-"""Milliseconds: what takes longer is felt as a jerk."""
+_LONGEST_BLOCK = 0.2
+"""Seconds: what takes longer is felt as a jerk."""
 _ROUNDS = 3
-"""The best counts: what else the machine does can hold up any of them."""
-_OBSERVE = """() => {
-  window.longTasks = [];
-  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries()))
-    .observe({ type: "longtask" });
-}"""
-_LONGEST = """async () => {
-  await new Promise((done) => setTimeout(done, 100));
-  return Math.max(0, ...window.longTasks.splice(0).map((task) => task.duration));
-}"""
 
 
 @pytest.fixture(scope="module", params=_TABLES)
@@ -55,51 +46,66 @@ def test_many_tables_have_a_clear_drawing(
     assert geometry.crossings <= _TABLES[tables]
 
 
-def test_moving_about_never_freezes_the_page(
+def test_zooming_and_dragging_never_block_the_page(
     open_page: OpenPage, large_page: tuple[Path, int]
 ) -> None:
     page = open_page(large_page[0], view="map", reduced_motion="reduce")
     await_drawing(page)
-    page.evaluate(_OBSERVE)
-    rounds = []
-    for _ in range(_ROUNDS):
-        _zoom_in_and_out(page)
-        _drag(page)
-        _select(page)
-        rounds.append(page.evaluate(_LONGEST))
-    assert min(rounds) < _LONGEST_TASK, rounds
+    clock = _main_thread_clock(page)
+    rounds = [[*_zoom_in_and_out(page, clock), *_drag(page, clock)] for _ in range(_ROUNDS)]
+    # What else the machine does makes a step slower by chance, but not in every round.
+    assert max(map(min, zip(*rounds, strict=True))) < _LONGEST_BLOCK, rounds
 
 
-def test_a_frozen_page_is_noticed(open_page: OpenPage, tmp_path: Path) -> None:
+def test_a_block_of_the_page_is_measured(open_page: OpenPage, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text("<!doctype html><html lang=en><title>Page</title>", encoding="utf-8")
     page = open_page(file)
-    page.evaluate(_OBSERVE)
-    page.evaluate("() => { const end = Date.now() + 250; while (Date.now() < end); }")
-    assert page.evaluate(_LONGEST) > _LONGEST_TASK
+    clock = _main_thread_clock(page)
+    clock()
+    page.evaluate(
+        """() => new Promise((done) => setTimeout(() => {
+          const end = performance.now() + 1000;
+          while (performance.now() < end);
+          done();
+        }))"""
+    )
+    assert clock() > 0.1
 
 
-def _zoom_in_and_out(page: Page) -> None:
+def _main_thread_clock(page: Page) -> Callable[[], float]:
+    """Return a function that returns the page's seconds of processor time since its last call.
+
+    Only the thread counts that scripts, styles and layout run in, and that answers clicks.
+    """
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    last = 0.0
+
+    def seconds() -> float:
+        nonlocal last
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        now = next(each["value"] for each in metrics if each["name"] == "TaskDuration")
+        elapsed, last = now - last, now
+        return float(elapsed)
+
+    return seconds
+
+
+def _zoom_in_and_out(page: Page, clock: Callable[[], float]) -> Iterator[float]:
     page.mouse.move(640, 450)
+    settle(page)
+    clock()
     for step in (-400,) * 6 + (400,) * 6:
         page.mouse.wheel(0, step)
         settle(page)
+        yield clock()
 
 
-def _drag(page: Page) -> None:
-    page.mouse.move(640, 450)
+def _drag(page: Page, clock: Callable[[], float]) -> Iterator[float]:
     page.mouse.down()
-    for step in range(10):
+    for step in range(8):
         page.mouse.move(640 - 25 * step, 450 - 10 * step)
         settle(page)
+        yield clock()
     page.mouse.up()
-
-
-def _select(page: Page) -> None:
-    search = page.get_by_role("combobox", name="Find a table or column")
-    search.fill("order")
-    search.press("Enter")
-    settle(page)
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Fit").click()
-    settle(page)

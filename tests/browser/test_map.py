@@ -8,9 +8,13 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.views import await_drawing, settle
 from tests.browser.watched_pages import OpenPage
 
-_PLACE = """() => {
-  const matrix = document.querySelector("svg.map-drawing .scene").getScreenCTM();
-  return [matrix.a, matrix.e, matrix.f];
+_PLACE = r"""() => {
+  const box = document.querySelector("svg.map-drawing .box");
+  const [x, y] = box.getAttribute("transform").match(/-?[\d.]+/g).map(Number);
+  const frame = box.querySelector(".frame");
+  const { left, top, width } = frame.getBoundingClientRect();
+  const scale = width / Number(frame.getAttribute("width"));
+  return [scale, left - x * scale, top - y * scale];
 }"""
 """The scale of the drawing, and where its corner is in the window."""
 
@@ -161,7 +165,7 @@ def test_buttons_zoom_and_fit(map_page: Page) -> None:
     map_page.get_by_role("button", name="Zoom in").click()
     assert _place(map_page)[0] > fitting[0]
     map_page.get_by_role("button", name="Fit").click()
-    assert _place(map_page) == pytest.approx(fitting)
+    assert _place(map_page) == pytest.approx(fitting, abs=0.5)
     map_page.get_by_role("button", name="Zoom out").click()
     assert _place(map_page)[0] < fitting[0]
 
@@ -172,7 +176,7 @@ def test_the_keyboard_walks_zooms_and_opens(map_page: Page) -> None:
     map_page.keyboard.press("+")
     assert _place(map_page)[0] > fitting[0]
     map_page.keyboard.press("0")
-    assert _place(map_page) == pytest.approx(fitting)
+    assert _place(map_page) == pytest.approx(fitting, abs=0.5)
     map_page.keyboard.press("ArrowRight")
     focused = map_page.evaluate("document.activeElement.dataset.id")
     assert focused in {"order_lines", "payments", "shipments"}
@@ -200,4 +204,4 @@ def test_the_map_keeps_its_place_when_another_view_was_open(map_page: Page) -> N
     settle(map_page)
     map_page.locator("[data-tab=map]").click()
     await_drawing(map_page)
-    assert _place(map_page) == pytest.approx(place)
+    assert _place(map_page) == pytest.approx(place, abs=0.5)

@@ -46,7 +46,7 @@ def count_symbol(count: Count) -> str:
 def label_place(route: Sequence[Point]) -> tuple[Point, float]:
     """Return the middle of the longest horizontal segment, and how long a label there may be.
 
-    Above such a segment a label is clear of boxes; at its ends are crow's feet and corners.
+    On such a segment a label is clear of boxes; at its ends are crow's feet and corners.
     """
     start, end = max(
         pairwise(route), key=lambda segment: (abs(segment[0].x - segment[1].x), segment[0])
