@@ -26,7 +26,7 @@ Pin = tuple[float, int]
 class Riser:
     """A vertical line of a net and its pins at both sides. ``track`` counts from the left.
 
-    ``joined`` is the height where the riser goes on in a second riser.
+    ``joined`` is the height where the riser goes on in another riser.
     """
 
     net: Hashable
@@ -56,11 +56,14 @@ class Riser:
         return min(above, below)
 
 
-def assign_tracks(risers: Sequence[Riser]) -> tuple[list[list[Riser]], int]:
+def assign_tracks(
+    risers: Sequence[Riser], straight: Sequence[float] = ()
+) -> tuple[list[list[Riser]], int]:
     """Return the parts of each riser, from left to right, and the number of tracks.
 
     A riser has two parts where the horizontal lines would collide in any order. The right pin of
-    the first and the left pin of the second are at the same height then.
+    the first and the left pin of the second are at the same height then. ``straight`` are the
+    heights of lines that pass the channel without a bend.
     """
     strands = [[riser] for riser in risers]
     while True:
@@ -70,7 +73,7 @@ def assign_tracks(risers: Sequence[Riser]) -> tuple[list[list[Riser]], int]:
         if not circle:
             ordered = [parts[place] for place in _improved(order, costs)]
             return strands, _number(ordered)
-        _divide(parts[circle[0]], strands)
+        _divide(parts[circle[0]], strands, straight)
 
 
 def _costs(risers: list[Riser]) -> list[list[int]]:
@@ -166,11 +169,10 @@ def _improved(order: list[int], costs: list[list[int]]) -> list[int]:
     return order
 
 
-def _divide(riser: Riser, strands: list[list[Riser]]) -> None:
+def _divide(riser: Riser, strands: list[list[Riser]], straight: Sequence[float]) -> None:
     """Replace a riser by two, joined at a height where nothing else is."""
-    heights = sorted(
-        height for strand in strands for each in strand for height, _ in (*each.left, *each.right)
-    )
+    pins = [pin for strand in strands for each in strand for pin in (*each.left, *each.right)]
+    heights = sorted([*straight, *(height for height, _ in pins)])
     middle = (riser.top + riser.bottom) / 2
     upper, lower = min(
         pairwise([*heights, heights[-1] + 2 * CLEARANCE]),
@@ -180,7 +182,7 @@ def _divide(riser: Riser, strands: list[list[Riser]]) -> None:
     weight = sum(weight for _, weight in riser.left)
     second = Riser(riser.net, [(height, weight)], riser.right)
     riser.right = [(height, weight)]
-    riser.joined = height
+    riser.joined = second.joined = height
     riser.measure()
     next(strand for strand in strands if riser in strand).append(second)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, pow, sqrt
 
+from fluid_build.report.layout.areas import find_areas
 from fluid_build.report.layout.columns import assign_columns
 from fluid_build.report.layout.components import connected_components
 from fluid_build.report.layout.drawing import Box, Drawing, Point, Region
@@ -22,10 +23,11 @@ _PART_GAP = 64.0
 _GRID_GAP = 24.0
 _TYPICAL_CHANNEL = 80.0
 # The heights of columns that are tried, as shares of the height at which boxes without lines would
-# have the shape of a screen. A large graph has time for few.
-_SMALL = 120
+# have the shape of a screen. A graph of more boxes is drawn in areas.
+_SMALL = 80
+# Groups are worth an area each only where there are many boxes.
+_SMALL_WITH_GROUPS = 40
 _LIMITS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.15, 1.3, 1.5)
-_FEW_LIMITS = (0.7, 1.0, 1.3)
 _ORDERED = 2
 # Twice as many crossings are as bad as a drawing that is shown 0.6 times as large; a few crossings
 # more or less don't matter.
@@ -48,24 +50,43 @@ def layout(graph: Graph) -> Drawing:
 
 def _connected(graph: Graph) -> Drawing:
     """Return the drawing of a connected graph: the best of some with columns of other heights."""
+    groups = {node.group for node in graph.nodes}
+    if len(graph.nodes) > (_SMALL if len(groups) == 1 else _SMALL_WITH_GROUPS):
+        return _in_areas(graph)
     nets = nets_of(graph)
     heights = [node.height + BOX_GAP for node in graph.nodes]
     width = sum(node.width for node in graph.nodes) / len(graph.nodes) + _TYPICAL_CHANNEL
     ideal = sqrt(sum(heights) * width / ASPECT)
     choices = dict.fromkeys(
-        tuple(assign_columns(heights, nets, max(ideal * factor, *heights)))
-        for factor in (_LIMITS if len(graph.nodes) <= _SMALL else _FEW_LIMITS)
+        tuple(assign_columns(heights, nets, max(ideal * factor, *heights))) for factor in _LIMITS
     )
     sizes = [node.height for node in graph.nodes]
     plans = [_Plan(nets, make_slots(sizes, nets, each)) for each in choices]
     plans.sort(key=lambda plan: -_expected_scale(graph, plan))
-    if len(graph.nodes) > _SMALL:
-        return _draw(graph, plans[0].ordered())
     single = single_nets(nets)
     quality = partial(_quality, graph)
     best = max((plan.ordered() for plan in plans[:_ORDERED]), key=quality)
     parted = _Plan(single, make_slots(sizes, single, best.slots.column_of)).ordered()
     return _draw(graph, max(best, parted, key=quality))
+
+
+def _in_areas(graph: Graph) -> Drawing:
+    """Return the drawing of a large connected graph: boxes that belong together in an area."""
+    areas = find_areas(graph, BOX_GAP)
+    nets = nets_of(graph, areas.column_of)
+    slots = make_slots([node.height for node in graph.nodes], nets, areas.column_of, areas)
+    drawing = _draw(graph, _Plan(nets, slots).ordered())
+    regions = []
+    for boxes in areas.boxes:
+        nodes = [graph.nodes[box] for box in boxes]
+        places = [drawing.boxes[node.id] for node in nodes]
+        left, top = min(place.x for place in places), min(place.y for place in places)
+        right, bottom = max(place.right for place in places), max(place.bottom for place in places)
+        names = {node.group for node in nodes}
+        name = names.pop() if len(names) == 1 else ""
+        frame = Box(left, top, right - left, bottom - top)
+        regions.append(Region(name, frame, tuple(node.id for node in nodes)))
+    return replace(drawing, regions=tuple(regions))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +122,10 @@ def _expected_scale(graph: Graph, plan: _Plan) -> float:
 def _draw(graph: Graph, plan: _Plan) -> Drawing:
     nets, slots = plan.nets, plan.slots
     column_of = slots.column_of
-    tops = place_vertically(slots, slots.columns, 0.0)
+    tops = place_vertically(slots)
     widths = [node.width for node in graph.nodes]
     widths += [0.0] * (len(slots.heights) - len(widths))
-    routed = Router(slots, nets, loops_of(graph), column_of, tops, widths).route()
+    routed = Router(slots, nets, loops_of(graph, column_of), column_of, tops, widths).route()
     boxes = {
         node.id: Box(routed.lefts[column], top, node.width, node.height)
         for node, column, top in zip(graph.nodes, column_of, tops, strict=False)
@@ -150,6 +171,9 @@ def _joined(parts: Sequence[Drawing], corners: Sequence[Point]) -> Drawing:
             boxes[id_] = Box(box.x + x, box.y + y, box.width, box.height)
         for id_, route in part.routes.items():
             routes[id_] = tuple(Point(point.x + x, point.y + y) for point in route)
-        regions.append(Region("", Box(x, y, part.width, part.height), tuple(part.boxes)))
+        whole = Region("", Box(0.0, 0.0, part.width, part.height), tuple(part.boxes))
+        for region in part.regions or (whole,):
+            frame = region.box
+            regions.append(replace(region, box=frame._replace(x=frame.x + x, y=frame.y + y)))
         width, height = max(width, x + part.width), max(height, y + part.height)
     return Drawing(width + MARGIN, height + MARGIN, boxes, routes, tuple(regions))

@@ -8,10 +8,10 @@ the columns with means bring the drawing into shape; sweeps with medians make li
 import itertools
 from collections.abc import Callable, Sequence
 
-from fluid_build.report.layout.ordering import Orders
-from fluid_build.report.layout.slots import Slots
+from fluid_build.report.layout.slots import Slots, stacks_of
 
 BOX_GAP = 24.0
+BAND_GAP = 48.0
 TRUNK_GAP = 10.0
 _MIXED_GAP = 14.0
 # Bends of long trunks are the hardest to follow, so they count most (the factors of Gansner,
@@ -25,31 +25,23 @@ Wish = tuple[float, float]
 _Pin = tuple[int, float, float]
 
 
-def place_vertically(slots: Slots, orders: Orders, most: float) -> list[float]:
-    """Return the top of each slot, from 0 to what the highest column needs, or to ``most``."""
-    spacing = [_spacing(slots, column) for column in orders]
-    bottom = max(
-        [
-            most,
-            *(
-                each[-1] + slots.heights[column[-1]]
-                for each, column in zip(spacing, orders, strict=True)
-            ),
-        ]
-    )
+def place_vertically(slots: Slots) -> list[float]:
+    """Return the top of each slot; the bands are below each other."""
+    stacks = stacks_of(slots)
+    spacing = [_spacing(slots, stack) for stack in stacks]
+    room = _rooms(slots, stacks)
     tops = [0.0] * len(slots.heights)
-    for column, distances in zip(orders, spacing, strict=True):
-        free = bottom - distances[-1] - slots.heights[column[-1]]
-        for slot, distance in zip(column, distances, strict=True):
-            tops[slot] = free / 2 + distance
+    for stack, distances, (upper, lower) in zip(stacks, spacing, room, strict=True):
+        for slot, distance in zip(stack, distances, strict=True):
+            tops[slot] = (upper + lower) / 2 + distance
     left, right = _pins(slots)
     for sweep in range(_MEAN_SWEEPS + _MEDIAN_SWEEPS):
         middle = _mean if sweep < _MEAN_SWEEPS else _median
-        forward = sweep % 2 == 0
-        for number in range(len(orders)) if forward else range(len(orders) - 1, -1, -1):
-            column, distances = orders[number], spacing[number]
+        numbers = range(len(stacks))
+        for number in numbers if sweep % 2 == 0 else reversed(numbers):
+            stack, distances, (upper, lower) = stacks[number], spacing[number], room[number]
             wishes = []
-            for slot, distance in zip(column, distances, strict=True):
+            for slot, distance in zip(stack, distances, strict=True):
                 wishes.append(
                     [
                         (tops[near] + shift - distance, weight)
@@ -58,10 +50,31 @@ def place_vertically(slots: Slots, orders: Orders, most: float) -> list[float]:
                     ]
                     or [(tops[slot] - distance, 0.01)]
                 )
-            free = bottom - distances[-1] - slots.heights[column[-1]]
-            for slot, distance, start in zip(column, distances, pool(wishes, middle), strict=True):
-                tops[slot] = min(max(start, 0.0), free) + distance
+            for slot, distance, start in zip(stack, distances, pool(wishes, middle), strict=True):
+                tops[slot] = min(max(start, upper), lower) + distance
     return tops
+
+
+def _rooms(slots: Slots, stacks: list[list[int]]) -> list[tuple[float, float]]:
+    """Return where the first slot of each stack may be, highest and lowest.
+
+    A band is as high as its highest stack.
+    """
+    heights = [packed_height(slots, stack) for stack in stacks]
+    needed: dict[int, float] = {}
+    for stack, height in zip(stacks, heights, strict=True):
+        band = slots.bands[stack[0]]
+        needed[band] = max(needed.get(band, 0.0), height)
+    starts: dict[int, float] = {}
+    at = 0.0
+    for band in sorted(needed):
+        starts[band] = at
+        at += needed[band] + BAND_GAP
+    rooms = []
+    for stack, height in zip(stacks, heights, strict=True):
+        band = slots.bands[stack[0]]
+        rooms.append((starts[band], starts[band] + needed[band] - height))
+    return rooms
 
 
 def packed_height(slots: Slots, column: list[int]) -> float:

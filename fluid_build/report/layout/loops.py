@@ -1,4 +1,4 @@
-"""Links from a box to itself: round its right side, or round the whole box.
+"""Links within a column, mostly from a box to itself: at its right side, or round the whole box.
 
 A link between two rows goes out at the right side and back in. A link whose two ends are the same
 point can't, so it goes from the right side over the top of the box to the left side. The box gets
@@ -15,9 +15,13 @@ _LANE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A link from a box to itself. ``lane`` is how far below the top of its slot it passes over."""
+    """A link from a box to itself, or to another box of its column.
+
+    ``lane`` is how far below the top of its slot a link passes over its box.
+    """
 
     box: int
+    parent: int
     link: Link
     lane: float | None = None
 
@@ -43,17 +47,18 @@ def with_room(graph: Graph) -> tuple[Graph, dict[str, float]]:
     return Graph(tuple(nodes), tuple(links)), room
 
 
-def loops_of(graph: Graph) -> Sequence[Loop]:
-    """Return the links from boxes to themselves, each round a box with a lane of its own."""
+def loops_of(graph: Graph, column_of: Sequence[int]) -> Sequence[Loop]:
+    """Return the links within a column, each round a box with a lane of its own."""
     number = {node.id: place for place, node in enumerate(graph.nodes)}
     lanes: dict[str, dict[float, float]] = {}
     loops = []
     for link in graph.links:
-        if link.child != link.parent:
+        child, parent = number[link.child], number[link.parent]
+        if column_of[child] != column_of[parent]:
             continue
         lane = None
-        if link.child_offset == link.parent_offset:
+        if child == parent and link.child_offset == link.parent_offset:
             used = lanes.setdefault(link.child, {})
             lane = used.setdefault(link.child_offset, _LANE * len(used))
-        loops.append(Loop(number[link.child], link, lane))
+        loops.append(Loop(child, parent, link, lane))
     return loops

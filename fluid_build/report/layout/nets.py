@@ -33,15 +33,26 @@ class Net:
         return pairs if self.is_forward else [(child, parent) for parent, child in pairs]
 
 
-def nets_of(graph: Graph) -> list[Net]:
-    """Return the nets of a graph without the links from a box to itself."""
+def nets_of(graph: Graph, column_of: Sequence[int] | None = None) -> list[Net]:
+    """Return the nets of a graph, without the links from a box to itself.
+
+    Where the boxes are in columns already, those decide about directions, and links within a column
+    are left out too.
+    """
     number = {node.id: place for place, node in enumerate(graph.nodes)}
-    links = [link for link in graph.links if link.child != link.parent]
-    arcs = [(number[link.parent], number[link.child]) for link in links]
+    if column_of is None:
+        links = [link for link in graph.links if link.child != link.parent]
+        arcs = [(number[link.parent], number[link.child]) for link in links]
+        turned = break_cycles(len(number), arcs)
+        forward = [arc == after for arc, after in zip(arcs, turned, strict=True)]
+    else:
+        columns = {id_: column_of[place] for id_, place in number.items()}
+        links = [link for link in graph.links if columns[link.child] != columns[link.parent]]
+        arcs = [(number[link.parent], number[link.child]) for link in links]
+        forward = [column_of[parent] < column_of[child] for parent, child in arcs]
     nets: dict[tuple[int, float, bool], Net] = {}
-    for link, arc, turned in zip(links, arcs, break_cycles(len(number), arcs), strict=True):
-        parent, child = arc
-        key = (parent, link.parent_offset, arc == turned)
+    for link, (parent, child), is_forward in zip(links, arcs, forward, strict=True):
+        key = (parent, link.parent_offset, is_forward)
         net = nets.setdefault(key, Net(*key))
         net.links.append(link)
         net.children.append(child)

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fluid_build.report.layout.slots import Line, Slots
+from fluid_build.report.layout.slots import Line, Slots, stacks_of
 
 Orders = list[list[int]]
 
@@ -54,7 +54,14 @@ def order_slots(slots: Slots) -> Ordered:
         if result[0] <= best[0]:
             best = result
     crossings, orders = ordering.polished(*best, _REACH)
-    return Ordered(replace(slots, columns=orders), crossings)
+    stacks = iter(orders)
+    columns = []
+    for column in slots.columns:
+        ordered: list[int] = []
+        while len(ordered) < len(column):
+            ordered += next(stacks)
+        columns.append(ordered)
+    return Ordered(replace(slots, columns=columns), crossings)
 
 
 def _shaken(orders: Orders, generator: random.Random) -> Orders:
@@ -68,7 +75,7 @@ def _shaken(orders: Orders, generator: random.Random) -> Orders:
 
 def _first_order(slots: Slots, number: int, generator: random.Random) -> Orders:
     """Return an order to start from: along the lines first, in any order later."""
-    orders = [list(column) for column in slots.columns]
+    orders = stacks_of(slots)
     if number == 0:
         place = _depth_first(slots)
         for column in orders:
@@ -109,6 +116,13 @@ class _Ordering:
     def __init__(self, slots: Slots) -> None:
         self.channels = slots.channels
         self.position = [0] * len(slots.heights)
+        self.first = [0] * len(slots.heights)
+        for column in slots.columns:
+            for place, slot in enumerate(sorted(column, key=slots.bands.__getitem__)):
+                self.first[slot] = place
+        for stack in stacks_of(slots):
+            for slot in stack:
+                self.first[slot] = self.first[stack[0]]
         self.left: list[list[tuple[int, float, int]]] = [[] for _ in slots.heights]
         self.right: list[list[tuple[int, float, int]]] = [[] for _ in slots.heights]
         self.ends: list[list[tuple[int, float, int, float, int]]] = []
@@ -128,10 +142,10 @@ class _Ordering:
         stale = 0
         for sweep in range(_MOST_SWEEPS):
             if sweep % 2 == 0:
-                for column in orders[1:]:
+                for column in orders:
                     self._sort(column, self.left)
             else:
-                for column in reversed(orders[:-1]):
+                for column in reversed(orders):
                     self._sort(column, self.right)
             crossings = self._crossings()
             stale += 1
@@ -155,7 +169,7 @@ class _Ordering:
         return crossings, orders
 
     def _number(self, column: list[int]) -> None:
-        for place, slot in enumerate(column):
+        for place, slot in enumerate(column, self.first[column[0]]):
             self.position[slot] = place
 
     def _sort(self, column: list[int], side: list[list[tuple[int, float, int]]]) -> None:

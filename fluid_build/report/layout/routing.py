@@ -74,8 +74,11 @@ class Router:
     def _add_risers(self, number: int) -> None:
         """Collect the pins of a channel and give its risers their tracks."""
         pins: dict[RiserKey, tuple[dict[float, int], dict[float, int]]] = {}
+        straight = []
         for key, is_left, start, goal, goal_is_left, weight in self._runs(number):
-            if start != goal:
+            if start == goal:
+                straight.append(goal)
+            else:
                 sides = pins.setdefault((key, goal, start < goal), ({}, {}))
                 for height, is_at_left in ((start, is_left), (goal, goal_is_left)):
                     side = sides[0 if is_at_left else 1]
@@ -84,7 +87,7 @@ class Router:
             Riser(key[:2], sorted(left.items()), sorted(right.items()))
             for key, (left, right) in pins.items()
         ]
-        strands, tracks = assign_tracks(risers)
+        strands, tracks = assign_tracks(risers, straight)
         self.strands.append(dict(zip(pins, strands, strict=True)))
         self.tracks.append(tracks)
 
@@ -96,8 +99,8 @@ class Router:
         """
         for line in self.slots.channels[number]:
             net = self.nets[line.net]
-            left = self.tops[line.left] + line.left_offset
-            right = self.tops[line.right] + line.right_offset
+            left = self._height(line.left, line.left_offset)
+            right = self._height(line.right, line.right_offset)
             start, goal = (right, left) if net.is_forward else (left, right)
             yield net.key, not net.is_forward, start, goal, net.is_forward, line.weight
         for loop in self.loops:
@@ -132,16 +135,17 @@ class Router:
         """Return the corners from the child to the parent."""
         column, end = self.column_of[child], self.column_of[net.parent]
         step = -1 if net.is_forward else 1
-        at = self.tops[child] + link.child_offset
+        at = self._height(child, link.child_offset)
         corners = [Point(self._side(child, right=not net.is_forward), at)]
         while column != end:
             channel = column if net.is_forward else column + 1
             column += step
             if column == end:
-                goal = self.tops[net.parent] + net.offset
+                goal = self._height(net.parent, net.offset)
             else:
-                goal = self.tops[self.slots.trunks[number, column]]
-            corners += self._rise(channel, net.key, at, goal, leftwards=net.is_forward)
+                goal = self._height(self.slots.trunks[number, column], 0.0)
+            strand = self._strand(channel, net.key, at, goal)
+            corners += self._rise(channel, strand[::step], at, goal)
             at = goal
         corners.append(Point(self._side(net.parent, right=net.is_forward), at))
         return corners
@@ -151,45 +155,52 @@ class Router:
         start, goal = self._loop_heights(loop)
         channel, key = self.column_of[loop.box] + 1, _loop_key(loop)
         right = Point(self._side(loop.box, right=True), start)
-        rise = self._rise(channel, key, start, goal, leftwards=False)
+        rise = self._rise(channel, self._strand(channel, key, start, goal)[:1], start, goal)
         if loop.lane is None:
-            return [right, *rise, Point(right.x, goal)]
-        fall = self._rise(channel - 1, key, start, goal, leftwards=True)
-        return [right, *rise, *fall[::-1], Point(self._side(loop.box, right=False), start)]
+            return [right, *rise, Point(self._side(loop.parent, right=True), goal)]
+        fall = self._rise(
+            channel - 1, self._strand(channel - 1, key, start, goal)[-1:], start, goal
+        )
+        return [
+            right,
+            *rise,
+            *reversed(list(fall)),
+            Point(self._side(loop.box, right=False), start),
+        ]
 
     def _loop_heights(self, loop: Loop) -> tuple[float, float]:
-        top, link = self.tops[loop.box], loop.link
-        goal = link.parent_offset if loop.lane is None else loop.lane
-        return top + link.child_offset, top + goal
+        goal = loop.link.parent_offset if loop.lane is None else loop.lane
+        start = self._height(loop.box, loop.link.child_offset)
+        return start, self._height(loop.parent, goal)
 
-    def _track(self, channel: int, riser: Riser) -> float:
-        return self.starts[channel] + riser.track * TRACK_GAP
+    def _height(self, slot: int, offset: float) -> float:
+        """Return the height of a pin, without the noise of sums: equal heights must be equal."""
+        return round(self.tops[slot] + offset, 3)
 
     def _side(self, box: int, *, right: bool) -> float:
         left = self.lefts[self.column_of[box]]
         return left + self.widths[box] if right else left
 
+    def _strand(self, channel: int, key: NetKey, start: float, goal: float) -> list[Riser]:
+        """Return the risers from a pin to the point that its net comes from, from left to right."""
+        return [] if start == goal else self.strands[channel][key, goal, start < goal]
+
     def _rise(
-        self, channel: int, key: NetKey, start: float, goal: float, *, leftwards: bool
-    ) -> list[Point]:
-        """Return the corners in a channel, from the pin nearer to the child to the other."""
-        if start == goal:
-            return []
-        strand = self.strands[channel][key, goal, start < goal]
-        corners: list[Point] = []
+        self, channel: int, strand: Sequence[Riser], start: float, goal: float
+    ) -> Iterator[Point]:
+        """Yield the corners along risers, from one pin to the other."""
         at = start
-        for riser in reversed(strand) if leftwards else strand:
-            x = self._track(channel, riser)
-            is_last = riser is (strand[0] if leftwards else strand[-1])
-            after = goal if is_last else (riser.left if leftwards else riser.right)[0][0]
-            corners += [Point(x, at), Point(x, after)]
+        for place, riser in enumerate(strand, 1):
+            after = goal if place == len(strand) or riser.joined is None else riser.joined
+            x = self.starts[channel] + riser.track * TRACK_GAP
+            yield Point(x, at)
+            yield Point(x, after)
             at = after
-        return corners
 
 
 def _loop_key(loop: Loop) -> NetKey:
     """Return the net of a loop: that of the links to the same point, where it can join."""
-    return (loop.box, loop.link.parent_offset, True if loop.lane is None else None)
+    return (loop.parent, loop.link.parent_offset, True if loop.lane is None else None)
 
 
 def _simplified(corners: list[Point]) -> tuple[Point, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from fluid_build.report.layout.areas import Areas
 from fluid_build.report.layout.nets import Net
 
 
@@ -31,7 +32,8 @@ class Slots:
     """Boxes have the numbers below ``boxes``, the slots of trunks those above.
 
     ``channels[k]`` has the lines between column ``k - 1`` and column ``k``. ``trunks`` has the
-    slot of a net in a column, ``column_of`` the column of each box.
+    slot of a net in a column, ``column_of`` the column of each box. ``bands`` are the bands of
+    slots: those of a lower band are above all others of their column.
     """
 
     boxes: int
@@ -40,18 +42,41 @@ class Slots:
     columns: list[list[int]]
     channels: list[list[Line]]
     trunks: dict[tuple[int, int], int]
+    bands: list[int]
 
 
-def make_slots(heights: Sequence[float], nets: Sequence[Net], column_of: Sequence[int]) -> Slots:
+def make_slots(
+    heights: Sequence[float],
+    nets: Sequence[Net],
+    column_of: Sequence[int],
+    areas: Areas | None = None,
+) -> Slots:
     """Return the slots of boxes in columns, in no special order within a column."""
     count = max(column_of) + 1
-    slots = Slots(len(heights), column_of, list(heights), [[] for _ in range(count)], [], {})
+    slots = Slots(len(heights), column_of, list(heights), [[] for _ in range(count)], [], {}, [])
     slots.channels = [[] for _ in range(count + 1)]
     for box, column in enumerate(column_of):
         slots.columns[column].append(box)
     for number, net in enumerate(nets):
         _add_net(slots, number, net, column_of)
+    slots.bands = [0] * len(slots.heights)
+    if areas is not None:
+        for box, area in enumerate(areas.area_of):
+            slots.bands[box] = 2 * areas.row[area] + 1
+        for (number, column), trunk in slots.trunks.items():
+            slots.bands[trunk] = areas.band(nets[number], column)
     return slots
+
+
+def stacks_of(slots: Slots) -> list[list[int]]:
+    """Return the slots of each column and band, from left to right and from top to bottom."""
+    stacks: list[list[int]] = []
+    for column in slots.columns:
+        bands: dict[int, list[int]] = {}
+        for slot in sorted(column, key=slots.bands.__getitem__):
+            bands.setdefault(slots.bands[slot], []).append(slot)
+        stacks += bands.values()
+    return stacks
 
 
 def merge_trunks(slots: Slots, nets: Sequence[Net]) -> Slots:

@@ -1,5 +1,7 @@
 """Graphs for the tests of the layout: random ones, and those of known shapes."""
 
+import random
+
 from hypothesis import strategies as st
 
 from fluid_build.report.layout.graph import Graph, Link, Node
@@ -45,3 +47,15 @@ def graph_of(boxes: int, pairs: list[tuple[int, int]]) -> Graph:
         links.append(Link(f"l{place}", f"n{child}", f"n{parent}", own, HEAD + ROW / 2))
     nodes = tuple(Node(f"n{box}", WIDTH, HEAD + ROW * rows[box]) for box in range(boxes))
     return Graph(nodes, tuple(links))
+
+
+def random_graph(seed: int, boxes: int, links: int) -> Graph:
+    """Return clusters of boxes with a few links between them, and some loops and cycles."""
+    generator = random.Random(seed)
+    pairs = []
+    for _ in range(links):
+        child = generator.randrange(boxes)
+        near = generator.random() < 0.9
+        parent = child - generator.randrange(12) if near else generator.randrange(boxes)
+        pairs.append((child, max(parent, 0)))
+    return graph_of(boxes, pairs)

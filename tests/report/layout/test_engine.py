@@ -1,13 +1,16 @@
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 
 from fluid_build.report.layout.engine import layout
 from fluid_build.report.layout.graph import Graph, Link, Node
 from fluid_build.report.layout.measures import violations
-from tests.report.layout.graphs import graph_of, graphs
+from fluid_build.report.layout.packing import fitting_scale
+from tests.report.layout.graphs import graph_of, graphs, random_graph
 
 
 @settings(max_examples=200, deadline=None)
@@ -64,11 +67,59 @@ def test_forty_children_of_one_parent_fit_a_screen() -> None:
     assert 1.2 < drawing.width / drawing.height < 2.5
 
 
+def test_eight_hubs_with_eight_children_each_are_compact() -> None:
+    hubs = [(8 + hub * 8 + child, hub) for hub in range(8) for child in range(8)]
+    graph = graph_of(72, [*hubs, *((hub * 8 + 8, hub - 1) for hub in range(1, 8))])
+
+    drawing = layout(graph)
+
+    assert violations(drawing, graph) == []
+    assert fitting_scale(drawing.width, drawing.height) >= 0.35
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_large_diagram_of_any_shape_is_correct(seed: int) -> None:
+    graph = random_graph(seed, boxes=150, links=240)
+
+    assert violations(layout(graph), graph) == []
+
+
+def test_boxes_of_a_group_are_in_regions_of_their_own() -> None:
+    graph = random_graph(1, boxes=150, links=240)
+    groups = [f"schema {place % 4}" for place in range(150)]
+    nodes = tuple(
+        replace(node, group=group) for node, group in zip(graph.nodes, groups, strict=True)
+    )
+    group_of = {node.id: node.group for node in nodes}
+
+    regions = [each for each in layout(Graph(nodes, graph.links)).regions if each.name]
+
+    assert {region.name for region in regions} == set(groups)
+    assert all(group_of[id_] == region.name for region in regions for id_ in region.nodes)
+
+
+def test_regions_dont_overlap() -> None:
+    regions = layout(random_graph(2, boxes=200, links=300)).regions
+
+    assert len(regions) > 4
+    for first, second in combinations(regions, 2):
+        across = first.box.x < second.box.right and second.box.x < first.box.right
+        down = first.box.y < second.box.bottom and second.box.y < first.box.bottom
+        assert not (across and down)
+
+
+@pytest.mark.slow
+def test_a_thousand_boxes_are_drawn_correctly() -> None:
+    graph = random_graph(3, boxes=1000, links=1500)
+
+    assert violations(layout(graph), graph) == []
+
+
 def test_the_drawing_doesnt_depend_on_the_seed_of_hashes() -> None:
     code = (
-        "from tests.report.layout.graphs import graph_of\n"
+        "from tests.report.layout.graphs import random_graph\n"
         "from fluid_build.report.layout.engine import layout\n"
-        "print(layout(graph_of(30, [(n, n * 7 % 11) for n in range(1, 30)])))"
+        "print(layout(random_graph(5, boxes=40, links=60)), layout(random_graph(6, 150, 220)))"
     )
     results = {
         subprocess.run(
