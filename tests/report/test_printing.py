@@ -77,3 +77,20 @@ def test_a_table_that_is_too_wide_goes_on_below_each_row(
         "  lines.order_no",
         "    → orders.order_no              -",
     ]
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_long_word_at_the_end_of_a_row_leaves_the_other_rows_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A path in a last column goes beyond the edge, and the table keeps its columns."""
+    grid = Grid("check", "finding")
+    grid.add_row(unbroken("engine"), text("is installed"))
+    grid.add_row(unbroken("store"), text(f"/srv/{'x' * 60} is writable"))
+    show([grid])
+    assert capsys.readouterr().out.splitlines() == [
+        "check   finding",
+        "engine  is installed",
+        f"store   /srv/{'x' * 60}",
+        "        is writable",
+    ]

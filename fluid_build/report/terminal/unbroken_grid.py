@@ -14,6 +14,8 @@ _STACKED_INDENT = 2
 """Blanks in front of the columns that go on below the first ones of their row."""
 _GAP = 2
 """Blanks between two columns."""
+_LEAST_OF_LAST = 24
+"""Room for three or four words of a last column next to the others."""
 
 
 class Grid(Table):
@@ -43,9 +45,11 @@ class Grid(Table):
     def stacked(self, console: Console, width: int) -> Iterator[Text]:
         """Yield each row in several lines, as many columns on each as there is room for.
 
-        That is for a table whose names need more than ``width``.
+        That is for a table whose names need more than ``width``. A long word of the last column
+        may go beyond it: nothing is to the right of it.
         """
-        bounds = self._bounds(console, console.options)
+        *bounds, (least, most) = self._bounds(console, console.options)
+        bounds.append((min(least, _LEAST_OF_LAST), most))
         groups = [
             (indent, group, _group_widths([bounds[place] for place in group], width - indent))
             for indent, group in _groups(bounds, width)
