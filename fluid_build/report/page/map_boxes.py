@@ -28,7 +28,7 @@ _GREATEST_TYPE = 104.0
 # The title that is read from afar: as large as the box has room for, up to twice the other.
 _GREATEST_TITLE = 28.0
 # A word that would make the title smaller than this is broken.
-_SMALLEST_TITLE = 12.0
+_SMALLEST_TITLE = 16.0
 _TITLE_LEADING = 1.15
 _MOST_TITLE_LINES = 4
 
@@ -103,7 +103,7 @@ class BoxShape:
 
 def box_shapes(diagram: Diagram, *, with_all_columns: bool) -> dict[str, BoxShape]:
     """Return the boxes by their ids, with all columns or with keys and references alone."""
-    names = {box.name for box in diagram.boxes}
+    names = {piece.strip("_") for box in diagram.boxes for piece in words(box.name)}
     return {box.id: _box_shape(box, names, with_all_columns) for box in diagram.boxes}
 
 
