@@ -26,7 +26,7 @@ from fluid_build.pipeline.requests import ModelUse
 from fluid_build.pipeline.running import begin_run, start_run
 from fluid_build.report.terminal.model_screen import model_section
 from fluid_build.report.terminal.printing import show
-from fluid_build.report.terminal.screen_parts import Part, text
+from fluid_build.report.terminal.screen_parts import Part, text, whole
 from fluid_build.report.terminal.source_screen import source_screen
 from fluid_build.sources.options import OpenOptions
 
@@ -74,7 +74,7 @@ def _story(
 ) -> Iterator[Part]:
     view = forged_view(forged)
     yield text(
-        f"{database} is a typical shop database: it declares no keys, some of its names are "
+        f"{whole(database)} is a typical shop database: it declares no keys, some of its names are "
         "cryptic, and years of use have left errors in its data. Here is what the data says."
     )
     yield Text()
