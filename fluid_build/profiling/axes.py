@@ -76,9 +76,8 @@ class FixedPoint:
 
     def positions(self, texts: Iterable[str]) -> list[Position]:
         """Return numbers in units of their last digit."""
-        if self.digits:
-            return [int(text.replace(".", "")) for text in texts]
-        return list(map(int, texts))
+        # The points of all values at once go several times faster than one by one.
+        return list(map(int, " ".join(texts).replace(".", "").split() if self.digits else texts))
 
     def text(self, position: Position) -> str:
         """Return the number of so many units."""

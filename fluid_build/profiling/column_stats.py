@@ -28,15 +28,13 @@ _READABLE_TYPES = frozenset({"INTERVAL", "BIT"})
 class Distribution:
     """The mean, quantiles and histogram of a column, as text.
 
-    ``sample`` is the number of rows that were read, None for all; ``mean_exact`` says that the mean
-    is of all rows in any case. ``measured_type`` is the type as which values were read, None for
-    the column's own.
+    ``sample`` is the number of rows that were read, None for all. ``measured_type`` is the type as
+    which values were read, None for the column's own.
     """
 
     mean: str
     quantiles: Quantiles
     histogram: tuple[HistogramBin, ...]
-    mean_exact: bool = True
     sample: int | None = None
     measured_type: str | None = None
 
@@ -56,7 +54,6 @@ class ColumnStats:
     ``sample_rows`` rows. ``codes`` numbers the sample's values row by row if the column may be
     part of a composite key. ``documents`` are some values of a nested column, as JSON.
     ``bounds`` are the least and greatest whole number, also of text that holds whole numbers.
-    ``total`` is the sum of a large table's numbers, if adding them up is cheap and exact.
     """
 
     column: Column
@@ -79,7 +76,6 @@ class ColumnStats:
     reversible: bool = False
     bounds: tuple[int, int] | None = None
     distribution: Distribution | None = None
-    total: Value = None
     notes: list[str] = field(default_factory=list)
 
     @property

@@ -82,10 +82,9 @@ class ColumnProfile(_Frozen):
     ``min`` and ``max`` are text; lengths are characters, of text columns. ``top_values`` is counted
     over the whole column, or over ``sample`` rows. ``mean``, ``quantiles`` and ``histogram`` are
     of numbers, dates and times, as text like the bounds; infinity and NaN count in none of them.
-    Quantiles and histogram are counted over the whole column, or over ``statistics_sample`` rows
-    that are spread evenly over the table, and so is the mean unless ``mean_exact``. No values,
-    bounds and statistics are kept of columns with personal, nested or binary data, and none of any
-    column that isn't ``presentable``.
+    They are counted over the whole column, or over ``statistics_sample`` rows that are spread
+    evenly over the table. No values, bounds and statistics are kept of columns with personal,
+    nested or binary data, and none of any column that isn't ``presentable``.
     """
 
     name: str
@@ -104,7 +103,6 @@ class ColumnProfile(_Frozen):
     top_values: tuple[ValueCount, ...] = ()
     sample: int | None = None
     mean: str | None = None
-    mean_exact: bool = True
     quantiles: Quantiles | None = None
     histogram: tuple[HistogramBin, ...] = ()
     statistics_sample: int | None = None

@@ -198,7 +198,6 @@ def _column_profile(table: MeasuredTable, stats: ColumnStats) -> ColumnProfile:
         top_values=_top_values(stats) if may_show else (),
         sample=None if stats.sample_rows == stats.rows else stats.sample_rows,
         mean=distribution.mean if distribution else None,
-        mean_exact=distribution is None or distribution.mean_exact,
         quantiles=distribution.quantiles if distribution else None,
         histogram=distribution.histogram if distribution else (),
         statistics_sample=distribution.sample if distribution else None,

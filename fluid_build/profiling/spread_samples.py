@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from fluid_build.profiling.axes import Axis, Bounds, FixedPoint, FloatingPoint, Position, axis_of
-from fluid_build.profiling.column_stats import ColumnStats, Distribution, TableStats, Value
+from fluid_build.profiling.column_stats import ColumnStats, TableStats, Value
 from fluid_build.profiling.distributions import describe_positions
 from fluid_build.profiling.measured_types import reading_sql
 from fluid_build.profiling.samples import COLUMNS_A_QUERY
@@ -74,13 +74,9 @@ def _describe_sample(
         positions = _parse_positions(axis, (text or "").split())
         distribution = describe_positions(axis, positions, bounds=_bounds(stats, axis))
         if distribution:
-            distribution = replace(
-                distribution,
-                sample=sample,
-                mean_exact=sample is None,
-                measured_type=stats.measured_type,
+            stats.distribution = replace(
+                distribution, sample=sample, measured_type=stats.measured_type
             )
-        stats.distribution = _with_exact_mean(stats, axis, distribution)
 
 
 def _parse_positions(axis: Axis, texts: Sequence[str]) -> Sequence[Position]:
@@ -100,17 +96,6 @@ def _position(value: Value, axis: Axis) -> Position:
     # A Decimal's usual text may have an exponent.
     text = f"{value:f}" if isinstance(value, Decimal) else str(value)
     return axis.positions((text,))[0]
-
-
-def _with_exact_mean(
-    stats: ColumnStats, axis: Axis, distribution: Distribution | None
-) -> Distribution | None:
-    """Replace the mean of a sample by that of all rows, if their sum is known."""
-    if distribution is None or stats.total is None or distribution.measured_type:
-        return distribution
-    bounds = _position(stats.low, axis), _position(stats.high, axis)
-    mean = axis.mean(_position(stats.total, axis), stats.present, bounds)
-    return replace(distribution, mean=mean, mean_exact=True)
 
 
 def _read_positions(

@@ -5,7 +5,6 @@ pass counts, bounds and estimates the distinct values of every column at once; t
 exactly only if a column is nearly unique (it could be a key) or has few values.
 """
 
-import re
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -35,9 +34,6 @@ LOW_CARDINALITY = 50
 TOP_VALUES = 10
 """The most frequent values that a profile lists."""
 _LONGEST_SHOWN = 200
-_ADDED_UP = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)$|DECIMAL\(1?\d,")
-"""Types whose sum is exact, never overflows and costs next to nothing; a float's depends on the
-order of its rows."""
 _BITS_A_ROW = 32
 """Bits of a bit string for each row at most; beyond, hashing the values is as fast."""
 _MOST_BITS = 500_000_000
@@ -109,8 +105,6 @@ def _aggregates(stats: ColumnStats, is_complete: bool) -> dict[str, str]:
         aggregates["min_length"] = f"min(length({name}))"
         aggregates["max_length"] = f"max(length({name}))"
         aggregates["avg_length"] = f"avg(length({name}))"
-    if not is_complete and _ADDED_UP.match(stats.column.type):
-        aggregates["total"] = f"sum({name})"
     if stats.kind == "float":
         aggregates["integral"] = f"bool_and(isfinite({name}) AND {name} = trunc({name}))"
     return aggregates
@@ -125,7 +119,6 @@ def _set_figures(stats: ColumnStats, figures: dict[str, Value]) -> None:
         stats.min_length = int(str(figures["min_length"]))
         stats.max_length = int(str(figures["max_length"]))
         stats.avg_length = float(str(figures["avg_length"]))
-    stats.total = figures.get("total")
     stats.is_integral = stats.kind == "integer" or figures.get("integral") is True
     stats.set_bounds(figures.get("low"), figures.get("high"))
 

@@ -98,7 +98,6 @@ def _personal(decision: PersonalData) -> ColumnChange:
             "max": None,
             "top_values": (),
             "mean": None,
-            "mean_exact": True,
             "quantiles": None,
             "histogram": (),
             "statistics_sample": None,

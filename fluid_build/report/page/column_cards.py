@@ -201,7 +201,7 @@ def _figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
         if value is not None:
             yield name, clip(value, _LONGEST_VALUE)
     if column.mean is not None:
-        yield "Mean", f"{'' if column.mean_exact else 'about '}{column.mean}"
+        yield "Mean", f"{'about ' if column.statistics_sample else ''}{column.mean}"
     if (quantiles := column.quantiles) is not None:
         about = "" if column.statistics_sample is None else "about "
         for name, value in (

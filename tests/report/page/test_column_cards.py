@@ -70,7 +70,7 @@ def test_statistics_are_listed_with_their_names() -> None:
 
 def test_statistics_of_a_sample_say_so() -> None:
     """What was counted on a sample is about right, and the card says on how many rows."""
-    column = PRICE.model_copy(update={"statistics_sample": 100, "mean_exact": False})
+    column = PRICE.model_copy(update={"statistics_sample": 100})
     card = card_of(column)
     assert dict(card.figures)["Median"] == "about 40"
     assert card.counted_on == "counted on 100 sampled rows"
