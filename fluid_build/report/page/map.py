@@ -1,4 +1,4 @@
-"""The map: the source, its entities and the model, each as a drawing to walk about in."""
+"""The map: the source, its entities and the model, each as a drawing to pan and zoom."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ _PAINTING_ORDER: tuple[EdgeState, ...] = ("question", "implied", "sound", "broke
 
 @dataclass(frozen=True, slots=True)
 class DrawnBox:
-    """A box at its place; ``address`` is where the page says more about it."""
+    """A box at its place."""
 
     shape: BoxShape
     x: str
@@ -68,7 +68,7 @@ class DrawnBox:
 
 @dataclass(frozen=True, slots=True)
 class DrawnLine:
-    """An edge with its path and crow's feet; ``label`` stands at ``place``, where there is one."""
+    """An edge with its path and crow's feet; ``label`` is at ``place``, where there is one."""
 
     edge: DiagramEdge
     path: str

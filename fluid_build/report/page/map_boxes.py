@@ -8,6 +8,7 @@ from math import ceil
 from fluid_build.report.diagrams.diagram import BoxKind, Diagram, DiagramBox, DiagramEdge, Row
 from fluid_build.report.layout.graph import Graph, Link, Node
 from fluid_build.report.page.text_widths import clipped, single_line, text_width, words
+from fluid_build.text import counted
 
 TITLE_SIZE = 13.0
 REMARK_SIZE = 11.0
@@ -180,7 +181,7 @@ def _remark(box: DiagramBox) -> str:
 def _more(count: int, *, has_rows: bool) -> str:
     if not count:
         return ""
-    columns = f"{count:,} column{'' if count == 1 else 's'}"
+    columns = counted(count, "column")
     return f"+ {columns}" if has_rows else columns
 
 
@@ -217,6 +218,7 @@ def _far_title(
 ) -> tuple[tuple[TitleLine, ...], float]:
     """Return the lines of a title, broken so that it's as large as its box allows."""
     longest = (width - _PAD) / _SMALLEST_TITLE
+    title = clipped(title, longest * _MOST_TITLE_LINES, 1, bold=True)
     pieces = [piece for word in words(title, names) for piece in _broken_word(word, longest)]
     best, best_size = [title], 0.0
     for count in range(1, min(len(pieces), _MOST_TITLE_LINES) + 1):

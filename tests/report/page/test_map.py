@@ -186,7 +186,10 @@ def test_names_from_the_data_are_escaped_in_the_map() -> None:
 
 def test_the_map_of_a_profile_has_the_source_and_its_entities() -> None:
     page = page_of("orders")
-    assert re.findall(r'name="map-layer" value="(\w+)"', page) == ["source", "conceptual"]
+    assert re.findall(r'name="map-layer" autocomplete="off" value="(\w+)"', page) == [
+        "source",
+        "conceptual",
+    ]
     assert 'data-layer="source"' in page
     assert 'data-layer="conceptual"' in packed_text(page, "map-conceptual")
 

@@ -214,7 +214,7 @@ class MapViewer {
     if (!next) return;
     this.scene.setStop(next);
     next.frame.focus({ preventScroll: true });
-    this.scene.reveal(next);
+    this.scene.bring(next, this.scene.scale);
   }
 
   place(event) {
@@ -237,6 +237,8 @@ class MapViewer {
   }
 
   pointerMove(event) {
+    // A button may be released outside of the window, which nobody hears of.
+    if (!event.buttons) this.pointerUp(event);
     const before = this.pointers.get(event.pointerId);
     if (!before) return this.hover(event);
     const now = this.place(event);
