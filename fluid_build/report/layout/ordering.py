@@ -19,7 +19,7 @@ _STALE_SWEEPS = 4
 _MOST_SWEEPS = 24
 # What may be spent: lines of all starts together. It keeps 50 boxes near a tenth of a second, and
 # gives a small drawing as many starts as still help.
-_LINE_BUDGET = 2_500
+_LINE_BUDGET = 1_000
 _MOST_STARTS = 36
 # One in so many starts is from any order, the others from the best order so far.
 _FRESH_SHARE = 3
