@@ -171,20 +171,22 @@ def _grid(sizes: list[tuple[float, float]]) -> tuple[list[int], list[int]]:
 
     So areas that follow each other are neighbours.
     """
-    best: tuple[float, int] | None = None
-    for rows in range(1, len(sizes) + 1):
-        parts = [sizes[start : start + rows] for start in range(0, len(sizes), rows)]
-        width = sum(max(width for width, _ in part) for part in parts)
-        heights = [0.0] * rows
-        for number, part in enumerate(parts):
-            for place, (_, height) in enumerate(part):
-                row = place if number % 2 == 0 else rows - 1 - place
-                heights[row] = max(heights[row], height)
-        scale = fitting_scale(width, sum(heights))
-        if best is None or scale > best[0]:
-            best = (scale, rows)
-    assert best is not None
-    rows = best[1]
+    rows = max(range(1, len(sizes) + 1), key=lambda rows: _grid_scale(sizes, rows))
     places = [divmod(place, rows) for place in range(len(sizes))]
-    down = [at if turn % 2 == 0 else rows - 1 - at for turn, at in places]
-    return [turn for turn, _ in places], down
+    return [turn for turn, _ in places], [_row(turn, at, rows) for turn, at in places]
+
+
+def _grid_scale(sizes: list[tuple[float, float]], rows: int) -> float:
+    """Return how large a grid with so many rows can be shown."""
+    parts = [sizes[start : start + rows] for start in range(0, len(sizes), rows)]
+    heights = [0.0] * rows
+    for turn, part in enumerate(parts):
+        for at, (_, height) in enumerate(part):
+            row = _row(turn, at, rows)
+            heights[row] = max(heights[row], height)
+    return fitting_scale(sum(max(width for width, _ in part) for part in parts), sum(heights))
+
+
+def _row(turn: int, at: int, rows: int) -> int:
+    """Return the row of the area that is number ``at`` of its turn, down or up."""
+    return at if turn % 2 == 0 else rows - 1 - at

@@ -20,7 +20,7 @@ _MOST_SWEEPS = 24
 # What may be spent: lines of all starts together. It keeps 50 boxes near a tenth of a second, and
 # gives a small drawing as many starts as still help.
 _LINE_BUDGET = 1_000
-_MOST_STARTS = 36
+_FEWEST_STARTS, _MOST_STARTS = 6, 36
 # One in so many starts is from any order, the others from the best order so far.
 _FRESH_SHARE = 3
 # How far a slot moves at last; in the sweeps it only changes places with its neighbours.
@@ -40,7 +40,7 @@ def order_slots(slots: Slots) -> Ordered:
     """Return the slots with each column in order."""
     ordering = _Ordering(slots)
     lines = sum(map(len, slots.channels))
-    starts = max(1, min(_MOST_STARTS, _LINE_BUDGET // max(lines, 1)))
+    starts = max(_FEWEST_STARTS, min(_MOST_STARTS, _LINE_BUDGET // max(lines, 1)))
     generator = random.Random(_SEED)
     best = ordering.run(_first_order(slots, 0, generator))
     for number in range(1, starts):
