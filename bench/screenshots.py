@@ -69,7 +69,7 @@ def forged_demo(folder: Path) -> Path:
     options = ("--uri", "shop.db", "--technique", "dimensional", "-o", "shop")
     environment = os.environ | {"FLUID_HOME": str(folder / "home"), "PYTHONPATH": str(ROOT)}
     subprocess.run(
-        [*command, *options], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL
+        [*command, *options], cwd=folder, env=environment, check=True, capture_output=True
     )
     return folder / "shop" / "report.html"
 
