@@ -21,7 +21,6 @@ from fluid_build.report.terminal.screen_parts import (
 from fluid_build.text import counted
 from fluid_build.transform.dbt.running import DbtNode, DbtStatus
 from fluid_build.transform.proof.proof import Proof
-from fluid_build.transform.proof.warehouse import Lacking
 from fluid_build.verification import DbtVerified, ForgedFolder, Verified, WarehouseVerified
 
 _STALE_COPIES = (
@@ -152,10 +151,6 @@ def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
         yield text(_OUT_OF_DATE)
     yield from _source_faults(verified.unread, verified.broken_keys)
     yield from _contract_faults(verified.forged.disagreements)
-
-
-def _lacking_line(lacking: Lacking) -> str:
-    return f"{lacking.relation} lacks {counted(lacking.rows, 'row')}"
 
 
 def _title(forged: ForgedFolder, remark: str) -> Text:

@@ -131,9 +131,9 @@ def _by_relation(
             if name in relations:
                 own = ElementGroup((), headings=group.headings[1:], elements=tuple(elements))
                 by_relation[name].append(FactTable(own, has_names=False))
-        others = tuple(e for e in group.elements if e.name not in relations)
-        if others:
-            left.append(FactTable(replace(group, elements=others), has_names=True))
+        remaining = tuple(e for e in group.elements if e.name not in relations)
+        if remaining:
+            left.append(FactTable(replace(group, elements=remaining), has_names=True))
     return by_relation, left
 
 
