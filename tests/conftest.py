@@ -44,6 +44,7 @@ _NEEDS_SHARED = "needs ../shared"
 _SLOW_FIXTURES = {"dbt", "fluid_process", "postgres_server"}
 """What takes a second or more each time, to start or to build."""
 _SLOW_PLACES = (
+    "browser/",
     "cli/test_compact_dates.py",
     "cli/test_contract_testing.py",
     "cli/test_copying.py",

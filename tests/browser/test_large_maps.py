@@ -14,8 +14,6 @@ from tests.browser.synthetic_profiles import synthetic_profile
 from tests.browser.views import await_drawing, settle
 from tests.browser.watched_pages import OpenPage
 
-pytestmark = pytest.mark.slow
-
 _TABLES = {300: 3_500, 1_000: 12_000}
 """How many tables there are, and how many crossings at most: a third more than there were."""
 _LONGEST_BLOCK = 0.2

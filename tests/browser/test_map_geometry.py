@@ -11,8 +11,6 @@ from tests.browser.views import await_drawing
 from tests.browser.watched_pages import OpenPage
 from tests.shared import CORPUS, on_databases
 
-pytestmark = pytest.mark.slow
-
 _MOST_CROSSINGS = {
     "adventureworks": 70,
     "chinook": 10,

@@ -56,9 +56,18 @@ async function addressed(id) {
   return target?.closest(".view") ? target : document.querySelector(".view");
 }
 
+// Somebody may have typed an address that can't be decoded: no id is like it.
+function decodedAddress(address) {
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return "";
+  }
+}
+
 async function showAddress({ focus }) {
   const hash = location.hash;
-  const id = decodeURIComponent(hash.slice(1));
+  const id = decodedAddress(hash.slice(1));
   if (id === "main") return;
   const target = await addressed(id);
   if (hash === location.hash) show(target, { focus });
