@@ -11,6 +11,7 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.consent import allowed_place, check_code_trusted
 from fluid_build.cli.options import Debug, Json
+from fluid_build.cli.report import make_page
 from fluid_build.cli.source_options import named_uri, split_name
 from fluid_build.cli.source_session import combined_session, source_session
 from fluid_build.cli.verify_screen import (
@@ -19,8 +20,10 @@ from fluid_build.cli.verify_screen import (
     warehouse_document,
     warehouse_screen,
 )
-from fluid_build.errors import SourceChangedError, SourceNotFoundError, UsageError
+from fluid_build.errors import FluidError, SourceChangedError, SourceNotFoundError, UsageError
+from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.progress import OnProgress
+from fluid_build.report.page.page_file import is_page
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact, surely_without_passwords
 from fluid_build.sources.base import Source
@@ -82,7 +85,7 @@ def verify(
 
     The source is read where forge.json says it is, if that is a file in or next to DIR; pass a
     server with --uri. Every row of every table is rebuilt from the model and compared; for a
-    dimensional model, its numbers are. DIR's proof.json is updated.
+    dimensional model, its numbers are. DIR's proof.json and page are updated.
 
     With --dbt, dbt builds in a new database and leaves the existing one alone; --warehouse checks
     the existing one, and only reads it.
@@ -107,14 +110,25 @@ def verify(
             context, forged, places, warehouse=warehouse, schema=warehouse_schema, json=json
         )
     verified = _verify(context, forged, places, moved, dbt=dbt)
-    is_refreshed = refresh_proof(folder, verified.proof)
+    change = refresh_proof(folder, verified.proof)
     if json:
         messages.show_json(verified_document(verified))
     else:
         show(verified_screen(verified))
-    if not is_refreshed:
+    if change == "refused":
         messages.tell(f"Note: {folder / PROOF_FILE} isn't writable, so it wasn't updated.")
+    elif change == "replaced" and is_page(folder / REPORT_FILE):
+        _refresh_page(folder)
     return failures.DONE if verified.holds else failures.CHECK_FAILED
+
+
+def _refresh_page(folder: Path) -> None:
+    """Show the new proof in the page of a folder; the verification holds if that fails."""
+    path = folder / REPORT_FILE
+    try:
+        make_page(folder, path)
+    except FluidError as error:
+        messages.tell(f"Note: {path} still shows the proof before this one. {error.message}")
 
 
 def _verify(

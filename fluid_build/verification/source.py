@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from fluid_build.artifacts import write_artifacts
 from fluid_build.errors import OutputError
@@ -75,17 +76,17 @@ def _row_changes(model: LogicalModel, proof: Proof) -> Iterator[str]:
             yield f"{table.table} had {before[table.table]:,} rows and has {table.rows:,} now"
 
 
-def refresh_proof(folder: Path, proof: Proof) -> bool:
-    """Replace the folder's proof with this one, and return whether the folder has it now.
+def refresh_proof(folder: Path, proof: Proof) -> Literal["same", "replaced", "refused"]:
+    """Replace the folder's proof with this one, and return what became of the file.
 
-    False where the folder can't be written to, which a verification doesn't need.
+    It's refused where the folder can't be written to, which a verification doesn't need.
     """
     text = proof_json(proof)
     path = folder / PROOF_FILE
     if path.is_file() and digest(path) == digest(text):
-        return True
+        return "same"
     try:
         write_artifacts(folder, {PROOF_FILE: text})
     except OutputError:
-        return False
-    return True
+        return "refused"
+    return "replaced"

@@ -298,8 +298,8 @@ def test_what_was_edited_after_the_proof_is_not_shown_as_proven(
     (recorded / "MODEL.md").write_text("My notes.")
     assert fluid("report", recorded).code == 0
     page = (recorded / REPORT_FILE).read_text()
-    assert "Proven before edits" in page
-    assert f"wasn&#39;t compared: {query.relative_to(recorded).as_posix()}." in page
+    assert "Proven as forged" in page
+    assert f"weren&#39;t compared: {query.relative_to(recorded).as_posix()}." in page
 
 
 def test_a_link_to_another_tree_is_not_walked(fluid: Fluid, recorded: Path, tmp_path: Path) -> None:

@@ -102,6 +102,25 @@ def test_the_proof_is_brought_up_to_date(fluid: Fluid, duckdb_shop: Path, folder
     assert [table["rows"] for table in proof["tables"]] == [40, 10]
 
 
+def test_the_page_shows_the_last_proof(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
+    """A page that was green isn't left so by a verification that found something else."""
+    page = folder / "report.html"
+    assert '<p class="verdict good"><strong>Proven:</strong>' in page.read_text()
+    run(duckdb_shop, "DELETE FROM orders", "DELETE FROM customer")
+    fluid("verify", folder)
+    assert '<p class="verdict warn"><strong>Not proven:</strong>' in page.read_text()
+
+
+def test_a_page_that_cannot_be_made_again_does_not_fail_the_proof(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    (folder / "profile.json").write_text("{}")
+    run(duckdb_shop, "DELETE FROM orders WHERE order_id > 5009")
+    outcome = fluid("verify", folder)
+    assert outcome.code == 0
+    assert "report.html still shows the proof before this one." in outcome.err
+
+
 def test_a_folder_that_cannot_be_written_to_is_verified_all_the_same(
     fluid: Fluid, duckdb_shop: Path, folder: Path
 ) -> None:

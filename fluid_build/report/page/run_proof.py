@@ -125,8 +125,8 @@ def verdict_banner(content: PageContent, proof: Proof) -> VerdictBanner:
     edited = content.built.edited if content.built else ()
     if edited:
         names = listed_up_to(_MOST_EDITED, edited)
-        sentence = f"{sentence} What was edited since wasn't compared: {names}."
-        return VerdictBanner("Proven before edits", sentence, "warn")
+        sentence = f"{sentence} Edited files weren't compared: {names}."
+        return VerdictBanner("Proven as forged", sentence, "warn")
     if content.view.profile.skipped:
         tables = counted(len(content.view.profile.skipped), "further table")
         return VerdictBanner(

@@ -74,9 +74,7 @@ def edited_files(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     return tuple(
         name
         for name, written in manifest.files.items()
-        if name not in manifest.foreign
-        and _is_inside(name)
-        and _digest_on_disk(folder / name) != written
+        if _is_inside(name) and _digest_on_disk(folder / name) != written
     )
 
 
