@@ -1,5 +1,6 @@
 """Pages for the browser: where a command wrote one, and how to open it."""
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -28,10 +29,18 @@ def opening(path: Path) -> Iterator[Part]:
 
 
 def open_command(path: Path) -> str:
-    """Return the command line that opens a file in the browser; "" where there is none."""
+    """Return the command line that opens a file in the browser; "" where there is none.
+
+    Without a display, as over SSH, ``xdg-open`` finds no browser.
+    """
     if sys.platform == "win32":
         return f"start {subprocess.list2cmdline(['', str(path)])}"
-    opener = "open" if sys.platform == "darwin" else "xdg-open"
+    if sys.platform == "darwin":
+        opener = "open"
+    elif os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        opener = "xdg-open"
+    else:
+        return ""
     return f"{opener} {shlex.quote(str(path))}" if shutil.which(opener) else ""
 
 

@@ -15,7 +15,7 @@ def test_the_verdict_comes_first_and_is_not_only_a_color(
 ) -> None:
     page = open_page(demo_page, view="run")
     expect(page.locator("#run > p").first).to_have_text(
-        "Proven: 14 of 14 tables came back row by row."
+        "Proven: 14 of 14 tables match the source row by row."
     )
 
 

@@ -469,6 +469,15 @@ def test_without_a_browser_the_path_is_printed(
     assert str(folder / REPORT_FILE) in outcome.err
 
 
+def test_without_a_display_an_address_is_printed_and_no_command(
+    fluid_process: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    folder = forged(sqlite_shop, tmp_path / "model")
+    outcome = fluid_process("report", folder, DISPLAY="", WAYLAND_DISPLAY="")
+    assert (folder / REPORT_FILE).as_uri() in outcome.out
+    assert "xdg-open" not in outcome.out
+
+
 def test_the_home_folder_is_not_in_a_page(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,7 +145,7 @@ def dollars(amount: Decimal | None) -> str:
 
 def _participation(run: RunFacts) -> str:
     if not run.model:
-        return "No model took part: everything is measured."
+        return "No language model took part: everything is measured."
     if not run.proposals:
         return (
             f"{run.model} was asked and failed, so this is the draft without it."

@@ -154,7 +154,7 @@ def _agreement(tables: Sequence[TableProof]) -> str:
     empty = sum(table.verdict == "empty" for table in tables)
     exact = sum(table.verdict == "proven" and table.types_equal is True for table in tables)
     by_figures = len(tables) - empty - exact
-    parts = [f"{exact:,} of {counted(len(tables), 'table')} came back row by row"] if exact else []
+    parts = [f"{exact:,} of {counted(len(tables), 'table')} match the source row by row"] if exact else []
     if by_figures:
         of_all = "" if exact else f" of {counted(len(tables), 'table')}"
         parts.append(f"{by_figures:,}{of_all} agree in every figure that was compared")

@@ -28,6 +28,8 @@ _RARE_WIDTH = 1.9
 _BOLD_FACTOR = 1.15
 # Shorter names begin or end too many words by chance.
 _SHORTEST_PIECE = 4
+# Shorter words fit in a line: shipments isn't broken because another name has ship in it.
+_SHORTEST_DIVIDED = 10
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
@@ -73,6 +75,9 @@ def words(name: str, known: Collection[str] = ()) -> Iterator[str]:
 
 def _divided(word: str, known: Collection[str]) -> Iterator[str]:
     """Return a word in two where it begins or ends with a known name, as long as may be."""
+    if len(word) < _SHORTEST_DIVIDED:
+        yield word
+        return
     places = range(_SHORTEST_PIECE, len(word) - _SHORTEST_PIECE + 1)
     ends = [place for place in places if word[:place] in known]
     starts = [place for place in places if word[place:] in known]

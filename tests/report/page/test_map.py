@@ -118,6 +118,7 @@ def test_names_break_at_capitals_underscores_and_the_names_of_other_tables() -> 
     assert list(words("SalesOrder_header")) == ["Sales", "Order_", "header"]
     assert list(words("customeraddress", {"customer"})) == ["customer", "address"]
     assert list(words("postaladdress", {"address"})) == ["postal", "address"]
+    assert list(words("shipments", {"ship"})) == ["shipments"]
 
 
 def test_line_breaks_in_a_name_are_spaces() -> None:

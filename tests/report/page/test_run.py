@@ -42,7 +42,7 @@ def proof_part_of(proof: Proof) -> ProofPart:
 def test_a_proof_of_every_table_says_how_many_came_back_row_by_row() -> None:
     part = proof_part_of(proof_of(table_proof("orders"), table_proof("lines")))
     assert (part.verdict.word, part.verdict.style) == ("Proven", "good")
-    assert part.verdict.sentence == "2 of 2 tables came back row by row."
+    assert part.verdict.sentence == "2 of 2 tables match the source row by row."
     assert [(row.label, row.style) for row in part.rows] == [("same", "good")] * 2
 
 
@@ -55,7 +55,7 @@ def test_tables_that_are_empty_or_compared_by_figures_are_counted_apart() -> Non
         )
     )
     assert part.verdict.sentence == (
-        "1 of 3 tables came back row by row, 1 agree in every figure that was compared,"
+        "1 of 3 tables match the source row by row, 1 agree in every figure that was compared,"
         " 1 is empty on both sides."
     )
     assert part.rows[2].style == ""
@@ -126,12 +126,12 @@ def test_a_thousand_tables_that_differ_stay_bounded() -> None:
 def test_a_page_without_a_run_says_so_and_shows_the_proof() -> None:
     page = report_page(content_with(proof_of(table_proof("orders"))))
     assert "No run is recorded for this page" in page
-    assert "1 of 1 table came back row by row" in page
+    assert "1 of 1 table match the source row by row" in page
 
 
 def test_a_run_without_a_model_says_that_everything_is_measured() -> None:
     data = run_page(content_with(run=RunFacts("1")))
-    assert data.participation == "No model took part: everything is measured."
+    assert data.participation == "No language model took part: everything is measured."
     assert data.spending is None
 
 
