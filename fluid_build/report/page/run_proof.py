@@ -154,10 +154,12 @@ def _agreement(tables: Sequence[TableProof]) -> str:
     empty = sum(table.verdict == "empty" for table in tables)
     exact = sum(table.verdict == "proven" and table.types_equal is True for table in tables)
     by_figures = len(tables) - empty - exact
-    parts = [f"{exact:,} of {counted(len(tables), 'table')} match the source row by row"] if exact else []
+    of_all = f" of {counted(len(tables), 'table')}"
+    parts = [f"{exact:,}{of_all} match the source row by row"] if exact else []
     if by_figures:
-        of_all = "" if exact else f" of {counted(len(tables), 'table')}"
-        parts.append(f"{by_figures:,}{of_all} agree in every figure that was compared")
+        parts.append(
+            f"{by_figures:,}{'' if exact else of_all} agree in every figure that was compared"
+        )
     if empty:
         parts.append(f"{empty:,} {'is' if empty == 1 else 'are'} empty on both sides")
     return ", ".join(parts)
