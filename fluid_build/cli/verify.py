@@ -11,7 +11,6 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.consent import allowed_place, check_code_trusted
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.report import make_page
 from fluid_build.cli.source_options import named_uri, split_name
 from fluid_build.cli.source_session import combined_session, source_session
 from fluid_build.cli.verify_screen import (
@@ -21,7 +20,6 @@ from fluid_build.cli.verify_screen import (
     warehouse_screen,
 )
 from fluid_build.errors import FluidError, SourceChangedError, SourceNotFoundError, UsageError
-from fluid_build.forge.report_file import REPORT_FILE
 from fluid_build.progress import OnProgress
 from fluid_build.report.page.page_file import is_page
 from fluid_build.report.terminal.printing import show
@@ -117,14 +115,19 @@ def verify(
         show(verified_screen(verified))
     if change == "refused":
         messages.tell(f"Note: {folder / PROOF_FILE} isn't writable, so it wasn't updated.")
-    elif change == "replaced" and is_page(folder / REPORT_FILE):
+    elif change == "replaced":
         _refresh_page(folder)
     return failures.DONE if verified.holds else failures.CHECK_FAILED
 
 
 def _refresh_page(folder: Path) -> None:
     """Show the new proof in the page of a folder; the verification holds if that fails."""
+    # What makes pages takes a while to import, and most verifications change no proof.
+    from fluid_build.cli.report import REPORT_FILE, make_page
+
     path = folder / REPORT_FILE
+    if not is_page(path):
+        return
     try:
         make_page(folder, path)
     except FluidError as error:
