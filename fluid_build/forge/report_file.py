@@ -176,6 +176,8 @@ def _decisions(folder: Path) -> tuple[AnyDecision, ...]:
 def _next_steps(folder: Path, manifest: Manifest, *, has_data: bool) -> Iterator[tuple[str, str]]:
     """Yield commands, and what each is for."""
     name = folder_name(folder)
+    # A name that begins with a hyphen would be taken for an option.
+    name = f"./{name}" if name.startswith("-") else name
     quoted = shlex.quote(name)
     if has_data:
         uris = list(_uris(manifest.source, folder))
@@ -184,7 +186,7 @@ def _next_steps(folder: Path, manifest: Manifest, *, has_data: bool) -> Iterator
         yield f"fluid verify {quoted}{options}", f"prove again that nothing was lost{remarks}"
         yield f"fluid review {quoted}", "settle the judgement calls that are open"
     else:
-        contract = shlex.quote(str(Path(name) / CONTRACT_FILE))
+        contract = shlex.quote(f"{name}/{CONTRACT_FILE}")
         yield f"fluid validate {contract}", "check the contract once you have completed it"
     yield f"fluid report {quoted} --open", "make this page again, and open it"
 

@@ -290,6 +290,14 @@ def test_a_folder_that_was_edited_is_shown_as_it_is(fluid: Fluid, recorded: Path
     assert "edited by hand" in text
 
 
+def test_commands_of_a_folder_that_looks_like_an_option_paste(
+    fluid: Fluid, sqlite_shop: Path, tmp_path: Path
+) -> None:
+    folder = forged(sqlite_shop, tmp_path / "--model")
+    assert fluid("report", folder).code == 0
+    assert "fluid report ./--model --open" in (folder / REPORT_FILE).read_text()
+
+
 def test_what_was_edited_after_the_proof_is_not_shown_as_proven(
     fluid: Fluid, recorded: Path
 ) -> None:
