@@ -14,6 +14,7 @@ from fluid_build.decisions.language import (
     Split,
     TextType,
 )
+from fluid_build.decisions.weighing import amended
 from tests.decisions.shop import Shop
 
 
@@ -32,6 +33,22 @@ def test_dates_that_fit_two_orders_are_read_as_decided(shop: Shop) -> None:
     )
     assert (column.measured_type, column.reversible) == ("DATE (%m/%d/%Y)", True)
     assert not column.notes, "the question is answered"
+
+
+def test_statistics_of_another_reading_are_dropped(shop: Shop) -> None:
+    """What was counted of values as they were read before says nothing of them now."""
+    column = shop.profile.table("orders").column("price_text")
+    counted = column.model_copy(update={"mean": "3", "measured_type": "BIGINT"})
+    table = shop.profile.table("orders")
+    columns = tuple(counted if each == column else each for each in table.columns)
+    tables = tuple(
+        table.model_copy(update={"columns": columns}) if each == table else each
+        for each in shop.profile.tables
+    )
+    decision = TextType(table="orders", column="price_text", read_as="number", decimal="comma")
+    verdict = shop.verdict(decision)
+    profile = amended(shop.profile.model_copy(update={"tables": tables}), [verdict])
+    assert profile.table("orders").column("price_text").mean is None
 
 
 def test_values_that_dont_fit_the_format_are_counted(shop: Shop) -> None:

@@ -1,6 +1,6 @@
 """The profile with the decisions that apply."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from fluid_build.decisions.language import (
     AddRelationship,
@@ -33,6 +33,13 @@ from fluid_build.profiling.profile import (
 )
 from fluid_build.sources.conventions import DATE_QUESTION, NUMBER_QUESTION
 from fluid_build.text import counted, noun
+
+_NO_STATISTICS: Mapping[str, object] = {
+    "mean": None,
+    "quantiles": None,
+    "histogram": (),
+    "statistics_sample": None,
+}
 
 
 def amended(profile: Profile, verdicts: Sequence[Verdict]) -> Profile:
@@ -97,10 +104,7 @@ def _personal(decision: PersonalData) -> ColumnChange:
             "min": None,
             "max": None,
             "top_values": (),
-            "mean": None,
-            "quantiles": None,
-            "histogram": (),
-            "statistics_sample": None,
+            **_NO_STATISTICS,
             "semantic_reason": column.semantic_reason or decided_reason(decision),
         }
     )
@@ -118,11 +122,15 @@ def _reading(decision: TextType, evidence: DecisionEvidence) -> ColumnChange:
         notes = tuple(note for note in column.notes if note not in questions)
         if decision.read_as != "text" and not evidence.rows:
             return column
+        measured = _measured_type(column, evidence)
+        # Statistics are of values as they were read: read differently, they are others.
+        outdated = {} if measured == column.measured_type else _NO_STATISTICS
         return column.model_copy(
             update={
-                "measured_type": _measured_type(column, evidence),
+                "measured_type": measured,
                 "reversible": bool(evidence.reversible),
                 "notes": notes,
+                **outdated,
             }
         )
 

@@ -21,6 +21,8 @@ _MOST_SWEEPS = 24
 # gives a small drawing as many starts as still help.
 _LINE_BUDGET = 1_000
 _FEWEST_STARTS, _MOST_STARTS = 6, 36
+# A drawing of so many lines takes a tenth of a second for each start, and gains little by a third.
+_MANY_LINES, _STARTS_OF_MANY = 2_000, 2
 # One in so many starts is from any order, the others from the best order so far.
 _FRESH_SHARE = 3
 # How far a slot moves at last; in the sweeps it only changes places with its neighbours.
@@ -40,7 +42,8 @@ def order_slots(slots: Slots) -> Ordered:
     """Return the slots with each column in order."""
     ordering = _Ordering(slots)
     lines = sum(map(len, slots.channels))
-    starts = max(_FEWEST_STARTS, min(_MOST_STARTS, _LINE_BUDGET // max(lines, 1)))
+    fewest = _STARTS_OF_MANY if lines > _MANY_LINES else _FEWEST_STARTS
+    starts = max(fewest, min(_MOST_STARTS, _LINE_BUDGET // max(lines, 1)))
     generator = random.Random(_SEED)
     best = ordering.run(_first_order(slots, 0, generator))
     for number in range(1, starts):

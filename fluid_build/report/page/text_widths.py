@@ -6,6 +6,7 @@ common system fonts, rounded up: what fits by them fits in Segoe UI, Roboto and 
 
 import unicodedata
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 _ELLIPSIS = "…"
 _WIDTHS = {
@@ -34,7 +35,13 @@ _SHORTEST_DIVIDED = 10
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the greatest width of a text in pixels; ``size`` is that of the font."""
-    return sum(map(_character_width, text)) * size * (_BOLD_FACTOR if bold else 1)
+    return _em_width(text) * size * (_BOLD_FACTOR if bold else 1)
+
+
+@lru_cache(maxsize=65_536)
+def _em_width(text: str) -> float:
+    """Return the greatest width of a text in em; types and names of columns recur everywhere."""
+    return sum(map(_character_width, text))
 
 
 def clipped(text: str, width: float, size: float, *, bold: bool = False) -> str:
@@ -88,6 +95,7 @@ def _divided(word: str, known: Collection[str]) -> Iterator[str]:
         yield word
 
 
+@lru_cache(maxsize=4096)
 def _character_width(character: str) -> float:
     if character.isascii():
         return _WIDTHS.get(character, _ASCII_WIDTH)
