@@ -81,7 +81,7 @@ class MapViewer {
     const states = new Set([...this.layerFacts.edges.values()].map((edge) => edge.state));
     const labels = { business: "business vault", reference: "reference table" };
     const items = [...kinds].map((kind) => mapElement("li", {}, mapElement("span", { class: `map-swatch ${kind}` }), labels[kind] ?? kind));
-    const lines = { sound: "relationship that holds", broken: "relationship with orphans", implied: "implied by other relationships", question: "open question" };
+    const lines = { sound: "relationship", broken: "relationship with orphans", implied: "implied by other relationships", question: "open question" };
     for (const [state, label] of Object.entries(lines)) {
       if (states.has(state)) items.push(mapElement("li", {}, mapElement("span", { class: `map-stroke ${state}` }), label));
     }
