@@ -5,14 +5,14 @@ It's a rendering and not an artifact: it shows times and costs, so it isn't in t
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.decisions.files import recorded_decisions
-from fluid_build.decisions.language import AnyDecision
+from fluid_build.decisions.language import AnyDecision, PersonalData
 from fluid_build.errors import DecisionError, OutputError, SourceError
 from fluid_build.forge.documents import MODEL_FILE, PLAN_FILE
 from fluid_build.forge.results import Forged
@@ -112,9 +112,32 @@ def folder_content(
         decided,
         tuple(filter(_is_of_build, edited_files(folder, manifest))),
     )
-    view = source_view(profile, model, plan, proof)
+    view = source_view(_without_personal_values(profile, decided), model, plan, proof)
     steps = tuple(_next_steps(folder, manifest, has_data=profile.has_data))
     return PageContent(view, built, run, steps)
+
+
+def _without_personal_values(profile: Profile, decided: Sequence[AnyDecision]) -> Profile:
+    """Return a profile whose columns are personal where that was decided after the forge."""
+    personal = {
+        (decision.table, decision.column)
+        for decision in decided
+        if isinstance(decision, PersonalData) and decision.is_personal
+    }
+    tables = tuple(
+        table.model_copy(
+            update={
+                "columns": tuple(
+                    column.model_copy(update={"pii": True})
+                    if (table.name, column.name) in personal
+                    else column
+                    for column in table.columns
+                )
+            }
+        )
+        for table in profile.tables
+    )
+    return profile.model_copy(update={"tables": tables}) if personal else profile
 
 
 def folder_name(folder: Path) -> str:

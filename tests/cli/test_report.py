@@ -290,6 +290,16 @@ def test_a_folder_that_was_edited_is_shown_as_it_is(fluid: Fluid, recorded: Path
     assert "edited by hand" in text
 
 
+def test_a_column_that_was_decided_to_be_personal_shows_no_value(
+    fluid: Fluid, recorded: Path
+) -> None:
+    """The next forge takes the values out of the folder, and the page has none before."""
+    assert "<bdi>Town 3</bdi>" in whole_text(recorded / REPORT_FILE)
+    assert fluid("decide", recorded, "personal-data", "customer.city").code == 0
+    assert fluid("report", recorded).code == 0
+    assert "<bdi>Town 3</bdi>" not in whole_text(recorded / REPORT_FILE)
+
+
 def test_commands_of_a_folder_that_looks_like_an_option_paste(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fluid_build.modeling.conceptual import Attribute, EntityKey, Relationship
+from fluid_build.modeling.conceptual import EntityKey, Relationship
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile, HistogramBin
 from fluid_build.report.page.lineage import Lineage, RelationColumn
@@ -99,7 +99,7 @@ def _card(
         values=tuple(_frequent_values(measured)),
         counted_on=_counted_on(measured),
         figures=tuple(_figures(measured)),
-        rules=tuple(_rules(attribute, keys)),
+        rules=tuple(_rules(column, keys)),
         remarks=tuple(_remarks(column)),
         sql=attribute.evidence.sql,
         becomes=tuple(becomes),
@@ -116,7 +116,7 @@ def _labels(
             yield "key" if len(key.attributes) == 1 else "part of the key", "key"
     for parent in dict.fromkeys(parents):
         yield f"→ {clip(parent, _LONGEST_PARENT)}", "key"
-    if column.attribute.pii:
+    if column.measured.pii or column.attribute.pii:
         yield "personal", "warn"
     meaning = column.attribute.semantic_type
     if meaning and meaning != column.measured.type.lower():
@@ -214,14 +214,15 @@ def _figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
             yield name, f"{about}{value}"
 
 
-def _rules(attribute: Attribute, keys: Sequence[EntityKey]) -> Iterator[str]:
+def _rules(column: ColumnView, keys: Sequence[EntityKey]) -> Iterator[str]:
+    attribute = column.attribute
     if attribute.required:
         yield "It must not be null."
     for key in keys:
         if key.attributes == (attribute.name,) and key.kind != "candidate":
             yield "Each value occurs once."
             break
-    if attribute.accepted_values:
+    if attribute.accepted_values and not column.measured.pii:
         values = ", ".join(attribute.accepted_values[:_MOST_ACCEPTED])
         left = len(attribute.accepted_values) - _MOST_ACCEPTED
         yield f"It must be one of: {values}{f' and {left:,} more' if left > 0 else ''}."
@@ -244,6 +245,6 @@ def _remarks(column: ColumnView) -> Iterator[str]:
         yield as_sentence(f"{additivity} measure: {attribute.measure.reason}")
     if measured.measured_type and measured.measured_type != measured.type and not is_code(measured):
         yield f"Every value is really {measured.measured_type}."
-    if attribute.pii:
+    if measured.pii:
         yield "Its values are hidden, since they are personal data."
     yield from measured.notes
