@@ -101,14 +101,15 @@ def business_key(
         return _surrogate(identity, _no_natural_key(entity))
     if subtypes:
         reason = (
-            f"{_join_columns(natural)} identifies its rows too, but only {columns} is shared with"
-            f" {listed(subtypes)}."
+            f"The natural key {_join_columns(natural)} identifies its rows too, but only {columns}"
+            f" is shared with {listed(subtypes)}."
         )
         return BusinessKey(identity, "surrogate", reason)
     if versioned is not None:
         return _key_of_versions(versioned, identity)
     reason = (
-        f"{_join_columns(natural)} is preferred to {columns}, which {_describe_numbers(identity)}:"
+        f"The natural key {_join_columns(natural)} is preferred to {columns},"
+        f" which {_describe_numbers(identity)}:"
         f" {_uniqueness(natural)}, and its name suggests that people identify rows by it."
     )
     return BusinessKey(natural, "natural", reason, alternatives=(_by_number(identity),))

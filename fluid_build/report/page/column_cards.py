@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import EntityKey, Relationship
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile, HistogramBin
+from fluid_build.report.means import shorten_mean
 from fluid_build.report.page.lineage import Lineage, RelationColumn
 from fluid_build.report.view import ColumnView, TableView
 from fluid_build.text import as_sentence, clip, counted
@@ -201,7 +202,7 @@ def _figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
         if value is not None:
             yield name, clip(value, _LONGEST_VALUE)
     if column.mean is not None:
-        yield "Mean", f"{'about ' if column.statistics_sample else ''}{column.mean}"
+        yield "Mean", f"{'about ' if column.statistics_sample else ''}{shorten_mean(column.mean)}"
     if (quantiles := column.quantiles) is not None:
         about = "" if column.statistics_sample is None else "about "
         for name, value in (
