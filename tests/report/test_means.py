@@ -2,7 +2,7 @@
 
 import pytest
 
-from fluid_build.report.means import shorten_mean
+from fluid_build.report.means import shorten_number
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from fluid_build.report.means import shorten_mean
     ],
 )
 def test_a_mean_is_shown_with_six_digits(mean: str, shown: str) -> None:
-    assert shorten_mean(mean) == shown
+    assert shorten_number(mean) == shown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import EntityKey, Relationship
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile, HistogramBin
-from fluid_build.report.means import shorten_mean
+from fluid_build.report.means import shorten_number
 from fluid_build.report.page.lineage import Lineage, RelationColumn
 from fluid_build.report.view import ColumnView, TableView
 from fluid_build.text import as_sentence, clip, counted
@@ -202,9 +202,8 @@ def _figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
         if value is not None:
             yield name, clip(value, _LONGEST_VALUE)
     if column.mean is not None:
-        yield "Mean", f"{'about ' if column.statistics_sample else ''}{shorten_mean(column.mean)}"
+        yield "Mean", f"{'about ' if column.statistics_sample else ''}{shorten_number(column.mean)}"
     if (quantiles := column.quantiles) is not None:
-        about = "" if column.statistics_sample is None else "about "
         for name, value in (
             ("5%", quantiles.p05),
             ("25%", quantiles.p25),
@@ -212,7 +211,8 @@ def _figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
             ("75%", quantiles.p75),
             ("95%", quantiles.p95),
         ):
-            yield name, f"{about}{value}"
+            is_exact = column.statistics_sample is None
+            yield name, value if is_exact else f"about {shorten_number(value)}"
 
 
 def _rules(column: ColumnView, keys: Sequence[EntityKey]) -> Iterator[str]:

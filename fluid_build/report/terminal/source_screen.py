@@ -8,7 +8,7 @@ from rich.text import Text
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.profile import ColumnProfile, Quantiles, TableProfile
-from fluid_build.report.means import shorten_mean
+from fluid_build.report.means import shorten_number
 from fluid_build.report.terminal.findings_section import (
     MOST_OF_A_KIND,
     findings_section,
@@ -223,7 +223,7 @@ def _column_figures(column: ColumnProfile) -> Iterator[tuple[str, str]]:
 def _spread(column: ColumnProfile, quantiles: Quantiles) -> str:
     """Return the mean and the quantiles in one line."""
     parts = [
-        f"mean {shorten_mean(column.mean)}" if column.mean else "",
+        f"mean {shorten_number(column.mean)}" if column.mean else "",
         f"median {quantiles.p50}",
         f"half in {quantiles.p25} … {quantiles.p75}",
         f"90 % in {quantiles.p05} … {quantiles.p95}",

@@ -76,6 +76,12 @@ def test_statistics_of_a_sample_say_so() -> None:
     assert card.counted_on == "counted on 100 sampled rows"
 
 
+def test_an_estimate_has_no_more_digits_than_a_sample_shows() -> None:
+    quantiles = Quantiles(p05="2", p25="10", p50="40.123456789", p75="70", p95="95")
+    column = PRICE.model_copy(update={"statistics_sample": 100, "quantiles": quantiles})
+    assert dict(card_of(column).figures)["Median"] == "about 40.1235"
+
+
 def test_personal_columns_show_no_value() -> None:
     """No bound, statistic, bar or frequent value of a personal column is in its card."""
     values = {"pii": True, "top_values": (ValueCount(value="secret", count=9),)}
