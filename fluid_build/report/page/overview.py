@@ -73,6 +73,8 @@ def _headlines(content: PageContent) -> Iterator[Headline]:
     declared = sum(each.origin == "declared" for each in relationships)
     origins = f"{declared:,} declared, {len(relationships) - declared:,} found"
     remark = f"{origins}, {broken:,} with orphans" if broken else origins
+    if implied := len(view.conceptual.relationships) - len(relationships):
+        remark += f"; {implied:,} more implied by these"
     yield Headline(
         "Relationships", f"{len(relationships):,}", remark, "map", "warn" if broken else ""
     )

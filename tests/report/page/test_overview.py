@@ -8,7 +8,7 @@ from fluid_build.report.page.overview import Headline, overview
 from fluid_build.report.page.page import report_page
 from fluid_build.report.view import source_view
 from fluid_build.transform.proof.proof import Proof
-from tests.modeling.profiles import column, profile, table
+from tests.modeling.profiles import column, profile, reference, table
 from tests.report.page.runs import content_with, proof_of, table_proof
 
 
@@ -81,3 +81,16 @@ def test_without_data_nothing_is_said_to_be_counted_or_to_hold() -> None:
     page = report_page(PageContent(source_view(source)))
     assert "no key or relationship is broken" not in page
     assert "every table declares a key, and there's no data that could contradict it" in page
+
+
+def test_relationships_that_others_imply_are_counted_apart() -> None:
+    tables = [table(name, column("id"), column("p"), primary_key=("id",)) for name in "abc"]
+    keys = [
+        reference("b", "id", "a", "id"),
+        reference("c", "id", "b", "id"),
+        reference("c", "id", "a", "id", implied=True),
+    ]
+    content = PageContent(source_view(profile(*tables, foreign_keys=keys)))
+    relationships = headline(content, "Relationships")
+    assert relationships.figure == "2"
+    assert relationships.remark == "0 declared, 2 found; 1 more implied by these"
