@@ -1,6 +1,7 @@
 """Fixtures for the tests of all rooms, and how hard Hypothesis looks."""
 
 import itertools
+import os
 import shutil
 import subprocess
 import tempfile
@@ -38,6 +39,9 @@ settings.register_profile(
     "thorough", settings.get_profile("default"), derandomize=False, max_examples=300
 )
 settings.load_profile("default")
+
+# Some runners of tests say how wide their terminal is; what a test prints is piped.
+os.environ.pop("COLUMNS", None)
 
 _TESTS = Path(__file__).parent
 _NEEDS_SHARED = "needs ../shared"

@@ -26,7 +26,7 @@ from fluid_build.pipeline.memory import EPISODES
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse
 from fluid_build.pipeline.runs import COSTS, RunLog
 from fluid_build.pipeline.values import RunValues, Slot
-from tests.folders import artifacts_of, every_file
+from tests.folders import artifacts_of
 from tests.pipeline.small_runs import (
     Interrupted,
     forge_run,
@@ -180,7 +180,7 @@ def test_nothing_of_the_run_is_in_the_folder(
     store: SqliteBackend, shop: Path, tmp_path: Path, server: LoopbackServer
 ) -> None:
     result = forge_run(store, request_for(shop, tmp_path / "out", model_use=asking(server)))
-    text = b"\n".join(every_file(tmp_path / "out").values())
+    text = b"\n".join(artifacts_of(tmp_path / "out").values())
     for word in (result.receipt.run, "gpt-4.1-mini", "openai", server.key, "127.0.0.1"):
         assert word.encode() not in text
 
