@@ -119,11 +119,20 @@ def _labels(
         yield f"→ {clip(parent, _LONGEST_PARENT)}", "key"
     if column.measured.pii or column.attribute.pii:
         yield "personal", "warn"
+    if _is_disguised(column.measured):
+        yield f"really {column.measured.measured_type}", ""
     meaning = column.attribute.semantic_type
     if meaning and meaning != column.measured.type.lower():
         yield meaning.replace("_", " "), ""
     if column.attribute.measure is not None:
         yield f"{column.attribute.measure.additivity} measure", ""
+
+
+def _is_disguised(column: ColumnProfile) -> bool:
+    """Return whether every value really has another type than the one that it's stored in."""
+    return (
+        bool(column.measured_type) and column.measured_type != column.type and not is_code(column)
+    )
 
 
 def _null_share(column: ColumnProfile) -> str:
@@ -244,7 +253,7 @@ def _remarks(column: ColumnView) -> Iterator[str]:
     if attribute.measure is not None:
         additivity = attribute.measure.additivity.capitalize()
         yield as_sentence(f"{additivity} measure: {attribute.measure.reason}")
-    if measured.measured_type and measured.measured_type != measured.type and not is_code(measured):
+    if _is_disguised(measured):
         yield f"Every value is really {measured.measured_type}."
     if measured.pii:
         yield "Its values are hidden, since they are personal data."

@@ -6,9 +6,9 @@ one script in the page, by their hashes (https://www.w3.org/TR/CSP3/).
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -154,6 +154,16 @@ def _sentence(text: str) -> str:
     return as_sentence(text[:1].upper() + text[1:]) if text else ""
 
 
+@lru_cache(maxsize=65_536)
+def _name_label(name: str) -> Markup:
+    """Return a name of the data as it's shown: in a macro, names would take most of the time."""
+    return Markup('<code class="name"><bdi>{}</bdi></code>').format(name)
+
+
+def _name_labels(names: Iterable[str]) -> Markup:
+    return Markup(", ").join(map(_name_label, names))
+
+
 def _percent_label(percent: float) -> str:
     """Return a share of 0 to 100 as text: little never shows as nothing, nor almost all as all."""
     if 0 < percent < 1:
@@ -177,6 +187,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals["name"] = _name_label
+    environment.globals["names"] = _name_labels
     environment.filters["counted"] = counted
     environment.filters["coordinate"] = number
     environment.filters["packed"] = packed
