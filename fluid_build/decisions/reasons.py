@@ -14,3 +14,8 @@ def decided_reason(decision: BaseDecision) -> str:
     """Return who made a decision and why: ``Decided by a person: each row is a sale.``"""
     reason = " ".join(decision.reason.split()).rstrip(".")
     return f"{_DECIDED[decision.by]}: {reason}." if reason else f"{_DECIDED[decision.by]}."
+
+
+def is_decided(reason: str) -> bool:
+    """Return whether a reason says that a person decided."""
+    return reason.startswith(_DECIDED["person"])

@@ -28,7 +28,7 @@ from fluid_build.report.page.page_file import GENERATOR
 from fluid_build.report.page.panels import NO_PANELS, Panels, packed_panels
 from fluid_build.report.page.run import dollars, run_page
 from fluid_build.report.page.run_timeline import duration
-from fluid_build.report.page.tables import tables
+from fluid_build.report.page.tables import origin_label, tables
 from fluid_build.report.view import confidence_label
 from fluid_build.text import as_sentence, counted
 
@@ -193,6 +193,7 @@ def _environment() -> Environment:
     environment.filters["coordinate"] = number
     environment.filters["packed"] = packed
     environment.filters["figure"] = "{:,}".format
+    environment.filters["origin"] = origin_label
     environment.filters["confidence"] = confidence_label
     environment.filters["sentence"] = _sentence
     environment.filters["dollars"] = dollars

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fluid_build.decisions.reasons import is_decided
 from fluid_build.modeling.conceptual import CandidateRelationship, EntityKey, Relationship
 from fluid_build.report.page.column_cards import ColumnCard, column_cards
 from fluid_build.report.page.content import PageContent
@@ -41,8 +42,12 @@ class Tables:
 
     panels: tuple[TablePanel, ...]
     addresses: Mapping[str, str]
-    origins: Mapping[str, str]
     has_data: bool
+
+
+def origin_label(claim: EntityKey | Relationship) -> str:
+    """Return who makes a claim, in a word or two."""
+    return "decided" if is_decided(claim.reason) else _ORIGINS[claim.origin]
 
 
 def tables(content: PageContent) -> Tables:
@@ -72,4 +77,4 @@ def tables(content: PageContent) -> Tables:
         )
         for table in view.tables
     )
-    return Tables(panels, addresses, _ORIGINS, view.profile.has_data)
+    return Tables(panels, addresses, view.profile.has_data)
