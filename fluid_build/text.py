@@ -14,6 +14,11 @@ def clip(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def not_an_option(name: str) -> str:
+    """Return a path that no command takes for an option, as it would one that begins with ``-``."""
+    return f"./{name}" if name.startswith("-") else name
+
+
 def counted(number: int, singular: str, plural: str = "") -> str:
     """Return a number with its noun: ``1 table``, ``1,204 rows``, ``3 queries``."""
     return f"{number:,} {noun(number, singular, plural)}"

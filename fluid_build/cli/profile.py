@@ -13,8 +13,10 @@ from fluid_build.cli.pages import page_section
 from fluid_build.cli.source_options import conventions
 from fluid_build.cli.source_session import source_session
 from fluid_build.errors import SourceUnreadableError, UsageError
+from fluid_build.forge.report_file import rendered_page
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile, TableProfile
+from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.page_file import check_page_place, write_page
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.terminal.printing import show
@@ -78,19 +80,19 @@ def profile(
         ) as opened,
     ):
         profiled = profile_source(opened, on_progress=on_progress)
+    view = source_view(profiled)
     if html is not None:
-        _write_page(html, profiled)
+        write_page(html, rendered_page(PageContent(view)))
     if json:
         messages.show_json(profile_json(profiled))
         tell_notes(profiled)
     elif table:
         show(table_screen(choice.profile_in(profiled)))
     elif everything:
-        show(source_screen(source_view(profiled), most_findings=None))
+        show(source_screen(view, most_findings=None))
     elif len(profiled.tables) <= MOST_TABLES_IN_FULL:
-        show(source_screen(source_view(profiled)))
+        show(source_screen(view))
     else:
-        view = source_view(profiled)
         steps = after_summary(view, source, schemas=schema or (), dialect=dialect, answers=answers)
         show((*summary_screen(view), *next_steps(steps, "See the rest")))
     if html is not None and json:
@@ -98,14 +100,6 @@ def profile(
     elif html is not None:
         show(page_section(html))
     return failures.CHECK_FAILED if profiled.skipped else failures.DONE
-
-
-def _write_page(path: Path, profiled: Profile) -> None:
-    # Jinja2 takes a while to import, and most profiles are read on the screen.
-    from fluid_build.report.page.content import PageContent
-    from fluid_build.report.page.page import report_page
-
-    write_page(path, report_page(PageContent(source_view(profiled))))
 
 
 def _check_one_output(requested: Mapping[str, bool]) -> None:

@@ -25,6 +25,7 @@ from fluid_build.decisions.language import (
     Split,
     TextType,
 )
+from fluid_build.text import not_an_option
 
 _TIME_DIRECTIVE = re.compile(r"%[HIMSfpTX]")
 _PLAIN_NAME = re.compile(r"[^\W\d][\w ]*\w|[^\W\d]")
@@ -44,8 +45,7 @@ def decide_command(decision: AnyDecision, folder: str) -> str:
     if any(word.startswith("-") for word in words):
         words = ("--", *words)
     kind = decision.decision.replace("_", "-")
-    directory = f"./{folder}" if folder.startswith("-") else folder
-    return shlex.join(("fluid", "decide", directory, kind, *_options(decision), *words))
+    return shlex.join(("fluid", "decide", not_an_option(folder), kind, *_options(decision), *words))
 
 
 def date_type(date_format: str) -> Literal["date", "timestamp"]:

@@ -26,13 +26,15 @@ from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
 from fluid_build.sources.kinds import KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
-from fluid_build.text import as_sentence
+from fluid_build.text import as_sentence, not_an_option
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.folder_changes import FileChange, edited_files
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, read_manifest, read_text
 from fluid_build.transform.proof.proof import Proof
 
 REPORT_FILE = "report.html"
+_SOURCE, _WHERE = "SOURCE", "SOURCE is where the data is"
+"""What stands for a place that a page doesn't say, and what to put there."""
 
 _MOST_BYTES = 256 * 1024 * 1024
 """Of a file that is shown: far more than the contract of a thousand tables takes."""
@@ -198,9 +200,7 @@ def _decisions(folder: Path) -> tuple[AnyDecision, ...]:
 
 def _next_steps(folder: Path, manifest: Manifest, *, has_data: bool) -> Iterator[tuple[str, str]]:
     """Yield commands, and what each is for."""
-    name = folder_name(folder)
-    # A name that begins with a hyphen would be taken for an option.
-    name = f"./{name}" if name.startswith("-") else name
+    name = not_an_option(folder_name(folder))
     quoted = shlex.quote(name)
     if has_data:
         uris = list(_uris(manifest.source, folder))
@@ -223,8 +223,8 @@ def _uris(source: ManifestSource, folder: Path) -> Iterator[tuple[str, str]]:
     for name, part in (source.parts or {"": source}).items():
         label = f"{name}=" if name else ""
         if part.location is None:
-            yield f"{label}SOURCE", "SOURCE is where the data is"
+            yield f"{label}{_SOURCE}", _WHERE
         elif isinstance(KINDS[part.kind], ServerKind):
             yield f"{label}{part.location}", "add the password"
         elif stray(str(folder / part.location), folder) is not None:
-            yield f"{label}SOURCE", "SOURCE is where the data is"
+            yield f"{label}{_SOURCE}", _WHERE

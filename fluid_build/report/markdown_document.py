@@ -23,6 +23,7 @@ from fluid_build.report.diagrams.pieces import Piece, pieces
 from fluid_build.report.model_elements import ElementGroup, ModelView, Name, Prose
 from fluid_build.report.notices import Notice, notices_by_kind
 from fluid_build.report.view import (
+    ORIGIN_LABELS,
     ColumnView,
     SourceView,
     TableView,
@@ -38,7 +39,6 @@ _MOST_CENTRES = 3
 """Relations that the title of a diagram names."""
 _MOST_QUESTIONS = 40
 """Questions that are listed: more are for a program to read."""
-_ORIGINS = {"declared": "declared", "measured": "inferred", "llm": "proposed by a model"}
 
 
 def model_document(view: SourceView, model_diagram: Diagram) -> str:
@@ -116,7 +116,10 @@ def _table_cells(table: TableView, has_data: bool) -> tuple[str, ...]:
     columns, why = "none", ""
     if key is not None:
         broken = f", violated by {counted(key.evidence.violations, 'row')}" if not key.holds else ""
-        columns, why = codes(key.attributes), f"{_ORIGINS[key.origin]}{broken}: {text(key.reason)}"
+        columns, why = (
+            codes(key.attributes),
+            f"{ORIGIN_LABELS[key.origin]}{broken}: {text(key.reason)}",
+        )
     return (
         _label(table.entity),
         f"{table.measured.rows:,}" if has_data else "",
@@ -159,7 +162,7 @@ def _relationship_cells(relationship: Relationship, has_data: bool) -> tuple[str
         f"{code(relationship.from_entity)} ({codes(relationship.from_attributes)})",
         f"{code(relationship.to_entity)} ({codes(relationship.to_attributes)}){role}",
         f"{relationship.cardinality}, {relationship.from_participation}",
-        f"{_ORIGINS[relationship.origin]}{implied}",
+        f"{ORIGIN_LABELS[relationship.origin]}{implied}",
         f"{evidence.rows:,}" if has_data else "",
         f"{evidence.orphans:,}" if has_data else "",
         confidence_label(relationship.confidence),

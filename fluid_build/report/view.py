@@ -1,6 +1,7 @@
 """What is known about a source, gathered once for every document, screen and page."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import (
@@ -12,7 +13,7 @@ from fluid_build.modeling.conceptual import (
 )
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.profiling.profile import ColumnProfile, Origin, Profile, TableProfile
 from fluid_build.report.model_elements import ModelView, model_view
 from fluid_build.report.notices import Notice, notices
 from fluid_build.sources.kinds import KINDS
@@ -20,6 +21,12 @@ from fluid_build.text import listed
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof, TableProof
 
+ORIGIN_LABELS: Mapping[Origin, str] = {
+    "declared": "declared",
+    "measured": "inferred",
+    "llm": "proposed by a model",
+}
+"""Who makes a claim, in a word or two."""
 WORTH_ASKING = 0.2
 """The confidence from which a candidate is a question: of those below, not one in ten is meant, and
 a person who is asked too much stops reading."""

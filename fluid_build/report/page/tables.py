@@ -9,12 +9,11 @@ from fluid_build.modeling.conceptual import CandidateRelationship, EntityKey, Re
 from fluid_build.report.page.column_cards import ColumnCard, column_cards
 from fluid_build.report.page.content import PageContent
 from fluid_build.report.page.lineage import lineage
-from fluid_build.report.view import TableView
+from fluid_build.report.view import ORIGIN_LABELS, TableView
 from fluid_build.transform.proof.proof import TableProof
 
 _MOST_KEYS = 12
 """Other keys that are listed; of a small table many combinations are unique by chance."""
-_ORIGINS = {"declared": "declared", "measured": "inferred", "llm": "proposed by a model"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Tables:
 
 def origin_label(claim: EntityKey | Relationship) -> str:
     """Return who makes a claim, in a word or two."""
-    return "decided" if is_decided(claim.reason) else _ORIGINS[claim.origin]
+    return "decided" if is_decided(claim.reason) else ORIGIN_LABELS[claim.origin]
 
 
 def tables(content: PageContent) -> Tables:
