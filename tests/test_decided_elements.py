@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fluid_build.decisions.language import AnyDecision, Describe, Rename
-from fluid_build.forge import Forged, forge
+from fluid_build.forging import Forged, forge
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.elements import Build
 from tests.shared import CORPUS, on_databases

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from fluid_build.contract.exports.formats import export
 from fluid_build.decisions.language import AnyDecision, Domain, Owner, ProductName, Rename
 from fluid_build.decisions.model_decisions import ModelDecisions
-from fluid_build.forge import Forged, forge
-from fluid_build.forge.stages import measure
+from fluid_build.forging import Forged, forge
+from fluid_build.forging.stages import measure
 from fluid_build.modeling.sql_names import RESERVED
 from fluid_build.modeling.techniques import build_decided_model
 from fluid_build.sources import open_source

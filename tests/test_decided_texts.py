@@ -18,7 +18,7 @@ from fluid_build.decisions.language import (
     ProductName,
     Rename,
 )
-from fluid_build.forge import Forged, forge
+from fluid_build.forging import Forged, forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
 from tests.test_decided_elements import ELEMENTS

@@ -17,8 +17,8 @@ from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError, OutputError, UsageError
-from fluid_build.forge import Forged, InvalidOwnContractError, artifacts, forge
-from fluid_build.forge.stages import Designed
+from fluid_build.forging import Forged, InvalidOwnContractError, artifacts, forge
+from fluid_build.forging.stages import Designed
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
@@ -133,7 +133,7 @@ def test_same_input_same_bytes_in_another_process_and_place(
 ) -> None:
     """Another copy of the database, another folder, another hash seed: the same bytes."""
     script = (
-        "import sys; from pathlib import Path; from fluid_build.forge import forge;"
+        "import sys; from pathlib import Path; from fluid_build.forging import forge;"
         "from fluid_build.sources import open_source\n"
         "with open_source(sys.argv[1]) as source: forge(source, out=Path(sys.argv[2]))"
     )

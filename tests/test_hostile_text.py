@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
 

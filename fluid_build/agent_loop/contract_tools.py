@@ -15,7 +15,7 @@ from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.copilot.tools.confinement import resolve_confined
 from fluid_build.copilot.tools.registry import forge_tool
 from fluid_build.errors import FluidError
-from fluid_build.forge import Forged, forge
+from fluid_build.forging import Forged, forge
 from fluid_build.json_types import JsonObject
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.transform.dbt.targets import TARGET_LABELS

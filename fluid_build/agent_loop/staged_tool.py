@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from fluid_build.agent_loop.workspace import confined_tool, profiled
 from fluid_build.copilot.tools.registry import STAGED_TOOL_REGISTRY, forge_tool
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.json_types import JsonObject
 
 

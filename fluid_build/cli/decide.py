@@ -19,7 +19,7 @@ from fluid_build.cli.decision_targets import (
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.decisions.commands import date_type
 from fluid_build.errors import UsageError
-from fluid_build.forge.decision_files import schema_text
+from fluid_build.forging.decision_files import schema_text
 
 Table: TypeAlias = Annotated[str, typer.Argument(metavar="TABLE", help="A table of the source.")]
 Columns: TypeAlias = Annotated[

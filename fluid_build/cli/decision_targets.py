@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fluid_build.errors import UsageError
-from fluid_build.forge import MODEL_FILE
+from fluid_build.forging import MODEL_FILE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.text import did_you_mean, listed_up_to
 from fluid_build.transform.proof.manifest import MANIFEST_FILE

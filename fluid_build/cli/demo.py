@@ -20,7 +20,7 @@ from fluid_build.cli.source_session import open_sources
 from fluid_build.cli.stage_lines import watching
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.demo import build_shop
-from fluid_build.forge import Forged, ForgeOptions
+from fluid_build.forging import Forged, ForgeOptions
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ModelUse
 from fluid_build.pipeline.running import begin_run, start_run

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fluid_build.cli.invocation import fluid
 from fluid_build.errors import FluidError
-from fluid_build.forge import Preview
+from fluid_build.forging import Preview
 from fluid_build.report.terminal.screen_parts import (
     Copyable,
     Part,

@@ -26,7 +26,7 @@ from fluid_build.cli.options import (
 )
 from fluid_build.cli.source_options import CHOICES, check_outside, conventions, source_requests
 from fluid_build.errors import UsageError
-from fluid_build.forge import ForgeOptions
+from fluid_build.forging import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
 from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest

@@ -31,7 +31,7 @@ from fluid_build.cli.options import (
 from fluid_build.cli.typed_decisions import typed_decision
 from fluid_build.copilot.cost import parse_cost_limit
 from fluid_build.decisions.language import AnyDecision
-from fluid_build.forge import ForgeOptions
+from fluid_build.forging import ForgeOptions
 from fluid_build.pipeline.requests import ModelUse
 from fluid_build.sources.combined import SourceRequest
 

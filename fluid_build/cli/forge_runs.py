@@ -20,8 +20,8 @@ from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, R
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import FluidError
-from fluid_build.forge import ForgeOptions
-from fluid_build.forge.decision_files import folder_decisions
+from fluid_build.forging import ForgeOptions
+from fluid_build.forging.decision_files import folder_decisions
 from fluid_build.pipeline.dry_run import dry_run
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace

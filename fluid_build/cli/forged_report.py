@@ -12,7 +12,7 @@ from fluid_build.cli.next_steps import after_forge
 from fluid_build.cli.profile import tell_notes
 from fluid_build.cli.receipt_screen import receipt_section
 from fluid_build.cli.stage_lines import print_line
-from fluid_build.forge import Forged
+from fluid_build.forging import Forged
 from fluid_build.json_types import JsonObject
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest

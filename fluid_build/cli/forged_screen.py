@@ -10,7 +10,7 @@ from fluid_build.cli.folder_edits import kept_section
 from fluid_build.cli.next_steps import Step, next_steps
 from fluid_build.decisions.files import DECISIONS_FILE
 from fluid_build.decisions.files import SCHEMA_FILE as DECISIONS_SCHEMA_FILE
-from fluid_build.forge import (
+from fluid_build.forging import (
     CONTRACT_FILE,
     DOCUMENT_FILE,
     MODEL_FILE,
@@ -18,7 +18,7 @@ from fluid_build.forge import (
     PROFILE_FILE,
     Forged,
 )
-from fluid_build.forge.report_file import REPORT_FILE
+from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.report.terminal import source_screen
 from fluid_build.report.terminal.findings_section import findings_section
 from fluid_build.report.terminal.model_screen import model_section

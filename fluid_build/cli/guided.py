@@ -23,7 +23,7 @@ from fluid_build.cli.source_options import check_outside, source_requests
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.errors import SourceNotFoundError, UsageError
-from fluid_build.forge import ForgeOptions
+from fluid_build.forging import ForgeOptions
 from fluid_build.pipeline.sessions import configured, requested_model
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import (

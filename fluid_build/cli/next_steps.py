@@ -16,8 +16,8 @@ from fluid_build.cli.invocation import (
 )
 from fluid_build.cli.source_options import named_uri, open_options
 from fluid_build.contract.write.exposes import DBT_FOLDER
-from fluid_build.forge import CONTRACT_FILE, Forged
-from fluid_build.forge.report_file import REPORT_FILE
+from fluid_build.forging import CONTRACT_FILE, Forged
+from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.report.terminal.summary_screen import connected_tables
 from fluid_build.report.view import SourceView

@@ -13,7 +13,7 @@ from fluid_build.cli.pages import page_section
 from fluid_build.cli.source_options import conventions
 from fluid_build.cli.source_session import source_session
 from fluid_build.errors import SourceUnreadableError, UsageError
-from fluid_build.forge.report_file import rendered_page
+from fluid_build.forging.report_file import rendered_page
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile, TableProfile
 from fluid_build.report.page.content import PageContent

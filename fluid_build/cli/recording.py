@@ -35,8 +35,8 @@ from fluid_build.decisions.language import (
 from fluid_build.decisions.verdicts import Status, Verdict
 from fluid_build.decisions.weighing import weigh
 from fluid_build.errors import SourceError, UsageError
-from fluid_build.forge.decision_files import schema_text
-from fluid_build.forge.stages import measure
+from fluid_build.forging.decision_files import schema_text
+from fluid_build.forging.stages import measure
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.kinds import DDL, KINDS, ServerKind

@@ -10,7 +10,7 @@ from fluid_build.cli import failures, messages
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.pages import open_page, opening
 from fluid_build.copilot.store.configured import open_store
-from fluid_build.forge.report_file import REPORT_FILE
+from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.pipeline.folder_facts import recorded_facts, reviewed_facts
 from fluid_build.report.page.page_file import check_page_place, write_page
 from fluid_build.report.page.run_facts import RunFacts

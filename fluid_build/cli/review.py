@@ -23,7 +23,7 @@ from fluid_build.decisions.files import DECISIONS_FILE, recorded_decisions
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.subjects import decision_line
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.forge import MODEL_FILE, PROFILE_FILE
+from fluid_build.forging import MODEL_FILE, PROFILE_FILE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.report.judgements.judgement import Judgement
 from fluid_build.report.judgements.open_judgements import open_judgements

@@ -124,7 +124,7 @@ def _refresh_page(folder: Path) -> None:
     """Show the new proof in the page of a folder; the verification holds if that fails."""
     # What makes pages takes a while to import, and most verifications change no proof.
     from fluid_build.cli.report import make_page
-    from fluid_build.forge.report_file import REPORT_FILE
+    from fluid_build.forging.report_file import REPORT_FILE
 
     path = folder / REPORT_FILE
     if not is_page(path):

@@ -7,7 +7,7 @@ from typing import get_args
 from rich.text import Text
 
 from fluid_build.contract.model_agreement import Disagreement
-from fluid_build.forge import MODEL_FILE
+from fluid_build.forging import MODEL_FILE
 from fluid_build.report.terminal.proof_screen import TICK, proof_section
 from fluid_build.report.terminal.screen_parts import (
     Part,

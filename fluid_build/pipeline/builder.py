@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.copilot.scratchpad import Scratchpad
-from fluid_build.forge import ForgeOptions
-from fluid_build.forge.stages import Decided, Designed, write_contract
+from fluid_build.forging import ForgeOptions
+from fluid_build.forging.stages import Decided, Designed, write_contract
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,10 @@ from fluid_build.copilot.scratchpad import (
     StageFeedback,
 )
 from fluid_build.decisions.verdicts import Verdict
-from fluid_build.forge import Forged, ForgeOptions, Preview
-from fluid_build.forge.documents import refuse_invalid
-from fluid_build.forge.folder import folder_contents, folder_differences, write_folder
-from fluid_build.forge.stages import decide, measure, prove, report_stage
+from fluid_build.forging import Forged, ForgeOptions, Preview
+from fluid_build.forging.documents import refuse_invalid
+from fluid_build.forging.folder import folder_contents, folder_differences, write_folder
+from fluid_build.forging.stages import decide, measure, prove, report_stage
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.observations.observed import Observations
 from fluid_build.pipeline.builder import BuilderAgent

@@ -10,11 +10,11 @@ from pathlib import Path
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing import amended
-from fluid_build.forge import ForgeOptions
-from fluid_build.forge.decision_files import decision_documents
-from fluid_build.forge.documents import contract_faults, plan_document, rendered
-from fluid_build.forge.folder import DbtProject, project_files
-from fluid_build.forge.stages import Decided, Designed, design, write_contract
+from fluid_build.forging import ForgeOptions
+from fluid_build.forging.decision_files import decision_documents
+from fluid_build.forging.documents import contract_faults, plan_document, rendered
+from fluid_build.forging.folder import DbtProject, project_files
+from fluid_build.forging.stages import Decided, Designed, design, write_contract
 from fluid_build.observations.observed import Observations
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
 from fluid_build.pipeline.conformance.report import conformance_errors

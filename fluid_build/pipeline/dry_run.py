@@ -9,8 +9,8 @@ from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.context.token_estimate import estimate_tokens
 from fluid_build.copilot.cost import RunCostTracker
 from fluid_build.copilot.store.backends.null import NullBackend
-from fluid_build.forge import Preview, preview
-from fluid_build.forge.stages import measure
+from fluid_build.forging import Preview, preview
+from fluid_build.forging.stages import measure
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.sessions import configured, open_session
 from fluid_build.pipeline.values import PROFILE, RunValues

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.verdicts import Verdict
-from fluid_build.forge.stages import decide, design
+from fluid_build.forging.stages import decide, design
 from fluid_build.pipeline.logical.draft import Draft, LogicalOutcome
 from fluid_build.pipeline.logical.improving import improve
 from fluid_build.pipeline.values import PROFILE

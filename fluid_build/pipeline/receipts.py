@@ -8,7 +8,7 @@ from fluid_build import __version__
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.agents.composite import Composite
 from fluid_build.copilot.cost import get_cost_tracker
-from fluid_build.forge import Forged
+from fluid_build.forging import Forged
 from fluid_build.pipeline.coordinator import Coordinator
 from fluid_build.pipeline.receipt import (
     DecisionRow,

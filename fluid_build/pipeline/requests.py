@@ -9,7 +9,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict
 
 from fluid_build.errors import UsageError
-from fluid_build.forge import ForgeOptions
+from fluid_build.forging import ForgeOptions
 from fluid_build.secrets import redact, without_passwords
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.conventions import Conventions

@@ -28,8 +28,8 @@ from fluid_build.copilot.events import Event, get_event_bus
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Store
 from fluid_build.errors import FluidError, OutputError, SourceChangedError
-from fluid_build.forge import Forged, Preview
-from fluid_build.forge.report_file import report_change, with_report, write_report
+from fluid_build.forging import Forged, Preview
+from fluid_build.forging.report_file import report_change, with_report, write_report
 from fluid_build.pipeline.coordinator import Coordinator
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.receipts import receipt_of

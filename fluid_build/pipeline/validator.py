@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.copilot.scratchpad import CriticFinding
-from fluid_build.forge.documents import contract_faults
+from fluid_build.forging.documents import contract_faults
 from fluid_build.transform.proof.proof import Proof
 
 

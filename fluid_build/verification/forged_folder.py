@@ -11,7 +11,7 @@ from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.validation import parse_contract
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.forge import MODEL_FILE, PLAN_FILE, PROFILE_FILE
+from fluid_build.forging import MODEL_FILE, PLAN_FILE, PROFILE_FILE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.manifest import (

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from fluid_build.decisions.files import recorded_decisions
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.forge.documents import MODEL_FILE, PLAN_FILE, PROFILE_FILE
-from fluid_build.forge.report_file import folder_content, rendered_page
+from fluid_build.forging.documents import MODEL_FILE, PLAN_FILE, PROFILE_FILE
+from fluid_build.forging.report_file import folder_content, rendered_page
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import Profile
 from fluid_build.report.page.run_facts import RunFacts

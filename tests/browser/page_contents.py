@@ -4,8 +4,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from fluid_build.contract.write.yaml_text import contract_yaml
-from fluid_build.forge.options import ForgeOptions
-from fluid_build.forge.stages import Decided, design, look_closer, measure, prove, write_contract
+from fluid_build.forging.options import ForgeOptions
+from fluid_build.forging.stages import Decided, design, look_closer, measure, prove, write_contract
 from fluid_build.report.judgements.open_judgements import open_judgements
 from fluid_build.report.page.content import BuiltContent, PageContent
 from fluid_build.report.page.page import report_page

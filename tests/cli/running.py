@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 
 COMMAND = (sys.executable, "-m", "fluid_build.cli.main")

@@ -6,7 +6,7 @@ import duckdb
 import psycopg
 import pytest
 
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
 from tests.cli.running import Fluid, forged, run

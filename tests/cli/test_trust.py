@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fluid_build.contract.exports.formats import FORMATS
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from tests.cli.running import COMMAND, Fluid, Outcome
 from tests.cli.servers import PasswordThief, password_thief

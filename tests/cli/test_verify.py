@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.sources import open_source
 from tests.cli.running import STATEMENTS, Fluid, forged, run

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from fluid_build.decisions.files import parse_decisions
 from fluid_build.decisions.language import DECISION_NAMES, DecisionFile, decisions_schema
-from fluid_build.forge.decision_files import schema_text
+from fluid_build.forging.decision_files import schema_text
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 VALIDATOR = Draft202012Validator(decisions_schema())

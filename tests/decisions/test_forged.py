@@ -9,7 +9,7 @@ from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
 from fluid_build.decisions.language import AnyDecision, Ignore, SetKey, TextType
 from fluid_build.demo import build_shop as build_demo
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.proof.proof import Proof
 from tests.decisions.test_references import refers

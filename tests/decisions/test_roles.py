@@ -8,7 +8,7 @@ from fluid_build.decisions.editing import with_decision
 from fluid_build.decisions.files import parse_decisions
 from fluid_build.decisions.language import Classify
 from fluid_build.demo import build_shop as build_demo
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from tests.decisions.shop import Shop
 

@@ -17,7 +17,7 @@ from fluid_build.copilot.llm.testing import LoopbackServer
 from fluid_build.copilot.llm.testing.server import ServerScript
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.language import DECISION
-from fluid_build.forge import Forged, forge
+from fluid_build.forging import Forged, forge
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ModelUse

@@ -8,7 +8,7 @@ from pathlib import Path
 from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.store.base import Store
 from fluid_build.decisions.language import AnyDecision
-from fluid_build.forge import ForgeOptions
+from fluid_build.forging import ForgeOptions
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
 from fluid_build.pipeline.running import (
     UNWATCHED,

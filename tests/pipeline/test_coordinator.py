@@ -19,7 +19,7 @@ from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.backends.postgres import PostgresBackend
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.errors import SourceChangedError, UsageError
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.pipeline.coordinator import Coordinator
 from fluid_build.pipeline.requests import SourcePlace
 from fluid_build.pipeline.running import Watching

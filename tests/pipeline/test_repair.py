@@ -105,7 +105,7 @@ def test_a_contract_that_decisions_made_invalid_is_repaired(
         fault = Finding("$.description", "no such description", "", "")
         return [*check(document), *([fault] if "An order." in str(document) else [])]
 
-    monkeypatch.setattr("fluid_build.forge.documents.validate", stricter)
+    monkeypatch.setattr("fluid_build.forging.documents.validate", stricter)
     client = ScriptedProvider(lambda _: ANSWER)
     request = request_for(shop, tmp_path / "out", model_use=MODEL)
     receipt = forge_run(store, request, client=client).receipt

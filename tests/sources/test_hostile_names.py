@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ColumnProfile, Profile
 from fluid_build.sources import open_source

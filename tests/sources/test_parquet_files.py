@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from fluid_build.errors import FluidError
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.profiling import profile_source, profiler
 from fluid_build.sources import open_source, staged_views
 from fluid_build.sources.base import Source, Table

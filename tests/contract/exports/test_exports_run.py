@@ -16,7 +16,7 @@ from fluid_build.contract.exports.formats import export
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.read.files import read_contract
 from fluid_build.contract.validation import parse_contract
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
 from tests.transform.databases import database

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.decisions.language import AnyDecision, BusinessKey, Classify, Merge, Split
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.running import run_dbt

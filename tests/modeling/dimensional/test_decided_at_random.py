@@ -17,8 +17,8 @@ from fluid_build.decisions.language import (
     Role,
     Split,
 )
-from fluid_build.forge.options import ForgeOptions
-from fluid_build.forge.stages import decide, design, look_closer, prove
+from fluid_build.forging.options import ForgeOptions
+from fluid_build.forging.stages import decide, design, look_closer, prove
 from fluid_build.modeling.dimensional.elements import Variant
 from tests.modeling.dimensional.decided_shop import Workshop, small_shop, workshop
 

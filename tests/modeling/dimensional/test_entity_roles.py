@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.modeling.dimensional.entity_roles import EntityRole, judged_roles
 from fluid_build.modeling.dimensional.reference_graph import reference_graph
 from fluid_build.profiling.profile import Profile

@@ -4,8 +4,8 @@ import pytest
 
 from fluid_build.copilot.agents.critic_agent import CriticAgent
 from fluid_build.copilot.scratchpad import Scratchpad
-from fluid_build.forge.options import ForgeOptions
-from fluid_build.forge.stages import Decided, design, look_closer, measure, write_contract
+from fluid_build.forging.options import ForgeOptions
+from fluid_build.forging.stages import Decided, design, look_closer, measure, write_contract
 from fluid_build.sources import open_source
 from tests.shared import CORPUS, on_databases
 

@@ -11,8 +11,8 @@ from fluid_build.copilot.context.token_estimate import estimate_tokens
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
 from fluid_build.copilot.llm.prompt_estimate import estimate_prompt
 from fluid_build.copilot.llm.testing import ScriptedProvider
-from fluid_build.forge.options import ForgeOptions
-from fluid_build.forge.stages import Decided, design, look_closer, measure
+from fluid_build.forging.options import ForgeOptions
+from fluid_build.forging.stages import Decided, design, look_closer, measure
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.pipeline.logical.chunks import MOST_TABLES, connected_areas, cut_into_chunks
 from fluid_build.pipeline.logical.compact_profile import (

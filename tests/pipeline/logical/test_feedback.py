@@ -6,8 +6,8 @@ from dataclasses import replace
 from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.verdicts import Verdict
-from fluid_build.forge.options import ForgeOptions
-from fluid_build.forge.stages import decide, design, look_closer, measure
+from fluid_build.forging.options import ForgeOptions
+from fluid_build.forging.stages import decide, design, look_closer, measure
 from fluid_build.pipeline.logical.draft import Draft
 from tests.pipeline.logical.drafts import answer, document, run
 from tests.profiling.databases import database

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.forge import Forged, forge
+from fluid_build.forging import Forged, forge
 from fluid_build.report.diagrams.diagram import Diagram, DiagramBox, DiagramEdge, Mark, Row
 from fluid_build.report.layout.drawing import Point
 from fluid_build.report.page.content import BuiltContent, PageContent

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.forge import Forged, forge
+from fluid_build.forging import Forged, forge
 from fluid_build.report.page.content import BuiltContent, PageContent
 from fluid_build.report.page.contract import contract_page
 from fluid_build.report.page.lineage import lineage

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.forge import forge
+from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
 

@@ -9,9 +9,9 @@ from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
-from fluid_build.forge.decision_files import decision_documents
-from fluid_build.forge.options import ForgeOptions
-from fluid_build.forge.stages import Designed
+from fluid_build.forging.decision_files import decision_documents
+from fluid_build.forging.options import ForgeOptions
+from fluid_build.forging.stages import Designed
 from fluid_build.modeling.logical import model_json
 from fluid_build.profiling.profile import Profile
 from fluid_build.report.diagrams.model_diagram import model_diagram

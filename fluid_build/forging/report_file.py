@@ -14,8 +14,8 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.decisions.files import recorded_decisions
 from fluid_build.decisions.language import AnyDecision, PersonalData
 from fluid_build.errors import DecisionError, OutputError, SourceError
-from fluid_build.forge.documents import MODEL_FILE, PLAN_FILE
-from fluid_build.forge.results import Forged
+from fluid_build.forging.documents import MODEL_FILE, PLAN_FILE
+from fluid_build.forging.results import Forged
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import Profile
 from fluid_build.report.judgements.open_judgements import open_judgements

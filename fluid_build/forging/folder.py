@@ -8,8 +8,8 @@ from typing import cast
 
 from fluid_build.artifacts import Content, restore_interrupted, write_artifacts
 from fluid_build.contract.write.exposes import DBT_FOLDER
-from fluid_build.forge.documents import NEVER_SHOWN
-from fluid_build.forge.options import ForgeOptions
+from fluid_build.forging.documents import NEVER_SHOWN
+from fluid_build.forging.options import ForgeOptions
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource

@@ -4,7 +4,7 @@ Each stage hands typed values to the next, and none reaches back.
 """
 
 from fluid_build.contract.read.files import CONTRACT_FILE
-from fluid_build.forge.documents import (
+from fluid_build.forging.documents import (
     DOCUMENT_FILE,
     MODEL_FILE,
     PLAN_FILE,
@@ -12,9 +12,9 @@ from fluid_build.forge.documents import (
     InvalidOwnContractError,
     artifacts,
 )
-from fluid_build.forge.forging import forge, preview
-from fluid_build.forge.options import ForgeOptions
-from fluid_build.forge.results import Forged, Preview
+from fluid_build.forging.forging import forge, preview
+from fluid_build.forging.options import ForgeOptions
+from fluid_build.forging.results import Forged, Preview
 
 __all__ = [
     "CONTRACT_FILE",

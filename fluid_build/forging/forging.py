@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from fluid_build.forge.documents import documents
-from fluid_build.forge.folder import (
+from fluid_build.forging.documents import documents
+from fluid_build.forging.folder import (
     DbtProject,
     folder_contents,
     folder_differences,
     project_files,
     write_folder,
 )
-from fluid_build.forge.options import ForgeOptions, ForgeSettings
-from fluid_build.forge.report_file import report_change, with_report, write_report
-from fluid_build.forge.results import Forged, Preview
-from fluid_build.forge.stages import (
+from fluid_build.forging.options import ForgeOptions, ForgeSettings
+from fluid_build.forging.report_file import report_change, with_report, write_report
+from fluid_build.forging.results import Forged, Preview
+from fluid_build.forging.stages import (
     Designed,
     decide,
     design,

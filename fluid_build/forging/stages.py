@@ -8,7 +8,7 @@ from fluid_build.decisions.model_decisions import model_decisions
 from fluid_build.decisions.verdicts import Verdict, applied
 from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.errors import EmptySourceError
-from fluid_build.forge.options import ForgeOptions
+from fluid_build.forging.options import ForgeOptions
 from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.osi_dialects import with_dialects
