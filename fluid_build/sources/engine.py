@@ -1,9 +1,8 @@
 """The DuckDB connection that every source is read through, and the private folder beside it."""
 
-import importlib.util
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,10 @@ from pathlib import Path
 import duckdb
 
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
-from fluid_build.extras import install_command
 from fluid_build.secrets import redact
 from fluid_build.sources.base import stop, was_interrupted
-from fluid_build.sources.kinds import Scanner
+from fluid_build.sources.extension_files import extension_file, install_command
+from fluid_build.sources.extensions import Extension
 from fluid_build.sources.personal_text import without_values
 from fluid_build.sources.sql import literal, quote
 from fluid_build.temporary import OwnedFolder, owned_folder
@@ -68,6 +67,10 @@ class Engine:
 
     cleanup = close
 
+    def load(self, extension: Extension) -> None:
+        """Load an extension that turns out to be needed; the errors are those of ``starting``."""
+        _load(self.connection, extension, extension_file(extension))
+
     def stage(self, source_bytes: int) -> None:
         """Attach the database STAGE for a source of about that size.
 
@@ -80,26 +83,26 @@ class Engine:
 
 @contextmanager
 def starting(
-    memory_limit: str | None = None, *, scanner: Scanner | None = None
+    memory_limit: str | None = None, *, extensions: Sequence[Extension] = ()
 ) -> Iterator[Engine]:
     """Provide an engine that is closed if the block raises, and left open for its source if not.
 
     ``memory_limit`` is DuckDB's wording (``"2GB"``); the default is 2.5 GiB or half of the
-    machine's memory, whichever is less. ``scanner`` is loaded from its wheel, by path, without a
-    network. Raises UsageError for a limit that DuckDB can't read, and SourceError where the
-    scanner is missing or made for another version of DuckDB.
+    machine's memory, whichever is less. ``extensions`` are loaded from their wheels, by path,
+    without a network. Raises UsageError for a limit that DuckDB can't read, and SourceError where
+    an extension is missing or made for another version of DuckDB.
     """
-    extension = _scanner_path(scanner) if scanner else None
+    files = {extension: extension_file(extension) for extension in extensions}
     temporary = owned_folder()
     try:
-        connection = _connect(temporary.path, memory_limit, trusting=extension is not None)
+        connection = _connect(temporary.path, memory_limit, trusting=bool(files))
     except BaseException:
         temporary.cleanup()
         raise
     engine = Engine(connection, temporary)
     try:
-        if scanner and extension:
-            _load(connection, scanner, extension)
+        for extension, file in files.items():
+            _load(connection, extension, file)
         yield engine
     except BaseException as error:
         engine.close()
@@ -122,8 +125,8 @@ def _connect(
                 "python_enable_replacements": False,
                 "memory_limit": limit,
                 "temp_directory": str(folder / "spill"),
-                # Checking a signature reads all of the 35 MB and takes 0.15 s. The scanner comes
-                # from the same installed packages as this code, and nothing else is ever loaded.
+                # Checking a signature reads all of the 35 MB and takes 0.15 s. A wheel comes from
+                # the same installed packages as this code, and nothing else is ever loaded.
                 "allow_unsigned_extensions": trusting,
             },
         )
@@ -147,40 +150,15 @@ def _default_memory() -> int:
     return _DEFAULT_MEMORY
 
 
-def _load(connection: duckdb.DuckDBPyConnection, scanner: Scanner, path: Path) -> None:
+def _load(connection: duckdb.DuckDBPyConnection, extension: Extension, file: Path) -> None:
     try:
-        connection.execute(f"LOAD {literal(str(path))}")
+        connection.execute(f"LOAD {literal(str(file))}")
     except duckdb.Error as error:
         raise SourceError(
-            f"The {scanner.name} scanner couldn't be loaded: {reason(error, path)}",
+            f"DuckDB's extension {extension.name} couldn't be loaded: {reason(error, file)}",
             hint="Install it again:",
-            command=_install(scanner),
+            command=install_command(extension),
         ) from None
-
-
-def _scanner_path(scanner: Scanner) -> Path:
-    spec = importlib.util.find_spec(scanner.wheel.replace("-", "_"))
-    if spec is None or not spec.submodule_search_locations:
-        raise SourceError(
-            f"Reading {scanner.name} needs DuckDB's {scanner.name} scanner, which isn't installed.",
-            hint="Install it:",
-            command=_install(scanner),
-        )
-    folder = Path(next(iter(spec.submodule_search_locations))) / "extensions"
-    file = f"v{duckdb.__version__}/{scanner.name}_scanner.duckdb_extension"
-    if not (folder / file).is_file():
-        raise SourceError(
-            f"The installed {scanner.name} scanner wasn't made for DuckDB {duckdb.__version__}.",
-            hint="Install the matching one:",
-            command=_install(scanner),
-        )
-    return folder / file
-
-
-def _install(scanner: Scanner) -> str:
-    if scanner.extra:
-        return install_command(scanner.extra)
-    return f"pip install {scanner.wheel}=={duckdb.__version__}"
 
 
 def reason(error: Exception, *places: Path) -> str:

@@ -4,25 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from fluid_build.sources.extensions import POSTGRES_SCANNER, SQLITE_SCANNER, Extension
+
 Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl", "combined"]
 Option: TypeAlias = Literal["schemas", "dialect", "conventions"]
-
-
-@dataclass(frozen=True, slots=True)
-class Scanner:
-    """A DuckDB extension that reads another database, installed as a wheel.
-
-    ``name`` is DuckDB's type of the attached database; the wheel is named after it. ``extra`` is
-    our extra that installs the wheel, empty where the core does.
-    """
-
-    name: str
-    extra: str = ""
-
-    @property
-    def wheel(self) -> str:
-        """The distribution that holds the extension."""
-        return f"duckdb-extension-{self.name}-scanner"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +17,8 @@ class SourceKind:
     ``opener`` is ``module:function``, imported when a source is opened: a CSV file shouldn't wait
     for a SQL parser. ``schemes`` are those of its URIs, the usual one first. ``endings`` and
     ``signature`` (an offset and the bytes there) tell its files. ``options`` are the options of
-    ``open_source`` that only some kinds take. ``query_hint`` says how to run the queries that
+    ``open_source`` that only some kinds take. ``scanner`` is the extension by which DuckDB attaches
+    its databases. ``query_hint`` says how to run the queries that
     check a claim, which are DuckDB's SQL, where the source itself can't.
     """
 
@@ -44,7 +30,7 @@ class SourceKind:
     endings: tuple[str, ...] = ()
     signature: tuple[int, bytes] | None = None
     options: frozenset[Option] = field(default_factory=frozenset)
-    scanner: Scanner | None = None
+    scanner: Extension | None = None
     query_hint: str = ""
 
 
@@ -82,7 +68,7 @@ SQLITE = SourceKind(
     endings=(".sqlite", ".sqlite3", ".db3"),
     signature=(0, b"SQLite format 3\x00"),
     options=frozenset({"conventions"}),
-    scanner=Scanner("sqlite"),
+    scanner=SQLITE_SCANNER,
 )
 POSTGRES = ServerKind(
     name="postgres",
@@ -91,7 +77,7 @@ POSTGRES = ServerKind(
     opener="fluid_build.sources.postgres.database:open_postgres",
     schemes=("postgresql", "postgres"),
     options=frozenset({"schemas", "conventions"}),
-    scanner=Scanner("postgres", extra="postgres"),
+    scanner=POSTGRES_SCANNER,
     # https://www.postgresql.org/docs/current/libpq-connect.html
     environment={
         "host": "PGHOST",

@@ -23,7 +23,7 @@ from fluid_build.errors import (
     UsageError,
 )
 from fluid_build.extras import install_command
-from fluid_build.sources import engine, open_source
+from fluid_build.sources import extension_files, open_source
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.kinds import DUCKDB, SQLITE
 from fluid_build.sources.uri import Address, locate
@@ -124,7 +124,7 @@ def test_a_missing_scanner_is_told_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, database: Path
 ) -> None:
     """Without the scanner's wheel the error says what to install."""
-    monkeypatch.setattr(engine.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(extension_files.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SourceError, match="isn't installed") as caught:
         open_source("postgresql://u:s3cret@h/db")
     assert caught.value.command == install_command("postgres")

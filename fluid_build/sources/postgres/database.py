@@ -13,6 +13,7 @@ from fluid_build.errors import (
 from fluid_build.secrets import passwords, redact
 from fluid_build.sources.base import OpenSource
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.extensions import POSTGRES_SCANNER
 from fluid_build.sources.kinds import POSTGRES
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.postgres.catalog import (
@@ -40,7 +41,7 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
     answer or refuses, SourceNotFoundError for an unknown database or schema, EmptySourceError
     where there is no table.
     """
-    with starting(options.memory_limit, scanner=POSTGRES.scanner) as engine:
+    with starting(options.memory_limit, extensions=[POSTGRES_SCANNER]) as engine:
         connection = engine.connection
         _attach(connection, dsn)
         try:

@@ -23,6 +23,7 @@ from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason, starting
+from fluid_build.sources.extensions import SQLITE_SCANNER
 from fluid_build.sources.kinds import SQLITE
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase, NativeQuery
@@ -62,7 +63,7 @@ def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
     """
     path = Path(place)
     size = _check(path)
-    with starting(options.memory_limit, scanner=SQLITE.scanner) as engine:
+    with starting(options.memory_limit, extensions=[SQLITE_SCANNER]) as engine:
         engine.stage(size)
         with _reading(path, engine.folder) as (reader, readable):
             names = table_names(reader)

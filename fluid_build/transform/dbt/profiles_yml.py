@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.block_yaml import block_yaml
-from fluid_build.sources.kinds import Scanner
+from fluid_build.sources.extensions import Extension
+from fluid_build.transform.dbt.extension_plugin import PLUGIN_FOLDER, plugin_modules
 from fluid_build.transform.dbt.jinja import Jinja, literal_document
 from fluid_build.transform.dbt.portable_paths import database_file, in_project, variable
-from fluid_build.transform.dbt.scanner_plugin import PLUGIN_FOLDER, plugin_modules
 from fluid_build.transform.dbt.targets import Target
 
 DUCKDB_SCHEMA = "main"
@@ -25,7 +25,7 @@ class Attached:
 
     path: Jinja
     alias: str
-    scanner: Scanner | None = None
+    scanner: Extension | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,13 @@ class Profile:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-def duckdb_profile(name: str, database: str, attached: Sequence[Attached]) -> Profile:
-    """Return the profile of a project that builds in ``<database>.duckdb`` in its own folder."""
+def duckdb_profile(
+    name: str, database: str, attached: Sequence[Attached], extensions: Sequence[Extension]
+) -> Profile:
+    """Return the profile of a project that builds in ``<database>.duckdb`` in its own folder.
+
+    ``extensions`` are those that its sources need.
+    """
     output: dict[str, object] = {
         "type": "duckdb",
         "path": database_file(f"{database}.duckdb"),
@@ -45,17 +50,16 @@ def duckdb_profile(name: str, database: str, attached: Sequence[Attached]) -> Pr
         "threads": _THREADS,
         "settings": {"TimeZone": "UTC"},
     }
-    scanners = tuple(dict.fromkeys(each.scanner for each in attached if each.scanner is not None))
-    if scanners:
+    if extensions:
         output["module_paths"] = [in_project(PLUGIN_FOLDER)]
-        output["plugins"] = [{"module": module} for module in plugin_modules(scanners)]
+        output["plugins"] = [{"module": module} for module in plugin_modules(extensions)]
     if attached:
         output["attach"] = [_attachment(each) for each in attached]
     return Profile(_yaml(name, output))
 
 
 def _attachment(attached: Attached) -> Mapping[str, object]:
-    type_ = {} if attached.scanner is None else {"type": attached.scanner.name}
+    type_ = {} if attached.scanner is None else {"type": attached.scanner.database_type}
     return {"path": attached.path, "alias": attached.alias, **type_, "read_only": True}
 
 

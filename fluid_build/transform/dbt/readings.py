@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from fluid_build.sources.extensions import Extension
+from fluid_build.transform.dbt.extension_plugin import packages, plugins
 from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA, Attached, duckdb_profile
 from fluid_build.transform.dbt.project_names import duckdb_database, project_name
-from fluid_build.transform.dbt.scanner_plugin import packages, plugins
 from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry, TableCopy
 from fluid_build.transform.plan.elements import TransformPlan
 
@@ -15,11 +16,13 @@ from fluid_build.transform.plan.elements import TransformPlan
 class Reading:
     """How the tables of one source are read: from a database that's attached, or from files.
 
+    ``extensions`` are what DuckDB needs for that, besides the scanner of an attached database.
     ``copies`` still have to be written; ``notes`` and ``variables`` are as in ``SourceAccess``.
     """
 
     entries: tuple[SourceEntry, ...]
     attached: Attached | None = None
+    extensions: tuple[Extension, ...] = ()
     copies: tuple[TableCopy, ...] = ()
     notes: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -29,17 +32,19 @@ def duckdb_access(plan: TransformPlan, readings: Sequence[Reading]) -> SourceAcc
     """Return the access of a project that builds in a DuckDB file of its own."""
     database = duckdb_database(plan)
     attached = [reading.attached for reading in readings if reading.attached is not None]
-    scanners = tuple(dict.fromkeys(each.scanner for each in attached if each.scanner is not None))
+    scanners = (each.scanner for each in attached if each.scanner is not None)
+    others = chain.from_iterable(reading.extensions for reading in readings)
+    extensions = tuple(dict.fromkeys(chain(scanners, others)))
     variables = chain.from_iterable(reading.variables.items() for reading in readings)
     return SourceAccess(
         name=plan.name,
         entries=tuple(chain.from_iterable(reading.entries for reading in readings)),
-        profiles_yml=duckdb_profile(project_name(plan), database, attached).text,
-        files=plugins(scanners),
+        profiles_yml=duckdb_profile(project_name(plan), database, attached, extensions).text,
+        files=plugins(extensions),
         copies=tuple(chain.from_iterable(reading.copies for reading in readings)),
         notes=tuple(dict.fromkeys(chain.from_iterable(reading.notes for reading in readings))),
         database=database,
         schema=DUCKDB_SCHEMA,
         variables=dict(variables),
-        packages=packages(scanners),
+        packages=packages(extensions),
     )

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.combined import CombinedSource
+from fluid_build.sources.extensions import Extension
 from fluid_build.sources.kinds import (
     DDL,
     FILES,
     KINDS,
     POSTGRES,
     SQLITE,
-    Scanner,
     ServerKind,
     SourceKind,
 )
@@ -130,7 +130,7 @@ def _reading(
 
 
 def _attached_entry(
-    source: PlanSource, table: Table, alias: str, scanner: Scanner | None
+    source: PlanSource, table: Table, alias: str, scanner: Extension | None
 ) -> SourceEntry:
     origin = _database_origin(table)
     entry = SourceEntry(
@@ -153,9 +153,10 @@ def _attached_entry(
     )
 
 
-def _query(query: NativeQuery, alias: str, scanner: Scanner) -> str:
+def _query(query: NativeQuery, alias: str, scanner: Extension) -> str:
     columns = ", ".join(f"{value} AS {quote(name)}" for name, value in query.columns)
-    return f"(SELECT {columns} FROM {scanner.name}_query({literal(alias)}, {literal(query.sql)}))"
+    function = f"{scanner.database_type}_query"
+    return f"(SELECT {columns} FROM {function}({literal(alias)}, {literal(query.sql)}))"
 
 
 def _notes_on_file(kind: SourceKind, path: Path) -> tuple[str, ...]:

@@ -85,14 +85,14 @@ def test_the_scanner_missing_is_said_with_its_remedy(sqlite_file: Path, project:
     program = """
 import importlib.util, sys
 sys.path.insert(0, "plugins")
-import duckdb, fluid_scanner
+import duckdb, fluid_extension
 find = importlib.util.find_spec
 importlib.util.find_spec = lambda name: None if "duckdb_extension" in name else find(name)
-fluid_scanner.Plugin("x", {}).configure_connection(duckdb.connect())
+fluid_extension.Plugin("x", {}).configure_connection(duckdb.connect())
 """
     command = [sys.executable, "-W", "ignore", "-c", program]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
-    assert "sqlite scanner is missing" in done.stderr
+    assert "extension sqlite_scanner is missing" in done.stderr
     assert f"pip install duckdb-extension-sqlite-scanner=={duckdb.__version__}" in done.stderr
 
 
