@@ -28,7 +28,7 @@ from fluid_build.report.terminal.model_screen import model_section
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import Part, text, whole
 from fluid_build.report.terminal.source_screen import source_screen
-from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.options import READ_ALL
 
 _DATABASE = "shop.db"
 _HOW_TO_RESTORE = "To restore the originals, delete these files and run the demo again."
@@ -49,12 +49,12 @@ def demo(
     database = out / _DATABASE
     messages.tell(f"Making {database} ...")
     build_shop(database)
-    sources = tuple(source_requests(None, [str(database)], OpenOptions()))
+    sources = tuple(source_requests(None, [str(database)], READ_ALL))
     without_model = ModelUse(deterministic=True)
     command = ForgeCommand("from-source", sources, ForgeOptions(), without_model, out=out)
     with (
         messages.progress() as on_progress,
-        open_sources(sources, None, None, context.obj, on_progress) as source,
+        open_sources(sources, None, context.obj, on_progress) as source,
     ):
         request = command.request(source)
         store, record, notes = begin_run(open_store(), request)

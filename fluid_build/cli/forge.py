@@ -11,31 +11,30 @@ from fluid_build.cli.forge_runs import forge_sources
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import (
     BusinessVault,
-    DateOrder,
     Debug,
-    Decimal,
     Dialect,
     EventDates,
     FiscalYearStart,
     Locale,
     Name,
-    Schemas,
     Target,
     Technique,
     Variant,
 )
-from fluid_build.cli.source_options import CHOICES, check_outside, conventions, source_requests
+from fluid_build.cli.read_arguments import ReadArguments
+from fluid_build.cli.source_options import CHOICES, check_outside, source_requests
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
 from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.kinds import DDL
-from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.source_names import check_name
 from fluid_build.sources.uri import locate
 
 _NO_ARGUMENTS = ForgeArguments()
+_NO_READ_ARGUMENTS = ReadArguments()
 
 
 @with_option_groups
@@ -54,9 +53,7 @@ def from_source(
         str | None,
         typer.Option("--source", metavar="KIND", help=f"The kind of source: {', '.join(CHOICES)}."),
     ] = None,
-    schema: Schemas = None,
-    decimal: Decimal = None,
-    date_order: DateOrder = None,
+    reading: ReadArguments = _NO_READ_ARGUMENTS,
     name: Name = None,
     technique: Technique = "flat",
     variant: Variant = None,
@@ -87,9 +84,7 @@ def from_source(
     )
     if len(uri) > 1:
         options.check_several()
-    answers = conventions(decimal, date_order)
-    opening = OpenOptions(schemas=tuple(schema or ()), conventions=answers)
-    requests = source_requests(source, uri, opening)
+    requests = source_requests(source, uri, reading.read)
     for request in requests:
         if arguments.out is not None:
             check_outside(arguments.out, request.address)
@@ -134,8 +129,9 @@ def from_ddl(
             hint="Pass a .sql file, or use `from-source` for data.",
         )
     command = replace(
-        arguments.command("from-ddl", [SourceRequest(address)], options),
-        dialect=dialect,
+        arguments.command(
+            "from-ddl", [SourceRequest(address, read=ReadOptions(dialect=dialect))], options
+        ),
         name=_checked(name),
     )
     return forge_sources(command, context.obj, arguments.reporting)

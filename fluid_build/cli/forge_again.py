@@ -1,12 +1,13 @@
 """The command line that forges a folder again, from its forge.json."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.next_steps import Step
-from fluid_build.cli.source_options import named_uri, open_options
+from fluid_build.cli.read_arguments import read_arguments
+from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import UsageError
 from fluid_build.modeling.dimensional.calendar_settings import locale_of
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, DimensionalModel
@@ -14,6 +15,7 @@ from fluid_build.modeling.dimensional.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.conventions import Conventions
 from fluid_build.sources.kinds import DDL, KINDS, ServerKind
+from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
 
@@ -54,11 +56,27 @@ def _place(source: ManifestSource, folder: Path) -> str:
 
 def _source_options(parts: dict[str, ManifestSource]) -> Iterator[str]:
     """Yield the options of the sources; those of one command are the same for all of them."""
-    schemas = tuple(dict.fromkeys(chain(*(source.schemas for source in parts.values()))))
-    dialect = next((part.dialect for part in parts.values() if part.dialect), None)
-    decimal = next((part.decimal for part in parts.values() if part.decimal), None)
-    date_order = next((part.date_order for part in parts.values() if part.date_order), None)
-    yield from open_options(schemas, dialect, Conventions(decimal, date_order))
+    reads = [source.read for source in parts.values()]
+    answers = [read.conventions for read in reads]
+    yield from read_arguments(
+        ReadOptions(
+            schemas=_all(read.schemas for read in reads),
+            include=_all(read.include for read in reads),
+            exclude=_all(read.exclude for read in reads),
+            views=any(read.views for read in reads),
+            sample=next((read.sample for read in reads if read.sample), None),
+            nested="keep" if any(read.nested == "keep" for read in reads) else "split",
+            dialect=next((read.dialect for read in reads if read.dialect), None),
+            conventions=Conventions(
+                next((answer.decimal for answer in answers if answer.decimal), None),
+                next((answer.date_order for answer in answers if answer.date_order), None),
+            ),
+        )
+    )
+
+
+def _all(globs: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain(*globs)))
 
 
 def _model_options(

@@ -55,7 +55,6 @@ class ForgeCommand:
     sources: tuple[SourceRequest, ...]
     options: ForgeOptions
     model_use: ModelUse
-    dialect: str | None = None
     name: str | None = None
     decisions: Path | None = None
     out: Path | None = None
@@ -72,7 +71,6 @@ class ForgeCommand:
             command=self.command,
             folder=Path.cwd(),
             sources=tuple(SourcePlace.of(request) for request in self.sources),
-            dialect=self.dialect,
             name=self.name,
             options=self._decided_options(out, source),
             goal="" if self.intent is None else self.intent.goal,
@@ -132,9 +130,7 @@ def forge_sources(command: ForgeCommand, interrupts: Interrupts, reporting: Repo
     run_id = ""
     with messages.progress() as on_progress:
         try:
-            with open_sources(
-                command.sources, command.dialect, command.name, interrupts, on_progress
-            ) as source:
+            with open_sources(command.sources, command.name, interrupts, on_progress) as source:
                 request = command.request(source)
                 if reporting.is_dry:
                     return report_dry_run(source, request, on_progress, reporting)

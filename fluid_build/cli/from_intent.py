@@ -13,7 +13,8 @@ from fluid_build.cli import failures, messages
 from fluid_build.cli.forge_arguments import ForgeArguments
 from fluid_build.cli.forge_runs import file_name, forge_sources
 from fluid_build.cli.option_groups import with_option_groups
-from fluid_build.cli.options import Debug, Schemas, Target
+from fluid_build.cli.options import Debug, Target
+from fluid_build.cli.read_arguments import ReadArguments
 from fluid_build.cli.source_options import check_outside, source_requests
 from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.store.configured import open_store
@@ -26,7 +27,6 @@ from fluid_build.pipeline.intent.schema_sql import schema_sql
 from fluid_build.pipeline.requests import ModelUse
 from fluid_build.pipeline.sessions import configured, open_session, requested_model
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.uri import locate
 from fluid_build.text import listed_up_to
 
@@ -63,6 +63,7 @@ entities:
 
 
 _NO_ARGUMENTS = ForgeArguments()
+_NO_READ_ARGUMENTS = ReadArguments()
 
 
 @with_option_groups
@@ -76,7 +77,7 @@ def from_intent(
         str | None,
         typer.Option("--uri", metavar="URI", help="A source that has the data."),
     ] = None,
-    schema: Schemas = None,
+    reading: ReadArguments = _NO_READ_ARGUMENTS,
     technique: Annotated[
         str | None,
         typer.Option(
@@ -114,8 +115,7 @@ def from_intent(
         request = _written_schema(product, out)
         product = _without_references(product)
     else:
-        opening = OpenOptions(schemas=tuple(schema or ()))
-        (request,) = source_requests(None, [uri], opening)
+        (request,) = source_requests(None, [uri], reading.read)
         if arguments.out is not None:
             check_outside(arguments.out, request.address)
         _note_unread_goal(product, arguments.model_use)

@@ -35,7 +35,7 @@ from fluid_build.report.terminal.screen_parts import (
     whole,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
-from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.options import READ_ALL
 from fluid_build.text import counted
 
 PURPOSES = (
@@ -160,7 +160,7 @@ def _agent_failure(error: AgentExecutionError | CostLimitExceeded) -> failures.F
 
 
 def _command(path: str, technique: str, arguments: ForgeArguments) -> ForgeCommand:
-    requests = source_requests(None, [path], OpenOptions())
+    requests = source_requests(None, [path], READ_ALL)
     if arguments.out is not None:
         check_outside(arguments.out, requests[0].address)
     return arguments.command("from-source", requests, ForgeOptions(technique))

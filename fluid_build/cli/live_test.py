@@ -11,7 +11,9 @@ from rich.text import Text
 
 from fluid_build.artifacts import write_artifacts
 from fluid_build.cli import failures, messages
-from fluid_build.cli.options import Debug, Json, Schemas
+from fluid_build.cli.option_groups import with_option_groups
+from fluid_build.cli.options import Debug, Json
+from fluid_build.cli.read_arguments import ReadArguments
 from fluid_build.cli.source_options import check_outside
 from fluid_build.cli.source_session import source_session
 from fluid_build.contract.live import (
@@ -50,6 +52,10 @@ _LONGEST_REASON = 400
 _MARKS = {"failed": ("failed", "red"), "warn": ("warning", "yellow"), "info": ("note", "cyan")}
 
 
+_NO_READ_ARGUMENTS = ReadArguments()
+
+
+@with_option_groups
 def test(
     context: typer.Context,
     contract: Annotated[
@@ -58,7 +64,7 @@ def test(
     uri: Annotated[
         str, typer.Option("--uri", metavar="URI", help="Where the data is: a URI, file or folder.")
     ],
-    schema: Schemas = None,
+    reading: ReadArguments = _NO_READ_ARGUMENTS,
     junit: Annotated[
         Path | None,
         typer.Option("--junit", metavar="FILE", help="Write the result as JUnit XML as well."),
@@ -80,7 +86,7 @@ def test(
         _check_not_an_input(junit, contract, uri)
     with (
         messages.progress() as on_progress,
-        source_session(uri, context.obj, schemas=schema or (), on_progress=on_progress) as source,
+        source_session(uri, context.obj, read=reading.read, on_progress=on_progress) as source,
     ):
         now = datetime.now(UTC).replace(tzinfo=None)
         result = check_live(promised, source, now=now, on_progress=on_progress)

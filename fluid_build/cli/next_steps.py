@@ -14,7 +14,8 @@ from fluid_build.cli.invocation import (
     is_dbt_installed,
     path_from_here,
 )
-from fluid_build.cli.source_options import named_uri, open_options
+from fluid_build.cli.read_arguments import read_arguments
+from fluid_build.cli.source_options import named_uri
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forging import CONTRACT_FILE, Forged
 from fluid_build.forging.report_file import REPORT_FILE
@@ -22,9 +23,9 @@ from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.report.terminal.summary_screen import connected_tables
 from fluid_build.report.view import SourceView
 from fluid_build.secrets import redact, surely_without_passwords
-from fluid_build.sources.conventions import Conventions
 from fluid_build.sources.kinds import DDL, KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
+from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.uri import Address, locate
 from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
@@ -53,16 +54,14 @@ def after_summary(
     view: SourceView,
     source: str,
     *,
-    schemas: Sequence[str],
-    dialect: str | None,
-    answers: Conventions,
+    read: ReadOptions,
 ) -> tuple[Step, ...]:
     """Return how to see more of a source than its summary; ``source`` is what the user typed."""
     address = locate(source)
     place = source
     if isinstance(address.kind, ServerKind):
         place = surely_without_passwords(source) or redact(source)
-    options = tuple(open_options(schemas, dialect, answers))
+    options = tuple(read_arguments(read))
     remark = _password_remark(address)
     table = connected_tables(view)[0].name
     page = re.sub(r"[^\w.-]+", "-", view.profile.source_name) + ".html"

@@ -10,7 +10,42 @@ Schemas: TypeAlias = Annotated[
     typer.Option(
         "--schema",
         metavar="NAME",
-        help="Read only this schema of a database (repeatable).",
+        help="Read only this schema of a database; a glob such as 'sales*' works (repeatable).",
+    ),
+]
+Include: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include",
+        metavar="TABLE",
+        help="Read only these tables; a glob such as 'dim_*' works (repeatable).",
+    ),
+]
+Exclude: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="TABLE",
+        help="Leave these tables out; a glob such as '*_backup' works (repeatable).",
+    ),
+]
+Views: TypeAlias = Annotated[
+    bool, typer.Option("--views", help="Read the views of a database as well.")
+]
+SampleRows: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--sample",
+        metavar="ROWS",
+        help="Read at most about this many rows of each table of a server.",
+    ),
+]
+NestedColumns: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--nested",
+        metavar="HOW",
+        help="What becomes of nested columns: split (child tables, the default) or keep.",
     ),
 ]
 Dialect: TypeAlias = Annotated[

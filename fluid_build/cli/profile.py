@@ -1,6 +1,7 @@
 """``fluid profile``: what is true in the data."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +9,10 @@ import typer
 
 from fluid_build.cli import failures, messages
 from fluid_build.cli.next_steps import after_summary, next_steps
-from fluid_build.cli.options import DateOrder, Debug, Decimal, Dialect, Json, Schemas
+from fluid_build.cli.option_groups import with_option_groups
+from fluid_build.cli.options import Debug, Dialect, Json
 from fluid_build.cli.pages import page_section
-from fluid_build.cli.source_options import conventions
+from fluid_build.cli.read_arguments import ReadArguments
 from fluid_build.cli.source_session import source_session
 from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.forging.report_file import rendered_page
@@ -26,11 +28,14 @@ from fluid_build.report.view import source_view
 from fluid_build.sources.table_choice import TableName, chosen_table
 from fluid_build.text import listed
 
+_NO_READ_ARGUMENTS = ReadArguments()
 
+
+@with_option_groups
 def profile(
     context: typer.Context,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A URI, file, folder or glob.")],
-    schema: Schemas = None,
+    reading: ReadArguments = _NO_READ_ARGUMENTS,
     dialect: Dialect = None,
     table: Annotated[
         str | None,
@@ -38,8 +43,6 @@ def profile(
             "--table", metavar="NAME", help="Show the columns of one table: NAME or SCHEMA.NAME."
         ),
     ] = None,
-    decimal: Decimal = None,
-    date_order: DateOrder = None,
     everything: Annotated[
         bool,
         typer.Option("--all", help="Show everything, however many tables the source has."),
@@ -66,15 +69,13 @@ def profile(
             )
         check_page_place(html)
     choice = _TableChoice(table)
-    answers = conventions(decimal, date_order)
+    read = replace(reading.read, dialect=dialect)
     with (
         messages.progress() as on_progress,
         source_session(
             source,
             context.obj,
-            schemas=schema or (),
-            dialect=dialect,
-            conventions=answers,
+            read=read,
             on_tables=choice.check,
             on_progress=on_progress,
         ) as opened,
@@ -93,7 +94,7 @@ def profile(
     elif len(profiled.tables) <= MOST_TABLES_IN_FULL:
         show(source_screen(view))
     else:
-        steps = after_summary(view, source, schemas=schema or (), dialect=dialect, answers=answers)
+        steps = after_summary(view, source, read=read)
         show((*summary_screen(view), *next_steps(steps, "See the rest")))
     if html is not None and json:
         messages.tell(f"The page is in {html}.")

@@ -138,7 +138,6 @@ def _weighed(
         messages.progress() as on_progress,
         open_sources(
             _requests(manifest.source, places),
-            manifest.source.dialect,
             None,
             interrupts,
             on_progress,
@@ -173,6 +172,6 @@ def _own_place(folder: Path, source: ManifestSource) -> str | None:
 
 def _requests(source: ManifestSource, places: dict[str, str]) -> list[SourceRequest]:
     return [
-        SourceRequest(locate(places[name]), name, part.schemas, part.conventions)
+        SourceRequest(locate(places[name]), name, part.read)
         for name, part in (source.parts or {"": source}).items()
     ]

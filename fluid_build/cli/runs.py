@@ -135,9 +135,7 @@ def resume(
         sources = _sources(record, uri)
         on_progress = stack.enter_context(messages.progress())
         try:
-            with open_sources(
-                sources, request.dialect, request.name, context.obj, on_progress
-            ) as source:
+            with open_sources(sources, request.name, context.obj, on_progress) as source:
                 result = resume_run(
                     source,
                     store,

@@ -1,4 +1,4 @@
-"""Options about a source, checked: its kind, its conventions, and a folder outside of it."""
+"""Options about a source, checked: its kind, and a folder outside of it."""
 
 import glob
 import re
@@ -6,15 +6,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import cast, get_args
 
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions, DateOrder, DecimalMark
 from fluid_build.sources.file_layout import format_of
-from fluid_build.sources.kinds import COMBINED, DDL, FILES, KINDS, SCHEMES, Option
-from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.kinds import COMBINED, DDL, FILES, KINDS, SCHEMES
+from fluid_build.sources.options import FLAGS, ReadOptions, options_for, options_set
 from fluid_build.sources.uri import Address, is_place, locate
 
 _FORMATS = {"csv": {"csv"}, "parquet": {"parquet"}, "json": {"json", "jsonl"}}
@@ -63,14 +61,14 @@ def check_kind(requested: str | None, uri: str) -> Address:
 
 
 def source_requests(
-    kind: str | None, uris: Sequence[str], options: OpenOptions
+    kind: str | None, uris: Sequence[str], read: ReadOptions
 ) -> list[SourceRequest]:
     """Return what to open for each ``--uri``; UsageError for DDL, or an option that none takes.
 
     Of several sources, each gets the options that its kind takes.
     """
     if len(uris) == 1:
-        return [_request("", check_kind(kind, uris[0]), uris[0], options)]
+        return [_request("", check_kind(kind, uris[0]), uris[0], read)]
     if kind is not None:
         raise UsageError(
             "--source says the kind of one source, and there are several.",
@@ -78,38 +76,24 @@ def source_requests(
         )
     named = [split_name(uri) for uri in uris]
     places = [(name, locate(uri), uri) for name, uri in named]
-    for option, (is_set, spelled) in _set_options(options).items():
-        if is_set and not any(option in address.kind.options for _, address, _ in places):
-            raise UsageError(f"None of the sources takes {spelled}.", hint=f"Remove {spelled}.")
+    for option in options_set(read):
+        if not any(option in address.kind.options for _, address, _ in places):
+            flag = FLAGS[option]
+            raise UsageError(f"None of the sources takes {flag}.", hint=f"Remove {flag}.")
     return [
-        _request(name, address, uri, _fitting(address, options)) for name, address, uri in places
+        _request(name, address, uri, options_for(read, address.kind.options))
+        for name, address, uri in places
     ]
 
 
-def _request(name: str, address: Address, uri: str, options: OpenOptions) -> SourceRequest:
+def _request(name: str, address: Address, uri: str, read: ReadOptions) -> SourceRequest:
     if address.kind is DDL:
         raise UsageError(
             f"{redact(uri)} is DDL, not data.",
             hint="Run:",
             command=f"fluid forge data-model from-ddl {shlex.quote(redact(uri))}",
         )
-    return SourceRequest(address, name, options.schemas, options.conventions)
-
-
-def _set_options(options: OpenOptions) -> dict[Option, tuple[bool, str]]:
-    return {
-        "schemas": (bool(options.schemas), "--schema"),
-        "conventions": (options.conventions != NO_ANSWERS, "--decimal and --date-order"),
-    }
-
-
-def _fitting(address: Address, options: OpenOptions) -> OpenOptions:
-    """Return the options that a kind of source takes."""
-    takes = address.kind.options
-    return OpenOptions(
-        schemas=options.schemas if "schemas" in takes else (),
-        conventions=options.conventions if "conventions" in takes else NO_ANSWERS,
-    )
+    return SourceRequest(address, name, read)
 
 
 def _files(place: str) -> Iterator[Path]:
@@ -145,32 +129,3 @@ def _source_folder(place: str) -> Path | None:
         return None
     fixed = [part for part in path.parts if not glob.has_magic(part)]
     return Path(*fixed) if fixed else Path()
-
-
-def conventions(decimal: str | None, date_order: str | None) -> Conventions:
-    """Return what --decimal and --date-order say; UsageError for an unknown value."""
-    if decimal not in (None, *get_args(DecimalMark)):
-        raise UsageError(
-            f"{decimal!r} isn't a decimal mark.", hint='Use --decimal "." or --decimal ",".'
-        )
-    if date_order not in (None, *get_args(DateOrder)):
-        raise UsageError(
-            f"{date_order!r} isn't an order of day and month.",
-            hint="Use --date-order dmy or --date-order mdy.",
-        )
-    return Conventions(cast("DecimalMark | None", decimal), cast("DateOrder | None", date_order))
-
-
-def open_options(
-    schemas: Sequence[str], dialect: str | None, answers: Conventions
-) -> Iterator[str]:
-    """Yield the options of a command line that opens a source in the same way again."""
-    for schema in schemas:
-        yield from ("--schema", schema)
-    for option, value in (
-        ("--dialect", dialect),
-        ("--decimal", answers.decimal),
-        ("--date-order", answers.date_order),
-    ):
-        if value is not None:
-            yield from (option, value)

@@ -10,7 +10,7 @@ from fluid_build.progress import OnProgress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource, SourceRequest, open_several
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.table_choice import OnTables, any_tables
 from fluid_build.sources.uri import Address
 from fluid_build.temporary import owned_folder
@@ -21,9 +21,7 @@ def source_session(
     place: str | Address,
     interrupts: Interrupts,
     *,
-    schemas: Sequence[str] = (),
-    dialect: str | None = None,
-    conventions: Conventions = NO_ANSWERS,
+    read: ReadOptions = READ_ALL,
     name: str | None = None,
     on_tables: OnTables = any_tables,
     on_progress: OnProgress,
@@ -35,12 +33,10 @@ def source_session(
         _temporary_files(interrupts),
         open_source(
             place,
-            schemas=schemas,
-            dialect=dialect,
-            conventions=conventions,
             name=name,
             on_tables=on_tables,
             on_progress=on_progress,
+            **read.as_settings(),
         ) as source,
     ):
         yield source
@@ -64,7 +60,6 @@ def combined_session(
 
 def open_sources(
     requests: Sequence[SourceRequest],
-    dialect: str | None,
     name: str | None,
     interrupts: Interrupts,
     on_progress: OnProgress,
@@ -76,9 +71,7 @@ def open_sources(
     return source_session(
         request.address,
         interrupts,
-        schemas=request.schemas,
-        dialect=dialect,
-        conventions=request.conventions,
+        read=request.read,
         name=name,
         on_progress=on_progress,
     )

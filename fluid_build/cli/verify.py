@@ -184,7 +184,7 @@ def _session(
     sources = _sources(forged)
     if forged.manifest.source.parts is not None:
         requests = [
-            SourceRequest(locate(places[name]), name, source.schemas, source.conventions)
+            SourceRequest(locate(places[name]), name, source.read)
             for name, source in sources.items()
         ]
         return combined_session(requests, context.obj, on_progress=on_progress)
@@ -192,9 +192,7 @@ def _session(
     return source_session(
         places[""],
         context.obj,
-        schemas=source.schemas,
-        dialect=source.dialect,
-        conventions=source.conventions,
+        read=source.read,
         on_progress=on_progress,
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -135,9 +135,7 @@ def _origin(source: Source, out: Path) -> ManifestSource:
     return manifest_source(
         source.opened_as.address,
         out,
-        schemas=options.schemas or _schemas_of_server(source),
-        dialect=options.dialect,
-        conventions=options.conventions,
+        replace(options, schemas=options.schemas or _schemas_of_server(source)),
     )
 
 

@@ -12,8 +12,8 @@ from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
 from fluid_build.secrets import redact, without_passwords
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.conventions import Conventions
 from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.uri import Address
 
 
@@ -26,8 +26,7 @@ class SourcePlace(BaseModel):
     place: str
     has_password: bool = False
     name: str = ""
-    schemas: tuple[str, ...] = ()
-    conventions: Conventions
+    read: ReadOptions = READ_ALL
 
     @classmethod
     def of(cls, request: SourceRequest) -> Self:
@@ -39,8 +38,7 @@ class SourcePlace(BaseModel):
             place=bare,
             has_password=bare != address.place,
             name=request.name,
-            schemas=request.schemas,
-            conventions=request.conventions,
+            read=request.read,
         )
 
     def request(self, typed: Address | None = None) -> SourceRequest:
@@ -54,7 +52,7 @@ class SourcePlace(BaseModel):
                 f"The run reads {redact(self.place)}, not {redact(address.place)}.",
                 hint="Pass the same address, with its password.",
             )
-        return SourceRequest(address, self.name, self.schemas, self.conventions)
+        return SourceRequest(address, self.name, self.read)
 
 
 class ModelUse(BaseModel):
@@ -89,7 +87,6 @@ class ForgeRequest(BaseModel):
     command: Literal["from-source", "from-ddl", "from-intent"]
     folder: Path
     sources: tuple[SourcePlace, ...]
-    dialect: str | None = None
     name: str | None = None
     options: ForgeOptions
     out: Path

@@ -11,9 +11,10 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.secrets import redact
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, OpenSource, Skipped, Source, Table
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.conventions import NO_ANSWERS
 from fluid_build.sources.engine import DUCKDB_ERRORS, Engine, reason, starting
 from fluid_build.sources.kinds import COMBINED
+from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.source_names import check_name
 from fluid_build.sources.sql import literal, quote
@@ -30,12 +31,11 @@ _MOST_IN_NAME = 3
 
 @dataclass(frozen=True, slots=True)
 class SourceRequest:
-    """A source to read with others, its options, and its name; "" for the name of its place."""
+    """A source to read, how, and its name among others; "" for the name of its place."""
 
     address: Address
     name: str = ""
-    schemas: tuple[str, ...] = ()
-    conventions: Conventions = NO_ANSWERS
+    read: ReadOptions = READ_ALL
 
 
 @dataclass
@@ -104,14 +104,14 @@ def open_several(
 def _check_distinct(requests: Sequence[SourceRequest]) -> None:
     """Raise UsageError where two requests have the same name, or none and the same address."""
     names: set[str] = set()
-    places: list[tuple[Address, tuple[str, ...]]] = []
+    places: list[tuple[Address, ReadOptions]] = []
     for request in requests:
         if request.name and request.name in names:
             raise UsageError(
                 f"Two sources are called {request.name}.",
                 hint="Give each source a name of its own.",
             )
-        place = (request.address, request.schemas)
+        place = (request.address, request.read)
         if not request.name and place in places:
             raise UsageError(
                 f"{redact(request.address.place)} is given twice.",
@@ -137,10 +137,9 @@ def _joined(parts: Sequence[OpenSource]) -> str:
 def _opened(request: SourceRequest, memory_limit: str | None, on_progress: OnProgress) -> Source:
     source = open_source(
         request.address,
-        schemas=request.schemas,
-        conventions=request.conventions,
         memory_limit=memory_limit,
         on_progress=on_progress,
+        **request.read.as_settings(),
     )
     if not source.has_data:
         source.close()

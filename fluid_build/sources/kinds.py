@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 from fluid_build.sources.extensions import POSTGRES_SCANNER, SQLITE_SCANNER, Extension
 
 Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl", "combined"]
-Option: TypeAlias = Literal["schemas", "dialect", "conventions"]
+Option: TypeAlias = Literal[
+    "schemas", "tables", "views", "sample", "nested", "dialect", "conventions"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ DUCKDB = SourceKind(
     schemes=("duckdb",),
     endings=(".duckdb", ".ddb", ".db"),
     signature=(8, b"DUCK"),
-    options=frozenset({"schemas", "conventions"}),
+    options=frozenset({"schemas", "tables", "views", "nested", "conventions"}),
 )
 SQLITE = SourceKind(
     name="sqlite",
@@ -67,7 +69,7 @@ SQLITE = SourceKind(
     schemes=("sqlite", "sqlite3"),
     endings=(".sqlite", ".sqlite3", ".db3"),
     signature=(0, b"SQLite format 3\x00"),
-    options=frozenset({"conventions"}),
+    options=frozenset({"tables", "views", "conventions"}),
     scanner=SQLITE_SCANNER,
 )
 POSTGRES = ServerKind(
@@ -76,7 +78,7 @@ POSTGRES = ServerKind(
     phrase="a PostgreSQL database",
     opener="fluid_build.sources.postgres.database:open_postgres",
     schemes=("postgresql", "postgres"),
-    options=frozenset({"schemas", "conventions"}),
+    options=frozenset({"schemas", "tables", "views", "sample", "nested", "conventions"}),
     scanner=POSTGRES_SCANNER,
     # https://www.postgresql.org/docs/current/libpq-connect.html
     environment={
@@ -106,7 +108,7 @@ FILES = SourceKind(
     opener="fluid_build.sources.files:open_files",
     # A file: URI says only where: what is there is found by looking.
     schemes=("file",),
-    options=frozenset({"conventions"}),
+    options=frozenset({"tables", "nested", "conventions"}),
     query_hint=(
         "The queries use table names. To run one in DuckDB, replace the table name with the path "
         "of the file: FROM 'orders.csv'."
@@ -117,7 +119,7 @@ DDL = SourceKind(
     label="DDL",
     phrase="DDL",
     opener="fluid_build.sources.ddl:open_structure",
-    options=frozenset({"dialect"}),
+    options=frozenset({"tables", "dialect"}),
 )
 COMBINED = SourceKind(
     name="combined",

@@ -34,7 +34,7 @@ def test_the_source_is_named_by_its_path_from_the_folder(folder: Path) -> None:
     """The path is relative, so that both can be moved together; nothing names this machine."""
     manifest = read_manifest(folder)
     assert (manifest.technique, manifest.target) == ("flat", "duckdb")
-    assert manifest.source == ManifestSource(kind="duckdb", location="../a.duckdb")
+    assert manifest.source == ManifestSource(kind="duckdb", location="../a.duckdb", nested="split")
     assert place_of(manifest.source, folder) == str((folder.parent / "a.duckdb").resolve())
     assert str(folder.parent) not in (folder / "forge.json").read_text()
 
@@ -51,7 +51,7 @@ def test_a_glob_is_relative_as_well(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a.csv").write_text("a\n1\n")
     source = manifest_source(locate(str(tmp_path / "data" / "*.csv")), tmp_path / "out")
-    assert source == ManifestSource(kind="files", location="../data/*.csv")
+    assert source == ManifestSource(kind="files", location="../data/*.csv", nested="split")
 
 
 def test_a_folder_behind_a_link_finds_its_source(tmp_path: Path) -> None:

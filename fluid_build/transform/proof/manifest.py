@@ -23,12 +23,12 @@ from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.regular_files import open_regular, read_regular
 from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.conventions import (
-    NO_ANSWERS,
     Conventions,
     DateOrder,
     DecimalMark,
 )
 from fluid_build.sources.kinds import COMBINED, KINDS, Kind, ServerKind
+from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
 from fluid_build.sources.uri import Address, path_from
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof.written_proof import PROOF_FILE
@@ -45,14 +45,20 @@ class ManifestSource(ModelPart):
 
     ``location`` is a path or glob relative to the folder, with ``/``, or a server's connection
     string without a password. None where that isn't possible (another drive on Windows, a password
-    that can't be separated from the rest). ``decimal`` and ``date_order`` are the user's
-    answers on numbers and dates in text, if any were given. ``parts`` are the sources by name
+    that can't be separated from the rest). The fields after it are what was asked of the reading,
+    as in ``ReadOptions``. ``nested`` is None where the source has nothing to split, and in a
+    manifest of a version that kept nested columns. ``parts`` are the sources by name
     where several are combined, each with its own location.
     """
 
     kind: Kind
     location: str | None = None
     schemas: tuple[str, ...] = ()
+    include: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] | None = None
+    views: Literal[True] | None = None
+    sample: int | None = None
+    nested: Nested | None = None
     dialect: str | None = None
     decimal: DecimalMark | None = None
     date_order: DateOrder | None = None
@@ -66,9 +72,18 @@ class ManifestSource(ModelPart):
         return self
 
     @property
-    def conventions(self) -> Conventions:
-        """The answers that the source was read with."""
-        return Conventions(self.decimal, self.date_order)
+    def read(self) -> ReadOptions:
+        """How the source was read."""
+        return ReadOptions(
+            schemas=self.schemas,
+            include=self.include or (),
+            exclude=self.exclude or (),
+            views=bool(self.views),
+            sample=self.sample,
+            nested=self.nested or ("keep" if "nested" in KINDS[self.kind].options else "split"),
+            dialect=self.dialect,
+            conventions=Conventions(self.decimal, self.date_order),
+        )
 
 
 class Manifest(ModelPart):
@@ -93,21 +108,23 @@ class Manifest(ModelPart):
 def manifest_source(
     address: Address,
     folder: Path,
-    *,
-    schemas: Sequence[str] = (),
-    dialect: str | None = None,
-    conventions: Conventions = NO_ANSWERS,
+    read: ReadOptions = READ_ALL,
 ) -> ManifestSource:
-    """Return the source at an address, as the manifest of a folder names it."""
+    """Return the source at an address, and how it's read, as the manifest of a folder has it."""
     return ManifestSource(
         kind=address.kind.name,
         location=surely_without_passwords(address.place)
         if isinstance(address.kind, ServerKind)
         else path_from(folder, Path(address.place)),
-        schemas=tuple(schemas),
-        dialect=dialect,
-        decimal=conventions.decimal,
-        date_order=conventions.date_order,
+        schemas=tuple(read.schemas),
+        include=tuple(read.include) or None,
+        exclude=tuple(read.exclude) or None,
+        views=True if read.views else None,
+        sample=read.sample,
+        nested=read.nested if "nested" in address.kind.options else None,
+        dialect=read.dialect,
+        decimal=read.conventions.decimal,
+        date_order=read.conventions.date_order,
     )
 
 
