@@ -1,8 +1,8 @@
 """Staging a server's tables into DuckDB, the same for every kind of server.
 
-A kind of server brings its catalog and a ``ServerDialect``: how a column is asked for and what
-reads the answer. What a scanner doesn't carry over exactly is turned into text on the server, and
-settled here afterwards.
+A kind of server brings its catalog, the way its rows are read (``ServerRows``) and a
+``ServerDialect``: how a column is asked for. What doesn't come over exactly is turned into text on
+the server, and settled here afterwards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,9 @@ from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.query_progress import following
+from fluid_build.sources.server_rows import ServerQueryError, ServerRows
 from fluid_build.sources.sql import quote
 from fluid_build.sources.table_choice import TableName
-
-ORIGIN = "origin"
-"""The name that the server's database is attached by."""
 
 Settle: TypeAlias = Literal["as is", "decimal", "json"]
 
@@ -77,9 +75,6 @@ class ServerTable(Generic[C]):
 class ServerDialect(Protocol[Asked]):
     """What differs between kinds of servers when their tables are staged."""
 
-    scan: str
-    """DuckDB's table function that runs a query on the attached server."""
-
     def request(self, column: Asked, *, careful: bool) -> ColumnRequest:
         """Say how to ask for a column; ``careful`` asks for text where a value might surprise."""
         ...
@@ -105,6 +100,14 @@ class _Planned(Generic[C]):
     requests: list[ColumnRequest]
 
 
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """How many tables come before those that are copied, and how many there are in all."""
+
+    before: int
+    total: int
+
+
 class _StagingFailedError(Exception):
     """A table broke the transaction, which takes all others with it."""
 
@@ -120,10 +123,12 @@ class ServerStaging(Generic[C]):
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
+        rows: ServerRows,
         dialect: ServerDialect[C],
         catalog: Sequence[ServerTable[C]],
     ) -> None:
         self._connection = connection
+        self._rows = rows
         self._dialect = dialect
         self._planned = self._plan(catalog)
 
@@ -138,7 +143,7 @@ class ServerStaging(Generic[C]):
     def stage(self, on_progress: OnProgress) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
         """Copy every table; return those that could be read, and those that couldn't with why."""
         staged, skipped = self._stage_all(on_progress)
-        self._connection.execute(f"DETACH {ORIGIN}")
+        self._rows.close()
         names = {(table.catalog.schema, table.catalog.name): table.name for table in self._planned}
         tables = [self._table(table, names) for table in staged]
         return settle_foreign_keys(tables), tuple(skipped)
@@ -160,10 +165,11 @@ class ServerStaging(Generic[C]):
         return [self._dialect.request(column, careful=careful) for column in table.columns]
 
     def _stage_all(self, on_progress: OnProgress) -> tuple[list[_Planned[C]], list[Skipped]]:
-        """Copy every table within one transaction, so that all are seen at the same moment.
+        """Copy every table; return those that were copied, and those that were not with why.
 
-        A table that fails breaks the transaction: it is asked for more carefully, then left out,
-        and the copying starts again.
+        Where all are read in one transaction, so that they're seen at the same moment, a table that
+        fails breaks it. That table is asked for more carefully, then left out, and the copying
+        starts again. Elsewhere only the table that failed is asked for again.
         """
         skipped = [
             Skipped(table.name, "This user has no permission to SELECT from it.")
@@ -175,11 +181,26 @@ class ServerStaging(Generic[C]):
             for table in self._planned
             if table.catalog.readable and not table.requests
         ]
-        remaining = [t for t in self._planned if t.catalog.readable and t.requests]
+        readable = [t for t in self._planned if t.catalog.readable and t.requests]
+        groups = [readable] if self._rows.is_one_transaction else [[table] for table in readable]
+        staged: list[_Planned[C]] = []
+        for group in groups:
+            count = _Count(len(staged), len(readable))
+            tables, failed = self._stage_together(group, count, on_progress)
+            staged += tables
+            skipped += failed
+        on_progress(Progress("reading", len(readable), len(readable)))
+        return staged, skipped
+
+    def _stage_together(
+        self, tables: Sequence[_Planned[C]], count: _Count, on_progress: OnProgress
+    ) -> tuple[list[_Planned[C]], list[Skipped]]:
+        """Copy tables in one transaction, without those that fail even when asked carefully."""
+        remaining, skipped = list(tables), []
         careful: set[str] = set()
         while remaining:
             try:
-                self._copy(remaining, on_progress)
+                self._copy(remaining, count, on_progress)
             except _StagingFailedError as failure:
                 failed = remaining[failure.position]
                 if failed.name in careful:
@@ -196,23 +217,27 @@ class ServerStaging(Generic[C]):
         requests = self._requests(table.catalog, careful=True)
         return _Planned(table.catalog, table.name, table.relation, table.aliases, requests)
 
-    def _copy(self, tables: Sequence[_Planned[C]], on_progress: OnProgress) -> None:
+    def _copy(self, tables: Sequence[_Planned[C]], count: _Count, on_progress: OnProgress) -> None:
         self._connection.execute("BEGIN")
         try:
             for position, table in enumerate(tables):
-                report = Progress("reading", position, len(tables), table.name)
+                report = Progress("reading", count.before + position, count.total, table.name)
                 try:
-                    with following(self._connection, on_progress, report):
-                        self._connection.execute(self._copy_sql(table), [self._server_sql(table)])
+                    with (
+                        following(self._connection, on_progress, report),
+                        self._rows.relation(self._server_sql(table)) as rows,
+                    ):
+                        self._connection.execute(_copy_sql(table, rows))
                 except duckdb.InterruptException:
                     raise
                 except DUCKDB_ERRORS as error:
                     raise _StagingFailedError(position, reason(error)) from None
+                except ServerQueryError as error:
+                    raise _StagingFailedError(position, str(error)) from None
         except BaseException:
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
-        on_progress(Progress("reading", len(tables), len(tables)))
 
     def _server_sql(self, table: _Planned[C]) -> str:
         columns = ", ".join(f"{r.expression} AS c{i}" for i, r in enumerate(table.requests))
@@ -220,11 +245,6 @@ class ServerStaging(Generic[C]):
             f"{self._dialect.quote(table.catalog.schema)}.{self._dialect.quote(table.catalog.name)}"
         )
         return f"SELECT {columns} FROM {place}"
-
-    def _copy_sql(self, table: _Planned[C]) -> str:
-        columns = ", ".join(f"{value} AS {quote(alias)}" for alias, value in _received(table))
-        scan = f"{self._dialect.scan}('{ORIGIN}', ?)"
-        return f"CREATE TABLE {table.relation} AS SELECT {columns} FROM {scan}"
 
     def _table(self, planned: _Planned[C], names: Mapping[tuple[str, str], str]) -> Table:
         catalog = planned.catalog
@@ -290,6 +310,11 @@ class ServerStaging(Generic[C]):
                     f"ALTER TABLE {table.relation} ALTER {quote(alias)} TYPE {decimal.type}"
                 )
         return settled
+
+
+def _copy_sql(table: _Planned[C], rows: str) -> str:
+    columns = ", ".join(f"{value} AS {quote(alias)}" for alias, value in _received(table))
+    return f"CREATE TABLE {table.relation} AS SELECT {columns} FROM {rows}"
 
 
 def _received(table: _Planned[C]) -> tuple[tuple[str, str], ...]:

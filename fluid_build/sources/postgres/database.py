@@ -25,7 +25,8 @@ from fluid_build.sources.postgres.catalog import (
 )
 from fluid_build.sources.postgres.types import PostgresDialect
 from fluid_build.sources.schemas import chosen_schemas, no_tables
-from fluid_build.sources.server_staging import ORIGIN, ServerStaging
+from fluid_build.sources.server_rows import ORIGIN, ScannedRows
+from fluid_build.sources.server_staging import ServerStaging
 from fluid_build.sources.source_names import database_name
 from fluid_build.sources.sql import literal
 
@@ -55,7 +56,8 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
             if not catalog:
                 views = sum(number for kind, number in database.left_out if "view" in kind)
                 raise no_tables(database.name, options.schemas, views=views, export=_EXPORT)
-            staging = ServerStaging(connection, PostgresDialect(), catalog)
+            rows = ScannedRows(connection, f"{POSTGRES_SCANNER.database_type}_query")
+            staging = ServerStaging(connection, rows, PostgresDialect(), catalog)
             options.on_tables(staging.names)
             engine.stage(sum(table.bytes for table in catalog))
             tables, skipped = staging.stage(options.on_progress)

@@ -35,8 +35,6 @@ _PLAIN = (
 class PostgresDialect:
     """How PostgreSQL's columns are asked for."""
 
-    scan = "postgres_query"
-
     def request(self, column: CatalogColumn, *, careful: bool) -> ColumnRequest:
         """Say how to ask for a column; ``careful`` asks for text where a value might surprise."""
         name = quote(column.name)

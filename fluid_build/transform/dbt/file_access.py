@@ -3,7 +3,7 @@
 Each way is tried on the files themselves while the project is written.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from fluid_build.transform.dbt.source_entries import (
     external,
     is_template,
 )
-from fluid_build.transform.dbt.table_copies import copy_meta, copy_path
+from fluid_build.transform.dbt.table_copies import copied_entry, copy_path, note_on_copy
 from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
 _PACKED = 5
@@ -67,16 +67,13 @@ class _FileReader:
             raise TypeError(f"{table.name} was not read from files")
         reading = self._reading(source, table, origin)
         if reading is not None:
-            return self._plain(source, external(self._written(reading, origin)))
+            meta = external(self._written(reading, origin))
+            return SourceEntry(source.id, source.table, source.table, DUCKDB_SCHEMA, meta=meta)
         self.copies.append(
             TableCopy(source.id, copy_path(source.id), table, reason := _why(origin))
         )
-        self.notes.append(self._note_on_copy(source, reason))
-        note = f"A copy made by `fluid forge`: {reason}."
-        return self._plain(source, copy_meta(source.id), note)
-
-    def _plain(self, source: PlanSource, meta: Mapping[str, str], note: str = "") -> SourceEntry:
-        return SourceEntry(source.id, source.table, source.table, DUCKDB_SCHEMA, None, meta, note)
+        self.notes.append(note_on_copy(self.plan, source, reason))
+        return copied_entry(source, reason)
 
     def _reading(self, source: PlanSource, table: Table, origin: InFiles) -> Pieces | None:
         size = sum(_size(path) for part in origin.parts for path in part.paths)
@@ -129,20 +126,6 @@ class _FileReader:
             "SELECT file FROM glob(?)", [as_pattern(str(folder)) + pattern]
         ).fetchall()
         return {str(Path(file).absolute()) for (file,) in files}
-
-    def _note_on_copy(self, source: PlanSource, reason: str) -> str:
-        personal = [
-            column.name
-            for build in self.plan.builds
-            if build.layer == "staging" and source.id in build.ref_sources
-            for column in build.columns
-            if column.pii
-        ]
-        warning = f" It holds personal data ({', '.join(personal)})." if personal else ""
-        return (
-            f"{source.table} is read from {copy_path(source.id)}, a copy of its rows: {reason}."
-            f" Run `fluid forge` again to refresh it.{warning}"
-        )
 
 
 def _why(origin: InFiles) -> str:

@@ -43,7 +43,7 @@ from fluid_build.transform.dbt.source_entries import (
     inside_quotes,
     schema_variable,
 )
-from fluid_build.transform.dbt.table_copies import write_copy
+from fluid_build.transform.dbt.table_copies import reading_of_copies, write_copy
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.dbt.warehouse_access import warehouse_access
 from fluid_build.transform.plan.elements import PlanSource, TransformPlan
@@ -108,6 +108,8 @@ def _reading(
         base = base_of(place, project_dir, of_source(PATH_VARIABLE, name))
         return reading_of_files(source, plan, pairs, base)
     kind = KINDS[source.kind]
+    if isinstance(kind, ServerKind) and kind.scanner is None:
+        return reading_of_copies(plan, pairs, f"DuckDB can't attach {kind.phrase}")
     scanner, alias = kind.scanner, attached_database(plan, name)
     notes: tuple[str, ...] = ()
     if isinstance(kind, ServerKind):

@@ -1,18 +1,21 @@
 """Copies of the tables that dbt can't read from the source itself: ``land/<id>.parquet``."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import duckdb
 
 from fluid_build.errors import OutputError
-from fluid_build.sources.engine import reason
+from fluid_build.sources.base import Table
+from fluid_build.sources.engine import reason as reason_of
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.dbt.jinja import Jinja
 from fluid_build.transform.dbt.portable_paths import sql_in_project
-from fluid_build.transform.dbt.source_entries import TableCopy
-from fluid_build.transform.plan.elements import PlanSource
+from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
+from fluid_build.transform.dbt.readings import Reading
+from fluid_build.transform.dbt.source_entries import SourceEntry, TableCopy
+from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
 COPIES_FOLDER = "land"
 
@@ -45,7 +48,7 @@ def write_copy(
         raise
     except duckdb.IOException as error:
         raise OutputError(
-            f"{copy.path} can't be written: {reason(error, path)}",
+            f"{copy.path} can't be written: {reason_of(error, path)}",
             hint="Free some disk space, or choose a folder on another disk.",
         ) from None
     return path
@@ -54,6 +57,46 @@ def write_copy(
 def copy_path(source_id: str) -> str:
     """Return the path of a plan source's copy below the project's folder."""
     return f"{COPIES_FOLDER}/{source_id}.parquet"
+
+
+def reading_of_copies(
+    plan: TransformPlan, tables: Sequence[tuple[PlanSource, Table]], reason: str
+) -> Reading:
+    """Return how a project reads tables that are all copied, for one reason (a clause)."""
+    copies = [TableCopy(source.id, copy_path(source.id), table, reason) for source, table in tables]
+    return Reading(
+        entries=tuple(copied_entry(source, reason) for source, _ in tables),
+        copies=tuple(copies),
+        notes=tuple(note_on_copy(plan, source, reason) for source, _ in tables),
+    )
+
+
+def copied_entry(source: PlanSource, reason: str) -> SourceEntry:
+    """Return the entry of a table that's read from its copy."""
+    return SourceEntry(
+        source.id,
+        source.table,
+        source.table,
+        DUCKDB_SCHEMA,
+        meta=copy_meta(source.id),
+        note=f"A copy made by `fluid forge`: {reason}.",
+    )
+
+
+def note_on_copy(plan: TransformPlan, source: PlanSource, reason: str) -> str:
+    """Say that a table is read from its copy, and which personal data that holds."""
+    personal = [
+        column.name
+        for build in plan.builds
+        if build.layer == "staging" and source.id in build.ref_sources
+        for column in build.columns
+        if column.pii
+    ]
+    warning = f" It holds personal data ({', '.join(personal)})." if personal else ""
+    return (
+        f"{source.table} is read from {copy_path(source.id)}, a copy of its rows: {reason}."
+        f" Run `fluid forge` again to refresh it.{warning}"
+    )
 
 
 def _written(name: str, type_: str) -> str:

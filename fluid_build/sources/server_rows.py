@@ -1,0 +1,92 @@
+"""How a server's rows reach DuckDB: by a scanner that is attached, or in Arrow batches.
+
+Both give a relation that a query may read FROM, while the ``with`` block lasts.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import duckdb
+
+from fluid_build.sources.sql import literal, quote
+
+ORIGIN = "origin"
+"""The name that a scanner's database is attached by."""
+_BATCHES = "server_batches"
+
+OpenBatches: TypeAlias = Callable[[str], AbstractContextManager[object]]
+"""Runs SQL on the server and yields its rows as a pyarrow RecordBatchReader, read as it comes.
+
+Raises ServerQueryError where the server refuses.
+"""
+
+
+class ServerQueryError(Exception):
+    """A query that the server refused. Its text is the reason, one sentence without secrets."""
+
+
+class ServerRows(Protocol):
+    """A way to read the rows of a server's query."""
+
+    @property
+    def is_one_transaction(self) -> bool:
+        """Whether all tables are read in one transaction, which the first failing query ends."""
+        ...
+
+    def relation(self, sql: str) -> AbstractContextManager[str]:
+        """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's."""
+        ...
+
+    def close(self) -> None:
+        """Leave the server."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedRows:
+    """Rows that a scanner reads from the database that is attached as ORIGIN.
+
+    ``function`` is the scanner's table function for a query.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    function: str
+    is_one_transaction: bool = True
+
+    @contextmanager
+    def relation(self, sql: str) -> Iterator[str]:
+        """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's."""
+        yield f"{self.function}({literal(ORIGIN)}, {literal(sql)})"
+
+    def close(self) -> None:
+        """Detach the database."""
+        self.connection.execute(f"DETACH {ORIGIN}")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchedRows:
+    """Rows that the server's own client reads, in Arrow batches; none is held longer than needed.
+
+    ``open_batches`` runs a query, and ``disconnect`` ends the client's connection.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    open_batches: OpenBatches
+    disconnect: Callable[[], None]
+    is_one_transaction: bool = False
+
+    @contextmanager
+    def relation(self, sql: str) -> Iterator[str]:
+        """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's."""
+        with self.open_batches(sql) as batches:
+            self.connection.register(_BATCHES, batches)
+            try:
+                yield quote(_BATCHES)
+            finally:
+                self.connection.unregister(_BATCHES)
+
+    def close(self) -> None:
+        """End the client's connection."""
+        self.disconnect()
