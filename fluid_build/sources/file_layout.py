@@ -4,12 +4,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from fluid_build.sources.catalog_files import is_catalog
 from fluid_build.sources.endings import COMPRESSIONS, FORMATS, Format, uncompressed
+from fluid_build.sources.periods import Period, PeriodColumn, overlap, period_column, period_of
 from fluid_build.sources.unread_formats import lake_table
 from fluid_build.sources.uri import matches
 
@@ -22,12 +23,21 @@ Columns: TypeAlias = Callable[[Path, Format], tuple[str, ...] | None]
 
 @dataclass(frozen=True, slots=True)
 class TableFiles:
-    """The files of one table, all of one format; ``root`` is where their partitions start."""
+    """The files of one table, all of one format; ``root`` is where their partitions start.
+
+    ``period`` is the column for the period in their names, where that is all they differ in.
+    """
 
     name: str
     format: Format
     paths: tuple[Path, ...]
     root: Path
+    period: PeriodColumn | None = None
+
+    def values_of_path(self, path: Path) -> dict[str, str]:
+        """Return the columns that a file has by its path, with their text."""
+        period = {self.period.name: self.period.text(path)} if self.period else {}
+        return partitions(path, self.root) | period
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +151,14 @@ def _folder(folder: Path, columns: Columns) -> Layout:
                 ignored,
                 folder,
             )
-    own = _separate(files, columns)
-    return _joined([own, *(_one_folder(entry, columns) for entry in folders)], ignored, folder)
+    periodic = _by_period(folder, files, columns)
+    in_groups = {path for table in periodic for path in table.paths}
+    own = _separate([path for path in files if path not in in_groups], columns)
+    return _joined(
+        [Layout(tuple(periodic)), own, *(_one_folder(entry, columns) for entry in folders)],
+        ignored,
+        folder,
+    )
 
 
 def _is_hidden(name: str) -> bool:
@@ -169,13 +185,50 @@ def _one_folder(folder: Path, columns: Columns) -> Layout:
     whole = _as_one_table(folder, files, columns)
     if whole:
         return Layout((whole,), beside, lakes)
-    names = _names(files)
+    periodic = _by_period(folder, files, columns)
+    in_groups = {path for table in periodic for path in table.paths}
+    alone = [path for path in files if path not in in_groups]
     tables = [
         TableFiles(f"{folder.name}.{name}", kind, (path,), path.parent)
-        for name, path in zip(names, files, strict=True)
+        for name, path in zip(_names(alone), alone, strict=True)
         if (kind := format_of(path))
     ]
+    tables += [replace(table, name=f"{folder.name}.{table.name}") for table in periodic]
     return Layout(tuple(tables), beside, lakes)
+
+
+def _by_period(folder: Path, files: Sequence[Path], columns: Columns) -> list[TableFiles]:
+    """Return the tables of files whose names differ only in a period, and whose columns fit."""
+    groups: dict[tuple[Path, str, Format], list[tuple[Path, Period]]] = {}
+    for path in files:
+        period, kind = period_of(stem(path)), format_of(path)
+        if period and kind:
+            key = (path.parent, period.table.lower(), kind)
+            groups.setdefault(key, []).append((path, period))
+    tables = []
+    for (parent, _, kind), members in groups.items():
+        members.sort(key=lambda member: member[1].start)
+        paths, periods = zip(*members, strict=True)
+        names = _columns_in_common(paths, kind, columns)
+        if len(paths) > 1 and names and not overlap(periods):
+            column = period_column(periods[0], names)
+            name = periods[0].table or parent.name
+            tables.append(TableFiles(name, kind, paths, folder, column))
+    return tables
+
+
+def _columns_in_common(paths: Sequence[Path], kind: Format, columns: Columns) -> tuple[str, ...]:
+    """Return all columns of files that have most of them in common; empty where they don't.
+
+    A column that came later is missing in the files before.
+    """
+    # A broken part says nothing; it is reported when it is read.
+    shapes = [shape for path in paths if (shape := columns(path, kind))]
+    if not shapes:
+        return ()
+    every = dict.fromkeys(name for shape in shapes for name in shape)
+    shared = set(shapes[0]).intersection(*shapes[1:])
+    return tuple(every) if 2 * len(shared) >= len(every) else ()
 
 
 def _lakes(folder: Path) -> Iterator[tuple[str, str]]:
@@ -198,7 +251,12 @@ def _as_one_table(folder: Path, files: Sequence[Path], columns: Columns) -> Tabl
         return table
     # A broken part says nothing; it is reported when it is read.
     shapes = [shape for path in files if (shape := columns(path, kind))]
-    return table if shapes and all(_alike(shapes[0], shape, kind) for shape in shapes) else None
+    if not shapes or not all(_alike(shapes[0], shape, kind) for shape in shapes):
+        return None
+    periodic = _by_period(folder, files, columns)
+    if len(periodic) == 1 and len(periodic[0].paths) == len(files):
+        return replace(table, period=periodic[0].period)
+    return table
 
 
 def _alike(columns: tuple[str, ...], other: tuple[str, ...], kind: Format) -> bool:
@@ -208,13 +266,18 @@ def _alike(columns: tuple[str, ...], other: tuple[str, ...], kind: Format) -> bo
     return 2 * len(set(columns) & set(other)) >= len(set(columns) | set(other))
 
 
+def _distinct_name(table: TableFiles) -> str:
+    """Return the name of a table whose own another has, such as ``sales.csv`` next to months."""
+    return f"{table.name}.{'period' if table.period else table.format}"
+
+
 def _joined(layouts: Sequence[Layout], ignored: Sequence[Path], folder: Path) -> Layout:
     all_tables = [table for layout in layouts for table in layout.tables]
     lower = [table.name.lower() for table in all_tables]
     tables = [
         table
         if lower.count(table.name.lower()) == 1
-        else TableFiles(f"{table.name}.{table.format}", table.format, table.paths, table.root)
+        else replace(table, name=_distinct_name(table))
         for table in all_tables
     ]
     names = [str(path.relative_to(folder)) for path in ignored]

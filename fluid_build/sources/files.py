@@ -26,6 +26,8 @@ from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, re
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InFiles
+from fluid_build.sources.period_tables import date_of_period, joined_note
+from fluid_build.sources.periods import PeriodColumn
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import quote
@@ -258,6 +260,31 @@ def _why(error: Exception, paths: Sequence[Path]) -> str:
 
 
 def _table(engine: Engine, files: TableFiles, relation: str, answers: Conventions) -> Table:
+    """Open a table; a period in its files' names is a column where no date in the rows says it."""
+    table = _read_table(engine, files, relation, answers)
+    if files.period is None:
+        return table
+    date = date_of_period(engine.connection, files, table, files.period)
+    if date is None:
+        return replace(table, notes=(*table.notes, joined_note(files, files.period.name)))
+    if isinstance(table.origin, InFiles) and table.origin.format == "parquet":
+        engine.connection.execute(f"DROP VIEW {relation}")
+        plain = _read_table(engine, replace(files, period=None), relation, answers)
+    else:
+        plain = _without_period(engine, table, files.period)
+    return replace(plain, notes=(*plain.notes, joined_note(files, date.name)))
+
+
+def _without_period(engine: Engine, table: Table, period: PeriodColumn) -> Table:
+    engine.connection.execute(f"ALTER TABLE {table.relation} DROP COLUMN {quote(period.name)}")
+    columns = tuple(column for column in table.columns if column.name != period.name)
+    origin = table.origin
+    if isinstance(origin, InFiles):
+        origin = replace(origin, period=None)
+    return replace(table, columns=columns, origin=origin)
+
+
+def _read_table(engine: Engine, files: TableFiles, relation: str, answers: Conventions) -> Table:
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
     origin: InFiles

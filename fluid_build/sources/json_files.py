@@ -11,8 +11,9 @@ from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
+from fluid_build.sources.periods import FILE_NAME, PeriodColumn
 from fluid_build.sources.personal_text import holds_personal
-from fluid_build.sources.sql import literal
+from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
 
 # Records with many fields of one type would otherwise be taken for maps, and lose their columns.
@@ -75,8 +76,9 @@ def stage_json(
     options = _options(places, files)
     copied = places != present
     broken: list[str] = []
+    period = _PeriodOfPlaces(files.period, present, places) if files.period else None
     try:
-        _create(connection, places, options, relation)
+        _create(connection, places, options, relation, period)
     except duckdb.InvalidInputException:
         if files.format != "jsonl":
             raise
@@ -84,13 +86,14 @@ def stage_json(
         if not broken:
             raise
         options = _options(places, files)
-        _create(connection, places, options, relation)
+        period = _PeriodOfPlaces(files.period, present, places) if files.period else None
+        _create(connection, places, options, relation, period)
         notes += broken
     rows = connection.execute(f"DESCRIBE {relation}").fetchall()
     if any(holds_personal(row[1]) for row in rows):
         options = tuple((dict(options) | dict(_KEYS_AS_DATA)).items())
         connection.execute(f"DROP TABLE {relation}")
-        _create(connection, places, options, relation)
+        _create(connection, places, options, relation, period)
         rows = connection.execute(f"DESCRIBE {relation}").fetchall()
     if [row[:2] for row in rows] == [("json", "JSON")] and not _has_rows(connection, relation):
         connection.execute(f"DROP TABLE {relation}")
@@ -102,6 +105,7 @@ def stage_json(
         partitioned=any(partitions(path, files.root) for path in present),
         mended=bool(broken),
         copied=copied,
+        period=files.period,
     )
     return tuple(Column(row[0], row[1]) for row in rows), tuple(notes), origin
 
@@ -120,13 +124,36 @@ def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:
     return connection.execute(f"SELECT 1 FROM {relation} LIMIT 1").fetchone() is not None
 
 
+@dataclass(frozen=True, slots=True)
+class _PeriodOfPlaces:
+    """The period of each file, by the place where it's read from: the file, or a copy of it."""
+
+    column: PeriodColumn
+    files: list[Path]
+    places: list[Path]
+
+    def select(self, call: str) -> str:
+        """Return a query that adds the periods to a call that reads the places."""
+        places = ", ".join(literal(str(place)) for place in self.places)
+        periods = ", ".join(literal(self.column.text(file)) for file in self.files)
+        period = f"list_extract([{periods}], list_position([{places}], {FILE_NAME}))"
+        return f"SELECT * EXCLUDE ({FILE_NAME}), {period} AS {quote(self.column.name)} FROM {call}"
+
+
 def _create(
-    connection: duckdb.DuckDBPyConnection, places: list[Path], options: Options, relation: str
+    connection: duckdb.DuckDBPyConnection,
+    places: list[Path],
+    options: Options,
+    relation: str,
+    period: _PeriodOfPlaces | None,
 ) -> None:
     patterns = ", ".join(literal(as_pattern(str(place))) for place in places)
-    connection.execute(
-        f"CREATE TABLE {relation} AS FROM read_json([{patterns}], {_arguments(options)})"
-    )
+    if period is None:
+        query = f"FROM read_json([{patterns}], {_arguments(options)})"
+    else:
+        named = (*options, ("filename", literal(FILE_NAME)))
+        query = period.select(f"read_json([{patterns}], {_arguments(named)})")
+    connection.execute(f"CREATE TABLE {relation} AS {query}")
 
 
 def _options(places: list[Path], files: TableFiles) -> Options:

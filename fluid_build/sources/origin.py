@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from fluid_build.sources.endings import Format
+from fluid_build.sources.periods import PeriodColumn
 
 Options: TypeAlias = tuple[tuple[str, str], ...]
 """Named arguments of one of DuckDB's table functions, each as SQL."""
@@ -68,7 +69,8 @@ class InFiles:
     ``mended`` says that lines of them had to be repaired or left out, which DuckDB would not do
     by itself; ``copied`` that they were read from copies in UTF-8 with even line ends. ``in_place``
     is False where DuckDB can read all rows of the files but can't run every query on them.
-    ``left_out`` are the lines above and below the table that are no rows.
+    ``left_out`` are the lines above and below the table that are no rows. ``period`` is the column
+    that has the period in the files' names.
     """
 
     format: Format
@@ -79,6 +81,7 @@ class InFiles:
     copied: bool = False
     in_place: bool = True
     left_out: tuple[LeftOut, ...] = ()
+    period: PeriodColumn | None = None
 
     @property
     def trimmed(self) -> bool:

@@ -1,7 +1,7 @@
 """Parquet files, read in place through a view."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -9,10 +9,12 @@ import duckdb
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
+from fluid_build.sources.periods import FILE_NAME
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
 
 _NULL_TYPE = "NullType()"
+_NAMED = ("filename", literal(FILE_NAME))
 _EMPTY_COLUMN = "VARCHAR"
 """The type of a column that no file gives one: text takes whatever it may hold one day."""
 
@@ -53,7 +55,11 @@ def view_parquet(
         options += (("union_by_name", "true"),)
     fields = _fields(connection, files.paths)
     parts = _parts(connection, fields, options)
-    connection.execute(f"CREATE VIEW {relation} AS {_union(parts)}")
+    query = _union(parts)
+    if files.period is not None:
+        named = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
+        query = f"SELECT {files.period.select_list} FROM ({_union(named)})"
+    connection.execute(f"CREATE VIEW {relation} AS {query}")
     names = [field.name for field in fields[files.paths[0]]] if len(files.paths) == 1 else []
     columns = tuple(
         Column(names[i] if i < len(names) else alias, type_, alias=alias)
@@ -61,7 +67,12 @@ def view_parquet(
     )
     holds_null = any(field.holds_null for file_fields in fields.values() for field in file_fields)
     return columns, InFiles(
-        "parquet", files.root, parts, partitioned=partitioned, in_place=not holds_null
+        "parquet",
+        files.root,
+        parts,
+        partitioned=partitioned,
+        in_place=not holds_null,
+        period=files.period,
     )
 
 

@@ -125,7 +125,7 @@ def text_again(
     the files have other columns now.
     """
     paths = tuple(path for part in origin.parts for path in part.paths)
-    files = TableFiles("", "csv", paths, origin.root)
+    files = TableFiles("", "csv", paths, origin.root, origin.period)
     opened = (readable(connection, path, folder) for path in paths)
     present = [file for file in opened if file is not None]
     if set(all_names(present, files)) != set(names):
@@ -189,6 +189,12 @@ class _Staging:
         size = sum(file.place.stat().st_size for file in self.present)
         return size >= WORTH_A_GUESS and len(self.names) <= _WIDEST
 
+    @property
+    def text(self) -> frozenset[int]:
+        """The columns that stay text, by their place: as a number, 2024.1 would be 2024.10."""
+        period = self.table.period
+        return frozenset((self.names.index(period.name),)) if period else frozenset()
+
 
 def _staged(
     connection: duckdb.DuckDBPyConnection,
@@ -210,7 +216,8 @@ def _staged(
             return loaded, _by_name(staging.names, aliases, verdicts)
     with text_table(connection, len(staging.names)) as target:
         loaded = _load_all(connection, staging, target)
-        verdicts = infer(connection, target.relation, target.columns, answers)
+        text = [target.columns[i] for i in staging.text]
+        verdicts = infer(connection, target.relation, target.columns, answers, text=text)
         chosen = ", ".join(
             f"{verdict.of(column)} AS {quote(alias)}"
             for column, verdict, alias in zip(target.columns, verdicts, aliases, strict=True)
@@ -251,7 +258,8 @@ def _typed_at_once(
     create(connection, target)
     loaded = _load_all(connection, staging, target)
     proven = {columns[i]: guessed for i, guessed in guesses.items()}
-    verdicts = infer(connection, relation, columns, answers, proven)
+    text = [columns[i] for i in staging.text]
+    verdicts = infer(connection, relation, columns, answers, proven, text)
     for column, verdict, alias in zip(columns, verdicts, aliases, strict=True):
         if column not in proven and verdict.of(column) != column:
             connection.execute(
@@ -278,7 +286,7 @@ def _guesses(connection: duckdb.DuckDBPyConnection, staging: _Staging) -> dict[i
     first = staging.present[0]
     sql = column_sql(first, staging.names, staging.table)
     start = start_of_rows(first, sql, sampled_rows(len(staging.names)))
-    columns = {f"c{i}": i for i in sql}
+    columns = {f"c{i}": i for i in sql if i not in staging.text}
     connection.execute(f"CREATE TABLE {_START} AS FROM {start}", [as_pattern(str(first.place))])
     try:
         guesses = guess(connection, _START, list(columns))
@@ -313,6 +321,7 @@ def _origin(
         partitioned=any(partitions(path, table.root) for path in table.paths),
         mended=mended,
         copied=any(file.source != file.place for file in files),
+        period=table.period,
     )
 
 

@@ -11,7 +11,7 @@ from fluid_build.sources import encodings
 from fluid_build.sources.delimited import zstd_lines
 from fluid_build.sources.delimited.dialect import Dialect, sniff
 from fluid_build.sources.delimited.zstd_lines import longest_line
-from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.file_layout import TableFiles
 from fluid_build.sources.origin import Options
 from fluid_build.sources.sql import literal
 
@@ -88,7 +88,7 @@ def own_names(dialect: Dialect) -> list[str]:
 def all_names(files: Sequence[Readable], table: TableFiles) -> list[str]:
     """Return every column of the table: those of all files, then those of the partitions."""
     names = dict.fromkeys(name for file in files for name in own_names(file.dialect))
-    names |= dict.fromkeys(key for path in table.paths for key in partitions(path, table.root))
+    names |= dict.fromkeys(key for path in table.paths for key in table.values_of_path(path))
     return list(names)
 
 

@@ -16,7 +16,7 @@ from fluid_build.sources.delimited.tail import notes_on, possibly_below
 from fluid_build.sources.delimited.text_types import Guess
 from fluid_build.sources.delimited.trimming import Loaded, ending, trim
 from fluid_build.sources.engine import SCRATCH
-from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.file_layout import TableFiles
 from fluid_build.sources.origin import LeftOut
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
@@ -117,7 +117,7 @@ def load(
 def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[int, str]:
     """Return the SQL of each of the table's columns that a file gives, by the column's place."""
     sources = {names.index(name): f"f{i}" for i, name in enumerate(own_names(file.dialect))}
-    for key, value in partitions(file.source, table.root).items():
+    for key, value in table.values_of_path(file.source).items():
         value_sql = "NULL" if value == _HIVE_NULL else literal(unquote(value))
         sources.setdefault(names.index(key), value_sql)
     return sources

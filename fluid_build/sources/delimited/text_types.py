@@ -1,6 +1,6 @@
 """The types that columns of text really have, judged over every value rather than a sample."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -133,16 +133,19 @@ def infer(
     columns: Sequence[str],
     answers: Conventions = NO_ANSWERS,
     proven: Mapping[str, Guess] | None = None,
+    text: Collection[str] = (),
 ) -> list[TextColumn]:
     """Return the type of each text column of a relation, such that every value of it fits.
 
     ``proven`` are the columns that are no text any more: all their values passed a guess's test.
+    ``text`` are columns that stay text.
     Digits with a leading zero, and numbers of more digits than a type keeps, stay text, and so
     does what could be read in two ways (``conventions``).
     """
     row = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()
     rows = int(row[0]) if row else 0
     known = {name: guessed.classes for name, guessed in (proven or {}).items()}
+    known |= dict.fromkeys(text, TEXT)
     open_ = [name for name in columns if name not in known]
     sampled = sampled_rows(len(open_))
     sample_masks = _masks(connection, f"(FROM {relation} LIMIT {sampled})", open_)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.file_layout import is_compressed
+from fluid_build.sources.file_layout import is_compressed, stem
 from fluid_build.sources.origin import InFiles
+from fluid_build.sources.periods import period_of
 from fluid_build.sources.sql import literal
 from fluid_build.sources.uri import as_pattern
 from fluid_build.transform.dbt.file_sql import Pieces, candidates
@@ -119,6 +120,11 @@ class _FileReader:
             for pattern in _patterns(paths, folder):
                 if self._matches(folder, pattern) == {str(path.absolute()) for path in paths}:
                     return self.base.sql(folder, pattern=pattern, template=template)
+            if all(period_of(stem(path)) for path in paths):
+                self.notes.append(
+                    f"{paths[0].name} to {paths[-1].name}: dbt reads the files that are there now."
+                    " Run `fluid forge` again when there's another."
+                )
         return Jinja(_listed(self.base.sql(path, template=template) for path in paths))
 
     def _matches(self, folder: Path, pattern: str) -> set[str]:
@@ -142,6 +148,7 @@ def _why(origin: InFiles) -> str:
 
 def _patterns(paths: Sequence[Path], folder: Path) -> Iterator[str]:
     """Return globs below a folder that may match just these files."""
+    yield from _patterns_of_period(paths, folder)
     endings = {"".join(path.suffixes[-2:]) for path in paths} | {path.suffix for path in paths}
     depths = {len(path.absolute().relative_to(folder).parts) for path in paths}
     for ending in sorted(endings, key=lambda text: (-len(text), text)):
@@ -149,6 +156,19 @@ def _patterns(paths: Sequence[Path], folder: Path) -> Iterator[str]:
             yield f"/*{as_pattern(ending)}"
         else:
             yield f"/**/*{as_pattern(ending)}"
+
+
+def _patterns_of_period(paths: Sequence[Path], folder: Path) -> Iterator[str]:
+    """Return globs that match the next period's file too, and no file of another table."""
+    periods = [period_of(stem(path)) for path in paths]
+    around = {(period.before, period.after) for period in periods if period is not None}
+    endings = {path.name.removeprefix(stem(path)) for path in paths}
+    flat = all(path.absolute().parent == folder for path in paths)
+    if None in periods or not flat or len(around) != 1 or len(endings) != 1:
+        return
+    (before, after), ending = next(iter(around)), as_pattern(next(iter(endings)))
+    for gap in ("?[0-9]", "[0-9]", ""):
+        yield f"/{as_pattern(before)}{gap}*{as_pattern(after)}{ending}"
 
 
 def _listed(places: Iterator[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from fluid_build.sources.file_layout import partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
+from fluid_build.sources.periods import FILE_NAME, PeriodColumn
 from fluid_build.sources.sql import literal, quote
 
 Pieces: TypeAlias = Sequence[str | tuple[Path, ...]]
@@ -38,7 +39,8 @@ def candidates(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[
     if not origin.in_place:
         return
     if origin.format == "parquet":
-        yield Candidate(_joined("read_parquet", [(p, p.options) for p in origin.parts]), True)
+        calls = [(part, part.options) for part in origin.parts]
+        yield Candidate(_joined("read_parquet", calls, origin.period), True)
     elif origin.format == "csv":
         yield from _csv(origin)
     elif all(part.encoding == "utf-8" for part in origin.parts):
@@ -80,7 +82,7 @@ def _csv_pieces(origin: InFiles, extra: Options | None, *, typed: bool) -> Piece
             ("columns", _struct(types)),
         )
         calls.append((part, options))
-    return _joined("read_csv", calls)
+    return _joined("read_csv", calls, origin.period)
 
 
 def _hive(origin: InFiles) -> Options:
@@ -96,7 +98,8 @@ def _json(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[Candi
     keys = {
         key for part in origin.parts for path in part.paths for key in partitions(path, origin.root)
     }
-    types = {name: type_ for name, type_ in columns if name not in keys}
+    of_path = keys | {origin.period.name} if origin.period else keys
+    types = {name: type_ for name, type_ in columns if name not in of_path}
     options_read = {name: value for part in origin.parts for name, value in part.options}
     hive: list[tuple[str, str]] = []
     if origin.partitioned:
@@ -111,10 +114,10 @@ def _json(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[Candi
         *hive,
         ("columns", _struct(types)),
     )
-    yield Candidate(_joined("read_json", [(part, pinned) for part in origin.parts]))
+    yield Candidate(_joined("read_json", [(part, pinned) for part in origin.parts], origin.period))
     as_read = [(part, (*part.options, *ignoring)) for part in origin.parts]
     certain = not (origin.mended or origin.copied)
-    yield Candidate(_joined("read_json", as_read), certain)
+    yield Candidate(_joined("read_json", as_read, origin.period), certain)
 
 
 def _struct(types: Mapping[str, str], *, quoted: bool = True) -> str:
@@ -124,8 +127,16 @@ def _struct(types: Mapping[str, str], *, quoted: bool = True) -> str:
     return "{" + ", ".join(fields) + "}"
 
 
-def _joined(function: str, calls: Iterable[tuple[FilePart, Options]]) -> Pieces:
-    """Return the calls of a function one after another, with their column expressions."""
+def _joined(
+    function: str, calls: Iterable[tuple[FilePart, Options]], period: PeriodColumn | None
+) -> Pieces:
+    """Return the calls of a function one after another, with their column expressions.
+
+    ``period`` is a column that the names of the files give.
+    """
+    if period is not None:
+        named = [(part, (*options, ("filename", literal(FILE_NAME)))) for part, options in calls]
+        return [f"(SELECT {period.select_list} FROM ", *_joined(function, named, None), ")"]
     parts = [_call(function, part, options) for part, options in calls]
     if len(parts) == 1:
         (pieces, is_select) = parts[0]

@@ -1,0 +1,175 @@
+"""Periods in the names of files: ``sales_2024_01.csv`` and ``sales_2024_02.csv`` are one table."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+from fluid_build.sources.sql import literal, quote
+
+FILE_NAME = "fluid_file"
+"""The column that DuckDB adds for the file of a row while a table is read."""
+
+_GAP = "[-_. ]"
+_MONTH_WORDS = (
+    "january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
+)
+_YEAR = r"(?P<year>(?:19|20)\d\d)"
+_MONTH = r"(?P<month>0[1-9]|1[0-2])"
+_DAY = r"(?P<day>0[1-9]|[12]\d|3[01])"
+_WORD = rf"(?<![a-z])(?P<word>{_MONTH_WORDS})(?![a-z])"
+_CLOCK = rf"(?:(?:{_GAP}|t)(?P<clock>[0-2]\d[0-5]\d(?:[0-5]\d)?)z?(?!{_GAP}?\d))?"
+_SHAPES = tuple(
+    re.compile(rf"(?<!\d){shape}(?!\d)", re.IGNORECASE)
+    for shape in (
+        rf"{_YEAR}{_GAP}?{_MONTH}{_GAP}?{_DAY}{_CLOCK}",
+        rf"{_DAY}{_GAP}{_MONTH}{_GAP}{_YEAR}",
+        rf"{_YEAR}{_GAP}?{_MONTH}",
+        rf"{_YEAR}{_GAP}(?P<month>[1-9])",
+        rf"{_MONTH}{_GAP}{_YEAR}",
+        rf"(?:{_DAY}{_GAP}?)?{_WORD}{_GAP}?{_YEAR}",
+        rf"{_YEAR}{_GAP}?{_WORD}(?:{_GAP}?{_DAY})?",
+        rf"{_YEAR}{_GAP}?q(?P<quarter>[1-4])",
+        rf"(?<![a-z])q(?P<quarter>[1-4]){_GAP}?{_YEAR}",
+        rf"{_YEAR}{_GAP}?h(?P<half>[12])",
+        rf"{_YEAR}{_GAP}?w(?P<week>0[1-9]|[1-4]\d|5[0-3])",
+        # A short number after a year may number anything.
+        rf"{_YEAR}(?!{_GAP}\d{{1,2}}(?!\d))",
+    )
+)
+"""Periods as people and programs write them, the longest first."""
+_UNTIL = re.compile(rf"{_GAP}+(?:(?:to|until|bis){_GAP}+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The period in a file's name: what is around it, its text, and its first and next moment."""
+
+    before: str
+    text: str
+    after: str
+    start: datetime
+    end: datetime
+
+    @property
+    def table(self) -> str:
+        """The name without the period; empty where that was all."""
+        return "_".join(filter(None, (self.before, self.after)))
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodColumn:
+    """A column with the period in a file's name; ``pattern`` finds it in DuckDB and in Python."""
+
+    name: str
+    pattern: str
+
+    def text(self, path: Path) -> str:
+        """Return the period in the name of a file; empty where it has none."""
+        match = re.search(self.pattern, path.name)
+        return match[1] if match else ""
+
+    @property
+    def select_list(self) -> str:
+        """What to select from a relation with ``FILE_NAME``, to have this column instead."""
+        period = f"regexp_extract({FILE_NAME}, {literal(self.pattern)}, 1)"
+        return f"* EXCLUDE ({FILE_NAME}), {period} AS {quote(self.name)}"
+
+
+def period_of(stem: str) -> Period | None:
+    """Return the period that a file's name without endings has; None where it has none."""
+    for shape in _SHAPES:
+        matches = list(shape.finditer(stem))
+        if not matches:
+            continue
+        first, last = matches[0], matches[-1]
+        if len(matches) > 2 or (first is not last and not _is_range(stem, first, last)):
+            return None
+        try:
+            start, end = _bounds(first)[0], _bounds(last)[1]
+        except ValueError:
+            # There is no such day.
+            continue
+        return Period(
+            before=stem[: first.start()].rstrip("-_. "),
+            text=stem[first.start() : last.end()],
+            after=stem[last.end() :].lstrip("-_. "),
+            start=start,
+            end=end,
+        )
+    return None
+
+
+def overlap(periods: Sequence[Period]) -> bool:
+    """Return whether two of the periods have a moment in common, as a year and its months have."""
+    ordered = sorted(periods, key=lambda period: period.start)
+    return any(later.start < earlier.end for earlier, later in pairwise(ordered))
+
+
+def period_column(period: Period, used_names: Sequence[str]) -> PeriodColumn:
+    """Return the column for the files that are named like one, next to the columns that they have.
+
+    The pattern fits all of them, whatever their separators and case.
+    """
+    lower = {name.lower() for name in used_names}
+    name = next(name for name in _NAMES if name not in lower)
+    before = rf"{_escaped(period.before)}[-_. ]*" if period.before else ""
+    after = rf"[-_. ]*{_escaped(period.after)}" if period.after else ""
+    # The name ends where the endings of format and compression begin.
+    return PeriodColumn(name, rf"(?i)(?:^|[/\\]){before}([^/\\]+?){after}(?:\.[a-z]+)+$")
+
+
+_NAMES = ("period", "file_period", "period_of_file", *(f"period_{n}" for n in range(2, 10_000)))
+
+
+def _escaped(text: str) -> str:
+    return re.escape(text).replace("/", "[/]")
+
+
+def _is_range(stem: str, first: re.Match[str], last: re.Match[str]) -> bool:
+    return _UNTIL.fullmatch(stem[first.end() : last.start()]) is not None
+
+
+def _bounds(match: re.Match[str]) -> tuple[datetime, datetime]:
+    """Return the first moment of a period, and the first one after it."""
+    parts = match.groupdict()
+    year = int(parts["year"])
+    if parts.get("week"):
+        monday = date.fromisocalendar(year, int(parts["week"]), 1)
+        return _midnight(monday), _midnight(monday + timedelta(days=7))
+    if parts.get("quarter"):
+        return _months(year, 3 * int(parts["quarter"]) - 2, 3)
+    if parts.get("half"):
+        return _months(year, 6 * int(parts["half"]) - 5, 6)
+    word = parts.get("word")
+    month = _month(word) if word else int(parts.get("month") or 0)
+    if not month:
+        return _months(year, 1, 12)
+    if not parts.get("day"):
+        return _months(year, month, 1)
+    day = datetime(year, month, int(parts["day"]))
+    clock = parts.get("clock")
+    if not clock:
+        return day, day + timedelta(days=1)
+    moment = day.replace(hour=int(clock[:2]), minute=int(clock[2:4]), second=int(clock[4:] or 0))
+    return moment, moment + timedelta(seconds=1)
+
+
+def _month(word: str) -> int:
+    return _MONTH_WORDS.split("|").index(_full(word)) + 1
+
+
+def _full(word: str) -> str:
+    return next(name for name in _MONTH_WORDS.split("|")[:12] if name.startswith(word[:3].lower()))
+
+
+def _months(year: int, first: int, count: int) -> tuple[datetime, datetime]:
+    years, month = divmod(first - 1 + count, 12)
+    return datetime(year, first, 1), datetime(year + years, month + 1, 1)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day)
