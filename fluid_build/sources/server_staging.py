@@ -21,8 +21,13 @@ from fluid_build.sources.query_progress import following
 from fluid_build.sources.server_rows import ServerQueryError, ServerRows
 from fluid_build.sources.sql import quote
 from fluid_build.sources.table_choice import TableName
+from fluid_build.sources.timestamps import Moment, settle_moment
 
-Settle: TypeAlias = Literal["as is", "decimal", "json"]
+Settle: TypeAlias = Literal["as is", "decimal", "json", "uuid"] | Moment
+
+
+_RECEIVED: Mapping[Settle, str] = {"json": "CAST({} AS JSON)", "uuid": "CAST({} AS UUID)"}
+"""What is made of a value as it arrives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +253,7 @@ class ServerStaging(Generic[C]):
 
     def _table(self, planned: _Planned[C], names: Mapping[tuple[str, str], str]) -> Table:
         catalog = planned.catalog
-        settled = self._settle_decimals(planned)
+        settled = self._settle_text(planned)
         types = dict(
             self._connection.execute(
                 f"SELECT column_name, column_type FROM (DESCRIBE {planned.relation})"
@@ -296,20 +301,28 @@ class ServerStaging(Generic[C]):
         query = None if is_plain else NativeQuery(self._server_sql(table), _received(table))
         return InDatabase(catalog.schema, catalog.name, query)
 
-    def _settle_decimals(self, table: _Planned[C]) -> dict[str, Settled]:
+    def _settle_text(self, table: _Planned[C]) -> dict[str, Settled]:
+        """Give columns that were asked for as text the type that holds their values."""
         settled: dict[str, Settled] = {}
         for column_request, alias in zip(table.requests, table.aliases, strict=True):
-            if column_request.settle != "decimal":
+            result = self._settled(table.relation, quote(alias), column_request)
+            if result is None:
                 continue
-            decimal = settle_decimal(
-                self._connection, table.relation, quote(alias), column_request.decimal
-            )
-            settled[alias] = decimal
-            if decimal.type != "VARCHAR":
+            settled[alias] = result
+            if result.type != "VARCHAR":
                 self._connection.execute(
-                    f"ALTER TABLE {table.relation} ALTER {quote(alias)} TYPE {decimal.type}"
+                    f"ALTER TABLE {table.relation} ALTER {quote(alias)} TYPE {result.type}"
                 )
         return settled
+
+    def _settled(self, relation: str, column: str, request: ColumnRequest) -> Settled | None:
+        match request.settle:
+            case "decimal":
+                return settle_decimal(self._connection, relation, column, request.decimal)
+            case "timestamp" | "timestamp with offset" | "time":
+                return settle_moment(self._connection, relation, column, request.settle)
+            case _:
+                return None
 
 
 def _copy_sql(table: _Planned[C], rows: str) -> str:
@@ -320,6 +333,6 @@ def _copy_sql(table: _Planned[C], rows: str) -> str:
 def _received(table: _Planned[C]) -> tuple[tuple[str, str], ...]:
     """Return the columns by their aliases, as expressions over what the server sends."""
     return tuple(
-        (alias, f"CAST(c{i} AS JSON)" if column_request.settle == "json" else f"c{i}")
+        (alias, _RECEIVED.get(column_request.settle, "{}").format(f"c{i}"))
         for i, (column_request, alias) in enumerate(zip(table.requests, table.aliases, strict=True))
     )
