@@ -17,6 +17,7 @@ from fluid_build.profiling.name_references import own_key_score
 from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName, parse_names
 from fluid_build.profiling.semantic_types.name_concepts import read_concepts
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, NameWeights
+from fluid_build.sources.conventions import NUMBER_CONFLICT, NUMBER_QUESTION
 from fluid_build.sources.sql import quote
 
 KeyKind = Literal["integer", "text", "uuid", "date", ""]
@@ -97,12 +98,15 @@ class MeasuredColumn:
     def is_measure(self) -> bool:
         """Whether the values are amounts: numbers with decimals, or numbers named as money.
 
-        A measure may be unique by chance, and two columns of salaries may hold the same values, but
-        it neither identifies a row nor refers to one.
+        So are numbers of which nobody knows yet whether they have decimals. A measure may be unique
+        by chance, and two columns of salaries may hold the same values, but it neither identifies a
+        row nor refers to one.
         """
         if self.own_key_score >= NAMED_AS_KEY:
             return False
         if self.stats.kind in {"float", "decimal"} and not self.stats.is_integral:
+            return True
+        if {NUMBER_QUESTION, NUMBER_CONFLICT} & set(self.stats.column.notes):
             return True
         numeric = self.stats.kind in {"integer", "float", "decimal"}
         if not numeric and self.stats.measured_type not in {"BIGINT", "DOUBLE"}:

@@ -12,6 +12,7 @@ from fluid_build.sources.conventions import (
     DATE_QUESTION,
     NO_ANSWERS,
     NUMBER_QUESTION,
+    UNDECIDED,
     Conventions,
 )
 from fluid_build.sources.sql import literal, quote
@@ -199,6 +200,8 @@ def _guess_types(stats: ColumnStats) -> list[tuple[str, str]]:
     if not values:
         return []
     if _BIT_STRING.match(stats.column.declared_type):
+        return []
+    if set(UNDECIDED) & set(stats.column.notes):
         return []
     name = _text_sql(stats)
     formats = [

@@ -4,19 +4,22 @@ decimals, the day or the month first.
 The rule. A value settles a convention where only one reading makes a number or a date of it:
 
 - 46,88 and 1.234,56 and 1.234.567 settle a decimal comma; 12.5, 0.125, 1234.567 (no thousands are
-  written so), 1,234.56 and 1,234,567 a decimal point; 25/12/2024 settles the day first.
+  written so), 1,234.56, 1,234,567 and 12,34,567 a decimal point; 25/12/2024 settles the day first.
 - 654.159 and 654,159 (one to three digits, no leading zero, a mark, three digits) and 01/02/2024
   fit both conventions and settle nothing; nor do 12, -0 and 1e5, which have no mark.
 
 A column follows its own values where they settle it, and is text where they contradict each other.
 A column whose values all fit both conventions follows the user's answer; else the other columns of
 its file, where these all agree, for one program wrote them all; else it stays text, and a note
-asks. Digits that are all grouped alike, such as 123.456.789, are codes as often as amounts: they
-are numbers only beside another number of the column, or where the file or the user says so. Digits
-grouped by spaces or apostrophes fit either convention.
+asks. Every value may disagree, those of text columns too: 46,88 in a column that some "n/a" keeps
+text still says that 654.159 may be over a thousand. A column is open as well if another column
+contradicts it and few of its own values settle its convention. Digits that are all grouped alike,
+such as 123.456.789, are codes as often as amounts: they are numbers only beside another number of
+the column, or where the file or the user says so. Digits grouped by spaces or apostrophes fit
+either convention.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -30,6 +33,10 @@ NUMBER_QUESTION = (
     "Read as text: values such as 1.234 could mean 1.234 or 1234, and nothing else in the table"
     ' tells which. Pass --decimal "." or --decimal ",".'
 )
+NUMBER_CONFLICT = (
+    "Read as text: values such as 1.234 could mean 1.234 or 1234, and the table has numbers of both"
+    ' conventions. Pass --decimal "." or --decimal ",".'
+)
 DATE_QUESTION = (
     "Read as text: dates such as 01/02/2024 could be in January or in February, and nothing else"
     " in the table tells which. Pass --date-order dmy or --date-order mdy."
@@ -38,6 +45,10 @@ _CONTRADICTORY_NUMBERS = (
     "Read as text: some values have a comma as the decimal mark, others a point."
 )
 _CONTRADICTORY_DATES = "Read as text: some dates are only valid day first, others only month first."
+UNDECIDED = (
+    NUMBER_QUESTION, NUMBER_CONFLICT, DATE_QUESTION, _CONTRADICTORY_NUMBERS, _CONTRADICTORY_DATES
+)  # fmt: skip
+"""Notes on columns whose text isn't to be read as numbers or dates unless a person says how."""
 _BY_ANOTHER = "based on another column of the table"
 
 
@@ -71,15 +82,19 @@ class Decision:
     """What became of a column: its reading (None for text), and a sentence where one is due.
 
     ``open`` says that its values fit several readings, so that others or the user must decide.
+    ``settled_by`` is the position of another column that decided, and None where none did.
     """
 
     reading: Reading | None = None
     note: str = ""
     open: bool = False
+    settled_by: int | None = None
 
 
 _MARKED = {
-    ".": bits("fraction", "commas", "commas and point", "spaces and point"),
+    ".": bits(
+        "fraction", "commas", "commas and point", "lakhs", "lakhs and point", "spaces and point"
+    ),
     ",": bits("comma fraction", "points", "points and comma", "spaces and comma"),
 }
 """Classes that settle a decimal mark."""
@@ -87,10 +102,18 @@ _EITHER = bits("unmarked", "one point", "one comma", "spaces")
 _NUMBERS = {mark: bits("integer") | _EITHER | settling for mark, settling in _MARKED.items()}
 _ALL_NUMBERS = _NUMBERS["."] | _NUMBERS[","]
 _FRACTIONS = {
-    ".": bits("unmarked", "fraction", "one point", "commas and point", "spaces and point"),
+    ".": bits(
+        "unmarked",
+        "fraction",
+        "one point",
+        "commas and point",
+        "lakhs and point",
+        "spaces and point",
+    ),
     ",": bits("unmarked", "comma fraction", "one comma", "points and comma", "spaces and comma"),
 }
 _ALL_GROUPED_ALIKE = tuple(bits(name) for name in ("points", "commas", "spaces"))
+_TWO_READINGS = bits("one point", "one comma")
 _UNMARKED = bits("integer", "unmarked")
 _PLAIN = _UNMARKED | bits("one point", "fraction")
 
@@ -137,16 +160,23 @@ def decide_alone(classes: int) -> Decision:
     return Decision(next((reading for reading in _OTHERS if not values & ~reading.classes), None))
 
 
-def decide(columns: Sequence[int], answers: Conventions) -> list[Decision]:
-    """Decide on all columns of a file, each given as the sum of its values' classes."""
-    alone = [decide_alone(classes) for classes in columns]
-    settled = [
-        classes
-        for classes, decision in zip(columns, alone, strict=True)
-        if decision.reading is not None
+def decide(
+    columns: Sequence[int], answers: Conventions, outvoted: Collection[int] = ()
+) -> list[Decision]:
+    """Decide on all columns of a file, each given as the sum of its values' classes.
+
+    ``outvoted`` are the contested columns (see ``contested``) that few of their own values settle.
+    """
+    alone = [
+        Decision(open=True) if i in outvoted else decide_alone(classes)
+        for i, classes in enumerate(columns)
     ]
-    orders = {mark: _agreed_convention(some, settled) for mark, some in _ORDERED.items()}
-    decimal = _agreed_convention(_MARKED, settled)
+    typed = [
+        0 if decision.reading is None else classes
+        for classes, decision in zip(columns, alone, strict=True)
+    ]
+    orders = {mark: _agreed_convention(some, typed, columns) for mark, some in _ORDERED.items()}
+    decimal = _agreed_convention(_MARKED, typed, columns)
     return [
         decision
         if not decision.open
@@ -155,13 +185,53 @@ def decide(columns: Sequence[int], answers: Conventions) -> list[Decision]:
     ]
 
 
-def _agreed_convention(settling: Mapping[str, int], columns: Iterable[int]) -> str:
-    """Return the only convention that columns settle.
+def contested(columns: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Return the columns whose own convention another column of numbers contradicts, by position.
 
-    Empty where none does, or where they differ.
+    Each comes with the classes of its values that settle the convention, and those that fit both.
     """
-    conventions = {name for classes in columns for name, some in settling.items() if classes & some}
-    return conventions.pop() if len(conventions) == 1 else ""
+    marks = [_marks(classes) for classes in columns]
+    return {
+        i: (columns[i] & _MARKED[mark], columns[i] & _TWO_READINGS)
+        for i, own in enumerate(marks)
+        if len(own) == 1 and columns[i] & _TWO_READINGS
+        for mark in own
+        if any(other - own for j, other in enumerate(marks) if j != i)
+    }
+
+
+def _marks(classes: int) -> set[str]:
+    """Return the decimal marks that the values of a column of numbers settle."""
+    if classes & ~NULL_WORD & ~_ALL_NUMBERS:
+        return set()
+    return {mark for mark, settling in _MARKED.items() if classes & settling}
+
+
+@dataclass(frozen=True, slots=True)
+class _Agreed:
+    """A convention that other columns of a file settle, and the position of the first of them.
+
+    ``is_disputed`` says that there's none because values of the file have different ones.
+    """
+
+    convention: str = ""
+    column: int | None = None
+    is_disputed: bool = False
+
+
+def _agreed_convention(
+    settling: Mapping[str, int], typed: Sequence[int], columns: Sequence[int]
+) -> _Agreed:
+    """Return the only convention that columns settle; none where they differ.
+
+    Those that have a type settle it; any value of any column may contradict.
+    """
+    seen = {name for classes in columns for name, some in settling.items() if classes & some}
+    if len(seen) != 1:
+        return _Agreed(is_disputed=bool(seen))
+    name = seen.pop()
+    first = next((i for i, classes in enumerate(typed) if classes & settling[name]), None)
+    return _Agreed() if first is None else _Agreed(name, first)
 
 
 def _number_alone(values: int) -> Decision:
@@ -192,28 +262,53 @@ def _date_alone(values: int, mark: str) -> Decision:
 
 
 def _decide_open(
-    values: int, answers: Conventions, decimal: str, orders: Mapping[str, str]
+    values: int, answers: Conventions, decimal: _Agreed, orders: Mapping[str, _Agreed]
 ) -> Decision:
     """Return the decision on a column that is open.
 
     The user's answer, else what the file agrees on.
     """
     if mark := _date_mark(values):
-        chosen = answers.date_order or orders[mark]
+        chosen = answers.date_order or orders[mark].convention
         if not chosen:
             return Decision(note=DATE_QUESTION)
         why = "as --date-order says" if answers.date_order else _BY_ANOTHER
         note = f"Dates such as 01/02/2024 are read {_SPOKEN[chosen]} first, {why}."
-        return Decision(_dated(mark, chosen), note)
+        settled_by = None if answers.date_order else orders[mark].column
+        return Decision(_dated(mark, chosen), note, settled_by=settled_by)
     # 1.234 beside 1,234 is no single convention's writing: only the user can know.
     mixed = values & bits("one point") and values & bits("one comma")
-    chosen = answers.decimal or ("" if mixed else decimal)
+    chosen = answers.decimal or ("" if mixed else decimal.convention)
     if not chosen or values & ~_NUMBERS[chosen]:
-        return Decision(note=NUMBER_QUESTION)
+        return Decision(note=NUMBER_CONFLICT if mixed or decimal.is_disputed else NUMBER_QUESTION)
     why = "as --decimal says" if answers.decimal else _BY_ANOTHER
     mark = _SPOKEN[chosen]
     note = f"Numbers such as 1.234 or 1,234 are read with a {mark} as the decimal mark, {why}."
-    return Decision(_number(values, chosen), note)
+    settled_by = None if answers.decimal else decimal.column
+    return Decision(_number(values, chosen), note, settled_by=settled_by)
+
+
+def is_spelled_in_two_ways(classes: int, reading: Reading) -> bool:
+    """Return whether a reading of these values is worth evidence.
+
+    That is if some fit two conventions, or the convention isn't DuckDB's own.
+    """
+    unusual = reading.spelling == "," or reading.spelling in (
+        *DATE_FORMATS["dmy"],
+        *DATE_FORMATS["mdy"],
+    )
+    return unusual or (reading.spelling == "." and bool(classes & _TWO_READINGS))
+
+
+def settling_classes(reading: Reading) -> int:
+    """Return the classes of values that allow no other reading than this; 0 where all do."""
+    if reading.spelling in _MARKED:
+        return _MARKED[reading.spelling]
+    for mark, orders in _ORDERED.items():
+        for order, classes in orders.items():
+            if reading.spelling in DATE_FORMATS[order] and mark in reading.spelling:
+                return classes
+    return 0
 
 
 def _number(values: int, mark: str) -> Reading:
@@ -260,5 +355,6 @@ def follows_mark(text: str, mark: DecimalMark) -> str:
 
 def _written(mark: str, groups: str) -> str:
     """Return the pattern of a number with a decimal mark, with or without group separators."""
-    whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+|[0-9]*)"
+    lakhs = "|[0-9]{1,2}(,[0-9]{2})+,[0-9]{3}" if mark == "." else ""
+    whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+{lakhs}|[0-9]*)"
     return f"-?{whole}([{mark}][0-9]+)?([eE][-+]?[0-9]+)?"

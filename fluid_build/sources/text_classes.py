@@ -58,6 +58,10 @@ def _grouped(marks: str, least: int, ending: str = "") -> str:
     return f"-?[1-9][0-9]{{0,2}}([{marks}][0-9]{{3}}){{{least},5}}{ending}"
 
 
+_LAKHS = "-?[1-9][0-9]?(,[0-9]{2}){1,5},[0-9]{3}"
+"""Digits as they're grouped in India: 12,34,567."""
+
+
 def _date(format_: str, mark: str, *, unlike: str = "") -> str:
     """Return the test for a date with a year of four digits: strptime takes 24 for the year 24."""
     pattern = f"[0-9]{{1,2}}[{mark}][0-9]{{1,2}}[{mark}][0-9]{{4}}"
@@ -114,6 +118,8 @@ _TESTS = (
     ("commas", _like(_grouped(",", 2)), "a number"),
     ("points and comma", _exact(_grouped(".", 1, ",[0-9]+")), "a number"),
     ("commas and point", _exact(_grouped(",", 1, "[.][0-9]+")), "a number"),
+    ("lakhs", _like(_LAKHS), "a number"),
+    ("lakhs and point", _exact(f"{_LAKHS}[.][0-9]+"), "a number"),
     ("spaces", _like(_grouped(SPACES, 1)), "a number"),
     ("spaces and comma", _exact(_grouped(SPACES, 1, ",[0-9]+")), "a number"),
     ("spaces and point", _exact(_grouped(SPACES, 1, "[.][0-9]+")), "a number"),

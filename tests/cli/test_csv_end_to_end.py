@@ -1,7 +1,7 @@
 """Delimited files as offices write them, from the command to the files and back."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -177,9 +177,11 @@ def test_a_wrong_reading_is_shown_and_fails(
 ) -> None:
     """Read as 654 and a bit, an amount is compared with its text and found out."""
 
-    def with_points(columns: Sequence[int], answers: Conventions) -> list[Decision]:
+    def with_points(
+        columns: Sequence[int], answers: Conventions, outvoted: Collection[int]
+    ) -> list[Decision]:
         wrong = decide([bits("one point")], Conventions(decimal="."))
-        receipt, _, rate = decide(columns, answers)
+        receipt, _, rate = decide(columns, answers, outvoted)
         return [receipt, *wrong, rate]
 
     source = written(tmp_path / "sales.csv", GERMAN)

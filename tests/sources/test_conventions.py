@@ -117,7 +117,8 @@ def test_another_column_of_the_file_settles_the_decimal_mark(tmp_path: Path) -> 
     amounts, rates = columns(tmp_path, ["654.159", "120.300"], ["46,88", "3,5"])
     assert amounts[:2] == ("BIGINT", ["654159", "120300"])
     assert rates[:2] == ("DOUBLE", ["46.88", "3.5"])
-    assert "another column" in amounts[2]
+    assert "another column of the table: `c1` has values such as 46,88" in amounts[2]
+    assert rates[2] == "Decimal comma: values such as 46,88 allow no other reading."
     amounts, rates = columns(tmp_path, ["654.159", "120.300"], ["46.88", "3.5"])
     assert amounts[:2] == ("DOUBLE", ["654.159", "120.3"])
 
@@ -127,6 +128,80 @@ def test_columns_that_disagree_settle_nothing(tmp_path: Path) -> None:
     open_one, *_ = columns(tmp_path, ["654.159", "120.300"], ["46,88", "3,5"], ["46.88", "3.5"])
     assert open_one[0] == "VARCHAR"
     assert "--decimal" in open_one[2]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (["46,88", "n.v.", "3,5"], ["1.5", "2.5", "2.5"]),
+        (["46,88 EUR", "n.v.", "3,5 EUR"], ["1.5", "2.5", "2.5"]),
+        (["46,88 EUR", "7,00 EUR", "3,5 EUR"], ["1.5", "2.5", "2.5"]),
+        (["ca. 1", "46,88", "-"], ["1.5", "2.5", "2.5"]),
+    ],
+)
+def test_any_value_of_the_file_may_contradict_what_another_column_settles(
+    tmp_path: Path, others: tuple[list[str], ...]
+) -> None:
+    """A comma in text says as much as one in a number: 654.159 isn't surely 654 and a bit."""
+    amounts, *_ = columns(tmp_path, ["654.159", "12.500", "77.120"], *others)
+    assert amounts[0] == "VARCHAR"
+    assert "both conventions" in amounts[2]
+
+
+def test_a_few_points_next_to_a_decimal_comma_settle_nothing(tmp_path: Path) -> None:
+    """1.5 may be mistyped where 654.159 and 46,88 say that the file has decimal commas."""
+    amounts, _ = columns(tmp_path, ["654.159", "1.5", "77.120"], ["46,88", "7,10", "3,50"])
+    assert amounts[0] == "VARCHAR"
+    assert "--decimal" in amounts[2]
+
+
+def test_coordinates_next_to_amounts_follow_their_own_point(tmp_path: Path) -> None:
+    """Where nearly all values have a decimal point, the one with three decimals has it too."""
+    degrees = [*(f"52.5{i:03d}8" for i in range(20)), "13.405"]
+    places, _ = columns(tmp_path, degrees, ["46,88"] * 21)
+    assert (places[0], places[1][-1]) == ("DOUBLE", "13.405")
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["€ 12,50", "€ 1.234,00"], ["12.5", "1234.0"]),
+        (["12,50 EUR", "-7,00 EUR"], ["12.5", "-7.0"]),
+        (["12,50€", "1.000,00€"], ["12.5", "1000.0"]),
+        (["CHF 1'234.50", "CHF 7.25"], ["1234.5", "7.25"]),
+        (["$1,234.00", "$(1,234.50)"], ["1234.0", "-1234.5"]),
+        (["(1.234,00)", "17,50"], ["-1234.0", "17.5"]),
+        (["12,5-", "7,25"], ["-12.5", "7.25"]),
+        (["\u221212,5", "7,25"], ["-12.5", "7.25"]),
+        (["7,5 %", "12,25 %"], ["7.5", "12.25"]),
+        ([" 46,88", "3,5 "], ["46.88", "3.5"]),
+        (["12,34,567.89", "1,234.5"], ["1234567.89", "1234.5"]),
+        (["1\u202f234,56", "7,25"], ["1234.56", "7.25"]),
+    ],
+)
+def test_numbers_are_read_without_what_surrounds_them(
+    tmp_path: Path, texts: list[str], values: list[str]
+) -> None:
+    """Currencies, percent signs, trailing minus signs and parentheses are a spreadsheet's dress."""
+    ((found, read, _),) = columns(tmp_path, texts)
+    assert (found, read) == ("DOUBLE", values)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["€ 12,50", "$ 7,25"],
+        ["7,5 %", "0,25"],
+        ["(1)", "(2)"],
+        ["+49 170 123 456", "+49 170 654 321"],
+        ["00123", "00456"],
+        ["12 ABC", "17 ABC"],
+    ],
+)
+def test_text_that_only_resembles_such_numbers_stays_text(tmp_path: Path, texts: list[str]) -> None:
+    """Several currencies, some percentages among shares, footnotes, phone numbers, codes."""
+    ((found, read, _),) = columns(tmp_path, texts)
+    assert (found, read) == ("VARCHAR", texts)
 
 
 @pytest.mark.parametrize(

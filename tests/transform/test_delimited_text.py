@@ -1,6 +1,6 @@
 """Tables of delimited text compared with their files: only a wrong reading fails."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -45,8 +45,10 @@ def misread(monkeypatch: pytest.MonkeyPatch, *wrong: Decision | None) -> None:
     """Have the columns of a file decided on in a wrong way where one is given."""
     right = conventions.decide
 
-    def decide(columns: Sequence[int], answers: Conventions) -> list[Decision]:
-        found = right(columns, answers)
+    def decide(
+        columns: Sequence[int], answers: Conventions, outvoted: Collection[int] = ()
+    ) -> list[Decision]:
+        found = right(columns, answers, outvoted)
         return [one or other for one, other in zip(wrong, found, strict=True)]
 
     monkeypatch.setattr("fluid_build.sources.delimited.text_types.decide", decide)
@@ -91,6 +93,25 @@ def test_a_decimal_mark_that_nothing_settles_is_red(
         assert not found.holds
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "amount;rate;grade\n654.159;46,88;1.5\n12.500;n.v.;2.5\n77.120;3,5;2.5\n",
+        "amount;rate;grade\n654.159;46,88 EUR;1.5\n12.500;n.v.;2.5\n77.120;3,5;2.5\n",
+        "amount;rate\n654.159;46,88\n1.5;7,10\n77.120;3,50\n",
+    ],
+)
+def test_a_thousand_read_as_a_fraction_next_to_a_decimal_comma_is_red(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Evidence against a reading counts wherever it is: in text, or in other values."""
+    path = written(tmp_path, text)
+    with monkeypatch.context() as patched:
+        misread(patched, number("."), *[None] * text.partition("\n")[0].count(";"))
+        assert of(path).unsettled == ("amount",)
+    assert of(path).holds
+
+
 def test_an_answer_settles_what_the_file_leaves_open(tmp_path: Path) -> None:
     """What the user said is what the values are held against."""
     assert of(written(tmp_path, AMOUNTS)).holds
@@ -110,6 +131,8 @@ def test_day_and_month_in_an_order_that_nothing_settles_are_red(
 @pytest.mark.parametrize(
     ("text", "change", "column"),
     [
+        ("no;fee\n1;(12,50 EUR)\n2;7,00 EUR\n", "fee = abs(fee)", "fee"),
+        ("no;fee\n1;12,50-\n2;7,00\n", "fee = fee * 10 WHERE no = 2", "fee"),
         (AMOUNTS, "amount = amount // 1000", "amount"),
         (AMOUNTS, "rate = rate * 100", "rate"),
         ("no;day\n1;25/12/2024\n2;03/04/2024\n", "day = DATE '2024-03-04' WHERE no = 2", "day"),

@@ -100,13 +100,13 @@ def stage_csv(
             name,
             verdict.type,
             alias=alias,
-            notes=(verdict.note,) if verdict.note else (),
+            notes=tuple(filter(None, (verdict.note, verdict.evidence))),
             spelling=verdict.spelling,
         )
         for (name, alias), verdict in verdicts.items()
     )
     notes += [note for file in loaded for note in file.notes]
-    notes += [f"{column.name}: {note}" for column in columns for note in column.notes]
+    notes += [f"{name}: {verdict.note}" for (name, _), verdict in verdicts.items() if verdict.note]
     notes += _note_on_comma(verdicts)
     mended = any(file.mended for file in loaded)
     left_out = [line for file in present for line in _titles(file)]
@@ -217,7 +217,9 @@ def _staged(
     with text_table(connection, len(staging.names)) as target:
         loaded = _load_all(connection, staging, target)
         text = [target.columns[i] for i in staging.text]
-        verdicts = infer(connection, target.relation, target.columns, answers, text=text)
+        verdicts = infer(
+            connection, target.relation, target.columns, staging.names, answers, text=text
+        )
         chosen = ", ".join(
             f"{verdict.of(column)} AS {quote(alias)}"
             for column, verdict, alias in zip(target.columns, verdicts, aliases, strict=True)
@@ -259,7 +261,9 @@ def _typed_at_once(
     loaded = _load_all(connection, staging, target)
     proven = {columns[i]: guessed for i, guessed in guesses.items()}
     text = [columns[i] for i in staging.text]
-    verdicts = infer(connection, relation, columns, answers, proven, text)
+    verdicts = infer(connection, relation, columns, staging.names, answers, proven, text)
+    if any(verdicts[i].type != guessed.type for i, guessed in guesses.items()):
+        raise MisfitError
     for column, verdict, alias in zip(columns, verdicts, aliases, strict=True):
         if column not in proven and verdict.of(column) != column:
             connection.execute(

@@ -1,7 +1,7 @@
 """The types that columns of text really have, judged over every value rather than a sample."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 
@@ -12,8 +12,17 @@ from fluid_build.sources.conventions import (
     Reading,
     decide,
     decide_alone,
+    is_spelled_in_two_ways,
+    settling_classes,
 )
-from fluid_build.sources.personal_text import presentable
+from fluid_build.sources.delimited.affixes import Affixes, bare_number, find_affixes
+from fluid_build.sources.delimited.settling import (
+    evidence_of,
+    example_of,
+    may_be_quoted,
+    outvoted_columns,
+    with_evidence,
+)
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import (
     CLASSES,
@@ -47,7 +56,8 @@ class TextColumn:
     """The verdict on a column: its type, and a sentence for the user.
 
     ``template`` is the SQL that reads a value, with ``{c}`` where the column stands, and ``plain``
-    says that it is but a cast. ``spelling`` is the convention of its text, as in ``Reading``.
+    says that it is but a cast. ``spelling`` is the convention of its text, as in ``Reading``, and
+    ``evidence`` a sentence on the values that settle it.
     """
 
     type: str
@@ -55,6 +65,7 @@ class TextColumn:
     note: str = ""
     plain: bool = True
     spelling: str = ""
+    evidence: str = ""
 
     def of(self, column: str) -> str:
         """Return the SQL that reads a value of a column, which is given as SQL itself."""
@@ -63,10 +74,14 @@ class TextColumn:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What the start of a column settles: the classes of its values there, and their reading."""
+    """What the start of a column settles: the classes of its values there, and their reading.
+
+    ``example`` is a value there that allows no other reading, where one may be shown.
+    """
 
     classes: int
     reading: Reading
+    example: str = ""
 
     @property
     def type(self) -> str:
@@ -114,10 +129,14 @@ def guess(
     out, since these have to be counted.
     """
     guesses = {}
-    for name, mask in zip(columns, _masks(connection, start, columns), strict=True):
+    for name, mask in zip(columns, _masks(connection, start, _quoted(columns)), strict=True):
         reading = decide_alone(mask).reading
         if reading and not mask & NULL_WORD:
-            guesses[name] = Guess(mask, reading)
+            column = quote(name)
+            example = ""
+            if is_spelled_in_two_ways(mask, reading):
+                example = example_of(connection, start, column, column, reading)
+            guesses[name] = Guess(mask, reading, example)
     return guesses
 
 
@@ -131,33 +150,96 @@ def infer(
     connection: duckdb.DuckDBPyConnection,
     relation: str,
     columns: Sequence[str],
+    labels: Sequence[str],
     answers: Conventions = NO_ANSWERS,
     proven: Mapping[str, Guess] | None = None,
     text: Collection[str] = (),
 ) -> list[TextColumn]:
     """Return the type of each text column of a relation, such that every value of it fits.
 
-    ``proven`` are the columns that are no text any more: all their values passed a guess's test.
-    ``text`` are columns that stay text.
-    Digits with a leading zero, and numbers of more digits than a type keeps, stay text, and so
-    does what could be read in two ways (``conventions``).
+    ``labels`` are what notes call the columns. ``proven`` are the columns that are no text any
+    more: all their values passed a guess's test. Digits with a leading zero, and numbers of more
+    digits than a type keeps, stay text, and so does what could be read in two ways
+    (``conventions``). ``text`` are columns that stay text.
     """
-    row = connection.execute(f"SELECT count(*) FROM {relation}").fetchone()
-    rows = int(row[0]) if row else 0
-    known = {name: guessed.classes for name, guessed in (proven or {}).items()}
-    known |= dict.fromkeys(text, TEXT)
-    open_ = [name for name in columns if name not in known]
-    sampled = sampled_rows(len(open_))
-    sample_masks = _masks(connection, f"(FROM {relation} LIMIT {sampled})", open_)
-    known |= zip(open_, sample_masks, strict=True)
-    if rows > sampled:
-        again = _unsettled(connection, relation, open_, sample_masks)
-        known |= zip(again, _masks(connection, relation, again), strict=True)
-    masks = [known[name] for name in columns]
-    return [
-        _verdict(connection, relation, name, mask, decision)
-        for name, mask, decision in zip(columns, masks, decide(masks, answers), strict=True)
-    ]
+    guessed = proven or {}
+    masks = {name: guess.classes for name, guess in guessed.items()} | dict.fromkeys(text, TEXT)
+    open_ = [name for name in columns if name not in masks]
+    masks |= _classes_of(connection, relation, open_)
+    affixes = _affixed(connection, relation, [name for name in open_ if masks[name] & TEXT], masks)
+    texts = [_text_of(name, affixes) if name in open_ else None for name in columns]
+    all_masks = [masks[name] for name in columns]
+    outvoted = outvoted_columns(connection, relation, texts, all_masks)
+    decisions = decide(all_masks, answers, outvoted)
+    if any(decision.settled_by is not None for decision in decisions):
+        # What one column says of another must hold against every number of the file.
+        all_masks = _with_numbers_in_text(connection, relation, texts, all_masks)
+        decisions = decide(all_masks, answers, outvoted)
+    examples = {
+        i: guessed[name].example
+        if value is None
+        else example_of(connection, relation, quote(name), value, decision.reading)
+        for i, (name, value, decision) in enumerate(zip(columns, texts, decisions, strict=True))
+        if decision.reading and is_spelled_in_two_ways(all_masks[i], decision.reading)
+    }
+    verdicts = []
+    for i, (name, decision) in enumerate(zip(columns, decisions, strict=True)):
+        described = replace(decision, note=with_evidence(decision, labels, examples))
+        verdict = _verdict(connection, relation, name, masks[name], described, affixes.get(name))
+        reading = decision.reading
+        if reading and i in examples and masks[name] & settling_classes(reading):
+            verdict = replace(verdict, evidence=evidence_of(reading, examples[i]))
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _with_numbers_in_text(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    texts: Sequence[str | None],
+    masks: Sequence[int],
+) -> list[int]:
+    """Return the columns' classes with those of the numbers among text, such as ``46,88 EUR``."""
+    of_text = [i for i, text in enumerate(texts) if text is not None and masks[i] & TEXT]
+    numbers = _masks(connection, relation, [bare_number(texts[i] or "") for i in of_text])
+    in_text = dict(zip(of_text, numbers, strict=True))
+    return [mask | in_text.get(i, 0) for i, mask in enumerate(masks)]
+
+
+def _quoted(columns: Sequence[str]) -> list[str]:
+    return [quote(name) for name in columns]
+
+
+def _text_of(name: str, affixes: Mapping[str, Affixes]) -> str:
+    """Return the SQL of what a column's values are classed by."""
+    return bare_number(quote(name)) if name in affixes else quote(name)
+
+
+def _classes_of(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> dict[str, int]:
+    """Return the classes of each column's values: of a sample, and of all where that's open."""
+    sampled = sampled_rows(len(columns))
+    start = _masks(connection, f"(FROM {relation} LIMIT {sampled})", _quoted(columns))
+    masks = dict(zip(columns, start, strict=True))
+    if _count_of(connection, relation, "true") > sampled:
+        again = _unsettled(connection, relation, columns, start)
+        masks |= zip(again, _masks(connection, relation, _quoted(again)), strict=True)
+    return masks
+
+
+def _affixed(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: Sequence[str],
+    masks: dict[str, int],
+) -> dict[str, Affixes]:
+    """Return the columns that are numbers but for what surrounds them, and update their classes."""
+    affixes = find_affixes(connection, relation, columns)
+    bare = [bare_number(quote(name)) for name in affixes]
+    numbers = dict(zip(affixes, _masks(connection, relation, bare), strict=True))
+    masks |= numbers
+    return {name: found for name, found in affixes.items() if not numbers[name] & TEXT}
 
 
 def _unsettled(
@@ -185,11 +267,11 @@ def _unsettled(
 def _masks(
     connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
 ) -> list[int]:
-    """For each column the classes that its values belong to, as a sum of bits."""
+    """For each column, given as SQL, the classes that its values belong to, as a sum of bits."""
     if not columns:
         return []
     # One expression over all values, however many columns: compiling it is what takes time.
-    cells = ", ".join(quote(name) for name in columns)
+    cells = ", ".join(columns)
     rows = connection.execute(
         f"SELECT i, bit_or({class_sql('v')}) FROM (SELECT unnest(range({len(columns)})) AS i,"
         f" unnest([{cells}]) AS v FROM {relation}) WHERE v IS NOT NULL GROUP BY i"
@@ -230,9 +312,14 @@ def _verdict(
     name: str,
     mask: int,
     decision: Decision,
+    affixes: Affixes | None,
 ) -> TextColumn:
     column = quote(name)
     chosen = decision.reading
+    if chosen is not None and affixes is not None:
+        template = filled(chosen.template, bare_number("{c}"))
+        chosen = replace(chosen, template=template, spelling=chosen.spelling or ".")
+        decision = replace(decision, note=" ".join(filter(None, (affixes.note, decision.note))))
     if chosen is None:
         note = decision.note or _note_on_text(connection, relation, name, mask)
         if not mask & NULL_WORD:
@@ -283,20 +370,11 @@ def _note_on_text(
     if not odd.are_few:
         return ""
     verb = "is" if odd.odd == 1 else "are"
-    example = f" (such as {clip(odd.example, 30)!r})" if _may_be_quoted(odd.example) else ""
+    example = f" (such as {clip(odd.example, 30)!r})" if may_be_quoted(odd.example) else ""
     return (
         f"Read as text: {odd.odd:,} of {odd.total:,} values {verb}n't "
         f"{_TYPE_PHRASES[reading.type]}{example}."
     )
-
-
-def _may_be_quoted(value: str) -> bool:
-    """Return whether a stray value is no part of a phone number, a date of birth or an address."""
-    return presentable(value) and sum(map(str.isdigit, value)) <= _MOST_DIGITS_QUOTED
-
-
-_MOST_DIGITS_QUOTED = 5
-"""Enough for an amount with its unit, and too few for what a person has a number for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ must decide: another column, or the user's answer.
 """
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,23 @@ from fluid_build.text import noun
 _COLUMNS_A_QUERY = 200
 """Columns checked in one query: DuckDB takes time to plan thousands of expressions at once."""
 
-_OPEN_NUMBER = "-?[1-9][0-9]{0,2}[.,][0-9]{3}"
+_OPEN_NUMBER = "[1-9][0-9]{0,2}[.,][0-9]{3}"
+_FIRST_TO_LAST_DIGIT = "[.,]?[0-9](?:.*[0-9])?[.,]?"
+_BLANK_OR_SIGN = "[-+\u2212\u2013()% \t\u00a0\u202f]"
+_AROUND_A_NUMBER = "(?:[$€£¥₹₽₺₩₪₫₴₦฿]|R\\$|[A-Z]{3}|z\u0142|K\u010d|kr[.]?|Fr[.]|Rs[.]?)?"
+"""What may be left of a text without its digits, blanks and signs: a currency."""
+_AROUND_EVIDENCE = "(?:[$€£¥]|EUR|USD|GBP|CHF)?"
+_ONE_READING = {
+    mark: f"(?:0|[1-9][0-9]{{0,11}}|[1-9][0-9]{{0,2}}([{group}][0-9]{{3}}){{1,3}})[{mark}]"
+    "[0-9]{1,2}"
+    for mark, group in ((".", ","), (",", "."))
+}
+"""Numbers that can't be meant by the other decimal mark, whatever the column they're in."""
+_SHORT = 40
+"""Bytes that no number with a currency has; longer text isn't taken apart."""
+_CLEARLY = 9
+"""So many values must allow one reading for each that allows two, where another column of the file
+has the other decimal mark."""
 _NUMBERS = ("BIGINT", "DOUBLE")
 _WHAT = {
     "title": "above the table",
@@ -126,9 +142,9 @@ class _Pair:
             # Only digits that DuckDB writes the same way are read like this.
             return self.present
         if type_ in _NUMBERS:
-            return _number(self.present, type_, spelling or ".")
+            return _surrounded_number(self.present, type_, spelling or ".")
         if spelling:
-            return _date(self.present, spelling)
+            return _date(f"trim({self.present})", spelling)
         return f"TRY_CAST({self.present} AS {type_})"
 
     @property
@@ -145,10 +161,35 @@ class _Pair:
         return f"CAST({name} AS VARCHAR)" if as_text else name
 
 
+def _surrounded_number(text: str, type_: str, mark: str) -> str:
+    """Return a number that may have a currency, a percent sign or its minus sign around it.
+
+    The number is what stands from the first digit to the last.
+    """
+    core = f"regexp_extract({text}, {literal(_FIRST_TO_LAST_DIGIT)})"
+    is_negative = (
+        f"regexp_matches({text}, '^[^0-9]*[-\u2212\u2013(]') OR"
+        f" regexp_matches({text}, '[-\u2212\u2013][^0-9]*$')"
+    )
+    signed = f"concat(CASE WHEN {is_negative} THEN '-' ELSE '' END, {core})"
+    number = _number(signed, type_, mark)
+    return (
+        f"CASE WHEN regexp_full_match({text}, '[-0-9.,eE]*') THEN {_number(text, type_, mark)}"
+        f" WHEN {_has_only(text, core, _AROUND_A_NUMBER)} THEN {number} END"
+    )
+
+
+def _has_only(text: str, core: str, around: str) -> str:
+    """Return whether nothing but blanks, signs and a pattern is around the core of a text."""
+    outside = f"regexp_replace(replace({text}, {core}, ''), {literal(_BLANK_OR_SIGN)}, '', 'g')"
+    return f"regexp_full_match({outside}, {literal(around)})"
+
+
 def _number(text: str, type_: str, mark: str) -> str:
     """Return a number composed of its digits; null where a mark is in a wrong position."""
     groups = SPACES + ("," if mark == "." else ".")
-    whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+|[0-9]*)"
+    lakhs = "|[0-9]{1,2}(,[0-9]{2})+,[0-9]{3}" if mark == "." else ""
+    whole = f"([0-9]{{1,3}}([{groups}][0-9]{{3}})+{lakhs}|[0-9]*)"
     sign = f"CASE WHEN starts_with({text}, '-') THEN '-' ELSE '' END"
     if type_ == "BIGINT":
         digits = f"translate({text}, {literal('-' + groups)}, '')"
@@ -210,23 +251,59 @@ def _unsettled(
     pairs: Sequence[_Pair],
     answers: Conventions,
 ) -> Iterator[str]:
-    """Return the columns of which every value has a second reading that nothing rules out."""
+    """Return the columns whose values have a second reading that nothing rules out."""
     spelled = [pair for pair in pairs if pair.column.spelling in _RIVALS]
     if not spelled:
         return
-    counts = ", ".join(f"count_if({fits}), count_if({only})" for fits, only in map(_tests, spelled))
-    row = connection.execute(f"SELECT {counts} FROM {relation}").fetchone() or ()
-    figures = dict(zip(spelled, zip(row[::2], row[1::2], strict=True), strict=True))
-    settled = {pair.column.spelling for pair in spelled if figures[pair][1]}
+    figures = dict(zip(spelled, _counts(connection, relation, map(_tests, spelled)), strict=True))
     answered = {answers.decimal, *DATE_FORMATS.get(answers.date_order or "", ())}
-    for pair in spelled:
+    open_ = [pair for pair in spelled if figures[pair][0] and pair.column.spelling not in answered]
+    by_others = any(not figures[pair][1] for pair in open_)
+    in_text = _marks_in_text(connection, relation, pairs) if by_others else set()
+    for pair in open_:
         spelling = pair.column.spelling
         fits_both, settling = figures[pair]
-        rivals = settled & _RIVALS[spelling] - {spelling}
-        if not fits_both or settling or spelling in answered:
-            continue
-        if spelling not in settled or rivals:
+        settled = {
+            other.column.spelling for other in spelled if other is not pair and figures[other][1]
+        }
+        rivals = _RIVALS[spelling] - {spelling}
+        if settling:
+            is_unsettled = bool(settled & rivals) and settling < _CLEARLY * fits_both
+        else:
+            is_unsettled = spelling not in settled or bool((settled | in_text) & rivals)
+        if is_unsettled:
             yield pair.column.name
+
+
+def _counts(
+    connection: duckdb.DuckDBPyConnection, relation: str, conditions: Iterable[tuple[str, str]]
+) -> list[tuple[int, int]]:
+    """Return how many rows meet each condition of some pairs."""
+    counts = ", ".join(f"count_if({first}), count_if({second})" for first, second in conditions)
+    row = connection.execute(f"SELECT {counts} FROM {relation}").fetchone() or ()
+    return list(zip(row[::2], row[1::2], strict=True))
+
+
+def _marks_in_text(
+    connection: duckdb.DuckDBPyConnection, relation: str, pairs: Sequence[_Pair]
+) -> set[str]:
+    """Return the decimal marks that numbers in columns of text can't be without."""
+    texts = [pair.present for pair in pairs if pair.column.type == "VARCHAR"]
+    counts = _counts(connection, relation, map(_evident_marks, texts)) if texts else []
+    return {
+        mark for of_a_text in counts for mark, count in zip(".,", of_a_text, strict=True) if count
+    }
+
+
+def _evident_marks(text: str) -> tuple[str, str]:
+    core = f"regexp_extract({text}, {literal(_FIRST_TO_LAST_DIGIT)})"
+    alone = _has_only(text, core, _AROUND_EVIDENCE)
+    point, comma = (
+        f"strlen({text}) < {_SHORT} AND regexp_full_match({core}, {literal(_ONE_READING[mark])})"
+        f" AND {alone}"
+        for mark in ".,"
+    )
+    return point, comma
 
 
 _RIVALS: Mapping[str, Set[str]] = {
@@ -240,11 +317,12 @@ def _tests(pair: _Pair) -> tuple[str, str]:
     """Return conditions: the text fits another convention too; it only fits this one."""
     text, spelling = pair.present, pair.column.spelling
     if spelling in (".", ","):
-        marked = f"regexp_matches({text}, '[.,]')"
-        either = f"regexp_full_match({text}, {literal(_OPEN_NUMBER)})"
+        core = f"regexp_extract({text}, {literal(_FIRST_TO_LAST_DIGIT)})"
+        marked = f"regexp_matches({core}, '[.,]')"
+        either = f"regexp_full_match({core}, {literal(_OPEN_NUMBER)})"
         return either, f"{marked} AND NOT {either}"
     late = [
-        f"TRY_CAST(split_part({text}, {literal(spelling[2])}, {part}) AS INTEGER) > 12"
+        f"TRY_CAST(split_part(trim({text}), {literal(spelling[2])}, {part}) AS INTEGER) > 12"
         for part in (1, 2)
     ]
     return f"NOT ({' OR '.join(late)})", " OR ".join(late)

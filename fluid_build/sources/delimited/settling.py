@@ -1,0 +1,86 @@
+"""What in a file settles how its numbers and dates are read: a value, or how many of them."""
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+
+from fluid_build.sources.conventions import DATE_FORMATS, Decision, Reading, contested
+from fluid_build.sources.conventions import settling_classes as classes_settling
+from fluid_build.sources.personal_text import presentable
+from fluid_build.sources.text_classes import class_sql
+from fluid_build.text import clip
+
+_MOST_DIGITS_QUOTED = 5
+"""Enough for an amount with its unit, and too few for what a person has a number for."""
+
+_CLEARLY = 9
+"""So many times as many values that settle a convention as values that fit both: coordinates among
+amounts do. A few 1.5 among 654.159 are as likely to be mistyped."""
+
+
+def may_be_quoted(value: str) -> bool:
+    """Return whether a value is no part of a phone number, a date of birth or an address."""
+    return presentable(value) and sum(map(str.isdigit, value)) <= _MOST_DIGITS_QUOTED
+
+
+def outvoted_columns(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    texts: Sequence[str | None],
+    masks: Sequence[int],
+) -> set[int]:
+    """Return the positions of contested columns that too few of their own values settle.
+
+    ``texts`` are the columns' values as SQL, None for a column whose text is gone; such a column
+    counts as outvoted, so that it's read again as text.
+    """
+    outvoted = set()
+    for position, (settling, fitting_both) in contested(masks).items():
+        text = texts[position]
+        if text is None:
+            outvoted.add(position)
+            continue
+        row = connection.execute(
+            f"SELECT count_if(class & {settling} <> 0), count_if(class & {fitting_both} <> 0)"
+            f" FROM (SELECT {class_sql(text)} AS class FROM {relation})"
+        ).fetchone() or (0, 0)
+        if row[0] < _CLEARLY * row[1]:
+            outvoted.add(position)
+    return outvoted
+
+
+def example_of(
+    connection: duckdb.DuckDBPyConnection, relation: str, name: str, text: str, reading: Reading
+) -> str:
+    """Return a value that allows only this reading, and may be shown; empty if there is none.
+
+    ``name`` and ``text`` are SQL: the column, and its values as they're classed.
+    """
+    settling = classes_settling(reading)
+    if not settling or reading.type == "DATE":
+        return ""
+    row = connection.execute(
+        f"SELECT {name} FROM {relation} WHERE {class_sql(text)} & {settling} <> 0 LIMIT 1"
+    ).fetchone()
+    return row[0].strip() if row and may_be_quoted(row[0]) else ""
+
+
+def evidence_of(reading: Reading, example: str) -> str:
+    """Write a sentence on why a column's own values allow but one convention."""
+    if reading.spelling in DATE_FORMATS["dmy"]:
+        return "Day first: some of its dates have a day above 12."
+    if reading.spelling in DATE_FORMATS["mdy"]:
+        return "Month first: some of its dates have a day above 12."
+    mark = "comma" if reading.spelling == "," else "point"
+    values = f"values such as {clip(example, 30)}" if example else "some values"
+    return f"Decimal {mark}: {values} allow no other reading."
+
+
+def with_evidence(decision: Decision, columns: Sequence[str], examples: Mapping[int, str]) -> str:
+    """Return a decision's note with the column that settled it, and a value of that column."""
+    if decision.settled_by is None:
+        return decision.note
+    column = f"`{clip(columns[decision.settled_by], 60)}`"
+    example = examples.get(decision.settled_by, "")
+    having = f" has values such as {clip(example, 30)}" if example else ""
+    return f"{decision.note.removesuffix('.')}: {column}{having}."
