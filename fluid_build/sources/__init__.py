@@ -15,7 +15,7 @@ from fluid_build.sources.options import (
     options_set,
 )
 from fluid_build.sources.table_choice import OnTables, any_tables
-from fluid_build.sources.uri import Address, locate
+from fluid_build.sources.uri import Address, MemoryAddress, locate
 
 if TYPE_CHECKING:
     from fluid_build.sources.base import Source
@@ -56,7 +56,8 @@ def open_source(
         on_progress=on_progress,
     )
     module, _, function = address.kind.opener.partition(":")
-    opened: Source = getattr(importlib.import_module(module), function)(address.place, options)
+    place_or_tables = address.tables if isinstance(address, MemoryAddress) else address.place
+    opened: Source = getattr(importlib.import_module(module), function)(place_or_tables, options)
     opened.opened_as = OpenedAs(address, options)
     opened.conventions = requested.conventions
     if name is not None:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from fluid_build.sources.extensions import POSTGRES_SCANNER, SQLITE_SCANNER, Extension
 
-Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl", "combined"]
+Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl", "in_memory", "combined"]
 Option: TypeAlias = Literal[
     "schemas", "tables", "views", "sample", "nested", "dialect", "conventions"
 ]
@@ -121,6 +121,18 @@ DDL = SourceKind(
     opener="fluid_build.sources.ddl:open_structure",
     options=frozenset({"tables", "dialect"}),
 )
+IN_MEMORY = SourceKind(
+    name="in_memory",
+    label="data in memory",
+    phrase="data in memory",
+    opener="fluid_build.sources.in_memory.source:open_in_memory",
+    options=frozenset({"tables"}),
+    query_hint=(
+        "The queries use table names. In Python, DuckDB runs one on a data frame in a variable of"
+        " that name: duckdb.sql('…')."
+    ),
+)
+"""Tables of the calling process; no URI leads to them."""
 COMBINED = SourceKind(
     name="combined",
     label="several sources",
@@ -135,7 +147,7 @@ COMBINED = SourceKind(
 """What several sources are together; each of them has its own kind."""
 
 KINDS: Mapping[str, SourceKind] = {
-    kind.name: kind for kind in (DUCKDB, SQLITE, POSTGRES, FILES, DDL, COMBINED)
+    kind.name: kind for kind in (DUCKDB, SQLITE, POSTGRES, FILES, DDL, IN_MEMORY, COMBINED)
 }
 """Every kind by its name."""
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
@@ -10,7 +11,16 @@ from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, Unkno
 from fluid_build.regular_files import not_regular, open_regular
 from fluid_build.secrets import redact
 from fluid_build.sources.endings import is_ddl, is_surely_data
-from fluid_build.sources.kinds import DDL, FILES, KINDS, POSTGRES, SCHEMES, ServerKind, SourceKind
+from fluid_build.sources.kinds import (
+    DDL,
+    FILES,
+    IN_MEMORY,
+    KINDS,
+    POSTGRES,
+    SCHEMES,
+    ServerKind,
+    SourceKind,
+)
 from fluid_build.text import nearest
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(?=//|/|[^\\])")
@@ -26,6 +36,22 @@ class Address:
 
     kind: SourceKind
     place: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAddress(Address):
+    """Tables of this process by name: no text leads to them, so ``place`` only describes them."""
+
+    tables: Mapping[str, object] = field(repr=False)
+
+    # Data frames can't be compared with ==.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+
+def in_memory(tables: Mapping[str, object]) -> MemoryAddress:
+    """Return the address of tables of this process."""
+    return MemoryAddress(IN_MEMORY, IN_MEMORY.phrase, tables)
 
 
 def path_from(folder: Path, path: Path) -> str | None:

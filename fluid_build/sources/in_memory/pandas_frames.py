@@ -1,0 +1,214 @@
+"""pandas data frames: index, names and dtypes that DuckDB doesn't read by itself."""
+
+import json
+import math
+import sys
+import uuid
+from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from numbers import Integral
+from typing import Any, TypeGuard
+
+import duckdb
+
+from fluid_build.sources.in_memory.prepared import PreparedColumn, PreparedTable, distinct_names
+from fluid_build.sources.personal_text import holds_personal
+from fluid_build.sources.sql import literal, quote
+from fluid_build.text import listed
+
+_READABLE_KINDS = frozenset("biufMm")
+"""NumPy's letters of boolean, whole, unsigned, floating, datetime and timedelta."""
+_LARGEST_EXACT = 2**53
+"""Whole numbers up to here are exact in a float64."""
+_FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (bool, "boolean"),
+    (Integral, "whole number"),
+    (float, "number"),
+    (Decimal, "decimal"),
+    (str, "text"),
+    ((bytes, bytearray, memoryview), "bytes"),
+    (datetime, "timestamp"),
+    (date, "date"),
+    (time, "time"),
+    (timedelta, "duration"),
+    (uuid.UUID, "UUID"),
+    ((dict, list, tuple, set, frozenset), "nested value"),
+)
+"""What an object column may hold, the narrower types before those that include them."""
+
+
+def is_pandas_frame(table: object) -> TypeGuard[Any]:
+    """Return whether an object is a pandas data frame; pandas isn't imported for that."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(table, pandas.DataFrame)
+
+
+def prepare_pandas(connection: duckdb.DuckDBPyConnection, frame: Any) -> PreparedTable:
+    """Return a frame whose columns DuckDB reads with the values that they have.
+
+    A named index is data, so it's read as columns. The frame itself isn't changed.
+    """
+    frame = _with_named_index(frame)
+    names, notes = distinct_names([_label(label) for label in frame.columns])
+    frame = frame.set_axis([f"c{position}" for position in range(len(names))], axis=1)
+    replaced: dict[str, Any] = {}
+    expressions: dict[str, str] = {}
+    remarks: dict[str, str] = {}
+    for column in frame.columns:
+        values = _densified(frame[column])
+        readable, expression, remark = _readable(values)
+        if readable is not frame[column]:
+            replaced[column] = readable
+        expressions[column], remarks[column] = expression or quote(column), remark
+    frame = frame.assign(**replaced) if replaced else frame
+    # DuckDB types an object column by a sample, and a value further down may not fit.
+    connection.execute(f"SET pandas_analyze_sample = {len(frame)}")
+    connection.register(_REGISTERED, frame)
+    try:
+        for column, settled in _settled(connection, frame, expressions):
+            expressions[column], remark = settled
+            remarks[column] = remark or remarks[column]
+    finally:
+        connection.unregister(_REGISTERED)
+    columns = tuple(
+        PreparedColumn(name, expressions[column], (remarks[column],) if remarks[column] else ())
+        for name, column in zip(names, frame.columns, strict=True)
+    )
+    return PreparedTable(frame, columns, len(frame), notes)
+
+
+_REGISTERED = "frame_to_prepare"
+_JSON = "CAST({} AS JSON)"
+
+
+def _with_named_index(frame: Any) -> Any:
+    if all(name is None for name in frame.index.names):
+        return frame
+    levels = frame.index.to_frame(index=False)
+    unnamed = [position for position, name in enumerate(frame.index.names) if name is None]
+    levels = levels.drop(columns=levels.columns[unnamed])
+    pandas = sys.modules["pandas"]
+    return pandas.concat([levels, frame.reset_index(drop=True)], axis=1)
+
+
+def _label(label: object) -> str:
+    """Return a column's label as a name: levels of a MultiIndex are joined with a dot."""
+    if isinstance(label, tuple):
+        return ".".join(filter(None, map(_label, label)))
+    return "" if label is None or label != label else str(label)
+
+
+def _densified(values: Any) -> Any:
+    return values.sparse.to_dense() if hasattr(values.dtype, "fill_value") else values
+
+
+def _readable(values: Any) -> tuple[Any, str, str]:
+    """Return a column as DuckDB can read it, an expression over it or "", and a note or ""."""
+    dtype = values.dtype
+    if str(dtype) == "category":
+        if _is_text(dtype.categories.dtype):
+            return values, f"CAST({quote(str(values.name))} AS VARCHAR)", ""
+    if str(dtype) in ("category", "object") or hasattr(dtype, "pyarrow_dtype"):
+        # DuckDB converts a whole frame with pyarrow if one of its columns is of pyarrow's.
+        values = values.astype(object)
+        return _readable_objects(values)
+    numpy_kind = getattr(getattr(dtype, "numpy_dtype", dtype), "kind", "")
+    if numpy_kind in _READABLE_KINDS or _is_text(dtype) or hasattr(dtype, "tz"):
+        return values, "", ""
+    text = values.astype(object).map(str, na_action="ignore")
+    return text, "", f"Its pandas type {dtype} has no counterpart in SQL, so it's read as text."
+
+
+def _is_text(dtype: Any) -> bool:
+    return str(dtype) in ("str", "string") or str(dtype).startswith("string[")
+
+
+def _readable_objects(values: Any) -> tuple[Any, str, str]:
+    present = values[values.notna()]
+    families = {_family(kind) for kind in set(map(type, present))}
+    if families == {"nested value"}:
+        as_json = values.map(_json, na_action="ignore")
+        return as_json, _JSON.format(quote(str(values.name))), ""
+    if len(families) > 1 and not _are_plain_numbers(families, present):
+        note = f"It holds {listed(sorted(families))} values; read as text."
+        return values.map(str, na_action="ignore"), "", note
+    if families == {"other"}:
+        kind = type(present.iloc[0]).__name__
+        return values.map(str, na_action="ignore"), "", f"Its {kind} values are read as text."
+    if families == {"timestamp"} and len({each.tzinfo is None for each in present}) > 1:
+        note = "Some of its times have a time zone and some haven't; read as text."
+        return values.map(str, na_action="ignore"), "", note
+    return values, "", ""
+
+
+def _family(kind: type) -> str:
+    if kind.__name__ == "ndarray":
+        return "nested value"
+    return next((family for types, family in _FAMILIES if issubclass(kind, types)), "other")
+
+
+def _are_plain_numbers(families: set[str], present: Iterable[Any]) -> bool:
+    """Return whether whole and other numbers can be one column without losing a digit."""
+    if families != {"whole number", "number"}:
+        return False
+    return all(abs(v) <= _LARGEST_EXACT for v in present if isinstance(v, Integral))
+
+
+def _json(value: object) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> object:
+    """Return a nested value with nothing in it but what JSON has."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def _settled(
+    connection: duckdb.DuckDBPyConnection, frame: Any, expressions: dict[str, str]
+) -> Iterable[tuple[str, tuple[str, str]]]:
+    """Yield better expressions for columns, by all of their values, each with a note or ""."""
+    for column in frame.columns:
+        if expressions[column] == _JSON.format(quote(column)):
+            structure = _structure(connection, expressions[column])
+            if structure is not None:
+                yield column, (f"from_json({quote(column)}, {literal(structure)})", "")
+        elif getattr(frame[column].dtype, "kind", "") == "f" and _is_whole(connection, column):
+            note = (
+                "Its values are whole numbers, which pandas keeps as float64 because some are"
+                " missing; read as whole numbers."
+            )
+            yield column, (f"CAST({quote(column)} AS BIGINT)", note)
+
+
+def _structure(connection: duckdb.DuckDBPyConnection, expression: str) -> str | None:
+    """Return the structure that JSON values share; None where there's none, or it's personal."""
+    (structure,) = connection.execute(
+        f"SELECT json_group_structure({expression}) FROM {_REGISTERED}"
+    ).fetchall()[0]
+    if structure is None or '"JSON"' in structure or '"NULL"' in structure:
+        return None
+    (type_,) = connection.execute(
+        f"SELECT typeof(from_json(NULL::JSON, {literal(structure)}))"
+    ).fetchall()[0]
+    # The keys of an object become part of the type, which is no secret.
+    return None if holds_personal(type_) else str(structure)
+
+
+def _is_whole(connection: duckdb.DuckDBPyConnection, column: str) -> bool:
+    """Return whether a column of floats has missing values, and only whole numbers besides."""
+    name = quote(column)
+    query = (
+        f"SELECT count({name}) BETWEEN 1 AND count(*) - 1"
+        f" AND coalesce(bool_and(abs({name}) <= {_LARGEST_EXACT} AND {name} = trunc({name})), false)"
+        f" FROM {_REGISTERED}"
+    )
+    return bool(connection.execute(query).fetchall()[0][0])
