@@ -14,7 +14,7 @@ from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, Dimensio
 from fluid_build.modeling.dimensional.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.conventions import Conventions
-from fluid_build.sources.kinds import DDL, KINDS, ServerKind
+from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, ServerKind
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
@@ -24,6 +24,8 @@ _PLACEHOLDER = "SOURCE"
 
 def forge_again(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
     """Return what forges a folder again as it was forged, with the decisions in it."""
+    if manifest.source.kind == IN_MEMORY.name:
+        return Step("", f"Forge the data again in Python, with out={str(folder)!r}.")
     parts = manifest.source.parts or {"": manifest.source}
     is_ddl = manifest.source.kind == DDL.name
     places = {name: _place(source, folder) for name, source in parts.items()}

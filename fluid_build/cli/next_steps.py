@@ -23,7 +23,7 @@ from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.report.terminal.summary_screen import connected_tables
 from fluid_build.report.view import SourceView
 from fluid_build.secrets import redact, surely_without_passwords
-from fluid_build.sources.kinds import DDL, KINDS, ServerKind
+from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.uri import Address, locate
@@ -124,7 +124,7 @@ def report_step(folder: Path) -> Step:
 
 def after_review(folder: Path, manifest: Manifest) -> tuple[Step, ...]:
     """Return what to do with a folder that was reviewed without its source."""
-    if manifest.source.kind == DDL.name:
+    if manifest.source.kind in (DDL.name, IN_MEMORY.name):
         return ()
     sources = manifest.source.parts or {"": manifest.source}
     addresses = {

@@ -11,12 +11,13 @@ from fluid_build.errors import UsageError, unknown_name
 from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.file_layout import format_of
-from fluid_build.sources.kinds import COMBINED, DDL, FILES, KINDS, SCHEMES
+from fluid_build.sources.kinds import COMBINED, DDL, FILES, IN_MEMORY, KINDS, SCHEMES
 from fluid_build.sources.options import FLAGS, ReadOptions, options_for, options_set
 from fluid_build.sources.uri import Address, is_place, locate
 
 _FORMATS = {"csv": {"csv"}, "parquet": {"parquet"}, "json": {"json", "jsonl"}}
-CHOICES = (*(name for name in KINDS if name not in (DDL.name, COMBINED.name)), *_FORMATS)
+_WITHOUT_URI = (DDL, IN_MEMORY, COMBINED)
+CHOICES = (*(name for name, kind in KINDS.items() if kind not in _WITHOUT_URI), *_FORMATS)
 """What ``--source`` may say; the schemes of URIs are understood as well."""
 
 
@@ -41,7 +42,7 @@ def check_kind(requested: str | None, uri: str) -> Address:
     if requested is None:
         return locate(uri)
     kind = FILES if requested in _FORMATS else KINDS.get(requested) or SCHEMES.get(requested)
-    if kind is None or kind in (DDL, COMBINED):
+    if kind is None or kind in _WITHOUT_URI:
         raise unknown_name("source kind", requested, CHOICES)
     address = locate(uri)
     if kind is not address.kind:

@@ -24,7 +24,7 @@ from fluid_build.report.page.page_file import is_page, write_page
 from fluid_build.report.page.run_facts import RunFacts
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
-from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.sources.kinds import IN_MEMORY, KINDS, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.text import as_sentence, not_an_option
 from fluid_build.transform.plan.elements import TransformPlan
@@ -203,15 +203,20 @@ def _next_steps(folder: Path, manifest: Manifest, *, has_data: bool) -> Iterator
     name = not_an_option(folder_name(folder))
     quoted = shlex.quote(name)
     if has_data:
-        uris = list(_uris(manifest.source, folder))
-        options = "".join(f" --uri {shlex.quote(uri)}" for uri, _ in uris)
-        remarks = "".join(f" ({remark})" for remark in dict.fromkeys(r for _, r in uris))
-        yield f"fluid verify {quoted}{options}", f"prove again that nothing was lost{remarks}"
+        if manifest.source.kind != IN_MEMORY.name:
+            yield _verify_step(folder, manifest, quoted)
         yield f"fluid review {quoted}", "settle the judgement calls that are open"
     else:
         contract = shlex.quote(f"{name}/{CONTRACT_FILE}")
         yield f"fluid validate {contract}", "check the contract once you have completed it"
     yield f"fluid report {quoted} --open", "make this page again, and open it"
+
+
+def _verify_step(folder: Path, manifest: Manifest, quoted: str) -> tuple[str, str]:
+    uris = list(_uris(manifest.source, folder))
+    options = "".join(f" --uri {shlex.quote(uri)}" for uri, _ in uris)
+    remarks = "".join(f" ({remark})" for remark in dict.fromkeys(r for _, r in uris))
+    return f"fluid verify {quoted}{options}", f"prove again that nothing was lost{remarks}"
 
 
 def _uris(source: ManifestSource, folder: Path) -> Iterator[tuple[str, str]]:

@@ -51,7 +51,7 @@ def prepare_arrow(connection: duckdb.DuckDBPyConnection, table: Any) -> Prepared
         PreparedColumn(name, expression)
         for name, expression in zip(distinct, _expressions(connection, stream), strict=True)
     )
-    return PreparedTable(stream, columns, _row_count(table), notes)
+    return PreparedTable(stream, columns, notes)
 
 
 def _is_lazy(table: object) -> bool:
@@ -64,11 +64,6 @@ def _names(table: Any) -> list[str]:
         return list(table.column_names)
     names = table.columns if hasattr(table, "columns") else table.schema.names
     return [str(name) for name in names]
-
-
-def _row_count(table: Any) -> int | None:
-    rows = getattr(table, "num_rows", None)
-    return rows if isinstance(rows, int) else getattr(table, "height", None)
 
 
 def _expressions(connection: duckdb.DuckDBPyConnection, stream: _Stream) -> list[str]:
@@ -105,7 +100,7 @@ def _prepare_relation(relation: duckdb.DuckDBPyRelation) -> PreparedTable:
         PreparedColumn(name, f"CAST(c{i} AS {_exported(type_)})")
         for i, (name, type_) in enumerate(zip(names, types, strict=True), start=1)
     )
-    return PreparedTable(_Stream(projected), columns, None, notes)
+    return PreparedTable(_Stream(projected), columns, notes)
 
 
 def _exported(type_: str) -> str:

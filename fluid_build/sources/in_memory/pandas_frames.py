@@ -58,6 +58,7 @@ def prepare_pandas(connection: duckdb.DuckDBPyConnection, frame: Any) -> Prepare
     for column in frame.columns:
         values = _densified(frame[column])
         readable, expression, remark = _readable(values)
+        _check_text(readable, names[len(expressions)])
         if readable is not frame[column]:
             replaced[column] = readable
         expressions[column], remarks[column] = expression or quote(column), remark
@@ -75,7 +76,7 @@ def prepare_pandas(connection: duckdb.DuckDBPyConnection, frame: Any) -> Prepare
         PreparedColumn(name, expressions[column], (remarks[column],) if remarks[column] else ())
         for name, column in zip(names, frame.columns, strict=True)
     )
-    return PreparedTable(frame, columns, len(frame), notes)
+    return PreparedTable(frame, columns, notes)
 
 
 _REGISTERED = "frame_to_prepare"
@@ -106,18 +107,30 @@ def _densified(values: Any) -> Any:
 def _readable(values: Any) -> tuple[Any, str, str]:
     """Return a column as DuckDB can read it, an expression over it or "", and a note or ""."""
     dtype = values.dtype
-    if str(dtype) == "category":
-        if _is_text(dtype.categories.dtype):
-            return values, f"CAST({quote(str(values.name))} AS VARCHAR)", ""
+    if str(dtype) == "category" and _is_text(dtype.categories.dtype):
+        return values, f"CAST({quote(str(values.name))} AS VARCHAR)", ""
     if str(dtype) in ("category", "object") or hasattr(dtype, "pyarrow_dtype"):
         # DuckDB converts a whole frame with pyarrow if one of its columns is of pyarrow's.
-        values = values.astype(object)
-        return _readable_objects(values)
+        return _readable_objects(values.astype(object))
     numpy_kind = getattr(getattr(dtype, "numpy_dtype", dtype), "kind", "")
     if numpy_kind in _READABLE_KINDS or _is_text(dtype) or hasattr(dtype, "tz"):
         return values, "", ""
     text = values.astype(object).map(str, na_action="ignore")
     return text, "", f"Its pandas type {dtype} has no counterpart in SQL, so it's read as text."
+
+
+def _check_text(values: Any, name: str) -> None:
+    """Raise ValueError for text that isn't Unicode, which leaves DuckDB unusable.
+
+    Only Python's own strings can hold such text: half of a surrogate pair.
+    """
+    if str(values.dtype) == "object" or getattr(values.dtype, "storage", "") == "python":
+        try:
+            for value in values:
+                if isinstance(value, str) and not value.isascii():
+                    value.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"Its column {name} has text that isn't valid Unicode.") from None
 
 
 def _is_text(dtype: Any) -> bool:
@@ -152,7 +165,7 @@ def _are_plain_numbers(families: set[str], present: Iterable[Any]) -> bool:
     """Return whether whole and other numbers can be one column without losing a digit."""
     if families != {"whole number", "number"}:
         return False
-    return all(abs(v) <= _LARGEST_EXACT for v in present if isinstance(v, Integral))
+    return all(abs(int(v)) <= _LARGEST_EXACT for v in present if isinstance(v, Integral))
 
 
 def _json(value: object) -> str:
@@ -196,19 +209,16 @@ def _structure(connection: duckdb.DuckDBPyConnection, expression: str) -> str | 
     ).fetchall()[0]
     if structure is None or '"JSON"' in structure or '"NULL"' in structure:
         return None
-    (type_,) = connection.execute(
-        f"SELECT typeof(from_json(NULL::JSON, {literal(structure)}))"
-    ).fetchall()[0]
     # The keys of an object become part of the type, which is no secret.
-    return None if holds_personal(type_) else str(structure)
+    return None if holds_personal(structure) else str(structure)
 
 
 def _is_whole(connection: duckdb.DuckDBPyConnection, column: str) -> bool:
     """Return whether a column of floats has missing values, and only whole numbers besides."""
     name = quote(column)
+    is_exact = f"abs({name}) <= {_LARGEST_EXACT} AND {name} = trunc({name})"
     query = (
-        f"SELECT count({name}) BETWEEN 1 AND count(*) - 1"
-        f" AND coalesce(bool_and(abs({name}) <= {_LARGEST_EXACT} AND {name} = trunc({name})), false)"
+        f"SELECT count({name}) BETWEEN 1 AND count(*) - 1 AND coalesce(bool_and({is_exact}), false)"
         f" FROM {_REGISTERED}"
     )
     return bool(connection.execute(query).fetchall()[0][0])

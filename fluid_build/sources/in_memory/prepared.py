@@ -16,12 +16,11 @@ class PreparedColumn:
 class PreparedTable:
     """An object that DuckDB can scan once it's registered, and its columns.
 
-    ``rows`` is None where only running the query would tell.
+    ``notes`` are on the table as a whole.
     """
 
     scannable: object
     columns: tuple[PreparedColumn, ...]
-    rows: int | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -6,6 +6,7 @@ into the project and reports.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fluid_build.sources.base import Source, Table
@@ -14,6 +15,7 @@ from fluid_build.sources.extensions import Extension
 from fluid_build.sources.kinds import (
     DDL,
     FILES,
+    IN_MEMORY,
     KINDS,
     POSTGRES,
     SQLITE,
@@ -47,6 +49,11 @@ from fluid_build.transform.dbt.table_copies import reading_of_copies, write_copy
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.dbt.warehouse_access import warehouse_access
 from fluid_build.transform.plan.elements import PlanSource, TransformPlan
+
+_NOTE_ON_MEMORY = (
+    "The source was data in memory, so `fluid verify` can't read it again. In Python,"
+    " fluid_build.verify(folder, source=…) can."
+)
 
 
 def source_access(
@@ -108,6 +115,9 @@ def _reading(
         base = base_of(place, project_dir, of_source(PATH_VARIABLE, name))
         return reading_of_files(source, plan, pairs, base)
     kind = KINDS[source.kind]
+    if kind is IN_MEMORY:
+        reading = reading_of_copies(plan, pairs, "it was in memory, where dbt can't read it")
+        return replace(reading, notes=(*reading.notes, _NOTE_ON_MEMORY))
     if isinstance(kind, ServerKind) and kind.scanner is None:
         return reading_of_copies(plan, pairs, f"DuckDB can't attach {kind.phrase}")
     scanner, alias = kind.scanner, attached_database(plan, name)

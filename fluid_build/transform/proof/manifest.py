@@ -27,7 +27,7 @@ from fluid_build.sources.conventions import (
     DateOrder,
     DecimalMark,
 )
-from fluid_build.sources.kinds import COMBINED, KINDS, Kind, ServerKind
+from fluid_build.sources.kinds import COMBINED, IN_MEMORY, KINDS, Kind, ServerKind
 from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
 from fluid_build.sources.uri import Address, path_from
 from fluid_build.transform.dbt.targets import Target
@@ -44,11 +44,11 @@ class ManifestSource(ModelPart):
     """Where the data is.
 
     ``location`` is a path or glob relative to the folder, with ``/``, or a server's connection
-    string without a password. None where that isn't possible (another drive on Windows, a password
-    that can't be separated from the rest). The fields after it are what was asked of the reading,
-    as in ``ReadOptions``. ``nested`` is None where the source has nothing to split, and in a
-    manifest of a version that kept nested columns. ``parts`` are the sources by name
-    where several are combined, each with its own location.
+    string without a password. None where that isn't possible (data in memory, another drive on
+    Windows, a password that can't be separated from the rest). The fields after it are what was
+    asked of the reading, as in ``ReadOptions``. ``nested`` is None where the source has nothing to
+    split, and in a manifest of a version that kept nested columns. ``parts`` are the sources by
+    name where several are combined, each with its own location.
     """
 
     kind: Kind
@@ -113,9 +113,7 @@ def manifest_source(
     """Return the source at an address, and how it's read, as the manifest of a folder has it."""
     return ManifestSource(
         kind=address.kind.name,
-        location=surely_without_passwords(address.place)
-        if isinstance(address.kind, ServerKind)
-        else path_from(folder, Path(address.place)),
+        location=_location(address, folder),
         schemas=tuple(read.schemas),
         include=tuple(read.include) or None,
         exclude=tuple(read.exclude) or None,
@@ -126,6 +124,14 @@ def manifest_source(
         decimal=read.conventions.decimal,
         date_order=read.conventions.date_order,
     )
+
+
+def _location(address: Address, folder: Path) -> str | None:
+    if address.kind is IN_MEMORY:
+        return None
+    if isinstance(address.kind, ServerKind):
+        return surely_without_passwords(address.place)
+    return path_from(folder, Path(address.place))
 
 
 def combined_source(parts: Mapping[str, ManifestSource]) -> ManifestSource:
@@ -174,6 +180,11 @@ def read_manifest(folder: Path) -> Manifest:
 
 def place_of(source: ManifestSource, folder: Path) -> str:
     """Return the path or connection string of a folder's source; raise UsageError without one."""
+    if source.kind == IN_MEMORY.name:
+        raise UsageError(
+            f"{folder} was generated from data in memory, which no location leads to.",
+            hint="Verify it in Python, with the data again: fluid_build.verify(folder, source=…).",
+        )
     if source.location is None:
         raise UsageError(
             f"{folder / MANIFEST_FILE} doesn't say where the source is.",
