@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import duckdb
 
@@ -24,6 +25,7 @@ from fluid_build.sources.delimited import files as csv_files
 from fluid_build.sources.endings import FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem
+from fluid_build.sources.file_storage import FileStorage, LocalFiles
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.period_tables import date_of_period, joined_note
@@ -45,6 +47,15 @@ _PACKED = 5
 
 
 @dataclass(frozen=True, slots=True)
+class _Opening:
+    """What tables are opened with: where their files are, and the user's answers on text."""
+
+    engine: Engine
+    storage: FileStorage
+    answers: Conventions
+
+
+@dataclass(frozen=True, slots=True)
 class _Opened:
     table: Table | None
     skipped: tuple[Skipped, ...]
@@ -59,34 +70,47 @@ def open_files(place: str, options: OpenOptions) -> OpenSource:
     """
     _check(place)
     with starting(options.memory_limit) as engine:
-        layout = _layout(place, engine.connection)
-        if not layout.tables:
-            raise _nothing(place, layout)
-        options.on_tables([TableName(file.name) for file in layout.tables])
-        staged = [path for file in layout.tables if file.format != "parquet" for path in file.paths]
-        engine.stage(sum(_size(path) for path in staged))
-        opened = _open_all(engine, layout.tables, options.conventions, options.on_progress)
-        tables = [file.table for file in opened if file.table is not None]
-        skipped = tuple(entry for file in opened for entry in file.skipped) + tuple(
-            Skipped(name, why) for name, why in layout.left_out
+        return read_files(engine, place, options, LocalFiles())
+
+
+def read_files(
+    engine: Engine, place: str, options: OpenOptions, storage: FileStorage
+) -> OpenSource:
+    """Open the data files at a path or glob through a storage; errors as in ``open_files``."""
+    layout = _layout(place, engine.connection, storage)
+    if not layout.tables:
+        raise _nothing(place, layout)
+    options.on_tables([TableName(file.name) for file in layout.tables])
+    staged = [
+        path
+        for file in layout.tables
+        if file.format != "parquet" or storage.remote
+        for path in file.paths
+    ]
+    engine.stage(sum(_size(path) for path in staged))
+    opening = _Opening(engine, storage, options.conventions)
+    opened = _open_all(opening, layout.tables, options.on_progress)
+    tables = [file.table for file in opened if file.table is not None]
+    skipped = tuple(entry for file in opened for entry in file.skipped) + tuple(
+        Skipped(name, why) for name, why in layout.left_out
+    )
+    if not tables:
+        raise SourceUnreadableError(
+            f"{Path(place).name} could not be read. {skipped[0].reason}"
+            if len(skipped) == 1
+            else f"None of the {len(skipped)} tables of {Path(place).name} could be read."
+            f" The first, {skipped[0].name}: {skipped[0].reason}",
+            hint="Check for incomplete files and for wrong file extensions.",
         )
-        if not tables:
-            raise SourceUnreadableError(
-                f"{Path(place).name} could not be read. {skipped[0].reason}"
-                if len(skipped) == 1
-                else f"None of the {len(skipped)} tables of {Path(place).name} could be read."
-                f" The first, {skipped[0].name}: {skipped[0].reason}",
-                hint="Check for incomplete files and for wrong file extensions.",
-            )
-        return OpenSource(
-            kind="files",
-            name=_name(place),
-            connection=engine.connection,
-            tables=tuple(tables),
-            skipped=skipped,
-            notes=_notes(layout, tables),
-            cleanup=[engine],
-        )
+    return OpenSource(
+        kind="files",
+        name=_name(place),
+        connection=engine.connection,
+        tables=tuple(tables),
+        skipped=skipped,
+        notes=_notes(layout, tables),
+        cleanup=[engine],
+    )
 
 
 def _check(place: str) -> None:
@@ -110,13 +134,14 @@ def _check(place: str) -> None:
         ) from None
 
 
-def _layout(place: str, connection: duckdb.DuckDBPyConnection) -> Layout:
+def _layout(place: str, connection: duckdb.DuckDBPyConnection, storage: FileStorage) -> Layout:
     def columns(path: Path, kind: Format) -> tuple[str, ...] | None:
         try:
+            if kind == "parquet":
+                return parquet_files.column_names(connection, storage.place(path))
+            storage.fetch([path])
             if kind == "csv":
                 return csv_files.column_names(connection, path)
-            if kind == "parquet":
-                return parquet_files.column_names(connection, path)
             return json_files.column_names(connection, path)
         except _FILE_ERRORS:
             # Why it can't be read is told when the file's table is opened.
@@ -192,33 +217,30 @@ def _on_alike(layout: Layout, tables: Sequence[Table]) -> Iterator[str]:
 
 
 def _open_all(
-    engine: Engine,
-    tables: Sequence[TableFiles],
-    answers: Conventions,
-    on_progress: OnProgress,
+    opening: _Opening, tables: Sequence[TableFiles], on_progress: OnProgress
 ) -> list[_Opened]:
     opened = []
     aliases = unique_names(table.name for table in tables)
     for position, (table, alias) in enumerate(zip(tables, aliases, strict=True)):
         relation = f"{quote(STAGE)}.main.{quote(alias)}"
         report = Progress("reading", position, len(tables), table.name)
-        with following(engine.connection, on_progress, report):
-            opened.append(_open_table(engine, table, relation, answers))
+        with following(opening.engine.connection, on_progress, report):
+            opened.append(_open_table(opening, table, relation))
     on_progress(Progress("reading", len(tables), len(tables)))
     return opened
 
 
-def _open_table(engine: Engine, files: TableFiles, relation: str, answers: Conventions) -> _Opened:
+def _open_table(opening: _Opening, files: TableFiles, relation: str) -> _Opened:
     """Open a table; where a part of it is broken, the others without it."""
     try:
-        return _Opened(_table(engine, files, relation, answers), ())
+        return _Opened(_table(opening, files, relation), ())
     except duckdb.InterruptException:
         raise
     except _FILE_ERRORS as error:
         why = _why(error, files.paths)
     if len(files.paths) == 1:
         return _Opened(None, (Skipped(files.name, why),))
-    troubles = {path: _trouble(engine, files, path) for path in files.paths}
+    troubles = {path: _trouble(opening, files, path) for path in files.paths}
     broken = {path: trouble for path, trouble in troubles.items() if trouble}
     skipped = tuple(
         Skipped(str(path.relative_to(files.root.parent)), trouble)
@@ -228,7 +250,7 @@ def _open_table(engine: Engine, files: TableFiles, relation: str, answers: Conve
     if not broken or not readable:
         return _Opened(None, (Skipped(files.name, why),))
     try:
-        table = _table(engine, replace(files, paths=readable), relation, answers)
+        table = _table(opening, replace(files, paths=readable), relation)
     except duckdb.InterruptException:
         raise
     except _FILE_ERRORS as error:
@@ -237,13 +259,13 @@ def _open_table(engine: Engine, files: TableFiles, relation: str, answers: Conve
     return _Opened(replace(table, notes=(*table.notes, note)), skipped)
 
 
-def _trouble(engine: Engine, files: TableFiles, path: Path) -> str:
+def _trouble(opening: _Opening, files: TableFiles, path: Path) -> str:
     """Say why one part of a table can't be read; empty if it can."""
     relation = f"{SCRATCH}.part"
     try:
-        _table(engine, replace(files, paths=(path,)), relation, NO_ANSWERS)
-        kind = "VIEW" if files.format == "parquet" else "TABLE"
-        engine.connection.execute(f"DROP {kind} {relation}")
+        unanswered = replace(opening, answers=NO_ANSWERS)
+        table = _table(unanswered, replace(files, paths=(path,)), relation)
+        opening.engine.connection.execute(f"DROP {_relation_kind(table)} {relation}")
     except duckdb.InterruptException:
         raise
     except _FILE_ERRORS as error:
@@ -259,24 +281,33 @@ def _why(error: Exception, paths: Sequence[Path]) -> str:
     return reason(error, *paths)
 
 
-def _table(engine: Engine, files: TableFiles, relation: str, answers: Conventions) -> Table:
+def _table(opening: _Opening, files: TableFiles, relation: str) -> Table:
     """Open a table; a period in its files' names is a column where no date in the rows says it."""
-    table = _read_table(engine, files, relation, answers)
+    table = _read_table(opening, files, relation)
     if files.period is None:
         return table
-    date = date_of_period(engine.connection, files, table, files.period)
+    connection = opening.engine.connection
+    date = date_of_period(connection, files, table, files.period)
     if date is None:
         return replace(table, notes=(*table.notes, joined_note(files, files.period.name)))
-    if isinstance(table.origin, InFiles) and table.origin.format == "parquet":
-        engine.connection.execute(f"DROP VIEW {relation}")
-        plain = _read_table(engine, replace(files, period=None), relation, answers)
+    if _relation_kind(table) == "VIEW":
+        connection.execute(f"DROP VIEW {relation}")
+        plain = _read_table(opening, replace(files, period=None), relation)
     else:
-        plain = _without_period(engine, table, files.period)
+        plain = _without_period(connection, table, files.period)
     return replace(plain, notes=(*plain.notes, joined_note(files, date.name)))
 
 
-def _without_period(engine: Engine, table: Table, period: PeriodColumn) -> Table:
-    engine.connection.execute(f"ALTER TABLE {table.relation} DROP COLUMN {quote(period.name)}")
+def _relation_kind(table: Table) -> Literal["TABLE", "VIEW"]:
+    origin = table.origin
+    is_view = isinstance(origin, InFiles) and origin.format == "parquet" and not origin.remote
+    return "VIEW" if is_view else "TABLE"
+
+
+def _without_period(
+    connection: duckdb.DuckDBPyConnection, table: Table, period: PeriodColumn
+) -> Table:
+    connection.execute(f"ALTER TABLE {table.relation} DROP COLUMN {quote(period.name)}")
     columns = tuple(column for column in table.columns if column.name != period.name)
     origin = table.origin
     if isinstance(origin, InFiles):
@@ -284,22 +315,26 @@ def _without_period(engine: Engine, table: Table, period: PeriodColumn) -> Table
     return replace(table, columns=columns, origin=origin)
 
 
-def _read_table(engine: Engine, files: TableFiles, relation: str, answers: Conventions) -> Table:
+def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
+    engine, storage = opening.engine, opening.storage
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
     origin: InFiles
     if files.format == "parquet":
-        columns, origin = parquet_files.view_parquet(engine.connection, files, relation)
-        if not origin.in_place:
+        columns, origin = parquet_files.read_parquet(engine.connection, files, relation, storage)
+        if not origin.in_place and not storage.remote:
             stage_view(engine.connection, relation)
             notes = (COPIED,)
     elif files.format == "csv":
+        storage.fetch(files.paths)
         columns, notes, origin = csv_files.stage_csv(
-            engine.connection, files, relation, engine.folder, answers
+            engine.connection, files, relation, engine.folder, opening.answers
         )
     else:
+        storage.fetch(files.paths)
         columns, notes, origin = json_files.stage_json(
             engine.connection, files, relation, engine.folder
         )
     limits.COLUMNS.check(len(columns), "columns")
+    origin = replace(origin, remote=storage.remote)
     return Table(name=files.name, columns=columns, relation=relation, notes=notes, origin=origin)

@@ -63,6 +63,22 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteFolder:
+    """The place of remote files: what is at ``root`` on this machine is at ``url``.
+
+    Both are a file where the source is one.
+    """
+
+    root: Path
+    url: str
+
+    def place(self, path: Path) -> str:
+        """Return the URL of a file at or below ``root``."""
+        below = path.relative_to(self.root).as_posix()
+        return self.url if below == "." else f"{self.url}/{below}"
+
+
+@dataclass(frozen=True, slots=True)
 class InFiles:
     """A table in data files; ``root`` is where their partitions start.
 
@@ -70,7 +86,8 @@ class InFiles:
     by itself; ``copied`` that they were read from copies in UTF-8 with even line ends. ``in_place``
     is False where DuckDB can read all rows of the files but can't run every query on them.
     ``left_out`` are the lines above and below the table that are no rows. ``period`` is the column
-    that has the period in the files' names.
+    that has the period in the files' names. ``remote`` is set where the files aren't on this
+    machine: then the tables were staged, and the paths are those of the local copies.
     """
 
     format: Format
@@ -82,6 +99,7 @@ class InFiles:
     in_place: bool = True
     left_out: tuple[LeftOut, ...] = ()
     period: PeriodColumn | None = None
+    remote: RemoteFolder | None = None
 
     @property
     def trimmed(self) -> bool:

@@ -1,6 +1,6 @@
-"""Parquet files, read in place through a view."""
+"""Parquet files: read in place through a view, or staged where they aren't on this machine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import duckdb
 
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.file_storage import FileStorage
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.periods import FILE_NAME
 from fluid_build.sources.sql import literal, quote
@@ -31,17 +32,17 @@ class _Field:
     holds_null: bool
 
 
-def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
+def column_names(connection: duckdb.DuckDBPyConnection, place: str) -> tuple[str, ...]:
     """Return the columns of a Parquet file; duckdb.Error where it can't be read."""
-    return tuple(name for name, _ in _described(connection, _call([path], ())))
+    return tuple(name for name, _ in _described(connection, _call([place], ())))
 
 
-def view_parquet(
-    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str
+def read_parquet(
+    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, storage: FileStorage
 ) -> tuple[tuple[Column, ...], InFiles]:
     """Make a view over the files of one table; its columns, and how they are read.
 
-    Raises duckdb.Error where one is unreadable.
+    Remote files are read once, into a table. Raises duckdb.Error where one is unreadable.
 
     A column of Parquet's Null type, which pandas and Arrow write where every value is missing, is
     not read but given as nulls: DuckDB fails on queries that skip some of its pages. It has the
@@ -53,13 +54,14 @@ def view_parquet(
     options: Options = (("hive_partitioning", str(partitioned).lower()),)
     if len(files.paths) > 1:
         options += (("union_by_name", "true"),)
-    fields = _fields(connection, files.paths)
-    parts = _parts(connection, fields, options)
-    query = _union(parts)
+    fields = {path: _fields(connection, storage.place(path)) for path in files.paths}
+    parts = _parts(connection, fields, options, storage)
+    query = _union(parts, storage)
     if files.period is not None:
         named = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
-        query = f"SELECT {files.period.select_list} FROM ({_union(named)})"
-    connection.execute(f"CREATE VIEW {relation} AS {query}")
+        query = f"SELECT {files.period.select_list} FROM ({_union(named, storage)})"
+    kind = "TABLE" if storage.remote else "VIEW"
+    connection.execute(f"CREATE {kind} {relation} AS {query}")
     names = [field.name for field in fields[files.paths[0]]] if len(files.paths) == 1 else []
     columns = tuple(
         Column(names[i] if i < len(names) else alias, type_, alias=alias)
@@ -80,16 +82,19 @@ def _parts(
     connection: duckdb.DuckDBPyConnection,
     fields: Mapping[Path, Sequence[_Field]],
     options: Options,
+    storage: FileStorage,
 ) -> tuple[FilePart, ...]:
     """Return the files, those together whose columns of the Null type are the same."""
     alike: dict[tuple[str, ...], list[Path]] = {}
     for path, file_fields in fields.items():
-        nulls = _null_columns(connection, path, file_fields)
+        nulls = _null_columns(connection, storage.place(path), file_fields)
         alike.setdefault(nulls, []).append(path)
     types = {
         name: type_
         for nulls, paths in alike.items()
-        for name, type_ in (_described(connection, _call(paths, options)) if any(alike) else ())
+        for name, type_ in (
+            _described(connection, _call(map(storage.place, paths), options)) if any(alike) else ()
+        )
         if name not in nulls
     }
     return tuple(
@@ -105,18 +110,19 @@ def _parts(
 
 
 def _null_columns(
-    connection: duckdb.DuckDBPyConnection, path: Path, fields: Sequence[_Field]
+    connection: duckdb.DuckDBPyConnection, place: str, fields: Sequence[_Field]
 ) -> tuple[str, ...]:
     """Return the columns of the Null type, by the names that DuckDB gives them."""
     if not any(field.is_null for field in fields):
         return ()
-    names = _described(connection, _call([path], ()))
+    names = _described(connection, _call([place], ()))
     return tuple(name for (name, _), field in zip(names, fields, strict=False) if field.is_null)
 
 
-def _union(parts: Sequence[FilePart]) -> str:
+def _union(parts: Sequence[FilePart], storage: FileStorage) -> str:
     return " UNION ALL BY NAME ".join(
-        f"SELECT *{_replaced(part)} FROM {_call(part.paths, part.options)}" for part in parts
+        f"SELECT *{_replaced(part)} FROM {_call(map(storage.place, part.paths), part.options)}"
+        for part in parts
     )
 
 
@@ -125,8 +131,8 @@ def _replaced(part: FilePart) -> str:
     return f" REPLACE ({turned})" if turned else ""
 
 
-def _call(paths: Sequence[Path], options: Options) -> str:
-    patterns = ", ".join(literal(as_pattern(str(path))) for path in paths)
+def _call(places: Iterable[str], options: Options) -> str:
+    patterns = ", ".join(literal(as_pattern(place)) for place in places)
     arguments = "".join(f", {name}={value}" for name, value in options)
     return f"read_parquet([{patterns}]{arguments})"
 
@@ -136,14 +142,12 @@ def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tup
     return [(name, type_) for name, type_, *_ in rows]
 
 
-def _fields(
-    connection: duckdb.DuckDBPyConnection, paths: Sequence[Path]
-) -> dict[Path, list[_Field]]:
-    """Return the top-level columns of each file, in order."""
-    return {path: list(_top_level(_schema(connection, path))) for path in paths}
+def _fields(connection: duckdb.DuckDBPyConnection, place: str) -> list[_Field]:
+    """Return the top-level columns of a file, in order."""
+    return list(_top_level(_schema(connection, place)))
 
 
-def _schema(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[str, int, str | None]]:
+def _schema(connection: duckdb.DuckDBPyConnection, place: str) -> list[tuple[str, int, str | None]]:
     """Return a file's schema, depth first.
 
     Names, how many are nested in each, and what it means.
@@ -151,7 +155,7 @@ def _schema(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[str
     return connection.execute(
         "SELECT name, coalesce(num_children, 0), CAST(logical_type AS VARCHAR)"
         " FROM parquet_schema(?)",
-        [as_pattern(str(path))],
+        [as_pattern(place)],
     ).fetchall()
 
 

@@ -83,6 +83,7 @@ def _is_in_place(table: Table) -> bool:
         isinstance(origin, InFiles)
         and origin.format == "parquet"
         and origin.in_place
+        and origin.remote is None
         and table.relation.startswith(_VIEWS)
     )
 
