@@ -6,7 +6,17 @@ from typing import Literal, TypeAlias
 
 from fluid_build.sources.extensions import POSTGRES_SCANNER, SQLITE_SCANNER, Extension
 
-Kind: TypeAlias = Literal["duckdb", "sqlite", "postgres", "files", "ddl", "in_memory", "combined"]
+Kind: TypeAlias = Literal[
+    "duckdb",
+    "sqlite",
+    "postgres",
+    "sqlserver",
+    "oracle",
+    "files",
+    "ddl",
+    "in_memory",
+    "combined",
+]
 Option: TypeAlias = Literal[
     "schemas", "tables", "views", "sample", "nested", "dialect", "conventions"
 ]
@@ -101,6 +111,56 @@ POSTGRES = ServerKind(
         }
     ),
 )
+SQLSERVER = ServerKind(
+    name="sqlserver",
+    label="SQL Server",
+    phrase="a SQL Server database",
+    opener="fluid_build.sources.sqlserver.database:open_sqlserver",
+    schemes=("mssql", "sqlserver"),
+    options=frozenset({"schemas", "tables", "views", "sample", "conventions"}),
+    # https://learn.microsoft.com/en-us/sql/tools/sqlcmd/sqlcmd-use-scripting-variables
+    environment={
+        "host": "SQLCMDSERVER",
+        "port": "",
+        "user": "SQLCMDUSER",
+        "database": "SQLCMDDBNAME",
+    },
+    password_variable="SQLCMDPASSWORD",
+    harmless_parameters=frozenset(
+        {
+            "Encrypt",
+            "encrypt",
+            "TrustServerCertificate",
+            "trustServerCertificate",
+            "trustservercertificate",
+            "HostnameInCertificate",
+            "hostNameInCertificate",
+            "Authentication",
+            "authentication",
+            "Trusted_Connection",
+            "trusted_connection",
+            "MultiSubnetFailover",
+            "multiSubnetFailover",
+        }
+    ),
+)
+ORACLE = ServerKind(
+    name="oracle",
+    label="Oracle",
+    phrase="an Oracle database",
+    opener="fluid_build.sources.oracle.database:open_oracle",
+    schemes=("oracle",),
+    options=frozenset({"schemas", "tables", "views", "sample", "conventions"}),
+    # Oracle's tools have no variables for the parts of an address; these are ours.
+    environment={
+        "host": "ORACLE_HOST",
+        "port": "ORACLE_PORT",
+        "user": "ORACLE_USER",
+        "database": "ORACLE_SERVICE",
+    },
+    password_variable="ORACLE_PASSWORD",
+    harmless_parameters=frozenset({"sid", "protocol", "ssl_server_dn_match"}),
+)
 FILES = SourceKind(
     name="files",
     label="files",
@@ -146,7 +206,18 @@ COMBINED = SourceKind(
 """What several sources are together; each of them has its own kind."""
 
 KINDS: Mapping[str, SourceKind] = {
-    kind.name: kind for kind in (DUCKDB, SQLITE, POSTGRES, FILES, DDL, IN_MEMORY, COMBINED)
+    kind.name: kind
+    for kind in (
+        DUCKDB,
+        SQLITE,
+        POSTGRES,
+        SQLSERVER,
+        ORACLE,
+        FILES,
+        DDL,
+        IN_MEMORY,
+        COMBINED,
+    )
 }
 """Every kind by its name."""
 

@@ -74,6 +74,13 @@ def server_address(dsn: str, kind: ServerKind) -> ServerAddress:
     return address
 
 
+def password_in(uri: str) -> str:
+    """Return the password between the user and the host of a URI, "" where there is none."""
+    place = uri[uri.index("://") + 3 :].partition("?")[0]
+    login, _, _ = place.rpartition("@")
+    return unquote(login.partition(":")[2])
+
+
 def _from_uri(dsn: str) -> Iterator[tuple[str, str]]:
     remainder, _, query = dsn[dsn.index("://") + 3 :].partition("?")
     place, _, database = remainder.partition("/")
