@@ -18,6 +18,7 @@ from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
 from fluid_build.transform.dbt import running
 from tests.browser.availability import NOT_TESTED
 from tests.dbt_server import DbtServer
+from tests.mariadb import NOT_INSTALLED, MariaDBDatabase, MariaDBServer, start_mariadb
 from tests.postgres import PostgresDatabase
 from tests.shared import SHARED
 
@@ -45,7 +46,7 @@ os.environ.pop("COLUMNS", None)
 
 _TESTS = Path(__file__).parent
 _NEEDS_SHARED = "needs ../shared"
-_SLOW_FIXTURES = {"dbt", "fluid_process", "postgres_server"}
+_SLOW_FIXTURES = {"dbt", "fluid_process", "mariadb_server", "postgres_server"}
 """What takes a second or more each time, to start or to build."""
 _SLOW_PLACES = (
     "browser/",
@@ -120,6 +121,7 @@ def _is_slow(item: pytest.Item) -> bool:
         item.path.relative_to(_TESTS).as_posix().startswith(_SLOW_PLACES)
         or bool(_SLOW_FIXTURES.intersection(item.fixturenames))
         or "postgres" in parameters
+        or "mysql" in parameters
     )
 
 
@@ -128,6 +130,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skipped = terminalreporter.stats.get("skipped", [])
     for reason, count in Counter(filter(None, map(_browser_reason, skipped))).items():
         terminalreporter.write_line(f"Skipped {count} tests, {reason}.")
+    count = sum(NOT_INSTALLED in str(report.longrepr) for report in skipped)
+    if count:
+        terminalreporter.write_line(f"Skipped {count} tests, because {NOT_INSTALLED}.")
     count = sum(_NEEDS_SHARED in str(report.longrepr) for report in skipped)
     if count:
         terminalreporter.write_line(f"Skipped {count} tests that need the files of {SHARED}.")
@@ -212,3 +217,20 @@ def postgres(postgres_server: pgserver.PostgresServer) -> Iterator[PostgresDatab
 def postgres_uri(postgres: PostgresDatabase) -> str:
     """The URI of a fresh, empty PostgreSQL database."""
     return postgres.uri
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> Iterator[MariaDBServer]:
+    """A MariaDB server of this test session's own; works as root and as any other user."""
+    server = start_mariadb(_TEMPORARY)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def mariadb(mariadb_server: MariaDBServer) -> Iterator[MariaDBDatabase]:
+    """A fresh, empty MariaDB database."""
+    name = f"test_{next(_database_numbers)}"
+    mariadb_server.run(f"CREATE DATABASE {name}")
+    yield MariaDBDatabase(mariadb_server, name)
+    mariadb_server.run(f"DROP DATABASE {name}")

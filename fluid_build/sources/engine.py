@@ -29,6 +29,8 @@ SCRATCH = f"{STAGE}.scratch"
 # it's spilled to disk all the same where it exceeds the memory limit.
 _IN_MEMORY_UP_TO = 1024 * 1024 * 1024
 _LONGEST_REASON = 240
+_SCANNERS_QUERY = re.compile(r'^Failed to \w+ (?:\w+ ){0,3}query ".*?[`)\w]": ')
+"""What MySQL's scanner says before the server's own message: our query."""
 _DEFAULT_MEMORY = 2560 * 1024 * 1024
 
 DUCKDB_ERRORS = (duckdb.Error, UnicodeDecodeError)
@@ -153,6 +155,8 @@ def _default_memory() -> int:
 def _load(connection: duckdb.DuckDBPyConnection, extension: Extension, file: Path) -> None:
     try:
         connection.execute(f"LOAD {literal(str(file))}")
+        for name, value in extension.settings.items():
+            connection.execute(f"SET {name} = {literal(value)}")
     except duckdb.Error as error:
         raise SourceError(
             f"DuckDB's extension {extension.name} couldn't be loaded: {reason(error, file)}",
@@ -174,6 +178,7 @@ def reason(error: Exception, *places: Path) -> str:
     for place in places:
         text = text.replace(str(place), place.name)
     text = re.sub(r"^(?:[A-Z]\w*(?: [A-Z]?\w+){0,3} )?Error: ", "", text.split("\n\n", 1)[0])
+    text = _SCANNERS_QUERY.sub("", text)
     line = " ".join(text.split("\n", 1)[0].split()) or type(error).__name__
     return as_sentence(clip(line, _LONGEST_REASON))
 

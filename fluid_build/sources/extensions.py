@@ -1,6 +1,7 @@
 """DuckDB's extensions that sources need, each a wheel of DuckDB's own version."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,12 +10,14 @@ class Extension:
 
     ``name`` is DuckDB's name of it. ``extra`` is our extra that installs its wheel, "" where the
     core does. ``database_type`` is the type of the databases that it attaches, "" where it
-    attaches none; ``<type>_query`` runs SQL on such a database.
+    attaches none; ``<type>_query`` runs SQL on such a database. ``settings`` are DuckDB's settings
+    that it has to be used with, here and in a dbt project.
     """
 
     name: str
     extra: str = ""
     database_type: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def wheel(self) -> str:
@@ -24,7 +27,13 @@ class Extension:
 
 SQLITE_SCANNER = Extension("sqlite_scanner", database_type="sqlite")
 POSTGRES_SCANNER = Extension("postgres_scanner", extra="postgres", database_type="postgres")
-MYSQL_SCANNER = Extension("mysql_scanner", extra="mysql", database_type="mysql")
+MYSQL_SCANNER = Extension(
+    "mysql_scanner",
+    extra="mysql",
+    database_type="mysql",
+    # The server sends a TIMESTAMP in the session's time zone. And a TINYINT(1) may hold any number.
+    settings={"mysql_session_time_zone": "+00:00", "mysql_tinyint1_as_boolean": "false"},
+)
 HTTPFS = Extension("httpfs", extra="s3")
 AWS = Extension("aws", extra="s3")
 AZURE = Extension("azure", extra="azure")

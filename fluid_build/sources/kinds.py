@@ -4,12 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from fluid_build.sources.extensions import POSTGRES_SCANNER, SQLITE_SCANNER, Extension
+from fluid_build.sources.extensions import (
+    MYSQL_SCANNER,
+    POSTGRES_SCANNER,
+    SQLITE_SCANNER,
+    Extension,
+)
 
 Kind: TypeAlias = Literal[
     "duckdb",
     "sqlite",
     "postgres",
+    "mysql",
     "sqlserver",
     "oracle",
     "files",
@@ -111,6 +117,24 @@ POSTGRES = ServerKind(
         }
     ),
 )
+MYSQL = ServerKind(
+    name="mysql",
+    label="MySQL",
+    phrase="a MySQL database",
+    opener="fluid_build.sources.mysql.database:open_mysql",
+    schemes=("mysql", "mariadb"),
+    options=frozenset({"schemas", "tables", "views", "nested", "conventions"}),
+    scanner=MYSQL_SCANNER,
+    # https://duckdb.org/docs/stable/core_extensions/mysql#configuration
+    environment={
+        "host": "MYSQL_HOST",
+        "port": "MYSQL_TCP_PORT",
+        "user": "MYSQL_USER",
+        "database": "MYSQL_DATABASE",
+    },
+    password_variable="MYSQL_PWD",
+    harmless_parameters=frozenset({"socket", "ssl-mode", "compression"}),
+)
 SQLSERVER = ServerKind(
     name="sqlserver",
     label="SQL Server",
@@ -211,6 +235,7 @@ KINDS: Mapping[str, SourceKind] = {
         DUCKDB,
         SQLITE,
         POSTGRES,
+        MYSQL,
         SQLSERVER,
         ORACLE,
         FILES,

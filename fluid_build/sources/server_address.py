@@ -49,6 +49,19 @@ class ServerAddress:
         return f"{place}?{parameters}" if parameters else place
 
 
+def canonical_uri(uri: str, kind: ServerKind) -> str:
+    """Return a URI with the usual scheme of its kind, and with its parameters percent-encoded.
+
+    A path in a parameter is often written as it is, and not every client reads that.
+    """
+    place, mark, query = uri[uri.index(":") :].partition("?")
+    pairs = (pair.partition("=") for pair in query.split("&") if pair)
+    parameters = "&".join(
+        f"{name}{equals}{_escaped(unquote(value))}" for name, equals, value in pairs
+    )
+    return f"{kind.schemes[0]}{place}{mark if parameters else ''}{parameters}"
+
+
 def server_address(dsn: str, kind: ServerKind) -> ServerAddress:
     """Take a URI or keyword connection string of a kind of server apart.
 

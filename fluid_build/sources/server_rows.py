@@ -35,8 +35,11 @@ class ServerRows(Protocol):
         """Whether all tables are read in one transaction, which the first failing query ends."""
         ...
 
-    def relation(self, sql: str) -> AbstractContextManager[str]:
-        """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's."""
+    def relation(self, sql: str, source_bytes: int = 0, /) -> AbstractContextManager[str]:
+        """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's.
+
+        ``source_bytes`` is about how large its table is.
+        """
         ...
 
     def close(self) -> None:
@@ -56,7 +59,7 @@ class ScannedRows:
     is_one_transaction: bool = True
 
     @contextmanager
-    def relation(self, sql: str) -> Iterator[str]:
+    def relation(self, sql: str, _source_bytes: int = 0, /) -> Iterator[str]:
         """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's."""
         yield f"{self.function}({literal(ORIGIN)}, {literal(sql)})"
 
@@ -78,7 +81,7 @@ class BatchedRows:
     is_one_transaction: bool = False
 
     @contextmanager
-    def relation(self, sql: str) -> Iterator[str]:
+    def relation(self, sql: str, _source_bytes: int = 0, /) -> Iterator[str]:
         """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's."""
         with self.open_batches(sql) as batches:
             self.connection.register(_BATCHES, batches)

@@ -5,6 +5,7 @@ A kind of server brings its catalog, the way its rows are read (``ServerRows``) 
 the server, and settled here afterwards.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -16,14 +17,16 @@ from fluid_build.sources.base import Column, DeclaredForeignKey, Skipped, Table
 from fluid_build.sources.decimals import Settled, settle_decimal
 from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason
+from fluid_build.sources.loose_types import LooseType, settle_loosely
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.server_rows import ServerQueryError, ServerRows
 from fluid_build.sources.sql import quote
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.timestamps import Moment, settle_moment
+from fluid_build.text import counted
 
-Settle: TypeAlias = Literal["as is", "decimal", "json", "uuid"] | Moment
+Settle: TypeAlias = Literal["as is", "decimal", "json", "uuid"] | Moment | LooseType
 
 
 _RECEIVED: Mapping[Settle, str] = {"json": "CAST({} AS JSON)", "uuid": "CAST({} AS UUID)"}
@@ -31,16 +34,31 @@ _RECEIVED: Mapping[Settle, str] = {"json": "CAST({} AS JSON)", "uuid": "CAST({} 
 
 
 @dataclass(frozen=True, slots=True)
+class ArrivesAsNull:
+    """Values that a scanner reads as NULL: the ``condition`` is SQL for the server.
+
+    ``phrase`` says what they are, for a note.
+    """
+
+    condition: str
+    phrase: str
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnRequest:
     """How a column is asked for.
 
     ``expression`` is SQL for the server; ``settle`` is what its result is turned into here, and
-    ``decimal`` DuckDB's type for the declared precision, if there is one.
+    ``decimal`` DuckDB's type for the declared precision, if there is one. ``cast`` is the type that
+    a value is cast to as it arrives, "" for the one that it arrives in. ``lost`` are the values
+    that are counted because they arrive as NULL.
     """
 
     expression: str
     settle: Settle = "as is"
     decimal: str | None = None
+    cast: str = ""
+    lost: ArrivesAsNull | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +154,8 @@ class ServerStaging(Generic[C]):
         self._rows = rows
         self._dialect = dialect
         self._planned = self._plan(catalog)
+        self._lower_names = Counter(_lower_place(table) for table in catalog)
+        self._lost: dict[tuple[str, str], int] = {}
 
     @property
     def names(self) -> list[TableName]:
@@ -230,9 +250,10 @@ class ServerStaging(Generic[C]):
                 try:
                     with (
                         following(self._connection, on_progress, report),
-                        self._rows.relation(self._server_sql(table)) as rows,
+                        self._rows.relation(self._server_sql(table), table.catalog.bytes) as rows,
                     ):
                         self._connection.execute(_copy_sql(table, rows))
+                    self._count_lost(table)
                 except duckdb.InterruptException:
                     raise
                 except DUCKDB_ERRORS as error:
@@ -244,12 +265,36 @@ class ServerStaging(Generic[C]):
             raise
         self._connection.execute("COMMIT")
 
+    def _count_lost(self, table: _Planned[C]) -> None:
+        """Count the values that arrived as NULL; the server is asked only where there are NULLs."""
+        doubts = {
+            alias: column_request.lost.condition
+            for alias, column_request in zip(table.aliases, table.requests, strict=True)
+            if column_request.lost
+        }
+        if not doubts:
+            return
+        nulls = ", ".join(f"count(*) - count({quote(alias)})" for alias in doubts)
+        row = self._connection.execute(f"SELECT {nulls} FROM {table.relation}").fetchone()
+        aliases = [alias for alias, number in zip(doubts, row or (), strict=True) if number]
+        if not aliases:
+            return
+        counts = ", ".join(
+            f"COUNT(CASE WHEN {doubts[alias]} THEN 1 END) AS c{i}"
+            for i, alias in enumerate(aliases)
+        )
+        with self._rows.relation(f"SELECT {counts} FROM {self._place(table)}") as rows:
+            numbers = self._connection.execute(f"FROM {rows}").fetchone() or ()
+        for alias, number in zip(aliases, numbers, strict=True):
+            self._lost[table.name, alias] = int(number)
+
+    def _place(self, table: _Planned[C]) -> str:
+        catalog = table.catalog
+        return f"{self._dialect.quote(catalog.schema)}.{self._dialect.quote(catalog.name)}"
+
     def _server_sql(self, table: _Planned[C]) -> str:
         columns = ", ".join(f"{r.expression} AS c{i}" for i, r in enumerate(table.requests))
-        place = (
-            f"{self._dialect.quote(table.catalog.schema)}.{self._dialect.quote(table.catalog.name)}"
-        )
-        return f"SELECT {columns} FROM {place}"
+        return f"SELECT {columns} FROM {self._place(table)}"
 
     def _table(self, planned: _Planned[C], names: Mapping[tuple[str, str], str]) -> Table:
         catalog = planned.catalog
@@ -264,13 +309,15 @@ class ServerStaging(Generic[C]):
                 name=column.name,
                 type=types[alias],
                 declared_type=column.declared_type,
-                nullable=column.nullable,
+                nullable=column.nullable or bool(self._lost.get((planned.name, alias))),
                 comment=column.comment,
                 alias=alias,
                 generated=column.generated,
-                notes=(settled[alias].note,) if alias in settled and settled[alias].note else (),
+                notes=self._column_notes(planned, alias, column_request, settled.get(alias)),
             )
-            for column, alias in zip(catalog.columns, planned.aliases, strict=True)
+            for column, alias, column_request in zip(
+                catalog.columns, planned.aliases, planned.requests, strict=True
+            )
         )
         notes = tuple(f"{column.name}: {note}" for column in columns for note in column.notes)
         return Table(
@@ -289,9 +336,20 @@ class ServerStaging(Generic[C]):
             origin=self._origin(planned, types),
         )
 
+    def _column_notes(
+        self, table: _Planned[C], alias: str, request: ColumnRequest, settled: Settled | None
+    ) -> tuple[str, ...]:
+        notes = [settled.note] if settled and settled.note else []
+        number = self._lost.get((table.name, alias), 0)
+        if number and request.lost:
+            notes.append(f"{counted(number, 'value')}: {request.lost.phrase}; read as NULL.")
+        return tuple(notes)
+
     def _origin(self, table: _Planned[C], types: Mapping[str, str]) -> InDatabase:
         catalog = table.catalog
-        is_plain = all(
+        # DuckDB can't tell apart two tables of a database whose names differ in case alone.
+        has_twin = self._lower_names[_lower_place(catalog)] > 1
+        is_plain = not has_twin and all(
             column.name == alias
             and self._dialect.reads_plainly(column, column_request, types[alias])
             for column, column_request, alias in zip(
@@ -321,8 +379,10 @@ class ServerStaging(Generic[C]):
                 return settle_decimal(self._connection, relation, column, request.decimal)
             case "timestamp" | "timestamp with offset" | "time":
                 return settle_moment(self._connection, relation, column, request.settle)
-            case _:
+            case "as is" | "json" | "uuid":
                 return None
+            case loose_type:
+                return settle_loosely(self._connection, relation, column, loose_type)
 
 
 def _copy_sql(table: _Planned[C], rows: str) -> str:
@@ -333,6 +393,16 @@ def _copy_sql(table: _Planned[C], rows: str) -> str:
 def _received(table: _Planned[C]) -> tuple[tuple[str, str], ...]:
     """Return the columns by their aliases, as expressions over what the server sends."""
     return tuple(
-        (alias, _RECEIVED.get(column_request.settle, "{}").format(f"c{i}"))
+        (alias, _received_value(column_request, f"c{i}"))
         for i, (column_request, alias) in enumerate(zip(table.requests, table.aliases, strict=True))
     )
+
+
+def _received_value(column_request: ColumnRequest, column: str) -> str:
+    if column_request.cast:
+        return f"CAST({column} AS {column_request.cast})"
+    return _RECEIVED.get(column_request.settle, "{}").format(column)
+
+
+def _lower_place(table: ServerTable[C]) -> tuple[str, str]:
+    return table.schema.lower(), table.name.lower()

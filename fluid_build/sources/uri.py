@@ -16,11 +16,13 @@ from fluid_build.sources.kinds import (
     FILES,
     IN_MEMORY,
     KINDS,
+    MYSQL,
     POSTGRES,
     SCHEMES,
     ServerKind,
     SourceKind,
 )
+from fluid_build.sources.server_address import canonical_uri
 from fluid_build.text import nearest
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(?=//|/|[^\\])")
@@ -82,6 +84,8 @@ def locate(text: str) -> Address:
     kind = SCHEMES.get(scheme)
     if kind is None:
         raise _unknown_scheme(scheme)
+    if kind is MYSQL:
+        return Address(kind, canonical_uri(text, MYSQL))
     if isinstance(kind, ServerKind):
         return Address(kind, text)
     place = _path_of(text[match.end() :])

@@ -48,7 +48,7 @@ def duckdb_profile(
         "path": database_file(f"{database}.duckdb"),
         "schema": DUCKDB_SCHEMA,
         "threads": _THREADS,
-        "settings": {"TimeZone": "UTC"},
+        "settings": {"TimeZone": "UTC", **_settings(extensions)},
     }
     if extensions:
         output["module_paths"] = [in_project(PLUGIN_FOLDER)]
@@ -56,6 +56,10 @@ def duckdb_profile(
     if attached:
         output["attach"] = [_attachment(each) for each in attached]
     return Profile(_yaml(name, output))
+
+
+def _settings(extensions: Sequence[Extension]) -> Mapping[str, str]:
+    return {name: value for each in extensions for name, value in each.settings.items()}
 
 
 def _attachment(attached: Attached) -> Mapping[str, object]:
