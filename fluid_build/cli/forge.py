@@ -11,6 +11,7 @@ from fluid_build.cli.forge_runs import forge_sources
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import (
     BusinessVault,
+    CredentialId,
     Debug,
     Dialect,
     EventDates,
@@ -22,7 +23,7 @@ from fluid_build.cli.options import (
     Variant,
 )
 from fluid_build.cli.read_arguments import ReadArguments
-from fluid_build.cli.source_options import CHOICES, check_outside, source_requests
+from fluid_build.cli.source_options import CHOICES, check_outside, source_requests, uris_to_open
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
@@ -41,18 +42,19 @@ _NO_READ_ARGUMENTS = ReadArguments()
 def from_source(
     context: typer.Context,
     uri: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--uri",
             metavar="URI",
             help="A URI, file, folder or glob; several for one Data Vault, each with a name if you"
-            " like: NAME=URI.",
+            " like: NAME=URI. A catalog needs none.",
         ),
-    ],
+    ] = None,
     source: Annotated[
         str | None,
         typer.Option("--source", metavar="KIND", help=f"The kind of source: {', '.join(CHOICES)}."),
     ] = None,
+    credential_id: CredentialId = None,
     reading: ReadArguments = _NO_READ_ARGUMENTS,
     name: Name = None,
     technique: Technique = "flat",
@@ -65,11 +67,13 @@ def from_source(
     arguments: ForgeArguments = _NO_ARGUMENTS,
     _debug: Debug = False,
 ) -> int:
-    """Generate a model, a contract and a dbt project from a database or from files.
+    """Generate a model, a contract and a dbt project from a database, files or a data catalog.
 
     Everything is written to a folder, by default NAME-model after the product's name. The model is
     built and compared with the source; exit code 1 means that something was lost. Files in the
     folder that you edited since the last run are kept and listed.
+
+    A data catalog needs no URI: --source glue --credential-id NAME reads what it declares.
 
     \b
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
@@ -82,9 +86,10 @@ def from_source(
         business_vault,
         target,
     )
-    if len(uri) > 1:
+    uris = uris_to_open(source, uri or (), credential_id)
+    if len(uris) > 1:
         options.check_several()
-    requests = source_requests(source, uri, reading.read)
+    requests = source_requests(source, uris, reading.read)
     for request in requests:
         if arguments.out is not None:
             check_outside(arguments.out, request.address)

@@ -331,7 +331,8 @@ def _data_model() -> TyperGroup:
         LazyCommand(
             "from-source",
             "forge:from_source",
-            "Generate a model, a contract and a dbt project from a database or from files.",
+            "Generate a model, a contract and a dbt project from a database, files or a data"
+            " catalog.",
         ),
         LazyCommand(
             "from-ddl",

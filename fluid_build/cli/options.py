@@ -48,6 +48,14 @@ NestedColumns: TypeAlias = Annotated[
         help="What becomes of nested columns: split (child tables, the default) or keep.",
     ),
 ]
+CredentialId: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--credential-id",
+        metavar="NAME",
+        help="Name of the credential that logs in to a catalog: see `fluid credentials`.",
+    ),
+]
 Dialect: TypeAlias = Annotated[
     str | None,
     typer.Option("--dialect", metavar="NAME", help="SQL dialect of DDL; detected by default."),

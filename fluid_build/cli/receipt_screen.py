@@ -28,6 +28,8 @@ def receipt_section(receipt: Receipt) -> Iterator[Part]:
     yield from _decisions(receipt)
     yield from _findings(receipt)
     yield from _conformance(receipt)
+    if receipt.catalog_fetch_ms:
+        yield heading("Catalog", _catalog_times(receipt))
     if receipt.model is None:
         return
     yield heading("Language model", f"{receipt.provider} {receipt.model}, run {receipt.run}")
@@ -109,6 +111,11 @@ def _contribution(receipt: Receipt) -> str:
         return "It proposed no decisions."
     figures = _status_figures(receipt.proposed)
     return f"{counted(len(receipt.proposed), 'decision')} proposed: {figures}."
+
+
+def _catalog_times(receipt: Receipt) -> str:
+    times = receipt.catalog_fetch_ms.items()
+    return ", ".join(f"{name} read in {duration:,.0f} ms" for name, duration in times)
 
 
 def _cost(receipt: Receipt) -> str:

@@ -94,7 +94,8 @@ def _ask(question: Judgement, note: Callable[[str, AnyDecision], None]) -> Move:
 
 
 def _prompt(question: Judgement) -> str:
-    answer = "Words" if question.field else "Number, Enter keeps 1"
+    keep = "Number, Enter keeps 1"
+    answer = keep if not question.field else f"{keep}, or words" if question.choices else "Words"
     describe = ", d describes" if question.table else ""
     return f"  {answer}{describe}, s skips, b goes back, q quits: "
 
@@ -119,7 +120,7 @@ def _describe(question: Judgement, note: Callable[[str, AnyDecision], None]) -> 
 
 
 def _answer(question: Judgement, reply: str) -> AnyDecision:
-    if question.field:
+    if question.field and not _names_choice(question, reply):
         return _decision({"decision": question.field, _FIELDS[question.field]: reply})
     choice = _choice(question, reply)
     if choice.decision is None:
@@ -128,6 +129,12 @@ def _answer(question: Judgement, reply: str) -> AnyDecision:
             hint=f"Pass {choice.option} to the next forge.",
         )
     return choice.decision
+
+
+def _names_choice(question: Judgement, reply: str) -> bool:
+    """Return whether an answer is the number or the label of a choice."""
+    numbers = {str(number) for number in range(1, len(question.choices) + 1)}
+    return reply in numbers or reply in {choice.label for choice in question.choices}
 
 
 def _choice(question: Judgement, reply: str) -> Choice:

@@ -3,21 +3,48 @@
 import glob
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.credentials import check_credential_name
 from fluid_build.sources.file_layout import format_of
-from fluid_build.sources.kinds import COMBINED, DDL, FILES, IN_MEMORY, KINDS, SCHEMES
+from fluid_build.sources.kinds import (
+    CATALOGS,
+    COMBINED,
+    CREDENTIAL_PARAMETER,
+    DDL,
+    FILES,
+    IN_MEMORY,
+    KINDS,
+    SCHEMES,
+    CatalogKind,
+)
 from fluid_build.sources.options import FLAGS, ReadOptions, options_for, options_set
 from fluid_build.sources.uri import Address, is_place, locate
 
 _FORMATS = {"csv": {"csv"}, "parquet": {"parquet"}, "json": {"json", "jsonl"}}
 _WITHOUT_URI = (DDL, IN_MEMORY, COMBINED)
-CHOICES = (*(name for name, kind in KINDS.items() if kind not in _WITHOUT_URI), *_FORMATS)
+_CATALOG_NAMES: Mapping[str, CatalogKind] = {
+    **{kind.warehouse or kind.name: kind for kind in CATALOGS},
+    "databricks": next(kind for kind in CATALOGS if kind.name == "unity"),
+}
+"""The catalogs by what ``--source`` calls them, which for a warehouse is the warehouse's name."""
+CHOICES = tuple(
+    dict.fromkeys(
+        [
+            *(
+                getattr(kind, "warehouse", "") or name
+                for name, kind in KINDS.items()
+                if kind not in _WITHOUT_URI
+            ),
+            *_FORMATS,
+        ]
+    )
+)
 """What ``--source`` may say; the schemes of URIs are understood as well."""
 
 
@@ -37,15 +64,47 @@ def named_uri(name: str, uri: str) -> str:
     return f"{name}={uri}" if name else uri
 
 
+def uris_to_open(source: str | None, uris: Sequence[str], credential: str | None) -> Sequence[str]:
+    """Return what ``--uri`` says, or the address of the catalog that needs none.
+
+    A credential becomes a part of the address. Raises UsageError where there is nothing to open,
+    and for a credential of something else than one catalog.
+    """
+    kind = _CATALOG_NAMES.get(source or "")
+    if not uris:
+        if kind is None or (credential is None and source in KINDS and source != kind.name):
+            raise UsageError(
+                "Missing option '--uri'. Only a catalog needs none, with --source and"
+                " --credential-id.",
+                hint="Run `fluid forge data-model from-source --help` to see its options.",
+            )
+        uris = [f"{kind.schemes[0]}://"]
+    if credential is None:
+        return uris
+    check_credential_name(credential)
+    if len(uris) > 1 or uris[0].partition("://")[0].lower() not in {k.schemes[0] for k in CATALOGS}:
+        raise UsageError(
+            "--credential-id logs in to a catalog, and --uri names something else.",
+            hint="Leave one of them out.",
+        )
+    (uri,) = uris
+    if f"{CREDENTIAL_PARAMETER}=" in uri.partition("?")[2]:
+        raise UsageError(
+            "The address names a credential already.", hint="Leave --credential-id out."
+        )
+    return [f"{uri}{'&' if '?' in uri else '?'}{CREDENTIAL_PARAMETER}={credential}"]
+
+
 def check_kind(requested: str | None, uri: str) -> Address:
     """Locate the URI; UsageError where ``--source`` requests another kind than is there."""
     if requested is None:
         return locate(uri)
     kind = FILES if requested in _FORMATS else KINDS.get(requested) or SCHEMES.get(requested)
+    kind = kind or _CATALOG_NAMES.get(requested)
     if kind is None or kind in _WITHOUT_URI:
         raise unknown_name("source kind", requested, CHOICES)
     address = locate(uri)
-    if kind is not address.kind:
+    if kind is not address.kind and _CATALOG_NAMES.get(requested) is not address.kind:
         hint = f"Use --source {address.kind.name}, or leave --source out."
         if address.kind is DDL:
             hint = f"Use `fluid forge data-model from-ddl {shlex.quote(redact(uri))}` for DDL."

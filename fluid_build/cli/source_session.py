@@ -1,7 +1,7 @@
 """A source that a command works on: opened, with its temporary files where they are removed."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from fluid_build.cli.interrupts import Interrupts
@@ -14,6 +14,14 @@ from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.table_choice import OnTables, any_tables
 from fluid_build.sources.uri import Address
 from fluid_build.temporary import owned_folder
+
+
+def configured_credential(name: str) -> Mapping[str, object]:
+    """Return what the configuration says of a named credential."""
+    # Most sources have none, and don't wait for this import.
+    from fluid_build.copilot.unified_config import current_config
+
+    return current_config().sources.sources.get(name, {})
 
 
 @contextmanager
@@ -36,6 +44,7 @@ def source_session(
             name=name,
             on_tables=on_tables,
             on_progress=on_progress,
+            settings=configured_credential,
             **read.as_settings(),
         ) as source,
     ):

@@ -13,12 +13,17 @@ Technique = Literal["flat", "data_vault_2", "dimensional"]
 
 
 class Product(ModelPart):
-    """What was decided about the data product as a whole; None where nobody decided."""
+    """What was decided about the data product as a whole; None where nobody decided.
+
+    ``domain_from`` and ``owner_from`` are the data catalog that declares one that nobody decided.
+    """
 
     name: str | None = None
     domain: str | None = None
     team: str | None = None
     email: str | None = None
+    domain_from: str | None = None
+    owner_from: str | None = None
 
 
 class ElementText(ModelPart):

@@ -37,6 +37,7 @@ from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
+from fluid_build.sources.catalog_facts import CatalogFacts
 
 TECHNIQUES: tuple[Technique, ...] = get_args(Technique)
 COMBINING: frozenset[Technique] = frozenset({"data_vault_2"})
@@ -224,7 +225,7 @@ class _Modeling:
             dv2=layers.vault,
             dimensional=layers.mart,
             osi=semantic_layer(self.profile, layers.conceptual),
-            product=_product(self.decisions),
+            product=_product(self.decisions, self.profile.catalog),
             texts=_element_texts(elements),
         )
 
@@ -281,15 +282,25 @@ def _name_refusals(
     return refusals
 
 
-def _product(decisions: ModelDecisions) -> Product | None:
+def _product(decisions: ModelDecisions, catalog: CatalogFacts | None) -> Product | None:
+    """Return what is decided about the product, and what a catalog declares of it where nobody did.
+
+    A catalog that names several owners or domains declares none of them.
+    """
     domain, owner, name = decisions.domain, decisions.owner, decisions.name
-    if domain is None and owner is None and name is None:
+    declared_owner = catalog.declared_owner if catalog and owner is None else None
+    declared_domain = catalog.declared_domain if catalog and domain is None else ""
+    is_declared = declared_owner is not None or bool(declared_domain)
+    if domain is None and owner is None and name is None and not is_declared:
         return None
+    declared_email = declared_owner.email or None if declared_owner else None
     return Product(
         name=name.name if name else None,
-        domain=domain.domain if domain else None,
-        team=owner.team if owner else None,
-        email=owner.email if owner else None,
+        domain=domain.domain if domain else declared_domain or None,
+        team=owner.team if owner else declared_owner.name if declared_owner else None,
+        email=owner.email if owner else declared_email,
+        domain_from=catalog.catalog if catalog and declared_domain else None,
+        owner_from=catalog.catalog if catalog and declared_owner else None,
     )
 
 

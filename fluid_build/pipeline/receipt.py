@@ -115,6 +115,7 @@ class Receipt(_Frozen):
     agents, ``invalid_proposals`` what is wrong with entries of theirs that are no decisions, and
     ``unread_proposals`` counts those over the limit of an answer. ``decisions`` are those that went
     into the run, a person's included. ``proof`` counts the source's tables by verdict.
+    ``catalog_fetch_ms`` has the milliseconds that each data catalog took to answer.
     """
 
     run: str
@@ -137,6 +138,7 @@ class Receipt(_Frozen):
     similar_models: tuple[str, ...] = ()
     stages: tuple[StageRow, ...] = ()
     cost: Cost = Cost()
+    catalog_fetch_ms: dict[str, float] = {}
     fallback_used: bool = False
     fallback_reasons: tuple[str, ...] = ()
     repair_used: bool = False

@@ -58,6 +58,10 @@ def receipt_of(
             None if config is None else tracker.limit_usd,
             place.cache_hits,
         ),
+        catalog_fetch_ms={
+            name: round(duration, 3)
+            for name, duration in tracker.breakdown.catalog_fetch_ms.items()
+        },
         fallback_used=session.fallback_used,
         fallback_reasons=_reasons(session, "fallback"),
         repair_used=session.repair_used,

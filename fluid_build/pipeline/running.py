@@ -174,6 +174,8 @@ def _run_of(
             client,
         )
         with _calls_noted(tracker, place):
+            if source.catalog is not None:
+                tracker.record_catalog_fetch(source.catalog.name, source.catalog.duration_ms)
             yield Coordinator(place)
 
 

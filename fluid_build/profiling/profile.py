@@ -4,10 +4,12 @@ Modeling, contract and command line read these types, and ``profile.json`` holds
 JSON shapes are in ``docs/json.md``.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from fluid_build.sources.catalog_facts import CatalogFacts
 from fluid_build.sources.sql import quote
 
 Origin = Literal["declared", "measured", "llm"]
@@ -207,6 +209,15 @@ class Candidate(_Frozen):
     evidence: ForeignKeyEvidence
 
 
+NO_STATISTICS: Mapping[str, object] = {
+    "mean": None,
+    "quantiles": None,
+    "histogram": (),
+    "statistics_sample": None,
+}
+"""The fields of a column whose values may not be kept."""
+
+
 class SkippedTable(_Frozen):
     """A table that couldn't be read, and why."""
 
@@ -218,7 +229,8 @@ class Profile(_Frozen):
     """Everything measured of one source.
 
     ``candidates`` are the possible foreign keys that aren't believed, most credible first.
-    ``ignored`` are the names of tables that are left out because somebody decided so.
+    ``ignored`` are the names of tables that are left out because somebody decided so. ``catalog``
+    is what a data catalog says of the tables, None without one.
     """
 
     source_kind: str
@@ -230,6 +242,12 @@ class Profile(_Frozen):
     skipped: tuple[SkippedTable, ...] = ()
     ignored: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    catalog: CatalogFacts | None = None
+
+    @property
+    def declared_in(self) -> str:
+        """What declares a structure that has no rows."""
+        return "DDL" if self.catalog is None else self.catalog.catalog
 
     def table(self, name: str) -> TableProfile:
         """Return the table of that exact name; KeyError if there is none."""

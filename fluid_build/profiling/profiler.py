@@ -9,6 +9,7 @@ import duckdb
 
 from fluid_build.profiling.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
+from fluid_build.profiling.catalog_tags import with_tagged_columns
 from fluid_build.profiling.column_stats import TableStats
 from fluid_build.profiling.compact_dates import adopt_notations, keep_references_comparable
 from fluid_build.profiling.declared_keys import check_declared_keys, check_declared_references
@@ -106,7 +107,7 @@ def _profile(
     on_progress(Progress("relations", 0, 1))
     related = _relate_readable(source, measured, weights, calibration)
     on_progress(Progress("relations", 1, 1))
-    return Profile(
+    profile = Profile(
         source_kind=source.kind,
         source_name=source.name,
         has_data=source.has_data,
@@ -118,7 +119,9 @@ def _profile(
             *measured.skipped,
         ),
         notes=source.notes,
+        catalog=None if source.catalog is None else source.catalog.facts,
     )
+    return with_tagged_columns(profile)
 
 
 def _measure_tables(source: Source, measured: _Measurements, on_progress: OnProgress) -> None:

@@ -70,7 +70,7 @@ def _introduction(view: SourceView, model: ModelView) -> Iterator[str]:
         )
     else:
         yield (
-            f"{size}, read from DDL: only the declared structure. "
+            f"{size}, read from {view.profile.declared_in}: only the declared structure. "
             "There was no data to check it against."
         )
     if view.profile.notes:

@@ -132,13 +132,17 @@ def _texts(model: LogicalModel) -> tuple[ElementView, ...]:
     )
 
 
+def _declared_by(catalog: str | None) -> str:
+    return f", as {catalog} declares" if catalog else ""
+
+
 def _responsibility(product: Product | None) -> str:
     if product is None:
         return ""
     email = f" ({product.email})" if product.email else ""
     facts = [
-        f"Domain: {product.domain}." if product.domain else "",
-        f"Owner: {product.team}{email}." if product.team else "",
+        f"Domain: {product.domain}{_declared_by(product.domain_from)}." if product.domain else "",
+        f"Owner: {product.team}{email}{_declared_by(product.owner_from)}." if product.team else "",
     ]
     return " ".join(filter(None, facts))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.credentials import NamedSettings, no_settings
 from fluid_build.sources.kinds import Option
 from fluid_build.sources.options import (
     FLAGS,
@@ -30,6 +31,7 @@ def open_source(
     memory_limit: str | None = None,
     on_tables: OnTables = any_tables,
     on_progress: OnProgress = ignore,
+    settings: NamedSettings = no_settings,
     **reading: Unpack[ReadSettings],
 ) -> "Source":
     """Open a database, a folder, a file or a glob for reading; use it in a ``with`` block.
@@ -37,7 +39,8 @@ def open_source(
     ``place`` is a URI, a path, or an address that ``locate`` returned. ``name`` is what to call the
     source (default: what a catalog, its file or its folder calls it). ``memory_limit`` bounds
     DuckDB's memory (``"2GB"``). ``on_tables`` is told the tables once they are known, before their
-    rows are read, and may raise. ``reading`` are the fields of ``ReadOptions``. Raises a
+    rows are read, and may raise. ``settings`` returns what the configuration says of a named
+    credential. ``reading`` are the fields of ``ReadOptions``. Raises a
     SourceError that says what is wrong with the place, or UsageError for an option that the kind
     of source has no use for.
     """
@@ -54,6 +57,7 @@ def open_source(
         memory_limit=memory_limit,
         on_tables=on_tables,
         on_progress=on_progress,
+        settings=settings,
     )
     module, _, function = address.kind.opener.partition(":")
     place_or_tables = address.tables if isinstance(address, MemoryAddress) else address.place

@@ -7,6 +7,7 @@ from typing import Protocol, Self, runtime_checkable
 
 import duckdb
 
+from fluid_build.sources.catalog_facts import FetchedCatalog
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import Origin
@@ -109,7 +110,7 @@ class Source(Protocol):
     holds neither a path nor a password, fit for a title or an identifier. ``has_data`` is False
     where there is only structure (DDL), so that an empty table proves nothing. ``conventions`` are
     the user's answers on how text is written. ``opened_as`` is where
-    ``open_source`` found it. Every
+    ``open_source`` found it. ``catalog`` is what a data catalog says of it, None without one. Every
     table of ``tables`` can be read on ``connection``. A source is a context manager; leaving it
     frees the connection and any temporary files. A Ctrl-C while a query runs leaves the ``with``
     block as a KeyboardInterrupt.
@@ -124,6 +125,7 @@ class Source(Protocol):
     notes: tuple[str, ...]
     conventions: Conventions
     opened_as: OpenedAs | None
+    catalog: FetchedCatalog | None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """Return the rows of a table, lazily."""
@@ -185,6 +187,7 @@ class OpenSource:
     cleanup: list[Cleanable] = field(default_factory=list)
     conventions: Conventions = NO_ANSWERS
     opened_as: OpenedAs | None = None
+    catalog: FetchedCatalog | None = None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """Return the rows of a table, lazily."""

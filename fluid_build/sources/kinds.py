@@ -1,8 +1,8 @@
 """The kinds of sources, one record each: a new kind is its own modules and one record here."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fluid_build.sources.extensions import (
     MYSQL_SCANNER,
@@ -22,6 +22,13 @@ Kind: TypeAlias = Literal[
     "ddl",
     "in_memory",
     "combined",
+    "glue",
+    "unity",
+    "snowflake-catalog",
+    "bigquery-catalog",
+    "dataplex",
+    "datahub",
+    "datamesh-manager",
 ]
 Option: TypeAlias = Literal[
     "schemas", "tables", "views", "sample", "nested", "dialect", "conventions"
@@ -65,6 +72,29 @@ class ServerKind(SourceKind):
     environment: Mapping[str, str]
     password_variable: str
     harmless_parameters: frozenset[str]
+
+
+CREDENTIAL_PARAMETER = "login"
+"""The parameter of a catalog's address that names what to log in with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogKind(ServerKind):
+    """A data catalog: it says what tables there are, and some lead to the rows.
+
+    ``catalog`` is ``module:class`` of what asks it. ``path`` names the parts of its addresses after
+    the host, and ``usual_uri`` shows one. ``plain_fields`` and ``secret_fields`` are those of its
+    credentials, and ``extra`` installs what asks it. ``warehouse`` is the ``--source`` of a
+    warehouse that has its own catalog.
+    """
+
+    catalog: str
+    path: tuple[str, ...] = ()
+    usual_uri: str = ""
+    plain_fields: tuple[str, ...] = ()
+    secret_fields: tuple[str, ...] = ()
+    extra: str = "catalogs"
+    warehouse: str = ""
 
 
 DUCKDB = SourceKind(
@@ -229,6 +259,55 @@ COMBINED = SourceKind(
 )
 """What several sources are together; each of them has its own kind."""
 
+
+def _catalog(
+    name: Kind,
+    label: str,
+    module: str,
+    usual_uri: str,
+    *,
+    parameters: Collection[str] = (),
+    **more: Any,
+) -> CatalogKind:
+    path = tuple(usual_uri.partition("://")[2].lower().split("/")[1:])
+    return CatalogKind(
+        name=name,
+        label=label,
+        phrase=f"the catalog {label}",
+        opener="fluid_build.sources.catalogs.opening:open_catalog",
+        schemes=(name,),
+        options=frozenset({"schemas", "tables", "views"}),
+        environment={"host": "", "database": ""},
+        password_variable="",
+        harmless_parameters=frozenset({CREDENTIAL_PARAMETER, *parameters}),
+        catalog=f"fluid_build.sources.catalogs.{module}",
+        path=path,
+        usual_uri=usual_uri,
+        **more,
+    )
+
+
+CATALOGS: tuple[CatalogKind, ...] = (
+    _catalog(
+        "glue",
+        "AWS Glue",
+        "glue:GlueCatalog",
+        "glue://REGION/DATABASE",
+        parameters=("catalog_id",),
+        plain_fields=("region", "catalog_id", "endpoint", "access_key_id", "profile"),
+        secret_fields=("secret_access_key", "session_token"),
+        extra="glue",
+    ),
+    _catalog(
+        "unity",
+        "Unity Catalog",
+        "unity:UnityCatalog",
+        "unity://HOST/CATALOG/SCHEMA",
+        plain_fields=("host", "catalog", "profile", "client_id"),
+        secret_fields=("token", "client_secret"),
+    ),
+)  # fmt: skip
+
 KINDS: Mapping[str, SourceKind] = {
     kind.name: kind
     for kind in (
@@ -242,6 +321,7 @@ KINDS: Mapping[str, SourceKind] = {
         DDL,
         IN_MEMORY,
         COMBINED,
+        *CATALOGS,
     )
 }
 """Every kind by its name."""

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, TypedDict
 
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.credentials import NamedSettings, no_settings
 from fluid_build.sources.kinds import Option
 from fluid_build.sources.table_choice import OnTables, any_tables
 
@@ -106,8 +107,12 @@ _FIELDS: Mapping[Option, tuple[str, ...]] = {"tables": ("include", "exclude")}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenOptions(ReadOptions):
-    """What an opener gets: what is read, and how the reading is bounded and followed."""
+    """What an opener gets: what is read, and how the reading is bounded and followed.
+
+    ``settings`` returns what the configuration says of a named credential.
+    """
 
     memory_limit: str | None = None
     on_tables: OnTables = any_tables
     on_progress: OnProgress = ignore
+    settings: NamedSettings = no_settings

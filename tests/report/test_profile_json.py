@@ -1,9 +1,11 @@
 """The JSON of a profile has just the shape that is documented."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -125,6 +127,11 @@ def values_of(annotation: Any) -> st.SearchStrategy[Any]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         fields = annotation.model_fields.items()
         return st.builds(annotation, **{name: values_of(each.annotation) for name, each in fields})
+    if is_dataclass(annotation):
+        hints = get_type_hints(annotation)
+        return st.builds(annotation, **{name: values_of(hint) for name, hint in hints.items()})
+    if get_origin(annotation) is Mapping:
+        return st.dictionaries(*map(values_of, arguments), max_size=2)
     if get_origin(annotation) is tuple:
         return st.lists(values_of(arguments[0]), max_size=2).map(tuple)
     if get_origin(annotation) in (UnionType, Union):

@@ -48,7 +48,7 @@ def check_live(
     """
     if not source.has_data:
         raise UsageError(
-            f"{source.name} is DDL, so it has no data to test.",
+            f"{source.name} has a structure and no data to test.",
             hint="Pass a database or files with --uri.",
         )
     tables = live_tables(contract, source)

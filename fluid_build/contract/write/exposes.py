@@ -1,6 +1,6 @@
 """One expose of a contract: a built table, its columns, and what they are made of."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.evidence_labels import Labels, names_label
@@ -12,10 +12,13 @@ from fluid_build.contract.fluid import (
     Expose,
     ExposeContract,
 )
+from fluid_build.contract.write.catalog_labels import column_tags, table_labels, table_tags
 from fluid_build.contract.write.quality_rules import quality_rules
 from fluid_build.contract.write.semantic_section import semantics
 from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.identifiers import tag
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
+from fluid_build.sources.catalog_facts import CatalogFacts
 from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.plan.elements import Build, PlanColumn, TransformPlan
 
@@ -38,10 +41,14 @@ _FORMATS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured of the source tables, by their names; nothing where there is no data."""
+    """What was measured of the source tables, by their names; nothing where there is no data.
+
+    ``catalog`` is what a data catalog says of them, None without one.
+    """
 
     tables: Mapping[str, TableProfile]
     has_data: bool
+    catalog: CatalogFacts | None = None
 
     def column(self, origin: SourceColumn) -> ColumnProfile:
         """Return what was measured of a source column; KeyError if there is none."""
@@ -58,8 +65,11 @@ def expose(build: Build, measured: Measured, plan: TransformPlan, target: str) -
         description=build.description or None,
         version=_FIRST_VERSION,
         kind="view" if build.materialization == "view" else "table",
-        tags=_tags(build, table, measured.has_data) or None,
-        labels=_labels(build, table, measured.has_data),
+        tags=_with_catalog_tags(
+            _tags(build, table, measured.has_data), table_tags(measured.catalog, build)
+        )
+        or None,
+        labels=_labels(build, table, measured.has_data) | table_labels(measured.catalog, build),
         contract=ExposeContract(
             columns=_columns(build, measured),
             dq=DqSpec(rules=rules) if rules else None,
@@ -67,6 +77,11 @@ def expose(build: Build, measured: Measured, plan: TransformPlan, target: str) -
         binding=_binding(build, plan, target),
         semantics=semantics(build),
     )
+
+
+def _with_catalog_tags(own: list[str], cataloged: Sequence[str]) -> list[str]:
+    """Return tags with those of a catalog, as the contract spells tags."""
+    return [*dict.fromkeys([*own, *filter(None, map(tag, cataloged))])]
 
 
 def _whole_table(build: Build, measured: Measured) -> TableProfile | None:
@@ -132,6 +147,7 @@ def _column(
     }
     tags = [name for name, holds in roles.items() if holds]
     more = [name for name in column.tags if name not in tags and name not in roles]
+    cataloged = column_tags(measured.catalog, column)
     identifies = roles["primary-key"] or roles["foreign-key"]
     return ContractColumn(
         name=column.name,
@@ -141,7 +157,7 @@ def _column(
         sensitivity="pii" if column.pii else None,
         semantic_type=column.semantic_type or ("identifier" if identifies else None),
         business_name=column.title or None,
-        tags=[*tags, *more] or None,
+        tags=_with_catalog_tags([*tags, *more], cataloged) or None,
         labels=_column_labels(build, column, targets, measured),
     )
 
@@ -159,6 +175,9 @@ def _column_labels(
         labels["source-columns"] = names_label(
             [f"{origin.table}.{origin.column}" for origin in column.source_columns]
         )
+    cataloged = column_tags(measured.catalog, column)
+    if cataloged:
+        labels["catalog-tags"] = names_label(cataloged)
     if targets:
         labels["references"] = names_label(list(dict.fromkeys(targets)))
     return labels or None

@@ -37,7 +37,8 @@ def contract_from_model(
             hint="A contract needs at least one table. `fluid profile` shows what was skipped.",
         )
     product = model.product or Product()
-    measured = Measured({table.name: table for table in profile.tables}, profile.has_data)
+    tables = {table.name: table for table in profile.tables}
+    measured = Measured(tables, profile.has_data, profile.catalog)
     return FluidContract(
         fluid_version="0.7.2",
         kind="DataProduct",
@@ -58,7 +59,8 @@ def contract_from_model(
 def _description(profile: Profile, model: LogicalModel, product: Product) -> str:
     tables = counted(len(profile.tables), "table")
     relationships = counted(len(model.conceptual.relationships), "relationship")
-    how = "inferred from its data" if profile.has_data else "as declared in its DDL"
+    declared = "its DDL" if profile.catalog is None else profile.catalog.catalog
+    how = "inferred from its data" if profile.has_data else f"as declared in {declared}"
     facts = f"{profile.source_name}: {tables} and {relationships} between them, {how}."
     unassigned = [
         label
@@ -71,6 +73,7 @@ def _description(profile: Profile, model: LogicalModel, product: Product) -> str
 
 
 def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) -> Labels:
+    product = model.product or Product()
     labels = {
         "source-kind": profile.source_kind,
         "technique": model.technique,
@@ -84,6 +87,10 @@ def _product_labels(profile: Profile, model: LogicalModel, plan: TransformPlan) 
         labels["promises-not-stated"] = names_label(unstated)
     if profile.skipped:
         labels["skipped"] = names_label([skipped.name for skipped in profile.skipped])
+    if product.domain_from:
+        labels["domain-origin"] = f"declared in {product.domain_from}"
+    if product.owner_from:
+        labels["owner-origin"] = f"declared in {product.owner_from}"
     if profile.ignored:
         labels["ignored"] = names_label(list(profile.ignored))
     return labels
@@ -134,7 +141,7 @@ def _lineage(profile: Profile, plan: TransformPlan) -> FreeForm:
                     "transformation": {"type": type_},
                 }
                 mappings[origin.table].append(mapping)
-    upstream = []
+    upstream: list[FreeForm] = []
     for source in plan.sources:
         of_source = mappings[source.table]
         upstream.append(
@@ -143,7 +150,10 @@ def _lineage(profile: Profile, plan: TransformPlan) -> FreeForm:
                 "exposeId": source.id,
                 **({"fieldMappings": of_source} if of_source else {}),
                 "relationship": "direct_consumption",
-                "labels": {"source-tables": names_label([source.table])},
+                "labels": {
+                    "source-tables": names_label([source.table]),
+                    **_catalog_lineage(profile, source.table),
+                },
             }
         )
     return {
@@ -151,6 +161,12 @@ def _lineage(profile: Profile, plan: TransformPlan) -> FreeForm:
         "upstream": upstream,
         "labels": {"upstream-kind": "source system without a contract"},
     }
+
+
+def _catalog_lineage(profile: Profile, table: str) -> Labels:
+    """Return what a data catalog says that a source table is made of."""
+    facts = profile.catalog.tables.get(table) if profile.catalog else None
+    return {"catalog-upstream": names_label(facts.upstream)} if facts and facts.upstream else {}
 
 
 def _is_copied(column: PlanColumn) -> bool:

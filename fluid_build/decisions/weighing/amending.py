@@ -1,6 +1,6 @@
 """The profile with the decisions that apply."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 
 from fluid_build.decisions.language import (
     AddRelationship,
@@ -21,6 +21,7 @@ from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing.references import find_reference, is_about
 from fluid_build.profiling.column_stats import kind_of
 from fluid_build.profiling.profile import (
+    NO_STATISTICS,
     Candidate,
     ColumnProfile,
     Evidence,
@@ -33,13 +34,6 @@ from fluid_build.profiling.profile import (
 )
 from fluid_build.sources.conventions import DATE_QUESTION, NUMBER_QUESTION
 from fluid_build.text import counted, noun
-
-_NO_STATISTICS: Mapping[str, object] = {
-    "mean": None,
-    "quantiles": None,
-    "histogram": (),
-    "statistics_sample": None,
-}
 
 
 def amended(profile: Profile, verdicts: Sequence[Verdict]) -> Profile:
@@ -104,7 +98,7 @@ def _personal(decision: PersonalData) -> ColumnChange:
             "min": None,
             "max": None,
             "top_values": (),
-            **_NO_STATISTICS,
+            **NO_STATISTICS,
             "semantic_reason": column.semantic_reason or decided_reason(decision),
         }
     )
@@ -124,7 +118,7 @@ def _reading(decision: TextType, evidence: DecisionEvidence) -> ColumnChange:
             return column
         measured = _measured_type(column, evidence)
         # Statistics are of values as they were read: read differently, they are others.
-        outdated = {} if measured == column.measured_type else _NO_STATISTICS
+        outdated = {} if measured == column.measured_type else NO_STATISTICS
         return column.model_copy(
             update={
                 "measured_type": measured,

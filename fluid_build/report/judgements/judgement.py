@@ -23,8 +23,8 @@ class Choice:
 class Judgement:
     """A question that the data doesn't settle, what we chose and why.
 
-    The first of ``choices`` is ours; a question without choices is answered in words (``field`` is
-    ``owner`` or ``domain``). ``certainty`` is the probability that ours is right, None where we
+    The first of ``choices`` is ours; a question with a ``field`` (``owner`` or ``domain``) may be
+    answered in words. ``certainty`` is the probability that ours is right, None where we
     know nothing. ``sql`` runs on the source and shows what the data says. ``table`` and ``column``
     are what the question is about.
     """

@@ -16,6 +16,7 @@ from fluid_build.report.judgements.column_judgements import (
 from fluid_build.report.judgements.judgement import Judgement
 from fluid_build.report.judgements.key_judgements import key_judgements
 from fluid_build.report.judgements.model_judgements import model_judgements
+from fluid_build.report.judgements.ownership_judgements import ownership
 from fluid_build.text import free_name
 
 
@@ -32,7 +33,7 @@ def open_judgements(
         conventions(profile),
         model_judgements(model),
         personal_data(profile),
-        _ownership(),
+        ownership(profile),
     )
     settled = {_folded(subject(decision)) for decision in decided}
     unsettled = [question for question in questions if not _subjects(question) & settled]
@@ -65,22 +66,3 @@ def _with_ids(questions: Sequence[Judgement]) -> Iterator[Judgement]:
         free = free_name(slug, used)
         used.add(free)
         yield replace(question, id=free)
-
-
-def _ownership() -> Iterator[Judgement]:
-    yield Judgement(
-        "domain",
-        "ownership",
-        "Which business domain does the product belong to?",
-        None,
-        "Nothing in the data says so.",
-        field="domain",
-    )
-    yield Judgement(
-        "owner",
-        "ownership",
-        "Which team owns the product?",
-        None,
-        "Nothing in the data says so.",
-        field="owner",
-    )

@@ -13,7 +13,6 @@ from fluid_build.sources.base import Source, Table
 from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.extensions import Extension
 from fluid_build.sources.kinds import (
-    DDL,
     FILES,
     IN_MEMORY,
     KINDS,
@@ -72,8 +71,8 @@ def source_access(
     pairs = _planned_tables(source, plan)
     if target != "duckdb":
         return warehouse_access(source, plan, pairs, target)
-    if source.kind == DDL.name:
-        return _without_data(plan, pairs)
+    if not source.has_data:
+        return _without_data(source, plan, pairs)
     return duckdb_access(plan, [_reading(source, plan, address, project_dir)])
 
 
@@ -205,7 +204,10 @@ def _database_origin(table: Table) -> InDatabase:
     return table.origin
 
 
-def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]) -> SourceAccess:
+def _without_data(
+    source: Source, plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]
+) -> SourceAccess:
+    what = "DDL" if source.catalog is None else f"the catalog {source.catalog.facts.catalog}"
     schema = schema_variable(plan.name)
     reading = Reading(
         entries=tuple(
@@ -213,7 +215,7 @@ def _without_data(plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]
             for plan_source, _ in pairs
         ),
         notes=(
-            "The source was DDL, which has no rows. Load its tables into"
+            f"The source was {what}, which has no rows. Load its tables into"
             f" {duckdb_database(plan)}.duckdb, into the schema that the variable {SCHEMA_VARIABLE}"
             f" names ({plan.name} by default).",
         ),
