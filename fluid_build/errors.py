@@ -142,6 +142,10 @@ class EmptySourceError(SourceError):
     """The source is readable but has no tables."""
 
 
+class ScanTooLargeError(SourceError):
+    """Reading a warehouse would scan more than is scanned unasked."""
+
+
 class SourceChangedError(SourceError):
     """The source has lost or changed something that the model was made of."""
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,9 @@ from tests.dbt_server import DbtServer
 from tests.mariadb import NOT_INSTALLED, MariaDBDatabase, MariaDBServer, start_mariadb
 from tests.postgres import PostgresDatabase
 from tests.shared import SHARED
+
+if TYPE_CHECKING:
+    from tests.snowflake import SnowflakeArguments, SnowflakeDatabase
 
 with warnings.catch_warnings():
     # The package warns at import where a desktop's run-time folder is not set.
@@ -46,7 +50,13 @@ os.environ.pop("COLUMNS", None)
 
 _TESTS = Path(__file__).parent
 _NEEDS_SHARED = "needs ../shared"
-_SLOW_FIXTURES = {"dbt", "fluid_process", "mariadb_server", "postgres_server"}
+_SLOW_FIXTURES = {
+    "dbt",
+    "fluid_process",
+    "mariadb_server",
+    "postgres_server",
+    "snowflake_server",
+}
 """What takes a second or more each time, to start or to build."""
 _SLOW_PLACES = (
     "browser/",
@@ -120,8 +130,7 @@ def _is_slow(item: pytest.Item) -> bool:
     return (
         item.path.relative_to(_TESTS).as_posix().startswith(_SLOW_PLACES)
         or bool(_SLOW_FIXTURES.intersection(item.fixturenames))
-        or "postgres" in parameters
-        or "mysql" in parameters
+        or not {"mysql", "postgres", "snowflake"}.isdisjoint(map(str, parameters))
     )
 
 
@@ -211,6 +220,31 @@ def postgres(postgres_server: pgserver.PostgresServer) -> Iterator[PostgresDatab
         server_database.psql,
     )
     server_database.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def snowflake_server() -> "Iterator[SnowflakeArguments]":
+    """A server that answers as Snowflake does, of this test session's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        # It makes a folder when it's imported.
+        patch.setattr(tempfile, "tempdir", _TEMPORARY)
+        from tests.snowflake import snowflake_server as running_server
+    with running_server() as arguments:
+        yield arguments
+
+
+@pytest.fixture
+def snowflake(
+    snowflake_server: "SnowflakeArguments", monkeypatch: pytest.MonkeyPatch
+) -> "Iterator[SnowflakeDatabase]":
+    """A fresh, empty database, to which Snowflake's variables of the environment lead."""
+    from tests.snowflake import connect
+
+    database = connect(snowflake_server, f"TEST_{next(_database_numbers)}")
+    for variable, value in database.environment.items():
+        monkeypatch.setenv(variable, value)
+    yield database
+    database.connection.close()
 
 
 @pytest.fixture

@@ -67,6 +67,7 @@ def _source_options(parts: dict[str, ManifestSource]) -> Iterator[str]:
             exclude=_all(read.exclude for read in reads),
             views=any(read.views for read in reads),
             sample=next((read.sample for read in reads if read.sample), None),
+            full=any(read.full for read in reads),
             nested="keep" if any(read.nested == "keep" for read in reads) else "split",
             dialect=next((read.dialect for read in reads if read.dialect), None),
             conventions=Conventions(

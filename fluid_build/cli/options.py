@@ -40,6 +40,12 @@ SampleRows: TypeAlias = Annotated[
         help="Read at most about this many rows of each table of a server.",
     ),
 ]
+FullScan: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--full", help="Read a warehouse in full, however many bytes its queries will scan."
+    ),
+]
 NestedColumns: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -19,6 +19,7 @@ class ReadArguments:
     exclude: options.Exclude = None
     views: options.Views = False
     sample: options.SampleRows = None
+    full: options.FullScan = False
     nested: options.NestedColumns = None
     decimal: options.Decimal = None
     date_order: options.DateOrder = None
@@ -31,6 +32,8 @@ class ReadArguments:
                 f"{self.nested!r} isn't a way to read nested columns.",
                 hint="Use --nested split (child tables) or --nested keep.",
             )
+        if self.sample is not None and self.full:
+            raise UsageError("--sample and --full contradict each other.", hint="Keep one of them.")
         if self.sample is not None and self.sample < 1:
             raise UsageError("A sample has at least one row.", hint="Use --sample 100000.")
         return ReadOptions(
@@ -39,6 +42,7 @@ class ReadArguments:
             exclude=tuple(self.exclude or ()),
             views=self.views,
             sample=self.sample,
+            full=self.full,
             nested=cast("Nested", self.nested or "split"),
             conventions=self._conventions,
         )
@@ -72,6 +76,8 @@ def read_arguments(read: ReadOptions) -> Iterator[str]:
             yield from (option, value)
     if read.views:
         yield "--views"
+    if read.full:
+        yield "--full"
     if read.nested != "split":
         yield from ("--nested", read.nested)
     for option, answer in (

@@ -4,13 +4,16 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
+from fluid_build.cli import messages
 from fluid_build.cli.interrupts import Interrupts
+from fluid_build.copilot.unified_config import current_config
 from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource, SourceRequest, open_several
 from fluid_build.sources.options import READ_ALL, ReadOptions
+from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.table_choice import OnTables, any_tables
 from fluid_build.sources.uri import Address
 from fluid_build.temporary import owned_folder
@@ -43,12 +46,19 @@ def source_session(
             place,
             name=name,
             on_tables=on_tables,
+            on_scan=tell_scan,
             on_progress=on_progress,
             settings=configured_credential,
             **read.as_settings(),
         ) as source,
     ):
         yield source
+
+
+def tell_scan(estimate: ScanEstimate) -> None:
+    """Say what the queries of a warehouse will scan, before they run."""
+    if not current_config().behavior.quiet:
+        messages.tell(estimate.sentence)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from fluid_build.sources.options import (
     ReadSettings,
     options_set,
 )
+from fluid_build.sources.scan_estimate import OnScan, any_scan
 from fluid_build.sources.table_choice import OnTables, any_tables
 from fluid_build.sources.uri import Address, MemoryAddress, locate
 
@@ -30,6 +31,7 @@ def open_source(
     name: str | None = None,
     memory_limit: str | None = None,
     on_tables: OnTables = any_tables,
+    on_scan: OnScan = any_scan,
     on_progress: OnProgress = ignore,
     settings: NamedSettings = no_settings,
     **reading: Unpack[ReadSettings],
@@ -39,10 +41,10 @@ def open_source(
     ``place`` is a URI, a path, or an address that ``locate`` returned. ``name`` is what to call the
     source (default: what a catalog, its file or its folder calls it). ``memory_limit`` bounds
     DuckDB's memory (``"2GB"``). ``on_tables`` is told the tables once they are known, before their
-    rows are read, and may raise. ``settings`` returns what the configuration says of a named
-    credential. ``reading`` are the fields of ``ReadOptions``. Raises a
-    SourceError that says what is wrong with the place, or UsageError for an option that the kind
-    of source has no use for.
+    rows are read, and may raise. ``on_scan`` is told how much a warehouse will scan. ``settings``
+    returns what the configuration says of a named credential. ``reading`` are the fields of
+    ``ReadOptions``. Raises a SourceError that says what is wrong with the place, or UsageError for
+    an option that the kind of source has no use for.
     """
     address = place if isinstance(place, Address) else locate(str(place))
     requested = ReadOptions(**reading)
@@ -56,6 +58,7 @@ def open_source(
         **requested.as_settings(),
         memory_limit=memory_limit,
         on_tables=on_tables,
+        on_scan=on_scan,
         on_progress=on_progress,
         settings=settings,
     )
@@ -75,6 +78,7 @@ def _useless_option(address: Address, option: Option) -> UsageError:
         "tables": "tables to choose from",
         "views": "views",
         "sample": "way to read a part of a table",
+        "full": "price for what is read",
         "nested": "nested columns",
         "dialect": "SQL dialect",
         "conventions": "text to read numbers and dates from",

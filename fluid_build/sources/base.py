@@ -50,6 +50,18 @@ class DeclaredForeignKey:
 
 
 @dataclass(frozen=True, slots=True)
+class SampledRows:
+    """The part of a table that was read: ``rows`` of ``total``, which is None if nobody knows.
+
+    ``is_estimate`` says that the server only estimates the total.
+    """
+
+    rows: int
+    total: int | None = None
+    is_estimate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table: what is declared of it, and where to read it.
 
@@ -58,7 +70,8 @@ class Table:
     columns' aliases in order. ``notes`` are sentences about what was met on the way in (ragged
     lines, values that contradict a type) that a user must see. ``origin`` is where it can be read
     again, and None where there is nothing to read. ``source`` is the name of its source where
-    several are combined, and then the first part of ``name`` too (``crm.customers``).
+    several are combined, and then the first part of ``name`` too (``crm.customers``). ``sampled``
+    is set where only a part of the rows was read, so that nothing is proven of the others.
     """
 
     name: str
@@ -72,6 +85,7 @@ class Table:
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
     source: str = ""
+    sampled: SampledRows | None = None
 
     @property
     def own_name(self) -> str:
@@ -173,6 +187,18 @@ class Cleanable(Protocol):
         ...
 
 
+class KeysAtServer(Protocol):
+    """The keys of tables that were read in part, looked up where they are."""
+
+    def matching(self, table: str, column: str, values: str) -> set[str] | None:
+        """Return which values a column of a table has at the server, as text.
+
+        ``values`` is a query of them on the source's connection, one column of text. None where
+        the server can't tell.
+        """
+        ...
+
+
 @dataclass
 class OpenSource:
     """The plain Source that every opener returns; ``cleanup`` runs last on close."""
@@ -188,6 +214,7 @@ class OpenSource:
     conventions: Conventions = NO_ANSWERS
     opened_as: OpenedAs | None = None
     catalog: FetchedCatalog | None = None
+    keys: KeysAtServer | None = None
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """Return the rows of a table, lazily."""

@@ -47,3 +47,16 @@ def settle_decimal(
             return Settled("DOUBLE", f"{note}; read as DOUBLE.")
         return Settled("VARCHAR", f"{note}, and others too long for DOUBLE; read as text.")
     return Settled("VARCHAR", f"Values of up to {width} digits fit no number type; read as text.")
+
+
+def settle_whole(
+    connection: duckdb.DuckDBPyConnection, relation: str, column: str
+) -> Settled | None:
+    """Return BIGINT for a column of whole numbers that all fit it; None where one doesn't.
+
+    Some servers have one type for all whole numbers, of 38 digits, and every identifier has it.
+    """
+    row = connection.execute(
+        f"SELECT count(*) FROM {relation} WHERE {column} NOT BETWEEN {-(2**63)} AND {2**63 - 1}"
+    ).fetchone()
+    return Settled("BIGINT") if row == (0,) else None

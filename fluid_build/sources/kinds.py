@@ -18,6 +18,9 @@ Kind: TypeAlias = Literal[
     "mysql",
     "sqlserver",
     "oracle",
+    "snowflake",
+    "bigquery",
+    "databricks",
     "files",
     "ddl",
     "in_memory",
@@ -31,7 +34,7 @@ Kind: TypeAlias = Literal[
     "datamesh-manager",
 ]
 Option: TypeAlias = Literal[
-    "schemas", "tables", "views", "sample", "nested", "dialect", "conventions"
+    "schemas", "tables", "views", "sample", "full", "nested", "dialect", "conventions"
 ]
 
 
@@ -96,6 +99,10 @@ class CatalogKind(ServerKind):
     extra: str = "catalogs"
     warehouse: str = ""
 
+
+_WAREHOUSE_OPTIONS: frozenset[Option] = frozenset(
+    {"schemas", "tables", "views", "sample", "full", "nested", "conventions"}
+)
 
 DUCKDB = SourceKind(
     name="duckdb",
@@ -215,6 +222,50 @@ ORACLE = ServerKind(
     password_variable="ORACLE_PASSWORD",
     harmless_parameters=frozenset({"sid", "protocol", "ssl_server_dn_match"}),
 )
+SNOWFLAKE = ServerKind(
+    name="snowflake",
+    label="Snowflake",
+    phrase="a Snowflake database",
+    opener="fluid_build.sources.snowflake.database:open_snowflake",
+    schemes=("snowflake",),
+    options=_WAREHOUSE_OPTIONS,
+    query_hint="The queries are standard SQL, which Snowflake runs as they are.",
+    environment={
+        "host": "SNOWFLAKE_ACCOUNT",
+        "user": "SNOWFLAKE_USER",
+        "database": "SNOWFLAKE_DATABASE",
+    },
+    password_variable="SNOWFLAKE_PASSWORD",
+    harmless_parameters=frozenset({"role", "warehouse"}),
+)
+BIGQUERY = ServerKind(
+    name="bigquery",
+    label="BigQuery",
+    phrase="a BigQuery project",
+    opener="fluid_build.sources.bigquery.database:open_bigquery",
+    schemes=("bigquery",),
+    options=_WAREHOUSE_OPTIONS,
+    query_hint=(
+        "The queries quote names with double quotes; BigQuery wants backticks in their place."
+    ),
+    environment={"host": "GOOGLE_CLOUD_PROJECT", "database": ""},
+    password_variable="GOOGLE_APPLICATION_CREDENTIALS",
+    harmless_parameters=frozenset({"location"}),
+)
+DATABRICKS = ServerKind(
+    name="databricks",
+    label="Databricks",
+    phrase="a Databricks catalog",
+    opener="fluid_build.sources.databricks.database:open_databricks",
+    schemes=("databricks",),
+    options=_WAREHOUSE_OPTIONS,
+    query_hint=(
+        "The queries quote names with double quotes; Databricks wants backticks in their place."
+    ),
+    environment={"host": "DATABRICKS_HOST", "database": "DATABRICKS_CATALOG"},
+    password_variable="DATABRICKS_TOKEN",
+    harmless_parameters=frozenset({"http_path", "warehouse_id", "catalog", "schema"}),
+)
 FILES = SourceKind(
     name="files",
     label="files",
@@ -317,6 +368,9 @@ KINDS: Mapping[str, SourceKind] = {
         MYSQL,
         SQLSERVER,
         ORACLE,
+        SNOWFLAKE,
+        BIGQUERY,
+        DATABRICKS,
         FILES,
         DDL,
         IN_MEMORY,

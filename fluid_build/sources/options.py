@@ -8,6 +8,7 @@ from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.credentials import NamedSettings, no_settings
 from fluid_build.sources.kinds import Option
+from fluid_build.sources.scan_estimate import OnScan, any_scan
 from fluid_build.sources.table_choice import OnTables, any_tables
 
 Nested: TypeAlias = Literal["split", "keep"]
@@ -21,8 +22,9 @@ class ReadOptions:
     ``schemas``, ``include`` and ``exclude`` are globs: of schemas, and of tables by their name with
     or without its schema. Nothing in ``schemas`` or ``include`` means all. ``views`` says whether
     views are read as well. ``sample`` is how many rows of a table are read at most, and None for
-    all. ``dialect`` is the SQL dialect of DDL, None to detect it. ``conventions`` answer how
-    numbers and dates in text are written where the data leaves that open.
+    all. ``full`` says to read a warehouse in full, however much that scans. ``dialect`` is the SQL
+    dialect of DDL, None to detect it. ``conventions`` answer how numbers and dates in text are
+    written where the data leaves that open.
     """
 
     schemas: Sequence[str] = ()
@@ -30,6 +32,7 @@ class ReadOptions:
     exclude: Sequence[str] = ()
     views: bool = False
     sample: int | None = None
+    full: bool = False
     nested: Nested = "split"
     dialect: str | None = None
     conventions: Conventions = NO_ANSWERS
@@ -46,6 +49,7 @@ class ReadOptions:
             exclude=self.exclude,
             views=self.views,
             sample=self.sample,
+            full=self.full,
             nested=self.nested,
             dialect=self.dialect,
             conventions=self.conventions,
@@ -60,6 +64,7 @@ class ReadSettings(TypedDict, total=False):
     exclude: Sequence[str]
     views: bool
     sample: int | None
+    full: bool
     nested: Nested
     dialect: str | None
     conventions: Conventions
@@ -73,6 +78,7 @@ FLAGS: Mapping[Option, str] = {
     "tables": "--include and --exclude",
     "views": "--views",
     "sample": "--sample",
+    "full": "--full",
     "nested": "--nested",
     "dialect": "--dialect",
     "conventions": "--decimal and --date-order",
@@ -87,6 +93,7 @@ def options_set(requested: ReadOptions) -> list[Option]:
         "tables": bool(requested.include or requested.exclude),
         "views": requested.views,
         "sample": requested.sample is not None,
+        "full": requested.full,
         "nested": requested.nested != "split",
         "dialect": requested.dialect is not None,
         "conventions": requested.conventions != NO_ANSWERS,
@@ -114,5 +121,6 @@ class OpenOptions(ReadOptions):
 
     memory_limit: str | None = None
     on_tables: OnTables = any_tables
+    on_scan: OnScan = any_scan
     on_progress: OnProgress = ignore
     settings: NamedSettings = no_settings

@@ -7,26 +7,29 @@ the server, and settled here afterwards.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import duckdb
 
 from fluid_build.progress import OnProgress, Progress
-from fluid_build.sources.base import Column, DeclaredForeignKey, Skipped, Table
-from fluid_build.sources.decimals import Settled, settle_decimal
+from fluid_build.sources.base import Column, DeclaredForeignKey, SampledRows, Skipped, Table
+from fluid_build.sources.decimals import Settled, settle_decimal, settle_whole
 from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason
 from fluid_build.sources.loose_types import LooseType, settle_loosely
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.query_progress import following
+from fluid_build.sources.row_limits import RowLimit, RowLimiter, first_rows
+from fluid_build.sources.server_keys import ServerKeys
 from fluid_build.sources.server_rows import ServerQueryError, ServerRows
 from fluid_build.sources.sql import quote
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.timestamps import Moment, settle_moment
 from fluid_build.text import counted
 
-Settle: TypeAlias = Literal["as is", "decimal", "json", "uuid"] | Moment | LooseType
+Settle: TypeAlias = Literal["as is", "decimal", "whole", "json", "uuid"] | Moment | LooseType
 
 
 _RECEIVED: Mapping[Settle, str] = {"json": "CAST({} AS JSON)", "uuid": "CAST({} AS UUID)"}
@@ -80,7 +83,9 @@ Asked = TypeVar("Asked", bound=ServerColumn, contravariant=True)
 class ServerTable(Generic[C]):
     """A table and all that it declares; ``foreign_keys`` are (columns, schema, table, columns).
 
-    ``readable`` says whether the user may read it. ``notes`` are sentences a user must see.
+    ``readable`` says whether the user may read it. ``rows`` is how many rows the server says it
+    has, None where it doesn't, and ``is_estimate`` that it may be wrong. ``notes`` are sentences a
+    user must see.
     """
 
     schema: str
@@ -93,6 +98,9 @@ class ServerTable(Generic[C]):
     unique_keys: tuple[tuple[str, ...], ...] = ()
     foreign_keys: tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...] = ()
     notes: tuple[str, ...] = ()
+    rows: int | None = None
+    is_estimate: bool = False
+    is_view: bool = False
 
 
 class ServerDialect(Protocol[Asked]):
@@ -112,6 +120,19 @@ class ServerDialect(Protocol[Asked]):
     def quote(self, name: str) -> str:
         """Quote a name for the server."""
         ...
+
+
+class NeverAttached:
+    """A part of the dialect of a server whose databases DuckDB can't attach."""
+
+    def reads_plainly(
+        self,
+        column: ServerColumn,  # noqa: ARG002
+        column_request: ColumnRequest,  # noqa: ARG002
+        type_: str,  # noqa: ARG002
+    ) -> bool:
+        """Return False: nothing is read but by the requests."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -141,7 +162,11 @@ class _StagingFailedError(Exception):
 
 
 class ServerStaging(Generic[C]):
-    """The staging of a server's tables, which ``names`` are known of before a row is read."""
+    """The staging of a server's tables, which ``names`` are known of before a row is read.
+
+    ``sample`` is how many rows of a table are read at most, which ``limiter`` says in SQL.
+    ``container`` is the database or project that has the schemas, where they aren't found without.
+    """
 
     def __init__(
         self,
@@ -149,10 +174,19 @@ class ServerStaging(Generic[C]):
         rows: ServerRows,
         dialect: ServerDialect[C],
         catalog: Sequence[ServerTable[C]],
+        *,
+        sample: int | None = None,
+        limiter: RowLimiter = first_rows,
+        container: str = "",
     ) -> None:
         self._connection = connection
+        self._sample = sample
+        self._limiter = limiter
+        self._container = container
         self._rows = rows
         self._dialect = dialect
+        self._has_left = False
+        self.keys: ServerKeys | None = None
         self._planned = self._plan(catalog)
         self._lower_names = Counter(_lower_place(table) for table in catalog)
         self._lost: dict[tuple[str, str], int] = {}
@@ -165,13 +199,32 @@ class ServerStaging(Generic[C]):
             for table in self._planned
         ]
 
+    @property
+    def queries(self) -> list[str]:
+        """What the server will be asked for each table that can be read."""
+        readable = (table for table in self._planned if table.catalog.readable and table.requests)
+        return [self._server_sql(table) for table in readable]
+
     def stage(self, on_progress: OnProgress) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
         """Copy every table; return those that could be read, and those that couldn't with why."""
         staged, skipped = self._stage_all(on_progress)
-        self._rows.close()
         names = {(table.catalog.schema, table.catalog.name): table.name for table in self._planned}
-        tables = [self._table(table, names) for table in staged]
-        return settle_foreign_keys(tables), tuple(skipped)
+        tables = settle_foreign_keys([self._table(table, names) for table in staged])
+        if any(table.sampled for table in tables):
+            self.keys = ServerKeys(
+                self._connection, self._rows, self._dialect, tables, self._container
+            )
+        else:
+            self.cleanup()
+        return tables, tuple(skipped)
+
+    def cleanup(self) -> None:
+        """Leave the server."""
+        if not self._has_left:
+            self._has_left = True
+            # A scanner left the server when its connection was closed.
+            with suppress(duckdb.ConnectionException):
+                self._rows.close()
 
     def _plan(self, catalog: Sequence[ServerTable[C]]) -> list[_Planned[C]]:
         names = qualified([(table.schema, table.name) for table in catalog])
@@ -289,12 +342,41 @@ class ServerStaging(Generic[C]):
             self._lost[table.name, alias] = int(number)
 
     def _place(self, table: _Planned[C]) -> str:
-        catalog = table.catalog
-        return f"{self._dialect.quote(catalog.schema)}.{self._dialect.quote(catalog.name)}"
+        names = (self._container, table.catalog.schema, table.catalog.name)
+        return ".".join(self._dialect.quote(name) for name in names if name)
 
     def _server_sql(self, table: _Planned[C]) -> str:
         columns = ", ".join(f"{r.expression} AS c{i}" for i, r in enumerate(table.requests))
-        return f"SELECT {columns} FROM {self._place(table)}"
+        limit = self._limit(table.catalog)
+        parts = ("SELECT", limit.before_columns, columns, "FROM", self._place(table))
+        return " ".join(filter(None, (*parts, limit.after_table, limit.at_end)))
+
+    def _limit(self, table: ServerTable[C]) -> RowLimit:
+        if self._sample is None or self._is_small(table):
+            return RowLimit()
+        return self._limiter(table, self._sample)
+
+    def _is_small(self, table: ServerTable[C]) -> bool:
+        """Whether the server knows that a table has no more rows than are read at most."""
+        is_known = table.rows is not None and not table.is_estimate
+        return is_known and (table.rows or 0) <= (self._sample or 0)
+
+    def _sampled(self, table: _Planned[C]) -> SampledRows | None:
+        """Return which part of a table was read; None where all of it was.
+
+        All of it was where the first rows were asked for, and there were fewer than asked for.
+        """
+        limit = self._limit(table.catalog)
+        if self._sample is None or limit == RowLimit():
+            return None
+        row = self._connection.execute(f"SELECT count(*) FROM {table.relation}").fetchone()
+        rows = int(row[0]) if row else 0
+        if not limit.after_table and rows < self._sample:
+            return None
+        total = table.catalog.rows
+        if total is not None and total <= rows:
+            return SampledRows(rows) if table.catalog.is_estimate else None
+        return SampledRows(rows, total, table.catalog.is_estimate)
 
     def _table(self, planned: _Planned[C], names: Mapping[tuple[str, str], str]) -> Table:
         catalog = planned.catalog
@@ -334,6 +416,7 @@ class ServerStaging(Generic[C]):
             comment=catalog.comment,
             notes=(*notes, *catalog.notes),
             origin=self._origin(planned, types),
+            sampled=self._sampled(planned),
         )
 
     def _column_notes(
@@ -377,6 +460,8 @@ class ServerStaging(Generic[C]):
         match request.settle:
             case "decimal":
                 return settle_decimal(self._connection, relation, column, request.decimal)
+            case "whole":
+                return settle_whole(self._connection, relation, column)
             case "timestamp" | "timestamp with offset" | "time":
                 return settle_moment(self._connection, relation, column, request.settle)
             case "as is" | "json" | "uuid":

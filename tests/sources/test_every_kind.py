@@ -14,7 +14,7 @@ from fluid_build.sources.base import Source, Table
 from tests.sources.fingerprints import fingerprint
 from tests.sources.kinds import COLUMNS, MAKERS, ROWS, statements
 
-KINDS = (*MAKERS, "postgres")
+KINDS = (*MAKERS, "postgres", "snowflake")
 
 
 @pytest.fixture(params=KINDS)
@@ -24,6 +24,10 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def uri(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    if kind == "snowflake":
+        snowflake: Any = request.getfixturevalue("snowflake")
+        snowflake.run(*statements())
+        return str(snowflake.uri)
     if kind != "postgres":
         return MAKERS[kind](tmp_path)
     database: Any = request.getfixturevalue("postgres")
@@ -170,6 +174,10 @@ def test_reads_two_thousand_columns(
         database: Any = request.getfixturevalue("postgres")
         database.run(f"CREATE TABLE wide ({columns}); {insert}")
         uri = database.uri
+    elif wide_kind == "snowflake":
+        snowflake: Any = request.getfixturevalue("snowflake")
+        snowflake.run(f"CREATE TABLE wide ({columns})", insert)
+        uri = snowflake.uri
     elif wide_kind == "sqlite":
         with sqlite3.connect(tmp_path / "wide.db") as connection:
             connection.execute(f"CREATE TABLE wide ({columns})")

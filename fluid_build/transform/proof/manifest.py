@@ -58,6 +58,7 @@ class ManifestSource(ModelPart):
     exclude: tuple[str, ...] | None = None
     views: Literal[True] | None = None
     sample: int | None = None
+    full: Literal[True] | None = None
     nested: Nested | None = None
     dialect: str | None = None
     decimal: DecimalMark | None = None
@@ -80,6 +81,7 @@ class ManifestSource(ModelPart):
             exclude=self.exclude or (),
             views=bool(self.views),
             sample=self.sample,
+            full=bool(self.full),
             nested=self.nested or ("keep" if "nested" in KINDS[self.kind].options else "split"),
             dialect=self.dialect,
             conventions=Conventions(self.decimal, self.date_order),
@@ -119,6 +121,7 @@ def manifest_source(
         exclude=tuple(read.exclude) or None,
         views=True if read.views else None,
         sample=read.sample,
+        full=True if read.full else None,
         nested=read.nested if "nested" in address.kind.options else None,
         dialect=read.dialect,
         decimal=read.conventions.decimal,

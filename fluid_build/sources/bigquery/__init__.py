@@ -1,0 +1,1 @@
+"""A BigQuery source: its address, catalog and types."""

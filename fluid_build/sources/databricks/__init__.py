@@ -1,0 +1,1 @@
+"""A Databricks source: its address, catalog and types."""

@@ -1,0 +1,1 @@
+"""A Snowflake source: its address, catalog and types."""
