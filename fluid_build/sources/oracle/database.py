@@ -108,7 +108,7 @@ def _connect(dsn: str) -> Any:
 
 def _batches(client: Any, dsn: str) -> OpenBatches:
     import oracledb
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     def read(sql: str) -> Iterator[Any]:
         for frame in client.fetch_df_batches(statement=sql, size=_BATCH_ROWS):
