@@ -23,7 +23,7 @@ from fluid_build.cli.options import (
     Variant,
 )
 from fluid_build.cli.read_arguments import ReadArguments
-from fluid_build.cli.source_options import CHOICES, check_outside, source_requests, uris_to_open
+from fluid_build.cli.source_options import CHOICES, source_requests, uris_to_open
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
@@ -31,6 +31,7 @@ from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.kinds import DDL
 from fluid_build.sources.options import ReadOptions
+from fluid_build.sources.outside import check_outside
 from fluid_build.sources.source_names import check_name
 from fluid_build.sources.uri import locate
 

@@ -15,7 +15,7 @@ from fluid_build.cli.forge_runs import file_name, forge_sources
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug, Target
 from fluid_build.cli.read_arguments import ReadArguments
-from fluid_build.cli.source_options import check_outside, source_requests
+from fluid_build.cli.source_options import source_requests
 from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import UsageError
@@ -27,6 +27,7 @@ from fluid_build.pipeline.intent.schema_sql import schema_sql
 from fluid_build.pipeline.requests import ModelUse
 from fluid_build.pipeline.sessions import configured, open_session, requested_model
 from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.outside import check_outside
 from fluid_build.sources.uri import locate
 from fluid_build.text import listed_up_to
 

@@ -19,7 +19,7 @@ from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.nearby_sources import NearbySource, nearby_sources
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug
-from fluid_build.cli.source_options import check_outside, source_requests
+from fluid_build.cli.source_options import source_requests
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.errors import SourceNotFoundError, UsageError
@@ -36,6 +36,7 @@ from fluid_build.report.terminal.screen_parts import (
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.sources.options import READ_ALL
+from fluid_build.sources.outside import check_outside
 from fluid_build.text import counted
 
 PURPOSES = (

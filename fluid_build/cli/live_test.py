@@ -14,7 +14,6 @@ from fluid_build.cli import failures, messages
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.read_arguments import ReadArguments
-from fluid_build.cli.source_options import check_outside
 from fluid_build.cli.source_session import source_session
 from fluid_build.contract.live import (
     CheckResult,
@@ -41,6 +40,7 @@ from fluid_build.report.terminal.screen_parts import (
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.sources.kinds import ServerKind
+from fluid_build.sources.outside import check_outside
 from fluid_build.sources.uri import locate
 from fluid_build.text import counted
 

@@ -5,12 +5,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bars
-
 from fluid_build.copilot.unified_config import current_config
-from fluid_build.progress import OnProgress, Progress, ignore
-from fluid_build.report.terminal.printing import console
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.report.terminal.progress_bars import bars, in_lines, on_bars
 from fluid_build.report.terminal.visible_text import for_stream, visible
 
 _STAGES = {
@@ -57,55 +54,7 @@ def progress() -> Iterator[OnProgress]:
     if current_config().behavior.quiet:
         yield ignore
     elif sys.stderr.isatty():
-        with _bars() as bars:
-            yield _on_bars(bars)
+        with bars(sys.stderr) as shown:
+            yield on_bars(shown)
     else:
-        yield _in_lines()
-
-
-def _bars() -> Bars:
-    return Bars(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[detail]}", markup=False),
-        console=console(sys.stderr),
-        transient=True,
-    )
-
-
-def _on_bars(bars: Bars) -> OnProgress:
-    task = bars.add_task("", total=None, detail="", visible=False)
-    stages: list[str] = []
-
-    def update(report: Progress) -> None:
-        is_new = report.stage not in stages[-1:]
-        if is_new:
-            stages.append(report.stage)
-        bars.update(
-            task,
-            description=_stage(report),
-            completed=report.done + report.part,
-            total=report.total or None,
-            detail=visible(report.detail),
-            visible=True,
-            refresh=is_new,
-        )
-
-    return update
-
-
-def _in_lines() -> OnProgress:
-    stages: list[str] = []
-
-    def update(report: Progress) -> None:
-        stage = _stage(report)
-        if stage not in stages:
-            stages.append(stage)
-            tell(f"{stage} ...")
-
-    return update
-
-
-def _stage(report: Progress) -> str:
-    return visible(_STAGES.get(report.stage, report.stage.capitalize()))
+        yield in_lines(sys.stderr)

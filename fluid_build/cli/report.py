@@ -9,14 +9,10 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.pages import open_page, opening
-from fluid_build.copilot.store.configured import open_store
 from fluid_build.forging.report_file import REPORT_FILE
-from fluid_build.pipeline.folder_facts import recorded_facts, reviewed_facts
-from fluid_build.report.page.page_file import check_page_place, write_page
-from fluid_build.report.page.run_facts import RunFacts
+from fluid_build.pipeline.folder_page import make_page
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import Part, first_line, whole
-from fluid_build.verification.page_sources import read_page_sources
 
 
 def report(
@@ -49,16 +45,6 @@ def report(
     if opens and not is_open:
         messages.tell(f"There is no browser to open it in. The page is {path.absolute()}.")
     return failures.DONE
-
-
-def make_page(folder: Path, path: Path) -> RunFacts | None:
-    """Write the page of a folder, and return the run that is recorded for it, if there is one."""
-    sources = read_page_sources(folder)
-    check_page_place(path)
-    run = recorded_facts(open_store(), folder, sources.plan)
-    facts = run or reviewed_facts(folder, sources.model, sources.plan)
-    write_page(path, sources.page(facts))
-    return run
 
 
 def _screen(path: Path, *, is_open: bool) -> Iterator[Part]:

@@ -13,12 +13,7 @@ from fluid_build.cli.consent import allowed_place, check_code_trusted
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.source_options import named_uri, split_name
 from fluid_build.cli.source_session import combined_session, source_session
-from fluid_build.cli.verify_screen import (
-    verified_document,
-    verified_screen,
-    warehouse_document,
-    warehouse_screen,
-)
+from fluid_build.cli.verify_screen import verified_screen, warehouse_screen
 from fluid_build.errors import FluidError, SourceChangedError, SourceNotFoundError, UsageError
 from fluid_build.progress import OnProgress
 from fluid_build.report.page.page_file import is_page
@@ -39,6 +34,7 @@ from fluid_build.verification import (
     verify_warehouse,
 )
 from fluid_build.verification import verify as verify_folder
+from fluid_build.verification.documents import verified_document, warehouse_document
 
 
 def verify(
@@ -123,8 +119,8 @@ def verify(
 def _refresh_page(folder: Path) -> None:
     """Show the new proof in the page of a folder; the verification holds if that fails."""
     # What makes pages takes a while to import, and most verifications change no proof.
-    from fluid_build.cli.report import make_page
     from fluid_build.forging.report_file import REPORT_FILE
+    from fluid_build.pipeline.folder_page import make_page
 
     path = folder / REPORT_FILE
     if not is_page(path):

@@ -1,4 +1,4 @@
-"""What ``fluid verify`` found, on a screen and as JSON."""
+"""What ``fluid verify`` found, on a screen."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,6 @@ from fluid_build.report.terminal.screen_parts import (
 )
 from fluid_build.text import counted
 from fluid_build.transform.dbt.running import DbtNode, DbtStatus
-from fluid_build.transform.proof.proof import Proof
 from fluid_build.verification import DbtVerified, ForgedFolder, Verified, WarehouseVerified
 
 _STALE_COPIES = (
@@ -32,75 +31,6 @@ _NOTHING_COMPARED = (
     "Nothing was compared. Run `dbt build`, or pass the schema with --warehouse-schema."
 )
 _OUT_OF_DATE = "If the source has changed since the last load, run `dbt build` and verify again."
-
-
-def verified_document(verified: Verified) -> dict[str, object]:
-    """Return the result as one JSON document."""
-    forged = verified.forged
-    return {
-        "holds": verified.holds,
-        "proof": verified.proof.model_dump(mode="json"),
-        "contract": _contract_documents(forged.disagreements),
-        "outdated": list(forged.outdated),
-        "edited": list(forged.edited),
-        "rows_changed": list(verified.row_changes),
-        "unread": list(verified.unread),
-        "broken_keys": list(verified.broken_keys),
-        "dbt": None if verified.dbt is None else _dbt_document(verified.dbt),
-    }
-
-
-def warehouse_document(verified: WarehouseVerified) -> dict[str, object]:
-    """Return the result for a warehouse as one JSON document."""
-    warehouse = verified.contents
-    return {
-        "holds": verified.holds,
-        "warehouse": {
-            "place": verified.place,
-            "schema": warehouse.schema,
-            "faults": list(warehouse.faults),
-            "lacking": [
-                {"relation": each.relation, "rows": each.rows} for each in warehouse.lacking
-            ],
-        },
-        "proof": _proof_document(warehouse.proof),
-        "contract": _contract_documents(verified.forged.disagreements),
-        "unread": list(verified.unread),
-        "broken_keys": list(verified.broken_keys),
-    }
-
-
-def _contract_documents(disagreements: Sequence[Disagreement]) -> list[dict[str, object]]:
-    return [
-        {"expose": each.expose, "column": each.column, "what": each.what} for each in disagreements
-    ]
-
-
-def _dbt_document(verified: DbtVerified) -> dict[str, object]:
-    result = verified.result
-    return {
-        "holds": verified.holds,
-        "built": len(result.built),
-        "passed": len(result.passed),
-        "warned": [_node_document(node) for node in result.warned],
-        "failed": [_node_document(node) for node in result.failed],
-        "skipped": [node.name for node in result.skipped],
-        "warnings": list(result.warnings),
-        "standing": None if verified.own_database is None else verified.own_database.name,
-        "proof": _proof_document(verified.proof),
-    }
-
-
-def _node_document(node: DbtNode) -> dict[str, object]:
-    broken = [
-        {"promise": promise.promise, "rows": promise.rows, "known": promise.known}
-        for promise in node.broken
-    ]
-    return {"name": node.name, "message": node.message, "broken": broken}
-
-
-def _proof_document(proof: Proof | None) -> dict[str, object] | None:
-    return None if proof is None else proof.model_dump(mode="json")
 
 
 def verified_screen(verified: Verified) -> Iterator[Part]:

@@ -1,7 +1,7 @@
 """``decisions.yaml``, read: typed entries, or everything that is wrong with it at once."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails, to_json
 from fluid_build import limits
 from fluid_build.decisions.faults import explain_fault
 from fluid_build.decisions.language import DECISION, DECISION_NAMES, DECISION_TYPES, AnyDecision
-from fluid_build.decisions.nodes import DecisionNodes, EntryNode, decision_nodes
+from fluid_build.decisions.nodes import DecisionNodes, decision_nodes
 from fluid_build.errors import DecisionError, DecisionProblem
 from fluid_build.regular_files import read_regular
 from fluid_build.text import did_you_mean
@@ -78,9 +78,29 @@ def parse_decisions(text: str, file: str = DECISIONS_FILE) -> tuple[AnyDecision,
 
 def checked_decisions(nodes: DecisionNodes, file: str) -> tuple[AnyDecision, ...]:
     """Return the decisions of a file's entries; raise DecisionError with every problem."""
+    entries = [_Entry(entry.value, entry.line, entry.lines) for entry in nodes.entries]
+    return _checked_entries(entries, [*_document_problems(nodes)], file)
+
+
+def decisions_of(values: Iterable[object]) -> tuple[AnyDecision, ...]:
+    """Return decisions that a program passed as entries; DecisionError with every problem."""
+    return _checked_entries([_Entry(value) for value in values], [], "decisions")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry, and where it and its fields are if it's in a file."""
+
+    value: object
+    line: int | None = None
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+
+def _checked_entries(
+    entries: Iterable[_Entry], problems: list[DecisionProblem], file: str
+) -> tuple[AnyDecision, ...]:
     decisions: list[AnyDecision] = []
-    problems = [*_document_problems(nodes)]
-    for number, entry in enumerate(nodes.entries, start=1):
+    for number, entry in enumerate(entries, start=1):
         checked = _checked_entry(number, entry)
         if isinstance(checked, list):
             problems += checked
@@ -106,7 +126,7 @@ def _document_problems(nodes: DecisionNodes) -> Iterator[DecisionProblem]:
         yield DecisionProblem(message, allowed=raise_limit)
 
 
-def _checked_entry(number: int, entry: EntryNode) -> AnyDecision | list[DecisionProblem]:
+def _checked_entry(number: int, entry: _Entry) -> AnyDecision | list[DecisionProblem]:
     if not isinstance(entry.value, dict):
         allowed = "An entry is a mapping, such as `decision: ignore` and `table: orders`."
         return [DecisionProblem("not a mapping.", entry.line, number, allowed=allowed)]
@@ -114,7 +134,7 @@ def _checked_entry(number: int, entry: EntryNode) -> AnyDecision | list[Decision
     if not isinstance(kind, str) or kind not in _TYPES:
         return [_unknown_kind(number, entry, kind)]
     try:
-        return DECISION.validate_json(to_json(entry.value), strict=True)
+        return DECISION.validate_json(to_json(entry.value, fallback=str), strict=True)
     except ValidationError as error:
         return [
             _problem(number, entry, kind, detail)
@@ -122,7 +142,7 @@ def _checked_entry(number: int, entry: EntryNode) -> AnyDecision | list[Decision
         ]
 
 
-def _unknown_kind(number: int, entry: EntryNode, kind: object) -> DecisionProblem:
+def _unknown_kind(number: int, entry: _Entry, kind: object) -> DecisionProblem:
     line = entry.lines.get("decision", entry.line)
     known = f"Known decisions: {', '.join(DECISION_NAMES)}."
     if not isinstance(kind, str):
@@ -131,7 +151,7 @@ def _unknown_kind(number: int, entry: EntryNode, kind: object) -> DecisionProble
     return DecisionProblem(f"unknown decision {kind!r}.", line, number, allowed=f"{guess}{known}")
 
 
-def _problem(number: int, entry: EntryNode, kind: str, detail: ErrorDetails) -> DecisionProblem:
+def _problem(number: int, entry: _Entry, kind: str, detail: ErrorDetails) -> DecisionProblem:
     path = [*detail["loc"]][1:]  # The first part is the kind itself.
     field = str(path[0]) if path else ""
     known = ("decision", *(name for name in _TYPES[kind].model_fields if name != "decision"))

@@ -12,7 +12,7 @@ from fluid_build.forging.documents import (
     InvalidOwnContractError,
     artifacts,
 )
-from fluid_build.forging.forging import forge, preview
+from fluid_build.forging.forging import forge, preview, write_forged
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.results import Forged, Preview
 
@@ -29,4 +29,5 @@ __all__ = [
     "artifacts",
     "forge",
     "preview",
+    "write_forged",
 ]

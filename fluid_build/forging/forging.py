@@ -59,6 +59,23 @@ def forge(
     forged = _forged(source, options, on_progress)
     if out is None:
         return forged
+    return write_forged(source, forged, options, out, overwrite=overwrite, on_progress=on_progress)
+
+
+def write_forged(
+    source: Source,
+    forged: Forged,
+    options: ForgeOptions,
+    out: Path,
+    *,
+    overwrite: bool = False,
+    on_progress: OnProgress = ignore,
+) -> Forged:
+    """Write to ``out`` what was forged of a source with the same options.
+
+    The source must be open, and as it was then: the dbt project is checked on it, and may need
+    copies of its tables. Raises OutputError where ``out`` can't be written.
+    """
     project = _project(source, forged, options, out, on_progress)
     with folder_contents(source, forged.plan, _documents(forged, options), project) as files:
         report_stage(on_progress, "write")

@@ -48,7 +48,7 @@ class DbtVerified:
     @property
     def holds(self) -> bool:
         """Whether dbt built everything without a failure, and nothing was lost."""
-        return self.result.ok and self.proof is not None and self.proof.verdict == "proven"
+        return self.result.ok and self.proof is not None and self.proof.holds
 
 
 def verify_dbt(

@@ -37,7 +37,7 @@ class Verified:
     @property
     def holds(self) -> bool:
         """Whether every check passed."""
-        proven = self.proof.verdict == "proven" and not self.unread and not self.broken_keys
+        proven = self.proof.holds and not self.unread and not self.broken_keys
         return proven and self.forged.agrees and (self.dbt is None or self.dbt.holds)
 
 

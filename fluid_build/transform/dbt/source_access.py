@@ -115,7 +115,9 @@ def _reading(
         return reading_of_files(source, plan, pairs, base)
     kind = KINDS[source.kind]
     if kind is IN_MEMORY:
-        reading = reading_of_copies(plan, pairs, "it was in memory, where dbt can't read it")
+        reason = "it was in memory, where dbt can't read it"
+        again = "Forge it again in Python to refresh it."
+        reading = reading_of_copies(plan, pairs, reason, refresh=again)
         return replace(reading, notes=(*reading.notes, _NOTE_ON_MEMORY))
     if isinstance(kind, ServerKind) and kind.scanner is None:
         return reading_of_copies(plan, pairs, f"DuckDB can't attach {kind.phrase}")

@@ -18,6 +18,7 @@ from fluid_build.transform.dbt.source_entries import SourceEntry, TableCopy
 from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 
 COPIES_FOLDER = "land"
+_REFRESH = "Run `fluid forge` again to refresh it."
 
 # Parquet has no such types, and DuckDB would write others instead.
 _NOT_IN_PARQUET = re.compile(r"\b(U?HUGEINT|BIT|ENUM|UNION|BIGNUM|TIME WITH TIME ZONE)\b")
@@ -60,14 +61,21 @@ def copy_path(source_id: str) -> str:
 
 
 def reading_of_copies(
-    plan: TransformPlan, tables: Sequence[tuple[PlanSource, Table]], reason: str
+    plan: TransformPlan,
+    tables: Sequence[tuple[PlanSource, Table]],
+    reason: str,
+    *,
+    refresh: str = _REFRESH,
 ) -> Reading:
-    """Return how a project reads tables that are all copied, for one reason (a clause)."""
+    """Return how a project reads tables that are all copied, for one reason (a clause).
+
+    ``refresh`` says how the copies are made again.
+    """
     copies = [TableCopy(source.id, copy_path(source.id), table, reason) for source, table in tables]
     return Reading(
         entries=tuple(copied_entry(source, reason) for source, _ in tables),
         copies=tuple(copies),
-        notes=tuple(note_on_copy(plan, source, reason) for source, _ in tables),
+        notes=tuple(note_on_copy(plan, source, reason, refresh) for source, _ in tables),
     )
 
 
@@ -83,7 +91,12 @@ def copied_entry(source: PlanSource, reason: str) -> SourceEntry:
     )
 
 
-def note_on_copy(plan: TransformPlan, source: PlanSource, reason: str) -> str:
+def note_on_copy(
+    plan: TransformPlan,
+    source: PlanSource,
+    reason: str,
+    refresh: str = _REFRESH,
+) -> str:
     """Say that a table is read from its copy, and which personal data that holds."""
     personal = [
         column.name
@@ -95,7 +108,7 @@ def note_on_copy(plan: TransformPlan, source: PlanSource, reason: str) -> str:
     warning = f" It holds personal data ({', '.join(personal)})." if personal else ""
     return (
         f"{source.table} is read from {copy_path(source.id)}, a copy of its rows: {reason}."
-        f" Run `fluid forge` again to refresh it.{warning}"
+        f" {refresh}{warning}"
     )
 
 

@@ -80,6 +80,11 @@ class Proof(ModelPart):
     reason: str
     tables: tuple[TableProof, ...]
 
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was lost: every table was compared, and holds."""
+        return self.verdict == "proven"
+
 
 @dataclass(frozen=True, slots=True)
 class Claims:

@@ -1,0 +1,220 @@
+"""Forging from Python: a source's model, contract, dbt project and proof."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Unpack
+
+from fluid_build.api.arguments import Opening, OpenSettings, SourceLike, opening, reporting
+from fluid_build.api.decisions import Decisions, followed_decisions
+from fluid_build.api.fingerprints import check_same_rows, fingerprints
+from fluid_build.api.html import forged_html
+from fluid_build.api.profiled import ProfileResult
+from fluid_build.artifacts import restore_interrupted
+from fluid_build.contract.fluid import FluidContract
+from fluid_build.contract.write.yaml_text import contract_yaml
+from fluid_build.decisions.verdicts import Verdict
+from fluid_build.errors import UsageError
+from fluid_build.forging import Forged, ForgeOptions, write_forged
+from fluid_build.forging import forge as forge_source
+from fluid_build.forging.report_file import REPORT_FILE
+from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.progress import OnProgress
+from fluid_build.sources.outside import check_outside
+from fluid_build.text import counted
+from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.proof.folder_changes import loses_decisions
+from fluid_build.transform.proof.proof import Proof
+
+_NO_DATES: Mapping[str, str] = {}
+
+
+def forge(
+    source: SourceLike,
+    *,
+    technique: str = "flat",
+    variant: str | None = None,
+    decisions: Decisions = (),
+    target: str = "duckdb",
+    event_dates: Mapping[str, str] = _NO_DATES,
+    fiscal_year_start: str | int | None = None,
+    locale: str | None = None,
+    business_vault: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[OpenSettings],
+) -> "ForgeResult":
+    """Model a source, build the model, and prove that nothing was lost.
+
+    With ``out``, everything is written to that folder, whose own ``decisions.yaml`` is followed as
+    well; files there that somebody edited are kept unless ``overwrite`` is set. Without it nothing
+    is written, and ``save`` writes it later. No language model takes part, so the same source and
+    the same arguments give the same result. A model that loses something is returned too:
+    ``result.proof.holds`` says whether it does. Raises SourceError, UsageError, DecisionError,
+    BuildFailedError and OutputError.
+    """
+    folder = None if out is None else Path(out)
+    place = opening(source, options)
+    forge_options = _options(
+        technique, variant, calendar=(fiscal_year_start, locale), event_dates=event_dates,
+        business_vault=business_vault, target=target,
+    )  # fmt: skip
+    if folder is not None:
+        _check_outside(folder, place)
+        restore_interrupted(folder)
+    followed = followed_decisions(decisions, folder, overwrite=overwrite)
+    settings = forge_options.as_settings()
+    settings["decisions"], settings["decisions_text"] = followed.decisions, followed.text
+    with reporting(on_progress) as report, place.session(report) as opened:
+        forged = forge_source(
+            opened, out=folder, overwrite=overwrite, on_progress=report, **settings
+        )
+        rows = None if folder is not None else fingerprints(opened)
+    return ForgeResult(forged, ForgeOptions(**settings), place, folder=folder, rows=rows)
+
+
+class ForgeResult:
+    """What was made of a source: its profile, model, contract and proof, and files once written.
+
+    ``folder`` is where the files are, None before they are written.
+    """
+
+    def __init__(
+        self,
+        forged: Forged,
+        options: ForgeOptions,
+        place: Opening,
+        *,
+        folder: Path | None,
+        rows: Mapping[str, str] | None,
+    ) -> None:
+        self._forged = forged
+        self._options = options
+        self._place = place
+        self._rows = rows
+        self.folder = folder
+
+    @property
+    def profile(self) -> ProfileResult:
+        """Return what is true in the data, with the decisions that were followed."""
+        return ProfileResult(self._forged.profile)
+
+    @property
+    def model(self) -> LogicalModel:
+        """Return the logical model."""
+        return self._forged.model
+
+    @property
+    def plan(self) -> TransformPlan:
+        """Return the relations of the model with their SQL, in the order of building."""
+        return self._forged.plan
+
+    @property
+    def contract(self) -> FluidContract:
+        """Return the FLUID 0.7.2 contract."""
+        return self._forged.contract
+
+    @property
+    def contract_yaml(self) -> str:
+        """Return the contract as the text of ``contract.fluid.yaml``."""
+        return contract_yaml(self._forged.contract)
+
+    @property
+    def proof(self) -> Proof:
+        """Return the comparison of what was built with the source."""
+        return self._forged.proof
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return what became of each decision, in their order."""
+        return self._forged.verdicts
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that were written, sorted; none before that."""
+        return self._forged.files
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Return the files of the folder that were left alone, since somebody edited them."""
+        return tuple(change.name for change in self._forged.kept)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what to know about the dbt project, in sentences; nothing before it's written."""
+        return self._forged.notes
+
+    @property
+    def page(self) -> Path | None:
+        """Return the page of the folder, ``report.html``; None before it's written."""
+        page = None if self.folder is None else self.folder / REPORT_FILE
+        return page if page in self._forged.files else None
+
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> tuple[Path, ...]:
+        """Write everything to a folder, and return the files.
+
+        The source is opened again if it's closed, because the dbt project is checked on it and may
+        need copies of its tables. Files in the folder that somebody edited are kept unless
+        ``overwrite`` is set. Raises SourceChangedError where a row isn't as it was, SourceError
+        where the source can't be opened any more, UsageError where the folder has decisions that
+        weren't followed or is inside the source, and OutputError.
+        """
+        out = Path(folder)
+        _check_outside(out, self._place)
+        restore_interrupted(out)
+        if not overwrite and loses_decisions(out, self._options.decisions_text):
+            raise UsageError(
+                f"{out} has decisions that this forge didn't follow.",
+                hint="Forge with out= to follow them, or save with overwrite=True.",
+            )
+        with reporting(on_progress) as report, self._place.session(report) as source:
+            if self._rows is None:
+                self._rows = fingerprints(source)
+            check_same_rows(source, self._rows)
+            self._forged = write_forged(
+                source, self._forged, self._options, out, overwrite=overwrite, on_progress=report
+            )
+        self.folder = out
+        return self.files
+
+    def __repr__(self) -> str:
+        built = counted(len(self.plan.published), "relation")
+        place = "" if self.folder is None else f", in {self.folder}"
+        name, technique = self.model.title, self.model.technique
+        return f"<Forged {name}: {technique}, {built}, {self.proof.verdict}{place}>"
+
+    def _repr_html_(self) -> str:
+        return forged_html(self._forged)
+
+
+def _options(
+    technique: str,
+    variant: str | None,
+    *,
+    calendar: tuple[str | int | None, str | None],
+    event_dates: Mapping[str, str],
+    business_vault: bool,
+    target: str,
+) -> ForgeOptions:
+    start, locale = calendar
+    return ForgeOptions(
+        technique=technique,
+        variant=variant,
+        calendar=calendar_settings(None if start is None else str(start), locale),
+        event_dates=event_dates,
+        business_vault=business_vault,
+        target=target,
+    )
+
+
+def _check_outside(folder: Path, place: Opening) -> None:
+    for request in place.requests:
+        check_outside(folder, request.address)
