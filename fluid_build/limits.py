@@ -46,6 +46,9 @@ COLUMNS = Limit("FLUID_MAX_COLUMNS", 10_000)
 """Columns of a table in a file. Each costs several aggregates of one query; most databases stop at
 1,600 to 4,096."""
 
+REMOTE_FILES = Limit("FLUID_MAX_REMOTE_FILES", 100_000)
+"""Files of a remote folder: each is laid out on this machine, and takes a request of its own."""
+
 LINE_MEGABYTES = Limit("FLUID_MAX_LINE_MB", 32)
 """Megabytes of one line of a CSV file: DuckDB holds several of that size for each thread."""
 

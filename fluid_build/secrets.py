@@ -71,6 +71,14 @@ _LOGIN = re.compile(r"(://[^\s:/@?]*:)(\S*)")
 _LONE_LOGIN = re.compile(r"(?i)(https?://)[^\s/@?]+@")
 """On the web, a login without a password is a token; a database's is a user."""
 
+_SIGNATURE = (
+    r"(?:x-(?:amz|goog)-(?:signature|credential|security-token)|sig|signature|awsaccesskeyid"
+    r"|googleaccessid|key-pair-id|policy)"
+)
+"""Parameters that sign a URL: whoever has them may read the file. A column may be called so."""
+_SIGNED = re.compile(rf"(?i)([?&;]{_SIGNATURE}=)[^&\s'\"<>]+")
+_SIGNATURE_NAME = re.compile(rf"(?i){_SIGNATURE}")
+
 
 def redact(text: str, known: Iterable[str] = (), mark: str = MASK) -> str:
     """Return the text without the known secrets and without anything that looks like a secret.
@@ -83,6 +91,8 @@ def redact(text: str, known: Iterable[str] = (), mark: str = MASK) -> str:
     text = _BEARER.sub(rf"\1 {mark}", text)
     if "://" in text and "@" in text:
         text = _LONE_LOGIN.sub(rf"\1{mark}@", _LOGIN.sub(lambda login: _masked(login, mark), text))
+    if "://" in text and "?" in text:
+        text = _SIGNED.sub(rf"\1{mark}", text)
     return _NAMED.sub(lambda pair: _without_value(pair, mark), text)
 
 
@@ -170,8 +180,12 @@ def without_passwords(dsn: str) -> str:
     user, at, server = address.partition("@")
     if at and "/" not in user:
         address = f"{user.partition(':')[0]}@{server}"
-    parameters = (pair for pair in query.split("&") if not is_secret_name(pair.partition("=")[0]))
-    query = "&".join(parameters)
+    parameters = (pair.partition("=") for pair in query.split("&"))
+    query = "&".join(
+        "".join(pair)
+        for pair in parameters
+        if not is_secret_name(pair[0]) and not _SIGNATURE_NAME.fullmatch(pair[0])
+    )
     return f"{scheme[0]}{address}{mark if query else ''}{query}"
 
 

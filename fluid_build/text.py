@@ -29,6 +29,15 @@ def noun(number: int, singular: str, plural: str = "") -> str:
     return singular if number == 1 else plural or f"{singular}s"
 
 
+def byte_size(number: int) -> str:
+    """Return a number of bytes as people write it: ``3.4 MB``."""
+    size, units = float(number), iter(("bytes", "kB", "MB", "GB", "TB"))
+    unit = next(units)
+    while size >= 1000 and unit != "TB":
+        size, unit = size / 1000, next(units)
+    return f"{number:,} {noun(number, 'byte')}" if unit == "bytes" else f"{size:.1f} {unit}"
+
+
 def listed(words: Iterable[str], conjunction: str = "and") -> str:
     """Return words as a list in a sentence: ``a``, ``a and b``, ``a, b and c``."""
     *head, last = [*words] or [""]

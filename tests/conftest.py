@@ -22,6 +22,7 @@ from tests.dbt_server import DbtServer
 from tests.mariadb import NOT_INSTALLED, MariaDBDatabase, MariaDBServer, start_mariadb
 from tests.postgres import PostgresDatabase
 from tests.shared import SHARED
+from tests.sources.object_store import ObjectStore, object_store
 
 if TYPE_CHECKING:
     from tests.snowflake import SnowflakeArguments, SnowflakeDatabase
@@ -162,6 +163,28 @@ def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Itera
         for variable in ENVIRONMENT.values():
             patch.delenv(variable, raising=False)
         yield
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[ObjectStore]:
+    """An S3 server of this test session's own, with an empty bucket ``lake``."""
+    with object_store() as store:
+        yield store
+
+
+@pytest.fixture
+def s3(
+    s3_server: ObjectStore,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> ObjectStore:
+    """The server, reached by the variables of Amazon's tools; no login of the developer's is."""
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    for variable in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(variable)
+    for variable, value in s3_server.environment.items():
+        monkeypatch.setenv(variable, value)
+    return s3_server
 
 
 _TEMPORARY = tempfile.gettempdir()

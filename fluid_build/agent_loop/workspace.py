@@ -21,14 +21,14 @@ from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.endings import COMPRESSIONS, FORMATS
 from fluid_build.sources.engine import READING_ERRORS
-from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.sources.kinds import KINDS, RemoteKind
 
 SOURCE_SUFFIXES = frozenset(
     {*FORMATS, *COMPRESSIONS}
     | {
         ending
         for kind in KINDS.values()
-        if not isinstance(kind, ServerKind)
+        if not isinstance(kind, RemoteKind)
         for ending in kind.endings
     }
 )

@@ -15,7 +15,7 @@ from fluid_build.cli import messages
 from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import NotTrustedError
 from fluid_build.secrets import redact
-from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.sources.kinds import KINDS, RemoteFilesKind, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.server_address import ServerAddress, server_address
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource, place_of
@@ -34,6 +34,8 @@ def allowed_place(
     kind = KINDS[source.kind]
     if isinstance(kind, ServerKind):
         return _allowed_server(place, kind, command, name)
+    if isinstance(kind, RemoteFilesKind):
+        return _allowed_url(place, kind, command, name)
     outside = stray(place, folder)
     if outside is None:
         return place
@@ -61,6 +63,20 @@ def check_code_trusted(folder: Path, command: Sequence[str]) -> None:
         hint="If you trust its author, run:",
         command=[*command, "--trust"],
     )
+
+
+def _allowed_url(place: str, kind: RemoteFilesKind, command: Sequence[str], name: str) -> str:
+    url = redact(place)
+    _confirm(
+        f"{MANIFEST_FILE} says that the data is at {url} ({kind.label}).",
+        {},
+        "Read it, with your login if it needs one?",
+        refusal=f"{MANIFEST_FILE} points to {url}, and a folder may never choose a place on a"
+        " network.",
+        hint="If that is where the data is, run:",
+        command=[*command, "--uri", named_uri(name, url)],
+    )
+    return place
 
 
 def _allowed_server(place: str, kind: ServerKind, command: Sequence[str], name: str) -> str:

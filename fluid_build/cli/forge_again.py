@@ -14,7 +14,7 @@ from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, Dimensio
 from fluid_build.modeling.dimensional.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.conventions import Conventions
-from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, ServerKind
+from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, RemoteKind
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
@@ -29,7 +29,7 @@ def forge_again(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
     parts = manifest.source.parts or {"": manifest.source}
     is_ddl = manifest.source.kind == DDL.name
     places = {name: _place(source, folder) for name, source in parts.items()}
-    has_server = any(isinstance(KINDS[source.kind], ServerKind) for source in parts.values())
+    has_server = any(isinstance(KINDS[source.kind], RemoteKind) for source in parts.values())
     sources = (
         ("from-ddl", places[""])
         if is_ddl
@@ -51,7 +51,7 @@ def _place(source: ManifestSource, folder: Path) -> str:
         place = place_of(source, folder)
     except UsageError:
         return _PLACEHOLDER
-    if isinstance(KINDS[source.kind], ServerKind):
+    if isinstance(KINDS[source.kind], RemoteKind):
         return place
     return path_from_here(place)
 
@@ -101,7 +101,7 @@ def _model_options(
 
 def _names_itself(name: str, manifest: Manifest, places: dict[str, str]) -> bool:
     """Return whether a source gets that name without --name."""
-    if manifest.source.parts or isinstance(KINDS[manifest.source.kind], ServerKind):
+    if manifest.source.parts or isinstance(KINDS[manifest.source.kind], RemoteKind):
         return True
     path = Path(places[""])
     own = path.name if path.is_dir() else path.stem

@@ -39,7 +39,7 @@ from fluid_build.report.terminal.screen_parts import (
     whole,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
-from fluid_build.sources.kinds import ServerKind
+from fluid_build.sources.kinds import RemoteKind
 from fluid_build.sources.outside import check_outside
 from fluid_build.sources.uri import locate
 from fluid_build.text import counted
@@ -103,7 +103,7 @@ def _check_not_an_input(junit: Path, contract: Path, uri: str) -> None:
     """UsageError where the result would be written over, or among, the files that are read."""
     address = locate(uri)
     check_outside(junit, address)
-    inputs = [contract] if isinstance(address.kind, ServerKind) else [contract, Path(address.place)]
+    inputs = [contract] if isinstance(address.kind, RemoteKind) else [contract, Path(address.place)]
     if junit.resolve() in [path.resolve() for path in inputs]:
         raise UsageError(
             f"{junit} is an input of the test.", hint="Choose another file with --junit."

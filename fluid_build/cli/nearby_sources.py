@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fluid_build.errors import SourceError
 from fluid_build.sources.endings import is_ddl, is_surely_data
-from fluid_build.sources.kinds import DDL, KINDS, ServerKind
+from fluid_build.sources.kinds import DDL, KINDS, RemoteKind
 from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 
@@ -75,7 +75,7 @@ def _is_database(path: Path) -> bool:
     endings = (
         ending
         for kind in KINDS.values()
-        if kind is not DDL and not isinstance(kind, ServerKind)
+        if kind is not DDL and not isinstance(kind, RemoteKind)
         for ending in kind.endings
     )
     if path.suffix.lower() not in set(endings):

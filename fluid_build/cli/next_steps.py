@@ -23,7 +23,7 @@ from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.report.terminal.summary_screen import connected_tables
 from fluid_build.report.view import SourceView
 from fluid_build.secrets import redact, surely_without_passwords
-from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, ServerKind
+from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, RemoteKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.uri import Address, locate
@@ -59,7 +59,7 @@ def after_summary(
     """Return how to see more of a source than its summary; ``source`` is what the user typed."""
     address = locate(source)
     place = source
-    if isinstance(address.kind, ServerKind):
+    if isinstance(address.kind, RemoteKind):
         place = surely_without_passwords(source) or redact(source)
     options = tuple(read_arguments(read))
     remark = _password_remark(address)
@@ -137,7 +137,7 @@ def after_review(folder: Path, manifest: Manifest) -> tuple[Step, ...]:
 
 def _manifest_place(source: ManifestSource, folder: Path) -> str:
     place = place_of(source, folder)
-    return place if isinstance(KINDS[source.kind], ServerKind) else path_from_here(place)
+    return place if isinstance(KINDS[source.kind], RemoteKind) else path_from_here(place)
 
 
 def _prove(folder: Path, addresses: Mapping[str, Address]) -> Step:
@@ -156,7 +156,7 @@ def _uri(folder: Path, name: str, address: Address) -> tuple[str, ...]:
 
     A server's password is left out.
     """
-    if not isinstance(address.kind, ServerKind):
+    if not isinstance(address.kind, RemoteKind):
         far = stray(str(Path(address.place).absolute()), folder) is not None
         return ("--uri", named_uri(name, address.place)) if far else ()
     place = surely_without_passwords(address.place)
@@ -164,7 +164,7 @@ def _uri(folder: Path, name: str, address: Address) -> tuple[str, ...]:
 
 
 def _password_remark(address: Address) -> str:
-    if not isinstance(address.kind, ServerKind):
+    if not isinstance(address.kind, RemoteKind):
         return ""
     has_password = surely_without_passwords(address.place) != address.place
     return " (add the password)" if has_password else ""

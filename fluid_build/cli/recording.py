@@ -39,7 +39,7 @@ from fluid_build.forging.decision_files import schema_text
 from fluid_build.forging.stages import measure
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import DDL, KINDS, ServerKind
+from fluid_build.sources.kinds import DDL, KINDS, RemoteKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of, read_manifest
@@ -160,7 +160,7 @@ def _places(folder: Path, manifest: Manifest) -> dict[str, str] | None:
 
 def _own_place(folder: Path, source: ManifestSource) -> str | None:
     kind = KINDS[source.kind]
-    if isinstance(kind, ServerKind) or kind is DDL:
+    if isinstance(kind, RemoteKind) or kind is DDL:
         return None
     try:
         place = place_of(source, folder)

@@ -48,7 +48,7 @@ from fluid_build.report.terminal.screen_parts import (
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import ServerKind
+from fluid_build.sources.kinds import RemoteKind
 from fluid_build.sources.uri import Address, locate
 from fluid_build.text import counted
 
@@ -176,7 +176,7 @@ def _from_here(request: ForgeRequest, path: Path) -> Path:
 
 
 def _address_from_here(request: ForgeRequest, address: Address) -> Address:
-    if isinstance(address.kind, ServerKind):
+    if isinstance(address.kind, RemoteKind):
         return address
     return replace(address, place=str(_from_here(request, Path(address.place))))
 

@@ -12,7 +12,7 @@ from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
 from fluid_build.secrets import redact, without_passwords
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.sources.kinds import KINDS, RemoteKind
 from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.uri import Address
 
@@ -100,5 +100,5 @@ class ForgeRequest(BaseModel):
 
 def _without_password(address: Address) -> str:
     return (
-        without_passwords(address.place) if isinstance(address.kind, ServerKind) else address.place
+        without_passwords(address.place) if isinstance(address.kind, RemoteKind) else address.place
     )

@@ -34,7 +34,7 @@ MYSQL_SCANNER = Extension(
     # The server sends a TIMESTAMP in the session's time zone. And a TINYINT(1) may hold any number.
     settings={"mysql_session_time_zone": "+00:00", "mysql_tinyint1_as_boolean": "false"},
 )
-HTTPFS = Extension("httpfs", extra="s3")
+HTTPFS = Extension("httpfs", extra="http")
 AWS = Extension("aws", extra="s3")
 AZURE = Extension("azure", extra="azure")
 DELTA = Extension("delta", extra="delta")

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from fluid_build.sources.extensions import (
+    AWS,
+    AZURE,
+    HTTPFS,
     MYSQL_SCANNER,
     POSTGRES_SCANNER,
     SQLITE_SCANNER,
@@ -22,6 +25,10 @@ Kind: TypeAlias = Literal[
     "bigquery",
     "databricks",
     "files",
+    "s3",
+    "gcs",
+    "azure",
+    "http",
     "ddl",
     "in_memory",
     "combined",
@@ -63,7 +70,12 @@ class SourceKind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerKind(SourceKind):
+class RemoteKind(SourceKind):
+    """A kind of source that isn't on this machine: its place is a URI, never a path."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerKind(RemoteKind):
     """A kind of source that a connection string leads to.
 
     ``environment`` has the variable that fills in each part that a connection string leaves out:
@@ -98,6 +110,22 @@ class CatalogKind(ServerKind):
     secret_fields: tuple[str, ...] = ()
     extra: str = "catalogs"
     warehouse: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteFilesKind(RemoteKind):
+    """Data files of an object store or a web server.
+
+    ``extensions`` are what DuckDB reads them with, and ``secret_type`` is its word for a login.
+    ``lists`` says whether the server lists its files. ``access_hint`` says how a user logs in,
+    ``example`` is a URL.
+    """
+
+    extensions: tuple[Extension, ...]
+    secret_type: str
+    access_hint: str
+    example: str
+    lists: bool = True
 
 
 _WAREHOUSE_OPTIONS: frozenset[Option] = frozenset(
@@ -279,6 +307,67 @@ FILES = SourceKind(
         "of the file: FROM 'orders.csv'."
     ),
 )
+_FILE_QUERIES = (
+    "The queries use table names. To run one in DuckDB, replace the table name with the URL of the"
+    " file: FROM 's3://bucket/orders.parquet'."
+)
+S3 = RemoteFilesKind(
+    name="s3",
+    label="files in S3",
+    phrase="files in S3",
+    opener="fluid_build.sources.remote.source:open_s3",
+    schemes=("s3", "s3a", "s3n"),
+    options=FILES.options,
+    query_hint=_FILE_QUERIES,
+    extensions=(AWS, HTTPFS),
+    secret_type="s3",
+    access_hint="Log in as for the aws command line (environment variables or `aws configure`), or"
+    " store a secret in DuckDB.",
+    example="s3://bucket/folder",
+)
+GCS = RemoteFilesKind(
+    name="gcs",
+    label="files in Google Cloud Storage",
+    phrase="files in Google Cloud Storage",
+    opener="fluid_build.sources.remote.source:open_gcs",
+    schemes=("gs", "gcs"),
+    options=FILES.options,
+    query_hint=_FILE_QUERIES,
+    extensions=(HTTPFS,),
+    secret_type="gcs",
+    access_hint="Set GCS_HMAC_KEY_ID and GCS_HMAC_SECRET to an HMAC key, or store a secret of type"
+    " gcs in DuckDB.",
+    example="gs://bucket/folder",
+)
+AZURE_STORAGE = RemoteFilesKind(
+    name="azure",
+    label="files in Azure",
+    phrase="files in Azure",
+    opener="fluid_build.sources.remote.source:open_azure",
+    schemes=("az", "azure", "abfss", "abfs"),
+    options=FILES.options,
+    query_hint=_FILE_QUERIES,
+    extensions=(AZURE, HTTPFS),
+    secret_type="azure",
+    access_hint="Set AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT after `az login`, or"
+    " store a secret of type azure in DuckDB.",
+    example="az://container/folder",
+)
+WEB = RemoteFilesKind(
+    name="http",
+    label="a file on the web",
+    phrase="a file on the web",
+    opener="fluid_build.sources.remote.source:open_web",
+    schemes=("https", "http"),
+    options=FILES.options,
+    query_hint=_FILE_QUERIES,
+    extensions=(HTTPFS,),
+    secret_type="http",
+    access_hint="Check that the URL opens in a browser; for a server with a login, store a secret"
+    " of type http in DuckDB.",
+    example="https://example.com/orders.csv",
+    lists=False,
+)
 DDL = SourceKind(
     name="ddl",
     label="DDL",
@@ -372,6 +461,10 @@ KINDS: Mapping[str, SourceKind] = {
         BIGQUERY,
         DATABRICKS,
         FILES,
+        S3,
+        GCS,
+        AZURE_STORAGE,
+        WEB,
         DDL,
         IN_MEMORY,
         COMBINED,

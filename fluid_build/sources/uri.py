@@ -19,7 +19,7 @@ from fluid_build.sources.kinds import (
     MYSQL,
     POSTGRES,
     SCHEMES,
-    ServerKind,
+    RemoteKind,
     SourceKind,
 )
 from fluid_build.sources.server_address import canonical_uri
@@ -86,7 +86,7 @@ def locate(text: str) -> Address:
         raise _unknown_scheme(scheme)
     if kind is MYSQL:
         return Address(kind, canonical_uri(text, MYSQL))
-    if isinstance(kind, ServerKind):
+    if isinstance(kind, RemoteKind):
         return Address(kind, text)
     place = _path_of(text[match.end() :])
     if kind is FILES:

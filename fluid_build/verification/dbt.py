@@ -8,7 +8,8 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import SourceNotFoundError, UsageError
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
-from fluid_build.sources.kinds import ServerKind
+from fluid_build.sources.kinds import RemoteFilesKind, ServerKind
+from fluid_build.sources.remote.places import remote_place
 from fluid_build.sources.uri import locate
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.built_database import built_by_dbt
@@ -107,4 +108,6 @@ def _environment(source_name: str, place: str, project: Path) -> dict[str, str]:
     if isinstance(address.kind, ServerKind):
         return {of_source(DSN_VARIABLE, source_name): address.place}
     variable = of_source(PATH_VARIABLE, source_name)
+    if isinstance(address.kind, RemoteFilesKind):
+        return {variable: remote_place(address.place, address.kind).base}
     return {variable: str(base_of(address.place, project).path)}

@@ -12,9 +12,10 @@ from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
 from tests.sources.fingerprints import fingerprint
-from tests.sources.kinds import COLUMNS, MAKERS, ROWS, statements
+from tests.sources.kinds import COLUMNS, MAKERS, ROWS, csv_folder, statements
+from tests.sources.object_store import ObjectStore
 
-KINDS = (*MAKERS, "postgres", "snowflake")
+KINDS = (*MAKERS, "postgres", "snowflake", "s3")
 
 
 @pytest.fixture(params=KINDS)
@@ -24,6 +25,10 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def uri(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    if kind == "s3":
+        store: ObjectStore = request.getfixturevalue("s3")
+        return store.upload(Path(csv_folder(tmp_path)), "lake", tmp_path.name)
+
     if kind == "snowflake":
         snowflake: Any = request.getfixturevalue("snowflake")
         snowflake.run(*statements())
@@ -96,7 +101,7 @@ def test_declared_precision_is_kept(kind: str, uri: str) -> None:
     """NUMERIC(10,2) stays exact where the source can declare it."""
     with open_source(uri) as source:
         amount = next(t for t in source.tables if t.name == "group").column("amount")
-    if kind not in ("csv", "json"):
+    if kind not in ("csv", "json", "s3"):
         assert amount.type == "DECIMAL(10,2)"
 
 

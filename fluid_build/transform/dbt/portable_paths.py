@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluid_build.secrets import passwords, surely_without_passwords
+from fluid_build.sources.kinds import RemoteFilesKind
+from fluid_build.sources.origin import RemoteFolder
 from fluid_build.sources.sql import literal
 from fluid_build.sources.uri import as_pattern, is_glob, path_from
 from fluid_build.transform.dbt.jinja import Jinja, literally
@@ -30,11 +32,15 @@ class Base:
 
     ``relative`` has ``/`` between folders; it's None where there's no relative path (another drive
     on Windows). ``variable`` is the environment variable that has the path of a moved source.
+    ``url`` is the default of remote files, whose local copies are at ``path``; it's empty where it
+    holds a secret.
     """
 
     path: Path
     relative: str | None
     variable: str = PATH_VARIABLE
+    url: str | None = None
+    has_globs: bool = True
 
     @property
     def jinja(self) -> Jinja:
@@ -43,6 +49,8 @@ class Base:
 
     @property
     def _expression(self) -> str:
+        if self.url:
+            return f"env_var('{self.variable}', {jinja_string(self.url)})"
         if self.relative is None:
             return f"env_var('{self.variable}')"
         return f"env_var('{self.variable}', {_PROJECT} ~ {jinja_string('/' + self.relative)})"
@@ -51,6 +59,11 @@ class Base:
     def variables(self) -> Mapping[str, str]:
         """The variable, and what it is for."""
         kind = "file" if self.path.is_file() else "folder"
+        if self.url is not None:
+            return {
+                self.variable: f"The URL of the source's {kind}"
+                + (", if it has moved." if self.url else ", which has a secret.")
+            }
         if self.relative is None:
             return {self.variable: f"The source's {kind}; there is no relative path to it."}
         return {self.variable: f"The source's {kind}, if it has moved."}
@@ -62,7 +75,10 @@ class Base:
         """
         below = Path(os.path.relpath(path.absolute(), self.path)).as_posix()
         path_below = "" if below == "." else f"/{below}"
-        return _sql_string(self._expression, as_pattern(path_below) + pattern, template=template)
+        below_pattern = as_pattern(path_below) + pattern
+        return _sql_string(
+            self._expression, below_pattern, template=template, has_globs=self.has_globs
+        )
 
 
 def database_file(name: str) -> Jinja:
@@ -81,8 +97,10 @@ def sql_in_project(name: str) -> Jinja:
     return _sql_string(_PROJECT, f"/{name}", template=False)
 
 
-def _sql_string(folder: str, below: str, *, template: bool) -> Jinja:
+def _sql_string(folder: str, below: str, *, template: bool, has_globs: bool = True) -> Jinja:
     """Return a path as an SQL string; ``folder`` is a Jinja expression, ``below`` a pattern in it.
+
+    ``has_globs`` says whether DuckDB reads wildcards in it, which it doesn't in a web address.
 
     Nothing in the path is a pattern to DuckDB or a placeholder to dbt-duckdb.
     """
@@ -94,7 +112,8 @@ def _sql_string(folder: str, below: str, *, template: bool) -> Jinja:
         for mark, escaped in [("'", "''"), *marks]
     )
     pattern, replacement = map(jinja_string, _FOR_GLOBS)
-    path = f"modules.re.sub({pattern}, {replacement}, {folder}){filters}"
+    escaped = f"modules.re.sub({pattern}, {replacement}, {folder})" if has_globs else f"({folder})"
+    path = f"{escaped}{filters}"
     return Jinja(f"'{{{{ {path} }}}}{literally(literal(below)[1:-1])}'")
 
 
@@ -111,6 +130,14 @@ def base_of(place: str, project: Path, variable: str = PATH_VARIABLE) -> Base:
         plain = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts))
         path = Path(*parts[:plain])
     return Base(path.absolute(), path_from(project, path), variable)
+
+
+def base_of_url(
+    remote: RemoteFolder, url: str, kind: RemoteFilesKind, variable: str = PATH_VARIABLE
+) -> Base:
+    """Return the base of remote files; a URL with a secret isn't written anywhere."""
+    public = surely_without_passwords(url) == url
+    return Base(remote.root, None, variable, url if public else "", has_globs=kind.lists)
 
 
 def connection_string(dsn: str, name: str = DSN_VARIABLE) -> Jinja:

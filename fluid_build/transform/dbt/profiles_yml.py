@@ -37,11 +37,16 @@ class Profile:
 
 
 def duckdb_profile(
-    name: str, database: str, attached: Sequence[Attached], extensions: Sequence[Extension]
+    name: str,
+    database: str,
+    attached: Sequence[Attached],
+    extensions: Sequence[Extension],
+    further_plugins: Sequence[str] = (),
 ) -> Profile:
     """Return the profile of a project that builds in ``<database>.duckdb`` in its own folder.
 
-    ``extensions`` are those that its sources need.
+    ``extensions`` are those that its sources need, ``further_plugins`` other modules of the
+    project.
     """
     output: dict[str, object] = {
         "type": "duckdb",
@@ -50,9 +55,10 @@ def duckdb_profile(
         "threads": _THREADS,
         "settings": {"TimeZone": "UTC", **_settings(extensions)},
     }
-    if extensions:
+    modules = [*plugin_modules(extensions), *further_plugins]
+    if modules:
         output["module_paths"] = [in_project(PLUGIN_FOLDER)]
-        output["plugins"] = [{"module": module} for module in plugin_modules(extensions)]
+        output["plugins"] = [{"module": module} for module in modules]
     if attached:
         output["attach"] = [_attachment(each) for each in attached]
     return Profile(_yaml(name, output))

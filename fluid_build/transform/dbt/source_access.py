@@ -18,17 +18,21 @@ from fluid_build.sources.kinds import (
     KINDS,
     POSTGRES,
     SQLITE,
+    WEB,
+    RemoteFilesKind,
     ServerKind,
     SourceKind,
 )
-from fluid_build.sources.origin import InDatabase, NativeQuery
+from fluid_build.sources.origin import InDatabase, InFiles, NativeQuery
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address
 from fluid_build.transform.dbt.file_access import reading_of_files
+from fluid_build.transform.dbt.login_plugin import StoreLogin
 from fluid_build.transform.dbt.portable_paths import (
     DSN_VARIABLE,
     PATH_VARIABLE,
     base_of,
+    base_of_url,
     connection_string,
     connection_variables,
     of_source,
@@ -119,6 +123,8 @@ def _reading(
         again = "Forge it again in Python to refresh it."
         reading = reading_of_copies(plan, pairs, reason, refresh=again)
         return replace(reading, notes=(*reading.notes, _NOTE_ON_MEMORY))
+    if isinstance(kind, RemoteFilesKind):
+        return _remote_reading(source, plan, pairs, kind, of_source(PATH_VARIABLE, name))
     if isinstance(kind, ServerKind) and kind.scanner is None:
         return reading_of_copies(plan, pairs, f"DuckDB can't attach {kind.phrase}")
     scanner, alias = kind.scanner, attached_database(plan, name)
@@ -140,6 +146,26 @@ def _reading(
         notes=notes,
         variables=variables,
     )
+
+
+def _remote_reading(
+    source: Source,
+    plan: TransformPlan,
+    pairs: Sequence[tuple[PlanSource, Table]],
+    kind: RemoteFilesKind,
+    variable: str,
+) -> Reading:
+    origins = (table.origin for _, table in pairs)
+    remote = next(origin.remote for origin in origins if isinstance(origin, InFiles))
+    if remote is None:
+        raise TypeError(f"{source.name} was not read from remote files")
+    base = base_of_url(remote, remote.url, kind, variable)
+    reading = reading_of_files(source, plan, pairs, base)
+    if not reading.variables:
+        # Every table is a copy, so dbt needs neither the network nor a login.
+        return reading
+    login = None if kind is WEB else StoreLogin(variable, base.url or "", kind.secret_type)
+    return replace(reading, extensions=(*kind.extensions, *reading.extensions), login=login)
 
 
 def _attached_entry(

@@ -27,7 +27,7 @@ from fluid_build.sources.conventions import (
     DateOrder,
     DecimalMark,
 )
-from fluid_build.sources.kinds import COMBINED, IN_MEMORY, KINDS, Kind, ServerKind
+from fluid_build.sources.kinds import COMBINED, IN_MEMORY, KINDS, Kind, RemoteKind
 from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
 from fluid_build.sources.uri import Address, path_from
 from fluid_build.transform.dbt.targets import Target
@@ -132,7 +132,7 @@ def manifest_source(
 def _location(address: Address, folder: Path) -> str | None:
     if address.kind is IN_MEMORY:
         return None
-    if isinstance(address.kind, ServerKind):
+    if isinstance(address.kind, RemoteKind):
         return surely_without_passwords(address.place)
     return path_from(folder, Path(address.place))
 
@@ -193,7 +193,7 @@ def place_of(source: ManifestSource, folder: Path) -> str:
             f"{folder / MANIFEST_FILE} doesn't say where the source is.",
             hint="Pass its location with --uri.",
         )
-    if isinstance(KINDS[source.kind], ServerKind):
+    if isinstance(KINDS[source.kind], RemoteKind):
         return source.location
     return os.path.normpath(Path(os.path.realpath(folder)) / source.location)
 
