@@ -56,6 +56,10 @@ EXPANSION = Limit("FLUID_MAX_EXPANSION", 250)
 """How many times its size a gzip file may expand to, from a gigabyte up. Tables as text shrink to a
 tenth, rarely to a hundredth; what shrinks to a thousandth was made to hurt."""
 
+CELLS = Limit("FLUID_MAX_CELLS", 30_000_000)
+"""Cells of a sheet between its first and its last: a million rows of thirty columns. Each takes
+some fifty bytes while the sheet is read."""
+
 DDL_TABLES = Limit("FLUID_MAX_DDL_TABLES", 10_000)
 """Tables of a DDL source: they take about a minute, since all of them are compared by name."""
 

@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-Format: TypeAlias = Literal["csv", "parquet", "json", "jsonl"]
+Format: TypeAlias = Literal["csv", "parquet", "json", "jsonl", "excel"]
 
 FORMATS: dict[str, Format] = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".psv": "csv", ".txt": "csv",
     ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".xlsx": "excel", ".xlsm": "excel", ".xlsb": "excel", ".xls": "excel", ".ods": "excel",
 }  # fmt: skip
 COMPRESSIONS = (".gz", ".zst", ".zstd")
 DDL_ENDINGS = (".sql", ".ddl")

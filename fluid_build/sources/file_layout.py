@@ -11,6 +11,7 @@ from typing import TypeAlias
 from fluid_build.sources.catalog_files import is_catalog
 from fluid_build.sources.endings import COMPRESSIONS, FORMATS, Format, uncompressed
 from fluid_build.sources.periods import Period, PeriodColumn, overlap, period_column, period_of
+from fluid_build.sources.sheet_tables import SheetTable
 from fluid_build.sources.unread_formats import lake_table
 from fluid_build.sources.uri import matches
 
@@ -26,6 +27,7 @@ class TableFiles:
     """The files of one table, all of one format; ``root`` is where their partitions start.
 
     ``period`` is the column for the period in their names, where that is all they differ in.
+    ``sheet`` is the table of a workbook, once that is opened.
     """
 
     name: str
@@ -33,6 +35,7 @@ class TableFiles:
     paths: tuple[Path, ...]
     root: Path
     period: PeriodColumn | None = None
+    sheet: SheetTable | None = None
 
     def values_of_path(self, path: Path) -> dict[str, str]:
         """Return the columns that a file has by its path, with their text."""
@@ -42,11 +45,15 @@ class TableFiles:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Tables found, files ignored (by their path below the place), folders left out and why."""
+    """Tables found, files ignored (by their path below the place), folders left out and why.
+
+    ``notes`` are sentences on what of a file holds no table, such as an empty sheet.
+    """
 
     tables: tuple[TableFiles, ...]
     ignored: tuple[str, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def format_of(path: Path) -> Format | None:
@@ -162,7 +169,8 @@ def _folder(folder: Path, columns: Columns) -> Layout:
 
 
 def _is_hidden(name: str) -> bool:
-    return name.startswith((".", "_")) and name != "_delta_log"
+    """Return whether a name is one of a program's own files; Excel locks a file with ~$."""
+    return name.startswith((".", "_", "~$")) and name != "_delta_log"
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -244,7 +252,7 @@ def _lakes(folder: Path) -> Iterator[tuple[str, str]]:
 def _as_one_table(folder: Path, files: Sequence[Path], columns: Columns) -> TableFiles | None:
     kinds = {format_of(path) for path in files}
     kind = next(iter(kinds)) if len(kinds) == 1 else None
-    if kind is None:
+    if kind is None or kind == "excel":
         return None
     table = TableFiles(folder.name, kind, tuple(files), folder)
     if len(files) == 1 or any(partitions(path, folder) for path in files):

@@ -1,4 +1,4 @@
-"""A folder, file or glob of delimited text, JSON and Parquet files as one source."""
+"""A folder, file or glob of delimited text, JSON and Parquet files and workbooks as one source."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -37,6 +37,8 @@ from fluid_build.sources.staged_views import COPIED, stage_view
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.unread_formats import in_words, left_aside, unread_format
 from fluid_build.sources.uri import is_glob, matches
+from fluid_build.sources.workbooks.layout import with_sheets
+from fluid_build.sources.workbooks.staging import stage_sheet
 
 _FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)
 _VARYING = re.compile(
@@ -77,7 +79,7 @@ def read_files(
     engine: Engine, place: str, options: OpenOptions, storage: FileStorage
 ) -> OpenSource:
     """Open the data files at a path or glob through a storage; errors as in ``open_files``."""
-    layout = _layout(place, engine.connection, storage)
+    layout = with_sheets(_layout(place, engine.connection, storage), storage, engine.folder)
     if not layout.tables:
         raise _nothing(place, layout)
     options.on_tables([TableName(file.name) for file in layout.tables])
@@ -137,6 +139,8 @@ def _check(place: str) -> None:
 def _layout(place: str, connection: duckdb.DuckDBPyConnection, storage: FileStorage) -> Layout:
     def columns(path: Path, kind: Format) -> tuple[str, ...] | None:
         try:
+            if kind == "excel":
+                return None
             if kind == "parquet":
                 return parquet_files.column_names(connection, storage.place(path))
             storage.fetch([path])
@@ -150,10 +154,18 @@ def _layout(place: str, connection: duckdb.DuckDBPyConnection, storage: FileStor
     return layout_of(place, columns)
 
 
-def _nothing(place: str, layout: Layout) -> EmptySourceError | UnknownSourceError:
+def _nothing(
+    place: str, layout: Layout
+) -> EmptySourceError | UnknownSourceError | SourceUnreadableError:
     path = Path(place)
     endings = ", ".join(FORMATS)
     if path.is_file():
+        if layout.left_out:
+            reasons = " ".join(dict.fromkeys(why for _, why in layout.left_out))
+            return SourceUnreadableError(
+                f"{path.name} could not be read. {reasons}",
+                hint="Check that the workbook opens, and has a sheet with rows.",
+            )
         known = unread_format(path)
         if known is not None:
             return UnknownSourceError(
@@ -189,7 +201,7 @@ def _name(place: str) -> str:
 
 
 def _notes(layout: Layout, tables: Sequence[Table]) -> tuple[str, ...]:
-    return (*_on_alike(layout, tables), *left_aside(layout.ignored))
+    return (*_on_alike(layout, tables), *layout.notes, *left_aside(layout.ignored))
 
 
 def _on_alike(layout: Layout, tables: Sequence[Table]) -> Iterator[str]:
@@ -329,6 +341,10 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
         storage.fetch(files.paths)
         columns, notes, origin = csv_files.stage_csv(
             engine.connection, files, relation, engine.folder, opening.answers
+        )
+    elif files.sheet is not None:
+        columns, notes, origin = stage_sheet(
+            engine.connection, files.paths[0], files.sheet, relation, opening.answers
         )
     else:
         storage.fetch(files.paths)

@@ -24,7 +24,6 @@ _UNPACK = "Unpack it, and pass the folder with its files."
 _TO_PARQUET = "Convert it to Parquet or CSV, and pass that file."
 _EXPORT = "Export its tables as CSV or Parquet, and pass the folder that has them."
 
-_EXCEL = UnreadFormat("an Excel workbook", "Excel workbooks", _SHEETS)
 _WORD = UnreadFormat("a Word document", "Word documents", _TABLES)
 _ARCHIVE = UnreadFormat("an archive", "archives", _UNPACK)
 _PACKED = UnreadFormat("a compressed file", "compressed files", _UNPACK)
@@ -37,8 +36,6 @@ _STATISTICS = UnreadFormat("a statistics file", "statistics files", _TO_PARQUET)
 _ACCESS = UnreadFormat("an Access database", "Access databases", _EXPORT)
 
 _BY_ENDING = {
-    ".xlsx": _EXCEL, ".xls": _EXCEL, ".xlsm": _EXCEL, ".xlsb": _EXCEL,
-    ".ods": UnreadFormat("an OpenDocument spreadsheet", "OpenDocument spreadsheets", _SHEETS),
     ".numbers": UnreadFormat("a Numbers spreadsheet", "Numbers spreadsheets", _SHEETS),
     ".docx": _WORD, ".doc": _WORD,
     ".odt": UnreadFormat("an OpenDocument text document", "OpenDocument text documents", _TABLES),

@@ -45,7 +45,7 @@ def test_each_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
             "c.tsv": "x\ty\n1\t2\n3\t4\n",
             "stops.txt": "stop_id,stop_name\n1,a\n2,b\n",
             "readme.txt": "Hello, this is prose.\nIt goes on, and on, and on.\n\nBye",
-            "shop.xlsx": "no",
+            "shop.numbers": "no",
             ".hidden.csv": "x,y\n1,2\n",
             "_SUCCESS": "",
         },
@@ -53,7 +53,7 @@ def test_each_file_of_a_folder_is_a_table(tmp_path: Path) -> None:
     assert tables_of(tmp_path) == {"a": 1, "b": 1, "c": 2, "stops": 2}
     with open_source(tmp_path) as source:
         assert source.notes == (
-            "Not read: shop.xlsx (an Excel workbook)."
+            "Not read: shop.numbers (a Numbers spreadsheet)."
             " Save each sheet as CSV, and pass the folder that has them.",
             "Not read, because they have no table or an unknown format: readme.txt.",
         )

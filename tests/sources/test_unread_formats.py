@@ -14,9 +14,7 @@ from fluid_build.sources.unread_formats import unread_format
 from tests.postgres import PostgresDatabase
 
 FORMATS = {
-    "shop.xlsx": ("an Excel workbook", "Save each sheet as CSV"),
-    "shop.XLS": ("an Excel workbook", "Save each sheet as CSV"),
-    "shop.ods": ("an OpenDocument spreadsheet", "Save each sheet as CSV"),
+    "shop.numbers": ("a Numbers spreadsheet", "Save each sheet as CSV"),
     "shop.docx": ("a Word document", "Save its tables as CSV"),
     "shop.zip": ("an archive", "Unpack it"),
     "shop.csv.bz2": ("a compressed file", "Unpack it"),
@@ -41,25 +39,26 @@ def test_a_single_file_is_called_what_it_is(tmp_path: Path, name: str) -> None:
 
 def test_a_folder_of_such_files_says_which(tmp_path: Path) -> None:
     """By kind and number, and so does a glob."""
-    for name in ("a.xlsx", "b.xlsx", "c.zip", "note.md"):
+    for name in ("a.numbers", "b.numbers", "c.zip", "note.md"):
         (tmp_path / name).write_bytes(b"PK\x03\x04")
     for place in (tmp_path, tmp_path / "*"):
         with pytest.raises(EmptySourceError) as caught:
             open_source(place)
-        expected = "has no data files, but 2 Excel workbooks, an archive and 1 other file. Save"
+        files = "2 Numbers spreadsheets, an archive and 1 other file"
+        expected = f"has no data files, but {files}. Save"
         assert expected in said(caught)
 
 
 def test_a_mixed_folder_is_read_and_notes_what_was_left_aside(tmp_path: Path) -> None:
     """Nothing is passed over in silence."""
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    for name in ("a.xlsx", "b.xlsx", "deep/c.avro", "note.md"):
+    for name in ("a.numbers", "b.numbers", "deep/c.avro", "note.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
     with open_source(tmp_path) as source:
         assert [table.name for table in source.tables] == ["t"]
         notes = " ".join(source.notes)
-    assert "Not read: a.xlsx, b.xlsx (Excel workbooks). Save each sheet as CSV" in notes
+    assert "Not read: a.numbers, b.numbers (Numbers spreadsheets). Save each sheet as CSV" in notes
     assert "Not read: deep/c.avro (an Avro file). Convert it to Parquet" in notes
     assert "an unknown format: note.md." in notes
 

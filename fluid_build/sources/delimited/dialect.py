@@ -194,18 +194,37 @@ def _single_column(sample: str) -> Dialect:
 def _with_header(
     records: Sequence[Sequence[str]], width: int, delimiter: str, escape: str
 ) -> Dialect:
-    preamble = _preamble(records, width)
-    rows = [record for record in records[preamble:] if record]
+    start = table_start(records, width)
     # Lines before the table are counted as lines, blank ones included.
-    lines = sum(max(1, sum(field.count("\n") for field in row) + 1) for row in records[:preamble])
+    above = records[: start.titles]
+    lines = sum(max(1, sum(field.count("\n") for field in row) + 1) for row in above)
+    return Dialect(delimiter, escape, start.header, lines, start.names)
+
+
+@dataclass(frozen=True, slots=True)
+class TableStart:
+    """Where a table begins: the records above it, whether a header follows, and its names.
+
+    ``names`` has one entry a column, empty where there is no name for it.
+    """
+
+    titles: int
+    header: bool
+    names: tuple[str, ...]
+
+
+def table_start(records: Sequence[Sequence[str]], width: int) -> TableStart:
+    """Return where the table begins among records, at least one of which isn't blank."""
+    titles = _preamble(records, width)
+    rows = [record for record in records[titles:] if record]
     first, below = rows[0], rows[1:]
-    if not _is_header(first, below):
-        return Dialect(delimiter, escape, False, lines, ("",) * width)
+    if not is_header(first, below):
+        return TableStart(titles, False, ("",) * width)
     names = [field.strip() for field in first]
     while len(names) > width and not names[-1]:
         names.pop()
     names += [""] * (width - len(names))
-    return Dialect(delimiter, escape, True, lines, tuple(names))
+    return TableStart(titles, True, tuple(names))
 
 
 def _preamble(records: Sequence[Sequence[str]], width: int) -> int:
@@ -224,7 +243,7 @@ def _preamble(records: Sequence[Sequence[str]], width: int) -> int:
         count += 1
     if count and count < len(records) and _fits(records[count], width):
         above, below = records[:count], [row for row in records[count + 1 :] if row]
-        if _are_titles(above, width) and _is_header(records[count], below):
+        if _are_titles(above, width) and is_header(records[count], below):
             return count
     return _single_fields(records, width)
 
@@ -263,7 +282,8 @@ def _filled(record: Sequence[str]) -> int:
     return sum(bool(cell.strip()) for cell in record)
 
 
-def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+def is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether a record names columns, judged by the records below it."""
     cells = [cell.strip() for cell in first]
     names = [cell for cell in cells if cell]
     if not names:
@@ -272,8 +292,10 @@ def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         return _has_odd_names(cells, below)
     if not below:
         return len(names) == len(cells)
+    # A printed list repeats its header on each page.
+    others = [row for row in below if list(row) != list(first)]
     for i in range(len(cells)):
-        column = [row[i].strip() for row in below if i < len(row) and row[i].strip()]
+        column = [row[i].strip() for row in others if i < len(row) and row[i].strip()]
         if cells[i] and column and all(is_value(value) for value in column[:200]):
             return True
     if len({cell.lower() for cell in names}) < len(names):

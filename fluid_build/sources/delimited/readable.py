@@ -74,9 +74,14 @@ def dialect_of(sample: str, complete: bool) -> Dialect | None:
 
 def own_names(dialect: Dialect) -> list[str]:
     """Return a name for each column of a file: its header's, numbered where that repeats."""
+    return numbered_names(dialect.names)
+
+
+def numbered_names(header: Sequence[str]) -> list[str]:
+    """Return a name for each column of a header: blank ones by position, repeated ones numbered."""
     names: dict[str, None] = {}
     numbers: dict[str, int] = {}
-    for i, name in enumerate(dialect.names):
+    for i, name in enumerate(header):
         plain = chosen = name or f"column{i + 1}"
         while chosen in names:
             numbers[plain] = numbers.get(plain, 1) + 1

@@ -36,7 +36,7 @@ def candidates(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[
 
     ``columns`` are the table's, by name and type.
     """
-    if not origin.in_place:
+    if not origin.in_place or origin.format == "excel":
         return
     if origin.format == "parquet":
         calls = [(part, part.options) for part in origin.parts]

@@ -1,0 +1,158 @@
+"""Workbooks checked before they're opened: passwords, and what would take too much memory.
+
+A sheet is read into memory as a rectangle from its first cell to its last, so two cells far apart
+cost as much as all between them. What has only a format, and no value, doesn't count.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from fluid_build import limits
+
+_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_PROTECTED = (
+    "It is protected with a password. Save a copy without one (in Excel: File, Info, Protect"
+    " Workbook, Encrypt with Password), and pass that."
+)
+_BROKEN = "It is no readable workbook: the file is damaged, or has the wrong extension."
+_BLOCK = 4 * 1024 * 1024
+_LONGEST_TAG = 4096
+_GIGABYTE = 1024**3
+_CELL = re.compile(
+    rb"<(?:\w+:)?c\s[^>]*?\br=\"([A-Z]{1,3})([0-9]{1,7})\"(?:[^>]*[^/>])?>(<(?:\w+:)?f\b[^>]*?"
+    rb"(?:/>|>[^<]*</(?:\w+:)?f>)(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?</(?:\w+:)?c>)?"
+)
+_ERROR = re.compile(rb"<(?:\w+:)?c\s[^>]*?\bt=\"e\"")
+_REPEATED = re.compile(rb"number-(columns|rows)-repeated=\"([0-9]+)\"")
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+@dataclass(frozen=True, slots=True)
+class SheetFacts:
+    """What the reader of cells doesn't say of a sheet: errors, and formulas without a result."""
+
+    errors: int = 0
+    uncalculated: int = 0
+
+
+def check_workbook(path: Path) -> Mapping[str, SheetFacts]:
+    """Return facts on the sheets of a workbook by name, as far as its format has them.
+
+    Raises ValueError where it's protected, damaged, or would take too much memory.
+    """
+    with path.open("rb") as file:
+        start = file.read(len(_COMPOUND_FILE))
+        if start == _COMPOUND_FILE and path.suffix.lower() != ".xls":
+            is_encrypted = _ENCRYPTED in start + file.read()
+            raise ValueError(_PROTECTED if is_encrypted else _BROKEN)
+    if not zipfile.is_zipfile(path):
+        if path.suffix.lower() == ".xls" and start == _COMPOUND_FILE:
+            return {}
+        raise ValueError(_BROKEN)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_size(archive, path.stat().st_size)
+            if "content.xml" in archive.namelist():
+                _check_open_document(archive)
+                return {}
+            return {name: _facts(archive, part) for name, part in _sheet_parts(archive)}
+    except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, NotImplementedError):
+        raise ValueError(_BROKEN) from None
+    except RuntimeError:
+        # What zipfile says of an archive whose entries are encrypted.
+        raise ValueError(_PROTECTED) from None
+
+
+def _check_size(archive: zipfile.ZipFile, packed: int) -> None:
+    """Refuse an archive that expands far more than spreadsheets do; its own figures may lie."""
+    most = max(_GIGABYTE, packed * limits.EXPANSION.value)
+    size = sum(entry.file_size for entry in archive.infolist())
+    if size > most:
+        raise ValueError(
+            f"It expands to more than {most // 1024**2:,} MB. {limits.EXPANSION.how_to_raise}"
+        )
+
+
+def _check_open_document(archive: zipfile.ZipFile) -> None:
+    manifest = archive.read("META-INF/manifest.xml") if _has_manifest(archive) else b""
+    if b"encryption-data" in manifest:
+        raise ValueError(_PROTECTED)
+    # Repeated cells are written once, so that a short file may say it has millions.
+    rows = columns = 1
+    for block in _blocks(archive, "content.xml"):
+        for match in _REPEATED.finditer(block):
+            tag = block[block.rfind(b"<", 0, match.start()) : block.find(b">", match.end()) + 1]
+            if tag.endswith(b"/>"):
+                continue
+            if match[1] == b"rows":
+                rows = max(rows, int(match[2]))
+            else:
+                columns = max(columns, int(match[2]))
+    if rows > 1 and columns > 1:
+        _check_area(rows, columns)
+
+
+def _has_manifest(archive: zipfile.ZipFile) -> bool:
+    return "META-INF/manifest.xml" in archive.namelist()
+
+
+def _check_area(rows: int, columns: int) -> None:
+    limits.CELLS.check(rows * columns, "cells between the first and the last of a sheet")
+
+
+def _sheet_parts(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
+    """Yield the sheets of an Office Open XML workbook, each with the part that has its cells."""
+    names = set(archive.namelist())
+    if "xl/workbook.xml" not in names:
+        # Binary workbooks (.xlsb) have the same parts in another format.
+        return
+    relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    targets = {relation.get("Id"): relation.get("Target", "") for relation in relations}
+    for element in ElementTree.fromstring(archive.read("xl/workbook.xml")).iter():
+        if element.tag.endswith("}sheet"):
+            target = targets.get(element.get(_RELATION), "")
+            part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+            if part in names:
+                yield element.get("name", ""), part
+
+
+def _facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
+    errors = uncalculated = 0
+    columns: set[bytes] = set()
+    first, last = 1 << 30, 0
+    for block in _blocks(archive, part):
+        errors += len(_ERROR.findall(block))
+        for column, row, formula in _CELL.findall(block):
+            columns.add(column)
+            uncalculated += bool(formula)
+            number = int(row)
+            first, last = min(first, number), max(last, number)
+    if columns:
+        numbers = [_column_number(column) for column in columns]
+        _check_area(last - first + 1, max(numbers) - min(numbers) + 1)
+    return SheetFacts(errors, uncalculated)
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number
+
+
+def _blocks(archive: zipfile.ZipFile, part: str) -> Iterator[bytes]:
+    """Yield the bytes of a part in blocks that end between two rows, where there are rows."""
+    rest = b""
+    with archive.open(part) as file:
+        while block := file.read(_BLOCK):
+            joined = rest + block
+            end = max(joined.rfind(b"</row>"), joined.rfind(b"<row "), joined.rfind(b"-row>"))
+            cut = end if end > 0 else max(0, len(joined) - _LONGEST_TAG)
+            yield joined[:cut]
+            rest = joined[cut:]
+    yield rest
