@@ -29,11 +29,11 @@ from fluid_build.forging import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
 from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import DDL
+from fluid_build.sources.kinds import DDL, DUMP
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.outside import check_outside
 from fluid_build.sources.source_names import check_name
-from fluid_build.sources.uri import locate
+from fluid_build.sources.uri import Address, locate
 
 _NO_ARGUMENTS = ForgeArguments()
 _NO_READ_ARGUMENTS = ReadArguments()
@@ -129,6 +129,8 @@ def from_ddl(
         target=target,
     )
     address = locate(file)
+    if address.kind is DUMP:
+        address = Address(DDL, address.place)
     if address.kind is not DDL:
         raise UsageError(
             f"{redact(file)} isn't a SQL file.",

@@ -30,6 +30,7 @@ Kind: TypeAlias = Literal[
     "azure",
     "http",
     "ddl",
+    "dump",
     "in_memory",
     "combined",
     "glue",
@@ -375,6 +376,16 @@ DDL = SourceKind(
     opener="fluid_build.sources.ddl:open_structure",
     options=frozenset({"tables", "dialect"}),
 )
+DUMP = SourceKind(
+    name="dump",
+    label="SQL dump",
+    phrase="a SQL dump",
+    opener="fluid_build.sources.dumps.source:open_dump",
+    options=frozenset({"tables", "dialect"}),
+    query_hint=(
+        "The queries use table names. To run one in DuckDB, load the dump into a database first."
+    ),
+)
 IN_MEMORY = SourceKind(
     name="in_memory",
     label="data in memory",
@@ -466,6 +477,7 @@ KINDS: Mapping[str, SourceKind] = {
         AZURE_STORAGE,
         WEB,
         DDL,
+        DUMP,
         IN_MEMORY,
         COMBINED,
         *CATALOGS,

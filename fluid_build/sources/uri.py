@@ -10,9 +10,11 @@ from urllib.parse import unquote
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UnknownSourceError
 from fluid_build.regular_files import not_regular, open_regular
 from fluid_build.secrets import redact
+from fluid_build.sources.dump_detection import have_rows
 from fluid_build.sources.endings import is_ddl, is_surely_data
 from fluid_build.sources.kinds import (
     DDL,
+    DUMP,
     FILES,
     IN_MEMORY,
     KINDS,
@@ -155,14 +157,19 @@ def _look(place: str) -> Address:
         return Address(_kind_of_files(matches(str(path / "*"))), str(path))
     _require_file(str(path))
     if is_ddl(path):
-        return Address(DDL, str(path))
+        return Address(_kind_of_sql([path]), str(path))
     return Address(_kind_of_file(path), str(path))
 
 
 def _kind_of_files(paths: list[Path]) -> SourceKind:
-    """DDL where there is some and no file of data; a README beside it is neither."""
+    """SQL where there is some and no file of data; a README beside it is neither."""
     data = any(map(is_surely_data, paths))
-    return DDL if not data and any(map(is_ddl, paths)) else FILES
+    scripts = [path for path in paths if is_ddl(path)]
+    return _kind_of_sql(scripts) if scripts and not data else FILES
+
+
+def _kind_of_sql(scripts: list[Path]) -> SourceKind:
+    return DUMP if have_rows(scripts) else DDL
 
 
 def _kind_of_file(path: Path) -> SourceKind:

@@ -14,11 +14,15 @@ _LARGEST = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class SqlFile:
-    """A file's text, its name for messages, and what had to be done to read it."""
+    """A file's text, its name for messages, and what had to be done to read it.
+
+    ``has_returns`` says that line ends were CRLF or CR, and are LF in the text.
+    """
 
     name: str
     text: str
     notes: tuple[str, ...] = ()
+    has_returns: bool = False
 
 
 def read_files(path: str) -> list[SqlFile]:
@@ -67,7 +71,8 @@ def _read_file(file: Path) -> SqlFile:
         raise SourceUnreadableError(
             f"{file} isn't SQL text.", hint="Give a file of CREATE TABLE statements."
         )
-    return SqlFile(file.name, text.replace("\r\n", "\n").replace("\r", "\n"), notes)
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    return SqlFile(file.name, plain, notes, has_returns="\r" in text)
 
 
 def _bytes(file: Path) -> bytes:

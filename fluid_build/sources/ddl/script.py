@@ -18,11 +18,21 @@ from fluid_build.sources.ddl.statements import Statement, split
 _MOST_SHOWN = 200
 
 
+@dataclass(frozen=True, slots=True)
+class RowStatement:
+    """A statement with rows: its file, and the schema of a name without one."""
+
+    file: SqlFile
+    statement: Statement
+    schema: str
+
+
 @dataclass
 class Script:
     """What some files say: the schema they add up to, and a count of their statements.
 
-    ``faults`` are (number of the statement, sentence); ``waiting`` are the statements about
+    ``rows`` are the statements that bring rows, in order. ``faults`` are (number of the statement,
+    sentence); ``waiting`` are the statements about
     tables that aren't there yet, with the schema that was current.
     """
 
@@ -34,6 +44,7 @@ class Script:
     faults: list[tuple[int, str]] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     waiting: list[tuple[int, Statement, str]] = field(default_factory=list)
+    rows: list[RowStatement] = field(default_factory=list)
 
 
 def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
@@ -46,6 +57,8 @@ def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
             if script.creates > limits.DDL_TABLES.value:
                 raise _too_many_tables(file)
             _apply(script, script.statements, statement)
+            if statement.rows is not None:
+                script.rows.append(RowStatement(file, statement, script.schema.current))
     _apply_waiting(script)
     return script
 

@@ -1,8 +1,8 @@
 """A source with structure and no rows: the tables that SQL files declare."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -12,7 +12,7 @@ from fluid_build.sources.base import Column, OpenSource, Skipped, Source, Table
 from fluid_build.sources.ddl.detection import detect
 from fluid_build.sources.ddl.dialects import Dialect, dialect_named
 from fluid_build.sources.ddl.files import SqlFile, read_files
-from fluid_build.sources.ddl.script import count_statements, list_faults, read_script
+from fluid_build.sources.ddl.script import Script, count_statements, list_faults, read_script
 from fluid_build.sources.ddl.tables import DeclaredTables, declared_tables
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.engine import starting
@@ -24,13 +24,39 @@ _SIGNS_SHOWN = 3
 _HOME = "declared"
 
 
+@dataclass(frozen=True)
+class DeclaredSchema:
+    """What SQL files declare.
+
+    ``tables`` have no relation yet. ``names`` are those of the drafts in ``script``, by identity.
+    """
+
+    name: str
+    dialect: Dialect
+    files: Sequence[SqlFile]
+    script: Script
+    tables: Sequence[Table]
+    names: Mapping[int, str]
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
+
+
 def open_ddl(path: str | Path, *, dialect: str | None = None) -> Source:
     """Open the tables declared in an SQL file, a folder of them or a glob, each without a row.
 
+    The source's ``notes`` count the statements by what they were and show those that couldn't be
+    read. Raises what ``read_ddl`` does.
+    """
+    declared = read_ddl(path, dialect=dialect)
+    return _open(declared.name, declared.tables, declared.skipped, declared.notes)
+
+
+def read_ddl(path: str | Path, *, dialect: str | None = None) -> DeclaredSchema:
+    """Read what an SQL file, a folder of them or a glob declares.
+
     ``dialect`` is a name as sqlglot has them (``postgres``, ``tsql``, ...); without it, the text
-    decides. The source's ``notes`` count the statements by what they were and show those that
-    couldn't be read. Raises UsageError for an unknown dialect, SourceNotFoundError,
-    SourceUnreadableError for what isn't text, and EmptySourceError if no table is declared.
+    decides. Raises UsageError for an unknown dialect, SourceNotFoundError, SourceUnreadableError
+    for what isn't text, and EmptySourceError if no table is declared.
     """
     requested = dialect_named(dialect) if dialect else None
     files = read_files(str(path))
@@ -59,7 +85,16 @@ def open_ddl(path: str | Path, *, dialect: str | None = None) -> Source:
         *declared.notes,
         *_list_unknown_types(declared),
     )
-    return _open(_name(path), declared.tables, skipped, notes)
+    return DeclaredSchema(
+        name=_name(path),
+        dialect=chosen,
+        files=files,
+        script=script,
+        tables=declared.tables,
+        names=declared.names,
+        skipped=skipped,
+        notes=notes,
+    )
 
 
 def _describe_choice(dialect: Dialect, signs: Sequence[str]) -> str:

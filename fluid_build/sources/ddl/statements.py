@@ -21,7 +21,9 @@ _SHOWN = 80
 class Statement:
     """A statement: its tokens, where it is, and how it begins.
 
-    ``tokens`` of a statement that only moves rows hold no more than its first words.
+    ``tokens`` of a statement that only moves rows hold no more than its first words, and ``rows``
+    is where its rows are in the text: after INSERT, the table and the values; after a COPY's
+    semicolon, its lines.
     ``client`` marks a line for a client program (psql's ``\\connect``, SQL*Plus's ``PROMPT``).
     ``terminated`` is False where the next statement begins without a semicolon between them.
     """
@@ -32,6 +34,7 @@ class Statement:
     opening: str
     client: bool = False
     terminated: bool = True
+    rows: tuple[int, int] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -132,6 +135,7 @@ class _Splitter:
         self.block = 0
         self.has_ended_block = False
         self.object = ""
+        self.rows: tuple[int, int] | None = None
 
     def statements(self) -> Iterator[Statement]:
         while True:
@@ -170,16 +174,16 @@ class _Splitter:
         """Yield the current statement, if any, and step over the rows that follow a COPY."""
         if self.tokens:
             first, last = self.tokens[0], self.tokens[-1]
+            if first.upper == "COPY" and _COPY_STDIN.search(self.text, first.start, last.end):
+                self.skip_lines()
             yield Statement(
                 tokens=tuple(self.tokens),
                 file=self.file,
                 line=self.line_of(first.start),
                 opening=_opening(self.text, first, last),
                 terminated=terminated,
+                rows=self.rows,
             )
-            if first.upper == "COPY" and _COPY_STDIN.search(self.text, first.start, last.end):
-                end = _COPY_END.search(self.text, self.position, self.last_copy_end)
-                self.position = end.end() if end else self.position
         self.begin()
 
     def client_line(self, token: Token | None) -> Statement | None:
@@ -299,14 +303,23 @@ class _Splitter:
     def skip_rows(self) -> None:
         """Jump over the rows of a statement without making tokens of them."""
         body = _ROWS_BODY_BACKSLASH if self.dialect.backslash else _ROWS_BODY
+        start = self.position
         while True:
             rows = body.match(self.text, self.position)
             self.position = rows.end() if rows else self.position
+            self.rows = (start, self.position)
             if not self.text.startswith("/*", self.position):
                 return
             self.position = comment_end(
                 self.text, self.position, nested=self.dialect.nested_comments
             )
+
+    def skip_lines(self) -> None:
+        """Step over the lines that follow a COPY."""
+        end = _COPY_END.search(self.text, self.position, self.last_copy_end)
+        if end:
+            self.rows = (self.end_of_line(self.position), end.start())
+            self.position = end.end()
 
     def starts_line(self, position: int) -> bool:
         while position and self.text[position - 1] in " \t\ufeff":

@@ -71,7 +71,7 @@ def _fold_partitions(schema: Schema, notes: list[str]) -> list[DraftTable]:
     drafts = list(schema.tables.values())
     partitions: dict[int, list[DraftTable]] = {}
     for draft in drafts:
-        whole = _whole(schema, draft)
+        whole = whole_table(schema, draft)
         if whole is not draft:
             partitions.setdefault(id(whole), []).append(draft)
     for draft in drafts:
@@ -88,7 +88,7 @@ def _fold_partitions(schema: Schema, notes: list[str]) -> list[DraftTable]:
     return [draft for draft in drafts if id(draft) not in folded]
 
 
-def _whole(schema: Schema, draft: DraftTable) -> DraftTable:
+def whole_table(schema: Schema, draft: DraftTable) -> DraftTable:
     """Return the table that a partition, or a partition of a partition, belongs to."""
     seen = {id(draft)}
     while draft.parent is not None:
@@ -237,4 +237,4 @@ def _referred(schema: Schema, draft: DraftTable, name: ObjectName) -> DraftTable
     if name.schema is None and draft.schema:
         table = find_table(schema, ObjectName(name.name, Identifier(draft.schema, True)))
     table = table or find_table(schema, name)
-    return None if table is None else _whole(schema, table)
+    return None if table is None else whole_table(schema, table)

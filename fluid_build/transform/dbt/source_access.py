@@ -13,6 +13,7 @@ from fluid_build.sources.base import Source, Table
 from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.extensions import Extension
 from fluid_build.sources.kinds import (
+    DUMP,
     FILES,
     IN_MEMORY,
     KINDS,
@@ -118,6 +119,8 @@ def _reading(
         base = base_of(place, project_dir, of_source(PATH_VARIABLE, name))
         return reading_of_files(source, plan, pairs, base)
     kind = KINDS[source.kind]
+    if kind is DUMP:
+        return reading_of_copies(plan, pairs, "DuckDB can't read a SQL dump")
     if kind is IN_MEMORY:
         reason = "it was in memory, where dbt can't read it"
         again = "Forge it again in Python to refresh it."

@@ -1,0 +1,74 @@
+"""What stands before a statement's rows: the table, and its columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fluid_build.sources.ddl.dialects import Dialect
+from fluid_build.sources.ddl.reader import Reader, UnreadableError
+from fluid_build.sources.ddl.schema import Identifier, ObjectName
+from fluid_build.sources.ddl.tokens import Token, next_token
+
+_MOST_TOKENS = 5_000
+"""More than the columns of the widest table take."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowHeader:
+    """The table that rows go into, its columns if they are named, and where the rows begin."""
+
+    table: ObjectName
+    columns: tuple[Identifier, ...]
+    start: int
+
+
+def insert_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeader | None:
+    """Return the header of an INSERT, whose keyword ends at ``start``.
+
+    None for one without values, such as INSERT … SELECT. Raises UnreadableError.
+    """
+    tokens = _tokens_before_values(text, start, end, dialect)
+    if tokens is None:
+        return None
+    reader = Reader(tokens[:-1], dialect)
+    reader.accept("OR REPLACE", "OR IGNORE", "IGNORE", "OVERWRITE")
+    reader.accept("INTO")
+    reader.accept("TABLE")
+    name = reader.object_name()
+    return RowHeader(name, _columns(reader), tokens[-1].end)
+
+
+def copy_header(tokens: Sequence[Token], start: int, dialect: Dialect) -> RowHeader:
+    """Return the header of a COPY from its tokens; its lines begin at ``start``."""
+    reader = Reader(tokens, dialect)
+    reader.expect("COPY")
+    name = reader.object_name()
+    return RowHeader(name, _columns(reader), start)
+
+
+def is_text_format(tokens: Sequence[Token]) -> bool:
+    """Return whether a COPY's lines are in its text format with the usual delimiter and null."""
+    words = [token.upper for token in tokens]
+    return not {"CSV", "BINARY", "DELIMITER", "DELIMITERS", "NULL", "FORMAT"} & set(words)
+
+
+def _columns(reader: Reader) -> tuple[Identifier, ...]:
+    if reader.upper() != "(":
+        return ()
+    return tuple(piece.name() for piece in reader.pieces())
+
+
+def _tokens_before_values(
+    text: str, start: int, end: int, dialect: Dialect
+) -> Sequence[Token] | None:
+    tokens: list[Token] = []
+    position = start
+    while (token := next_token(text, dialect, position)) and token.start < end:
+        tokens.append(token)
+        if token.upper in ("VALUES", "VALUE"):
+            return tokens
+        if token.upper in ("SELECT", "WITH", "SET", "EXEC", "TABLE") and len(tokens) > 1:
+            return None
+        if len(tokens) > _MOST_TOKENS:
+            raise UnreadableError("its columns never end")
+        position = token.end
+    return None

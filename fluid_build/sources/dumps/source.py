@@ -1,0 +1,234 @@
+"""A SQL dump as a source: its tables as they are declared, with the rows that it brings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import duckdb
+
+from fluid_build.errors import EmptySourceError
+from fluid_build.progress import OnProgress, Progress
+from fluid_build.sources.base import OpenSource, Skipped, Table
+from fluid_build.sources.ddl.dialects import Dialect
+from fluid_build.sources.ddl.reader import UnreadableError
+from fluid_build.sources.ddl.schema import DraftTable, find_column, find_table
+from fluid_build.sources.ddl.script import RowStatement
+from fluid_build.sources.ddl.source import DeclaredSchema, read_ddl
+from fluid_build.sources.ddl.tables import whole_table
+from fluid_build.sources.declared import settle_foreign_keys, unique_names
+from fluid_build.sources.dumps.header import (
+    RowHeader,
+    copy_header,
+    insert_header,
+    is_text_format,
+)
+from fluid_build.sources.dumps.literals import literals_of, read_rows
+from fluid_build.sources.dumps.row_files import RowFile, rows_query
+from fluid_build.sources.dumps.sqlite_script import open_sqlite_script
+from fluid_build.sources.dumps.types import create_typed
+from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, Engine, reason, starting
+from fluid_build.sources.kinds import DUMP
+from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.query_progress import following
+from fluid_build.sources.sql import quote
+from fluid_build.sources.table_choice import TableName
+from fluid_build.text import counted
+
+_LINES_SHOWN = 5
+_BRINGING_ROWS = ("INSERT", "REPLACE", "COPY")
+_CHANGES = ("UPDATE", "DELETE", "MERGE")
+
+
+@dataclass
+class _Rows:
+    """The rows of one table: a file for each set of columns, and the lines that were left out."""
+
+    table: Table
+    draft: DraftTable
+    files: dict[tuple[str, ...], RowFile] = field(default_factory=dict)
+    left_out: list[int] = field(default_factory=list)
+
+
+def open_dump(place: str, options: OpenOptions) -> OpenSource:
+    """Open the SQL files at a path with the rows of their INSERT and COPY statements.
+
+    No statement is run, except those of a SQLite dump, in a database of its own that can reach no
+    other file. Raises what ``read_ddl`` does, and EmptySourceError where no table could be read.
+    """
+    ddl = read_ddl(place, dialect=options.dialect)
+    if ddl.dialect.name == "sqlite":
+        return open_sqlite_script(place, ddl, options)
+    options.on_tables([TableName(t.name, t.schema, t.name) for t in ddl.tables])
+    with starting(options.memory_limit) as engine:
+        engine.stage(sum(len(file.text) for file in ddl.files))
+        loader = _Loader(engine, ddl)
+        loader.read(options.on_progress)
+        tables, skipped = loader.create(options.on_progress)
+        if not tables:
+            raise EmptySourceError(
+                f"No table of {place} could be read. {skipped[0].name}: {skipped[0].reason}",
+                hint="Check that the dump is complete.",
+            )
+        return OpenSource(
+            kind=DUMP.name,
+            name=ddl.name,
+            connection=engine.connection,
+            tables=settle_foreign_keys(tables),
+            skipped=(*ddl.skipped, *skipped),
+            notes=(*ddl.notes, *loader.notes),
+            cleanup=[engine],
+        )
+
+
+class _Loader:
+    """Reads the rows of a script's statements, and makes tables of them."""
+
+    def __init__(self, engine: Engine, ddl: DeclaredSchema) -> None:
+        self._engine = engine
+        self._ddl = ddl
+        self.notes = [
+            f"The line ends of {file.name} were read as LF, inside values too."
+            for file in ddl.files
+            if file.has_returns
+        ]
+        places = unique_names(table.name for table in ddl.tables)
+        by_name = {
+            table.name: replace(table, relation=f"{quote(STAGE)}.main.{quote(relation)}")
+            for table, relation in zip(ddl.tables, places, strict=True)
+        }
+        drafts = ddl.script.schema.tables.values()
+        self._rows = {
+            id(draft): _Rows(by_name[name], draft)
+            for draft in drafts
+            if (name := ddl.names.get(id(draft))) in by_name
+        }
+
+    def read(self, on_progress: OnProgress) -> None:
+        """Write the rows of every statement to the files of their tables."""
+        statements = [s for s in self._ddl.script.rows if s.statement.words[0] in _BRINGING_ROWS]
+        absent, unread = 0, 0
+        for number, statement in enumerate(statements):
+            if number % 1000 == 0:
+                on_progress(Progress("reading", number, len(statements)))
+            try:
+                header = _header(statement, self._ddl.dialect)
+            except UnreadableError:
+                header = None
+            rows = None if header is None else self._rows_of(header, statement)
+            unread += header is None
+            absent += header is not None and rows is None
+            if header is not None and rows is not None:
+                self._add(header, rows, statement)
+        for count, which in (
+            (unread, "without values, such as INSERT … SELECT"),
+            (absent, "with rows of tables that it doesn't create"),
+        ):
+            if count:
+                self.notes.append(f"{counted(count, 'statement')} {which}: left out.")
+        changes = [word for word in _CHANGES if self._ddl.script.schema.irrelevant[word]]
+        if changes:
+            self.notes.append(f"Its {' and '.join(changes)} statements weren't run.")
+
+    def _rows_of(self, header: RowHeader, statement: RowStatement) -> _Rows | None:
+        schema = self._ddl.script.schema
+        schema.current = statement.schema
+        draft = find_table(schema, header.table)
+        return None if draft is None else self._rows.get(id(whole_table(schema, draft)))
+
+    def _add(self, header: RowHeader, rows: _Rows, statement: RowStatement) -> None:
+        _, end = statement.statement.rows or (0, 0)
+        text = statement.file.text
+        file = self._file(header, rows)
+        if file is None:
+            rows.left_out.append(statement.statement.line)
+            return
+        if statement.statement.words[0] == "COPY":
+            file.add_copied(text[header.start : end])
+            return
+        literals = literals_of(backslash=self._ddl.dialect.backslash)
+        for row in read_rows(text, header.start, end, literals):
+            if isinstance(row, int):
+                rows.left_out.append(_line(statement, row))
+            elif len(row) != file.width:
+                rows.left_out.append(statement.statement.line)
+            else:
+                file.add(row)
+
+    def _file(self, header: RowHeader, rows: _Rows) -> RowFile | None:
+        """Return the file for rows with these columns; None where the table hasn't one of them."""
+        columns = rows.table.columns
+        folding = self._ddl.dialect.folding
+        places = [find_column(rows.draft.columns, name, folding) for name in header.columns]
+        if None in places:
+            return None
+        names = tuple(columns[place].alias for place in places if place is not None)
+        names = names or tuple(column.alias for column in columns)
+        if names not in rows.files:
+            path = self._engine.folder / f"rows{id(rows)}_{len(rows.files)}.tsv"
+            path.touch()
+            rows.files[names] = RowFile(path, len(names))
+        return rows.files[names]
+
+    def create(self, on_progress: OnProgress) -> tuple[list[Table], list[Skipped]]:
+        """Create every table; return those that could be, and the others with why."""
+        tables: list[Table] = []
+        skipped: list[Skipped] = []
+        for position, rows in enumerate(self._rows.values()):
+            report = Progress("reading", position, len(self._rows), rows.table.name)
+            try:
+                with following(self._engine.connection, on_progress, report):
+                    tables.append(self._table(rows))
+            except duckdb.InterruptException:
+                raise
+            except DUCKDB_ERRORS as error:
+                skipped.append(Skipped(rows.table.name, reason(error)))
+        on_progress(Progress("reading", len(self._rows), len(self._rows)))
+        return tables, skipped
+
+    def _table(self, rows: _Rows) -> Table:
+        connection, table = self._engine.connection, rows.table
+        for file in rows.files.values():
+            file.flush()
+        if not any(file.rows for file in rows.files.values()):
+            columns = ", ".join(f"{quote(c.alias)} {c.type}" for c in table.columns)
+            connection.execute(f"CREATE TABLE {table.relation} ({columns})")
+        else:
+            names = list(dict.fromkeys(name for columns in rows.files for name in columns))
+            query = rows_query(rows.files.values(), list(rows.files))
+            table = create_typed(connection, query, table, names)
+            for file in rows.files.values():
+                file.path.unlink()
+        notes = (*table.notes, *_note_on_lines(rows.left_out))
+        described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
+        columns_as_read = tuple(
+            replace(column, type=str(type_))
+            for column, (_, type_, *_) in zip(table.columns, described, strict=True)
+        )
+        return replace(table, columns=columns_as_read, notes=notes)
+
+
+def _header(statement: RowStatement, dialect: Dialect) -> RowHeader | None:
+    words, rows = statement.statement.words, statement.statement.rows
+    if rows is None:
+        return None
+    start, end = rows
+    if words[0] == "COPY":
+        tokens = statement.statement.tokens
+        return copy_header(tokens, start, dialect) if is_text_format(tokens) else None
+    return insert_header(statement.file.text, start, end, dialect)
+
+
+def _line(statement: RowStatement, offset: int) -> int:
+    start, _ = statement.statement.rows or (0, 0)
+    return statement.statement.line + statement.file.text.count("\n", start, offset)
+
+
+def _note_on_lines(lines: Sequence[int]) -> list[str]:
+    if not lines:
+        return []
+    numbers = ", ".join(str(line) for line in lines[:_LINES_SHOWN])
+    more = ", …" if len(lines) > _LINES_SHOWN else ""
+    rows = "1 row was" if len(lines) == 1 else f"{len(lines):,} rows were"
+    return [
+        f"{rows} left out, because a value isn't a literal or a column is missing: line"
+        f" {numbers}{more}."
+    ]
