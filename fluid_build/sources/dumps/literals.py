@@ -76,7 +76,7 @@ def read_rows(text: str, start: int, end: int, literals: Literals) -> Iterator[R
         while True:
             value = match_value(text, position, end)
             if value is None:
-                yield opening.start()
+                yield opening.end()
                 position = _after_row(text, position, end, literals)
                 break
             row.append(_as_text(value, literals))

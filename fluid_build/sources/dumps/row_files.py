@@ -44,6 +44,8 @@ class RowFile:
 
         https://www.postgresql.org/docs/current/sql-copy.html
         """
+        if not text:
+            return
         if self.width == 1 or _QUOTE in text or _ESCAPED.search(text):
             for line in text.rstrip("\n").split("\n"):
                 self.add([_decoded(value) for value in line.split("\t")])
