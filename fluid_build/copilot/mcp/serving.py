@@ -8,28 +8,26 @@ person's approval is neither listed nor called unless it's in ``approved``.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import secrets
-import sys
 from collections.abc import Collection, Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 import mcp_types
 from mcp.server import Server, ServerRequestContext
-from mcp.server.stdio import stdio_server
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic_core import from_json, to_json
 from starlette.applications import Starlette
-from starlette.datastructures import Headers
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fluid_build import __version__
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
+from fluid_build.copilot.mcp.transports import (
+    bound_socket,
+    http_app,
+    is_loopback,
+    run_on_http,
+    run_on_stdio,
+)
 from fluid_build.copilot.tools.calls import ForgeToolResult
 from fluid_build.copilot.tools.definition import Tool
 from fluid_build.copilot.tools.registry import registered_tools
@@ -40,7 +38,6 @@ from fluid_build.text import did_you_mean
 DEFAULT_PORT = 8000
 _MAX_PARALLEL_CALLS = 16
 """Calls at a time: a blocking tool takes a thread each, whatever a client sends."""
-_LOCAL_HOSTS = ["127.0.0.1:*", "localhost:*", "[::1]:*"]
 
 
 class ServerOptions(TypedDict, total=False):
@@ -97,15 +94,7 @@ async def serve_stdio(
 
     Meanwhile everything else that is written to stdout goes to stderr.
     """
-    server = make_mcp_server(tools, workspace_root=workspace_root, **options)
-    own_stdout = sys.stdout
-    async with stdio_server() as (reader, writer):
-        try:
-            with contextlib.redirect_stdout(sys.stderr):
-                await server.run(reader, writer, server.create_initialization_options())
-        finally:
-            # While the SDK still diverts it: what was buffered must not follow the protocol.
-            own_stdout.flush()
+    await run_on_stdio(make_mcp_server(tools, workspace_root=workspace_root, **options))
 
 
 def serve_stdio_sync(
@@ -130,26 +119,8 @@ def make_http_app(
     no web page can reach the server by rebinding its own name. With ``token`` they must bear it as
     well. The other options are ``make_mcp_server``'s.
     """
-    if token is not None and not token.strip():
-        raise UsageError(
-            "The token that protects the server is empty.",
-            hint="Check the variable it comes from, or leave token out to serve this machine only.",
-        )
     server = make_mcp_server(tools, workspace_root=workspace_root, **options)
-    hosts = [*_LOCAL_HOSTS, *allowed_hosts]
-    app = server.streamable_http_app(
-        stateless_http=True,
-        json_response=True,
-        transport_security=TransportSecuritySettings(
-            allowed_hosts=hosts,
-            allowed_origins=[
-                f"{scheme}://{host}" for scheme in ("http", "https") for host in hosts
-            ],
-        ),
-    )
-    if token is not None:
-        app.add_middleware(_BearerToken, token=token)
-    return app
+    return http_app(server, allowed_hosts=allowed_hosts, token=token, stateless=True)
 
 
 async def serve_http(
@@ -167,9 +138,7 @@ async def serve_http(
     The options are ``make_http_app``'s. Raises ``UsageError`` for a host that other machines reach,
     unless there are ``allowed_hosts`` and a ``token``.
     """
-    import uvicorn
-
-    if not _is_loopback(host) and not (allowed_hosts and token):
+    if not is_loopback(host) and not (allowed_hosts and token):
         raise UsageError(
             f"Other machines can reach {host}.",
             hint="Pass token and allowed_hosts, or keep to 127.0.0.1.",
@@ -177,16 +146,7 @@ async def serve_http(
     app = make_http_app(
         tools, workspace_root=workspace_root, allowed_hosts=allowed_hosts, token=token, **options
     )
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
-    server = uvicorn.Server(config)
-    serving = asyncio.ensure_future(server.serve())
-    try:
-        await asyncio.shield(serving)
-    except asyncio.CancelledError:
-        # Cancelled itself, it would leave its socket open.
-        server.should_exit = True
-        await serving
-        raise
+    await run_on_http(app, bound_socket(host, port))
 
 
 def serve_http_sync(
@@ -210,22 +170,6 @@ def serve_http_sync(
         **options,
     )
     run_blocking(serving)
-
-
-class _BearerToken:
-    """An application behind a token: other requests get 401."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
-        self._expected = f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            sent = Headers(scope=scope).get("authorization", "").encode()
-            if not secrets.compare_digest(sent, self._expected):
-                response = Response("Unauthorized", 401, {"www-authenticate": "Bearer"})
-                return await response(scope, receive, send)
-        return await self._app(scope, receive, send)
 
 
 def _served_tools(tools: Tools | None, approved: Collection[str]) -> Toolbox:
@@ -263,12 +207,3 @@ def _to_mcp(result: ForgeToolResult, protocol_version: str) -> mcp_types.CallToo
         structured_content=value if is_structured else None,
         is_error=not result.ok,
     )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
