@@ -22,5 +22,9 @@ class Progress:
 OnProgress: TypeAlias = Callable[[Progress], None]
 
 
+class StoppedError(Exception):
+    """Raised by an ``OnProgress`` to stop the work that reports to it."""
+
+
 def ignore(_: Progress) -> None:
     """Report to nobody."""

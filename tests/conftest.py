@@ -84,6 +84,7 @@ _SLOW_PLACES = (
     "contract/test_contract_limits.py",
     "copilot/tools/test_metrics.py",
     "demo/",
+    "mcp/",
     "modeling/data_vault/test_decided_databases.py",
     "pipeline/test_coordinator.py",
     "pipeline/test_hostile_answers.py",

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
 from fluid_build.agent_loop.workspace import confined_tool, profiled
-from fluid_build.contract.read.files import read_located
-from fluid_build.contract.validation import validate
+from fluid_build.contract.read.files import validate_file
+from fluid_build.contract.validation import Finding, validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.copilot.tools.confinement import resolve_confined
 from fluid_build.copilot.tools.registry import forge_tool
@@ -107,12 +107,7 @@ def validate_contract(args: ValidateContractArgs, *, workspace_root: Path) -> Js
     """Check a contract against FLUID 0.7.2, and say what is wrong where."""
     if (args.contract is None) == (args.path is None):
         return {"error": "ToolValidationError", "message": "Pass either contract or path."}
-    if args.path is None:
-        findings = validate(args.contract)
-    else:
-        path = resolve_confined(workspace_root, args.path, suffixes=[".yaml", ".yml", ".json"])
-        located = read_located(path)
-        findings = validate(located.document, lines=located.lines)
+    findings = contract_findings(args, workspace_root)
     return {
         "valid": not findings,
         "findings": [
@@ -121,6 +116,14 @@ def validate_contract(args: ValidateContractArgs, *, workspace_root: Path) -> Js
         ],
         "more": max(0, len(findings) - _MOST_FINDINGS),
     }
+
+
+def contract_findings(args: ValidateContractArgs, workspace_root: Path) -> tuple[Finding, ...]:
+    """Return everything that is wrong with a document, or else with a file of the workspace."""
+    if args.path is None:
+        return validate(args.contract)
+    path = resolve_confined(workspace_root, args.path, suffixes=[".yaml", ".yml", ".json"])
+    return validate_file(path)
 
 
 @forge_tool(args_schema=NoArgs, read_only=True, tags=["contract"])

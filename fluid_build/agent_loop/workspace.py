@@ -45,7 +45,9 @@ _MOST_PROFILES = 4
 
 P = ParamSpec("P")
 
-_Key = tuple[str, tuple[tuple[str, int, int], ...]]
+FileStates = tuple[tuple[str, int, int], ...]
+"""Files by path, with their time of change and their size."""
+_Key = tuple[str, FileStates]
 
 
 def confined_source(root: Path, path: str, *, max_bytes: int = MAX_SOURCE_BYTES) -> Path:
@@ -153,7 +155,7 @@ def profiled(root: Path, path: str) -> Iterator[tuple[Source, Profile]]:
     """
     place = confined_source(root, path)
     with open_source(place) as source:
-        key = _key_of(place)
+        key = str(place), file_states(place)
         profile = _PROFILES.get(key)
         if profile is None:
             profile = profile_source(source)
@@ -185,10 +187,21 @@ class _Profiles:
 _PROFILES = _Profiles()
 
 
-def _key_of(place: Path) -> _Key:
-    files = [place] if place.is_file() else list(files_below(place, place))
+def file_states(place: Path) -> FileStates:
+    """Return the files of a source with their sizes and times: they differ once one has changed.
+
+    A database that is being written has its latest changes in a file next to it.
+    """
+    files = [place, *_write_ahead_logs(place)]
+    if place.is_dir():
+        files = [*files_below(place, place)]
     states = ((file, file.stat()) for file in files)
-    return str(place), tuple((str(f), state.st_mtime_ns, state.st_size) for f, state in states)
+    return tuple((str(f), state.st_mtime_ns, state.st_size) for f, state in states)
+
+
+def _write_ahead_logs(place: Path) -> list[Path]:
+    logs = (place.with_name(place.name + ending) for ending in ("-wal", ".wal"))
+    return [log for log in logs if log.exists()]
 
 
 def _require_inside(path: Path, root: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -22,6 +21,7 @@ from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import FluidError
 from fluid_build.forging import ForgeOptions
 from fluid_build.forging.decision_files import folder_decisions
+from fluid_build.forging.out_folder import file_name
 from fluid_build.pipeline.dry_run import dry_run
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
@@ -202,11 +202,6 @@ def addresses(requests: Sequence[SourceRequest], source: Source) -> dict[str, Ad
 def write_receipt(path: Path, receipt: Receipt) -> None:
     """Write a receipt as JSON, whole or not at all. Raises OutputError."""
     write_artifacts(path.parent, {path.name: receipt.model_dump_json(indent=2) + "\n"})
-
-
-def file_name(name: str) -> str:
-    """Return a product's name as part of a folder's name."""
-    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "source"
 
 
 def over_limit(error: CostLimitExceeded) -> str:

@@ -11,7 +11,7 @@ from fluid_build.artifacts import write_artifacts
 from fluid_build.block_yaml import block_yaml
 from fluid_build.cli import failures, messages
 from fluid_build.cli.forge_arguments import ForgeArguments
-from fluid_build.cli.forge_runs import file_name, forge_sources
+from fluid_build.cli.forge_runs import forge_sources
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug, Target
 from fluid_build.cli.read_arguments import ReadArguments
@@ -20,6 +20,7 @@ from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
+from fluid_build.forging.out_folder import file_name
 from fluid_build.pipeline.intent.agent import IntentAgent
 from fluid_build.pipeline.intent.intent import Intent
 from fluid_build.pipeline.intent.reading import read_intent

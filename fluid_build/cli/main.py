@@ -316,6 +316,18 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         LazyCommand("show", "memory:show_memory", "Show one record in full, as JSON."),
         LazyCommand("forget", "memory:forget_memory", "Forget records for good."),
     )
+    yield _group(
+        "mcp",
+        "Let an assistant in an editor work with your data, over MCP.",
+        LazyCommand(
+            "serve",
+            "mcp:serve",
+            "Serve an assistant on stdin and stdout, or over HTTP on this machine.",
+        ),
+        LazyCommand(
+            "config", "mcp:show_config", "Print what to put into an editor's configuration."
+        ),
+    )
     yield LazyRepair(
         "doctor",
         "doctor:doctor",

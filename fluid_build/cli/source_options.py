@@ -1,4 +1,4 @@
-"""Options about a source, checked: its kind, and a folder outside of it."""
+"""Options about a source, checked: its kind, and how it's read."""
 
 import glob
 import re

@@ -41,7 +41,7 @@ def source_session(
     if isinstance(place, str) and not place.strip():
         raise UsageError("The source is empty.", hint="Pass a URI, a file or a folder.")
     with (
-        _temporary_files(interrupts),
+        temporary_files(interrupts),
         open_source(
             place,
             name=name,
@@ -71,7 +71,7 @@ def combined_session(
 ) -> Iterator[CombinedSource]:
     """Yield several sources as one, open as long as the block lasts."""
     with (
-        _temporary_files(interrupts),
+        temporary_files(interrupts),
         open_several(requests, name=name, on_progress=on_progress) as source,
     ):
         yield source
@@ -97,7 +97,7 @@ def open_sources(
 
 
 @contextmanager
-def _temporary_files(interrupts: Interrupts) -> Iterator[None]:
+def temporary_files(interrupts: Interrupts) -> Iterator[None]:
     """Keep every temporary file of the process in one folder, removed even on a forced end."""
     before = tempfile.tempdir
     with owned_folder() as folder:

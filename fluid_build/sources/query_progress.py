@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import duckdb
 
-from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.progress import OnProgress, Progress, StoppedError, ignore
 
 _EVERY_SECONDS = 0.2
 
@@ -34,7 +34,11 @@ def following(
             if share < last:
                 behind += (1 - behind) / 2
             last = share
-            on_progress(replace(report, part=behind + (1 - behind) / 2 * share))
+            try:
+                on_progress(replace(report, part=behind + (1 - behind) / 2 * share))
+            except StoppedError:
+                # It can't be raised in the thread that waits for the query.
+                connection.interrupt()
 
     watcher = threading.Thread(target=watch, name="fluid-progress", daemon=True)
     watcher.start()

@@ -91,7 +91,7 @@ async def run_on_http(app: ASGIApp, listener: socket.socket) -> None:
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """Return a socket on an address; UsageError where it can't be had.
+    """Return a socket that listens on an address; UsageError where it can't be had.
 
     Port 0 is any free one.
     """
@@ -102,6 +102,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen()
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise UsageError(

@@ -1,0 +1,189 @@
+"""``fluid mcp``: the server that assistants in editors work with, and how to set one up."""
+
+import json
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from fluid_build.cli import failures, messages
+from fluid_build.cli.options import Debug
+from fluid_build.cli.source_options import split_name
+from fluid_build.cli.source_session import temporary_files
+from fluid_build.errors import UsageError, unknown_name
+from fluid_build.secrets import redact, surely_without_passwords
+
+if TYPE_CHECKING:
+    from fluid_build.mcp.serving import HttpAddress
+
+_SERVER = "fluid-forge"
+_EDITORS: Mapping[str, tuple[str, str]] = {
+    "claude-code": ("mcpServers", ".mcp.json in the project's folder"),
+    "claude-desktop": ("mcpServers", "claude_desktop_config.json (Settings, Developer)"),
+    "cursor": ("mcpServers", ".cursor/mcp.json in the project's folder, or in your home folder"),
+    "vscode": ("servers", ".vscode/mcp.json in the project's folder"),
+}
+"""The editors whose configuration is known: the key above the servers, and the file."""
+
+WorkspaceFolder: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "--workspace", metavar="DIR", help="The folder that the assistant may read, and no other."
+    ),
+]
+NamedSources: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--source",
+        metavar="NAME=URI",
+        help="A server, or data outside of the workspace, which the assistant knows by its name"
+        " alone (repeatable).",
+    ),
+]
+AllowWrite: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-write", help="Let the assistant write decisions and forge folders in DIR."
+    ),
+]
+ShareValues: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--share-values",
+        help="Let the assistant see values of columns that aren't personal; otherwise it sees names"
+        " and figures only.",
+    ),
+]
+
+
+def serve(
+    context: typer.Context,
+    workspace: WorkspaceFolder = Path(),
+    source: NamedSources = None,
+    allow_write: AllowWrite = False,
+    share_values: ShareValues = False,
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve over HTTP on this machine instead of stdio.")
+    ] = False,
+    host: Annotated[
+        str, typer.Option("--host", metavar="NAME", help="With --http: a loopback address.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port",
+            metavar="N",
+            min=0,
+            max=65535,
+            help="With --http: the port; 0 is any free one.",
+        ),
+    ] = 8765,
+    _debug: Debug = False,
+) -> int:
+    """Serve an assistant on stdin and stdout, or over HTTP on this machine.
+
+    Your editor starts it; `fluid mcp config` prints what to tell the editor. The assistant can
+    profile data, check keys and relationships on all rows, propose decisions, and forge. It stays
+    in the workspace, and it writes nothing unless you allow that.
+
+    Over HTTP, clients bear a token: that of FLUID_MCP_TOKEN, or a new one, shown once on stderr.
+
+    \b
+    Example:  fluid mcp serve --workspace ~/shop --source crm=postgresql://reader@db/crm
+    """
+    named = _named_sources(source or ())
+    from fluid_build.mcp.serving import open_desk, serve_on_http, serve_on_stdio
+
+    desk = open_desk(workspace, named, allow_write=allow_write, share_values=share_values)
+    with temporary_files(context.obj):
+        try:
+            if http:
+                serve_on_http(desk, host, port, _show_address)
+            else:
+                if sys.stdin.isatty():
+                    messages.tell(
+                        "Waiting for an MCP client on stdin. Usually an editor starts this command:"
+                        " see `fluid mcp config`. Ctrl-C ends it."
+                    )
+                serve_on_stdio(desk)
+        except KeyboardInterrupt:
+            # That's how a server ends, so it's no failure.
+            return failures.DONE
+    return failures.DONE
+
+
+def show_config(
+    editor: Annotated[
+        str,
+        typer.Option("--editor", metavar="NAME", help=f"One of {', '.join(_EDITORS)}."),
+    ] = "claude-code",
+    workspace: WorkspaceFolder = Path(),
+    source: NamedSources = None,
+    allow_write: AllowWrite = False,
+    share_values: ShareValues = False,
+    _debug: Debug = False,
+) -> int:
+    """Print what to put into an editor's configuration.
+
+    The file that it goes into is named on stderr. Passwords aren't put into it: the server takes
+    them from the environment, such as PGPASSWORD, or from ~/.pgpass.
+
+    \b
+    Example:  fluid mcp config --editor cursor --allow-write
+    """
+    if editor not in _EDITORS:
+        raise unknown_name("editor", editor, _EDITORS)
+    if not workspace.is_dir():
+        raise UsageError(f"{workspace} isn't a folder.", hint="Pass a folder with --workspace.")
+    arguments = ["mcp", "serve", "--workspace", str(workspace.resolve())]
+    for name, uri in _named_sources(source or ()).items():
+        arguments += ["--source", f"{name}={_without_password(uri)}"]
+    arguments += ["--allow-write"] if allow_write else []
+    arguments += ["--share-values"] if share_values else []
+    key, file = _EDITORS[editor]
+    kind = {"type": "stdio"} if editor == "vscode" else {}
+    server = {**kind, "command": _own_command(), "args": arguments}
+    messages.tell(f"Put this into {file}:")
+    sys.stdout.write(json.dumps({key: {_SERVER: server}}, indent=2) + "\n")
+    return failures.DONE
+
+
+def _named_sources(texts: Sequence[str]) -> dict[str, str]:
+    """Return URIs by name; UsageError for one without a name or a name that's given twice."""
+    named: dict[str, str] = {}
+    for text in texts:
+        name, uri = split_name(text)
+        if not name:
+            raise UsageError(
+                f"--source {redact(text)} has no name.",
+                hint="Write it as NAME=URI, such as crm=postgresql://user@host/crm.",
+            )
+        if named.setdefault(name, uri) != uri:
+            raise UsageError(f"--source names two sources {name}.", hint="Rename one of them.")
+    return named
+
+
+def _without_password(uri: str) -> str:
+    bare = surely_without_passwords(uri)
+    if bare is None:
+        raise UsageError(
+            f"The password in {redact(uri)} can't be told apart from the rest.",
+            hint="Leave it out: the server takes it from the environment.",
+        )
+    if bare != uri:
+        messages.tell("The password is left out: put it into the environment or ~/.pgpass.")
+    return bare
+
+
+def _own_command() -> str:
+    """Return the path of this command: an editor may not have it on its own path."""
+    return shutil.which(sys.argv[0]) or shutil.which("fluid") or "fluid"
+
+
+def _show_address(address: "HttpAddress") -> None:
+    messages.tell(f"Serving at {address.url}")
+    if address.is_generated:
+        messages.tell(f"Token, shown once: {address.token}")

@@ -1,0 +1,325 @@
+"""The tools that lead to a folder: a decision, a forge, and the proof of what was forged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+from pydantic_core import to_json
+
+from fluid_build.artifacts import write_artifacts
+from fluid_build.decisions.commands import decide_command
+from fluid_build.decisions.editing import entry_text, with_decision, without_evidence
+from fluid_build.decisions.files import (
+    DECISIONS_FILE,
+    SCHEMA_FILE,
+    RecordedDecisions,
+    parse_decisions,
+    recorded_decisions,
+)
+from fluid_build.decisions.language import (
+    DECISION_NAMES,
+    DECISION_TYPES,
+    AnyDecision,
+    BaseDecision,
+)
+from fluid_build.decisions.subjects import decision_line, subject
+from fluid_build.decisions.weighing import weigh
+from fluid_build.errors import UsageError
+from fluid_build.forging import CONTRACT_FILE, DOCUMENT_FILE, Forged, ForgeOptions, forge, preview
+from fluid_build.forging.decision_files import folder_decisions, schema_text
+from fluid_build.forging.out_folder import file_name
+from fluid_build.mcp.jobs import Job
+from fluid_build.mcp.open_sources import MeasuredSource
+from fluid_build.mcp.resources import resource_uri
+from fluid_build.mcp.results import (
+    DecisionOutcome,
+    FolderChanges,
+    ForgedModel,
+    ForgedRelation,
+    ProposedDecision,
+    Verification,
+    VerifiedTable,
+)
+from fluid_build.mcp.tool import Desk, FolderArgument, SourceArgument, ToolArguments
+from fluid_build.mcp.workspace import Place
+from fluid_build.sources.outside import check_outside
+from fluid_build.text import clip
+from fluid_build.transform.proof.folder_changes import FileChange
+from fluid_build.transform.proof.manifest import MANIFEST_FILE
+from fluid_build.verification import Verified, read_folder, refresh_proof
+from fluid_build.verification import verify as verify_folder
+
+READ_ONLY = "The server is read-only. Its user can start it with --allow-write, or run the command."
+_MOST_RELATIONS = 150
+_MOST_FAULTS = 50
+_MOST_FILES = 50
+_LONGEST_ENTRY = 6_000
+_OWN_FIELDS = ("by", "evidence", "despite_violations")
+"""Fields of a decision that aren't an assistant's: who decides, what was measured, insisting."""
+
+
+def _describe_kinds() -> str:
+    """Return the kinds of decisions with their fields, as one text."""
+    hidden = {*BaseDecision.model_fields, "decision", *_OWN_FIELDS}
+    kinds = []
+    for kind in DECISION_TYPES:
+        name = kind.model_fields["decision"].default
+        fields = [field for field in kind.model_fields if field not in hidden]
+        kinds.append(f"{name} ({', '.join(fields)}): {(kind.__doc__ or '').splitlines()[0]}")
+    return "\n".join(kinds)
+
+
+class ProposeDecisionArguments(ToolArguments):
+    """The arguments of ``propose_decision``."""
+
+    decision: dict[str, Any] = Field(
+        description="The decision: `decision` names its kind, `reason` says in a sentence what"
+        f" shows it, and the kind's own fields are as follows.\n{_describe_kinds()}",
+        json_schema_extra={
+            "properties": {
+                "decision": {"type": "string", "enum": [*DECISION_NAMES]},
+                "reason": {"type": "string", "maxLength": 600},
+            },
+            "required": ["decision"],
+        },
+    )
+    folder: FolderArgument = Field(
+        description="The forged folder that it's about, or that will be forged, relative to the"
+        " workspace: its decisions.yaml gets the decision.",
+    )
+    source: SourceArgument | None = Field(
+        default=None, description="The source; by default the one that the folder was forged from."
+    )
+
+
+class ForgeArguments(ToolArguments):
+    """The arguments of ``forge``."""
+
+    source: SourceArgument
+    technique: Literal["flat", "data_vault_2", "dimensional"] = Field(
+        default="flat",
+        description="flat: a table for each table. data_vault_2: hubs, links and satellites that"
+        " keep history. dimensional: facts and dimensions for reporting.",
+    )
+    target: Literal["duckdb", "postgres", "snowflake", "bigquery", "databricks"] = Field(
+        default="duckdb", description="Where dbt builds."
+    )
+    business_vault: bool = Field(
+        default=False, description="With data_vault_2: add point-in-time and bridge tables."
+    )
+    folder: FolderArgument | None = Field(
+        default=None,
+        description="The folder to write, relative to the workspace; by default NAME-model. The"
+        " decisions in its decisions.yaml are followed.",
+    )
+    preview: bool = Field(default=False, description="Write nothing, and say what would change.")
+
+
+class VerifyArguments(ToolArguments):
+    """The arguments of ``verify``."""
+
+    folder: FolderArgument
+    source: SourceArgument | None = Field(
+        default=None, description="The source; by default the one that the folder was forged from."
+    )
+
+
+def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) -> ProposedDecision:
+    """Measure a decision with those of its folder, and write it where that's allowed."""
+    folder = desk.workspace.forged_folder(arguments.folder)
+    decision = _read_decision(arguments.decision)
+    with desk.sources.measured(_source(desk, folder, arguments.source), job) as measured:
+        # Inside, so that two decisions about a folder are written one after the other.
+        recorded = recorded_decisions(folder)
+        _check_nobody_decided(recorded, decision)
+        text = with_decision(recorded.text, decision)
+        verdict = weigh(measured.source, measured.profile, parse_decisions(text))[-1]
+        job.check_wanted()
+        is_written = desk.allow_write and verdict.applies
+        if is_written:
+            write_artifacts(folder, {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()})
+    assert verdict.status != "insisted"
+    reason = "" if is_written else READ_ONLY
+    if not verdict.applies:
+        reason = "The data or the model doesn't bear it out."
+    return ProposedDecision(
+        outcome=verdict.status,
+        finding=clip(verdict.message, _LONGEST_ENTRY),
+        is_written=is_written,
+        file=f"{folder.as_posix()}/{DECISIONS_FILE}" if is_written else None,
+        why_not_written=reason,
+        entry=clip(entry_text(without_evidence(decision)), _LONGEST_ENTRY),
+        command=clip(decide_command(decision, folder.as_posix()), _LONGEST_ENTRY)
+        if verdict.applies and not is_written
+        else "",
+    )
+
+
+def forge_model(desk: Desk, arguments: ForgeArguments, job: Job) -> ForgedModel:
+    """Model a source, build and prove the model, and write its folder where that's allowed."""
+    place = desk.workspace.source(arguments.source)
+    writes = desk.allow_write and not arguments.preview
+    with desk.sources.measured(place, job) as measured:
+        out = _out_folder(desk, arguments, measured)
+        recorded = folder_decisions(out)
+        options = ForgeOptions(
+            arguments.technique,
+            business_vault=arguments.business_vault,
+            target=arguments.target,
+            decisions=recorded.decisions,
+            decisions_text=recorded.text,
+        )
+        if writes:
+            forged = forge(
+                measured.source, out=out, on_progress=job.report, **options.as_settings()
+            )
+            changes = FolderChanges(files=len(forged.files), kept=_kept(forged.kept))
+        else:
+            planned = preview(measured.source, options, out=out, on_progress=job.report)
+            forged, changes = planned.forged, _planned_changes(planned.changes)
+    why_not = "Only a preview was asked for." if arguments.preview else READ_ONLY
+    return _forged_model(desk, place, out, forged, changes, "" if writes else why_not)
+
+
+def verify_model(desk: Desk, arguments: VerifyArguments, job: Job) -> Verification:
+    """Rebuild the model of a folder, and compare it with its source."""
+    folder = desk.workspace.forged_folder(arguments.folder)
+    place = _source(desk, folder, arguments.source)
+    forged = read_folder(folder)
+    with desk.sources.measured(place, job) as measured:
+        verified = verify_folder(forged, measured.source, on_progress=job.report)
+    is_recorded = desk.allow_write and refresh_proof(folder, verified.proof) != "refused"
+    tables = verified.proof.tables
+    return Verification(
+        folder=folder.as_posix(),
+        holds=verified.holds,
+        proof=verified.proof.verdict,
+        proof_reason=desk.prose(verified.proof.reason),
+        tables=[
+            VerifiedTable(
+                table=desk.name(table.table),
+                verdict=table.verdict,
+                rows=table.rows,
+                missing=table.missing,
+                unexpected=table.unexpected,
+            )
+            for table in tables[:_MOST_RELATIONS]
+        ],
+        more_tables=max(0, len(tables) - _MOST_RELATIONS),
+        faults=[desk.prose(fault) for fault in [*_faults(verified)][:_MOST_FAULTS]],
+        row_changes=[desk.prose(change) for change in verified.row_changes[:_MOST_FAULTS]],
+        is_recorded=is_recorded,
+    )
+
+
+def _source(desk: Desk, folder: Path, requested: str | None) -> Place:
+    if requested is not None:
+        return desk.workspace.source(requested)
+    if not (folder / MANIFEST_FILE).exists():
+        raise UsageError(
+            f"Nothing was forged in {folder.as_posix()} yet, so its source isn't known.",
+            hint="Pass source.",
+        )
+    return desk.workspace.folder_source(folder)
+
+
+def _read_decision(fields: dict[str, Any]) -> AnyDecision:
+    """Return an assistant's decision; DecisionError says everything that is wrong with it."""
+    forbidden = [name for name in _OWN_FIELDS if name in fields]
+    if forbidden:
+        raise UsageError(
+            f"An assistant can't set {forbidden[0]!r} of a decision.",
+            hint="Leave it out. Only a person can insist on what the data contradicts.",
+        )
+    document = {"version": 1, "decisions": [{**fields, "by": "model"}]}
+    (decision,) = parse_decisions(to_json(document).decode(), "The decision")
+    return decision
+
+
+def _check_nobody_decided(recorded: RecordedDecisions, decision: AnyDecision) -> None:
+    """Raise UsageError where a person has decided about the same."""
+    for earlier in recorded.decisions:
+        if earlier.by == "person" and subject(earlier) == subject(decision):
+            raise UsageError(
+                f"A person has decided about this: {clip(decision_line(earlier), 200)}.",
+                hint="Ask them to change it in decisions.yaml, or leave it as it is.",
+            )
+
+
+def _out_folder(desk: Desk, arguments: ForgeArguments, measured: MeasuredSource) -> Path:
+    name = arguments.folder or f"{file_name(measured.source.name)}-model"
+    out = desk.workspace.forged_folder(name)
+    for request in measured.place.requests:
+        check_outside(out, request.address)
+    return out
+
+
+def _forged_model(
+    desk: Desk,
+    place: Place,
+    out: Path,
+    forged: Forged,
+    changes: FolderChanges,
+    why_not_written: str,
+) -> ForgedModel:
+    relations = forged.plan.published
+    folder = out.as_posix()
+    is_written = not why_not_written
+    return ForgedModel(
+        source=place.shown,
+        folder=folder,
+        technique=forged.model.technique,
+        proof=forged.proof.verdict,
+        proof_reason=desk.prose(forged.proof.reason),
+        relations=[
+            ForgedRelation(name=desk.name(build.name), columns=len(build.columns))
+            for build in relations[:_MOST_RELATIONS]
+        ],
+        more_relations=max(0, len(relations) - _MOST_RELATIONS),
+        relationships=len(forged.model.conceptual.relationships),
+        decisions=[
+            DecisionOutcome(
+                decision=desk.prose(decision_line(verdict.decision)),
+                outcome=verdict.status,
+                finding=desk.prose(verdict.message),
+            )
+            for verdict in forged.verdicts[:_MOST_FAULTS]
+        ],
+        is_written=is_written,
+        why_not_written=why_not_written,
+        changes=changes,
+        resources=[resource_uri(folder, file) for file in (DOCUMENT_FILE, CONTRACT_FILE)]
+        if is_written
+        else [],
+        notes=desk.notes(forged.notes),
+    )
+
+
+def _planned_changes(changes: Sequence[FileChange]) -> FolderChanges:
+    actions = Counter(change.action for change in changes)
+    return FolderChanges(
+        files=actions["create"] + actions["replace"] + actions["nothing"],
+        added=actions["create"],
+        replaced=actions["replace"],
+        removed=actions["remove"],
+        kept=_kept(change for change in changes if change.action == "keep"),
+    )
+
+
+def _kept(changes: Iterable[FileChange]) -> list[str]:
+    return [clip(change.name, 200) for change in changes][:_MOST_FILES]
+
+
+def _faults(verified: Verified) -> Iterator[str]:
+    """Yield what keeps a verification from holding, besides rows that were lost."""
+    for each in verified.forged.disagreements:
+        place = f"{each.expose}.{each.column}" if each.column else each.expose
+        yield f"The contract and the model disagree on {place}: {each.what}"
+    yield from verified.forged.outdated
+    yield from verified.forged.edited
+    yield from verified.unread
+    yield from verified.broken_keys

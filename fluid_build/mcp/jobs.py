@@ -1,0 +1,136 @@
+"""A tool's blocking work next to the server's event loop: reported, and stopped on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+import anyio
+import duckdb
+
+from fluid_build.progress import Progress, StoppedError
+
+T = TypeVar("T")
+Tell = Callable[[float, str], Awaitable[None]]
+"""Sends a client a number that grows, and what is being done."""
+
+_EVERY_SECONDS = 0.2
+"""Between two reports: often enough to look alive, seldom enough to cost nothing."""
+
+_STAGES = {
+    "reading": "Reading tables",
+    "columns": "Measuring columns",
+    "keys": "Finding keys",
+    "relations": "Finding relationships",
+    "observations": "Looking at how rows behave",
+    "model": "Modeling",
+    "contract": "Writing the contract",
+    "build": "Building the model",
+    "prove": "Comparing it with the source",
+    "project": "Writing the dbt project",
+    "write": "Writing files",
+}
+
+
+class Job:
+    """One piece of work, as its thread and the event loop both see it."""
+
+    def __init__(self) -> None:
+        self.latest: Progress | None = None
+        self._is_stopped = False
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nobody wants the result any more."""
+        return self._is_stopped
+
+    def report(self, progress: Progress) -> None:
+        """Take note of how far the work is. Raises StoppedError where nobody wants it any more."""
+        self.check_wanted()
+        self.latest = progress
+
+    def check_wanted(self) -> None:
+        """Raise StoppedError where nobody wants the result any more."""
+        if self._is_stopped:
+            raise StoppedError
+
+    @contextmanager
+    def querying(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Let ``stop`` interrupt the queries that the block runs on a connection."""
+        self._connection = connection
+        try:
+            self.check_wanted()
+            yield
+        finally:
+            self._connection = None
+
+    def stop(self) -> None:
+        """Have the work end at its next report, and interrupt the query that it waits for."""
+        self._is_stopped = True
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
+
+
+async def run_job(work: Callable[[Job], T], tell: Tell) -> T:
+    """Run work on a thread of its own, and tell how far it is.
+
+    If the caller is cancelled, the work is stopped, and has ended before the cancellation goes on:
+    nothing is left running.
+    """
+    job, loop, ended = Job(), asyncio.get_running_loop(), anyio.Event()
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(context.run(work, job))
+        except BaseException as error:  # noqa: BLE001 - raised again by the waiting task
+            errors.append(error)
+        finally:
+            loop.call_soon_threadsafe(ended.set)
+
+    context = contextvars.copy_context()
+    threading.Thread(target=run, name="fluid-mcp-job", daemon=True).start()
+    try:
+        await _follow(job, ended, tell)
+    finally:
+        if not ended.is_set():
+            await _stop(job, ended)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+async def _follow(job: Job, ended: anyio.Event, tell: Tell) -> None:
+    number, told = 0.0, job.latest
+    while not ended.is_set():
+        with anyio.move_on_after(_EVERY_SECONDS):
+            await ended.wait()
+        latest = job.latest
+        if latest is not None and latest != told:
+            number, told = number + 1, latest
+            await tell(number, describe_progress(latest))
+
+
+async def _stop(job: Job, ended: anyio.Event) -> None:
+    with anyio.CancelScope(shield=True):
+        while not ended.is_set():
+            # Again and again: the next query may begin right after an interrupt.
+            job.stop()
+            with anyio.move_on_after(_EVERY_SECONDS):
+                await ended.wait()
+
+
+def describe_progress(progress: Progress) -> str:
+    """Return a report as a sentence: ``Measuring columns: orders (3 of 14)``."""
+    stage = _STAGES.get(progress.stage, progress.stage.capitalize())
+    detail = f": {progress.detail}" if progress.detail else ""
+    place = min(progress.done + 1, progress.total)
+    part = f", {progress.part:.0%} of it" if progress.part else ""
+    return f"{stage}{detail} ({place} of {progress.total}{part})"

@@ -1,0 +1,151 @@
+"""The sources of a server, each opened and measured once for as long as it doesn't change."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from fluid_build.agent_loop.workspace import FileStates
+from fluid_build.forging.stages import measure
+from fluid_build.mcp.jobs import Job
+from fluid_build.mcp.workspace import Place
+from fluid_build.profiling.profile import Profile
+from fluid_build.sources import open_source
+from fluid_build.sources.base import Source
+from fluid_build.sources.combined import open_several
+from fluid_build.sources.kinds import DUCKDB
+
+_MOST_OPEN = 3
+"""Sources that stay open: each may hold gigabytes in memory or in temporary files."""
+_MOST_MEASURED = 16
+"""Sources whose profiles are kept: some megabytes each."""
+_LOCK_SECONDS = 0.1
+
+
+@dataclass
+class _Entry:
+    """A source in its latest state. Whoever has the lock may use it; the rest waits."""
+
+    place: Place
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    state: FileStates | None = None
+    source: Source | None = None
+    profile: Profile | None = None
+    measured_at: str = ""
+
+    def close(self) -> None:
+        source, self.source = self.source, None
+        if source is not None:
+            source.close()
+
+    def forget(self) -> None:
+        self.close()
+        self.state = self.profile = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredSource:
+    """A source that is open, its profile, and when that was measured."""
+
+    place: Place
+    source: Source
+    profile: Profile
+    measured_at: str
+
+
+class OpenSources:
+    """The sources that calls have asked for, the latest few of them open. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[tuple[object, ...], _Entry] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def measured(self, place: Place, job: Job, *, again: bool = False) -> Iterator[MeasuredSource]:
+        """Provide a source and its profile; other calls for it wait until the block ends.
+
+        It's opened and measured where it has changed, or with ``again`` (a server doesn't say
+        whether it has). Raises what ``open_source`` does, EmptySourceError where no table can be
+        read, and StoppedError.
+        """
+        entry = self._entry(place)
+        with _locked(entry.lock, job):
+            try:
+                measured = _measured(entry, job, again=again)
+                with job.querying(measured.source.connection):
+                    yield measured
+                job.check_wanted()
+            except BaseException:
+                if job.is_stopped:
+                    # An interrupted query may leave anything behind.
+                    entry.forget()
+                raise
+            finally:
+                if entry.source is not None and entry.source.kind == DUCKDB.name:
+                    # While it's open here, no other program could write to it.
+                    entry.close()
+        self._close_oldest()
+
+    def close(self) -> None:
+        """Close every source."""
+        with self._lock:
+            entries = [*self._entries.values()]
+            self._entries.clear()
+        for entry in entries:
+            entry.close()
+
+    def _entry(self, place: Place) -> _Entry:
+        with self._lock:
+            entry = self._entries.setdefault(place.key, _Entry(place))
+            self._entries.move_to_end(place.key)
+            return entry
+
+    def _close_oldest(self) -> None:
+        with self._lock:
+            kept = [entry for entry in reversed(self._entries.values()) if entry.source is not None]
+            for entry in kept[_MOST_OPEN:]:
+                if entry.lock.acquire(blocking=False):
+                    try:
+                        entry.close()
+                    finally:
+                        entry.lock.release()
+            surplus = len(self._entries) - _MOST_MEASURED
+            for key, entry in [*self._entries.items()][: max(0, surplus)]:
+                if entry.source is None and not entry.lock.locked():
+                    del self._entries[key]
+
+
+@contextmanager
+def _locked(lock: threading.Lock, job: Job) -> Iterator[None]:
+    while not lock.acquire(timeout=_LOCK_SECONDS):
+        job.check_wanted()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _measured(entry: _Entry, job: Job, *, again: bool) -> MeasuredSource:
+    state = entry.place.files()
+    if again or entry.state != state:
+        entry.forget()
+    if entry.source is None:
+        entry.source = opened(entry.place, job)
+    if entry.profile is None:
+        with job.querying(entry.source.connection):
+            entry.profile = measure(entry.source, job.report)
+        entry.measured_at = datetime.now(UTC).isoformat(timespec="seconds")
+        entry.state = state
+    return MeasuredSource(entry.place, entry.source, entry.profile, entry.measured_at)
+
+
+def opened(place: Place, job: Job) -> Source:
+    """Open a place; whoever asks closes it."""
+    if len(place.requests) > 1:
+        return open_several(place.requests, on_progress=job.report)
+    (request,) = place.requests
+    return open_source(request.address, on_progress=job.report, **request.read.as_settings())

@@ -1,0 +1,325 @@
+"""Places that an assistant names: inside the workspace, or a source that its user named at start.
+
+A path is resolved first, links and ``..`` included. A connection string is never an assistant's to
+choose: it leads to servers, and with them to the user's passwords.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from urllib.parse import unquote
+
+from fluid_build.agent_loop.workspace import (
+    MAX_ENTRIES,
+    SOURCE_SUFFIXES,
+    FileStates,
+    confined_source,
+    file_states,
+    files_below,
+    is_readable_source,
+    resolve_inside,
+)
+from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, PathTraversalError
+from fluid_build.copilot.llm.outgoing import outgoing_secrets
+from fluid_build.errors import SourceError, SourceNotFoundError, UsageError
+from fluid_build.secrets import passwords, redact_keys
+from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.sources.uri import Address, is_glob, locate
+from fluid_build.text import counted, did_you_mean, listed
+from fluid_build.transform.proof.manifest import (
+    MANIFEST_FILE,
+    ManifestSource,
+    place_of,
+    read_manifest,
+)
+from fluid_build.transform.proof.written_proof import PROOF_FILE
+
+_NO_LIMIT = 2**62
+"""Bytes of a source: its user chose the workspace, sees the progress and can cancel."""
+_FILE_SCHEME = re.compile(r"(?:file|duckdb|sqlite3?):(?://(?:localhost(?=/))?)?", re.IGNORECASE)
+_ANY_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^\\]")
+_KEYWORDS = re.compile(r"\s*\w+\s*=")
+_ABSOLUTE_PATH = re.compile(r"(?<![\w.:/~-])~?/(?:[^\s/'\"`,;:]+/)+")
+_STRONG_SECRET = 8
+"""Characters of a password that is taken out of results; shorter ones occur in ordinary text."""
+_MOST_FOLDERS = 200
+_MOST_FILES = 500
+_SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "target"})
+"""Folders of other people's packages and of builds: large, and without data of the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A source to open: what it's called here, and how it's opened.
+
+    ``files`` are those that say whether it has changed; a server has none. Addresses may hold
+    passwords, so they are left out of the representation.
+    """
+
+    shown: str
+    requests: tuple[SourceRequest, ...] = field(repr=False)
+    files: Callable[[], FileStates] = field(default=tuple, repr=False, compare=False)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from another place, or from the same one opened differently."""
+        return tuple(
+            (request.address.place, request.name, request.read) for request in self.requests
+        )
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it's on a server."""
+        return any(isinstance(request.address.kind, ServerKind) for request in self.requests)
+
+
+class Workspace:
+    """The folder that an assistant may look at, and the sources that its user named."""
+
+    def __init__(self, root: Path, named_sources: Mapping[str, str]) -> None:
+        self.root = root.resolve()
+        if not self.root.is_dir():
+            raise UsageError(f"{root} isn't a folder.", hint="Pass a folder with --workspace.")
+        self._named = {name: locate(uri) for name, uri in named_sources.items()}
+        secrets = (secret for uri in named_sources.values() for secret in passwords(uri))
+        strong = (secret for secret in secrets if len(secret) >= _STRONG_SECRET)
+        self.secrets = tuple(dict.fromkeys((*outgoing_secrets(None), *strong)))
+
+    @property
+    def named_sources(self) -> Mapping[str, Address]:
+        """The sources that were named at start."""
+        return self._named
+
+    def source(self, text: str) -> Place:
+        """Return the source that an assistant names, by its name or by a path, glob or file URI.
+
+        Raises UsageError for what it may not name, SourceNotFoundError where nothing is there.
+        """
+        if text in self._named:
+            return self._named_place(text)
+        path = self._path_in(text)
+        with _explained(path):
+            if is_glob(path) and not self._is_there(path):
+                return self._glob(path)
+            return self._file_or_folder(path)
+
+    def folder_source(self, folder: Path) -> Place:
+        """Return the source of a forged folder, where that is a file of the workspace."""
+        manifest = read_manifest(folder)
+        parts = manifest.source.parts or {"": manifest.source}
+        requests = tuple(self._part(folder, name, part) for name, part in parts.items())
+        paths = [Path(request.address.place) for request in requests]
+        return Place(
+            listed([self.shown(path) for path in paths]),
+            requests,
+            lambda: tuple(state for path in paths for state in file_states(path)),
+        )
+
+    def forged_folder(self, text: str) -> Path:
+        """Return a folder that ``fluid forge`` wrote or may write, relative to the working folder.
+
+        Everything in it is checked, since a link may lead elsewhere. Raises UsageError.
+        """
+        with _explained(text):
+            folder = resolve_inside(self.root, text)
+            if folder.exists() and not folder.is_dir():
+                raise UsageError(f"{text} is a file, not a folder.", hint="Name another folder.")
+            for _ in islice(files_below(folder, self.root), MAX_ENTRIES):
+                pass
+        return Path(self.shown(folder))
+
+    def forged_folders(self) -> Iterator[Path]:
+        """Yield the folders of the workspace that a forge wrote."""
+        waiting, number = [self.root], 0
+        while waiting and number < _MOST_FOLDERS:
+            folder = waiting.pop()
+            if (folder / MANIFEST_FILE).is_file():
+                number += 1
+                yield folder
+                continue
+            waiting += reversed([*_inner_folders(folder)])
+
+    def data_files(self) -> list[Path]:
+        """Return files of the workspace that can be read as sources, relative to it.
+
+        What a forge wrote isn't data.
+        """
+        data: list[Path] = []
+        waiting = [self.root]
+        while waiting and len(data) < _MOST_FILES:
+            folder = waiting.pop()
+            written = _written_by_forge(folder)
+            data += [
+                entry.relative_to(self.root)
+                for entry in _entries(folder)
+                if entry.name not in written and self._is_data(entry)
+            ]
+            inner = (each for each in _inner_folders(folder) if each.name not in written)
+            waiting += reversed([*inner])
+        return data[:_MOST_FILES]
+
+    def _is_data(self, entry: Path) -> bool:
+        is_shown = is_readable_source(entry) and not entry.name.startswith(".")
+        return is_shown and entry.is_file() and entry.resolve().is_relative_to(self.root)
+
+    def shown(self, path: Path) -> str:
+        """Return a path of the workspace relative to it, another one's name."""
+        whole = self.root / path
+        is_inside = whole.is_relative_to(self.root)
+        return whole.relative_to(self.root).as_posix() if is_inside else path.name
+
+    def without_outside(self, text: str) -> str:
+        """Return a text without secrets and without the folders of paths of this machine."""
+        text = redact_keys(text, self.secrets).replace(f"{self.root}/", "")
+        return _ABSOLUTE_PATH.sub("…/", text.replace(str(self.root), "."))
+
+    def _path_in(self, text: str) -> str:
+        scheme = _FILE_SCHEME.match(text)
+        if self._is_there(text):
+            return text
+        if scheme is not None:
+            path = unquote(text[scheme.end() :])
+            inner = path.lstrip("/")
+            is_absolute = path.startswith("/") and Path(path).is_relative_to(self.root)
+            # ``sqlite:///shop.db`` is relative to some tools; ``////`` never is.
+            return path if is_absolute or path.startswith("//") or not inner else inner
+        if _ANY_SCHEME.match(text) or _KEYWORDS.match(text):
+            raise UsageError(
+                "A connection string can't be chosen here.",
+                hint=f"Start the server with --source NAME=URI and use the name. {self._names()}",
+            )
+        return text
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            return (self.root / path).exists()
+        except (OSError, ValueError):
+            return False
+
+    def _names(self) -> str:
+        names = listed(self._named)
+        return f"Named sources: {names}." if names else "No source is named so far."
+
+    def _named_place(self, name: str) -> Place:
+        address = self._named[name]
+        request = SourceRequest(address)
+        if isinstance(address.kind, ServerKind):
+            return Place(name, (request,))
+        return Place(name, (request,), files=lambda: _states_at(address.place))
+
+    def _file_or_folder(self, path: str) -> Place:
+        real = confined_source(self.root, path, max_bytes=_NO_LIMIT)
+        request = SourceRequest(locate(str(real)))
+        return Place(self.shown(real), (request,), files=lambda: file_states(real))
+
+    def _glob(self, pattern: str) -> Place:
+        if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+            raise PathTraversalError
+        try:
+            matches = sorted(islice(self.root.glob(pattern), MAX_ENTRIES + 1))
+        except (ValueError, NotImplementedError, OSError):
+            raise ForbiddenPathError from None
+        if not matches:
+            raise FileNotFoundError
+        for match in matches:
+            confined_source(self.root, str(match), max_bytes=_NO_LIMIT)
+        address = locate(f"{_literal_glob(self.root)}/{pattern}")
+        return Place(
+            pattern,
+            (SourceRequest(address),),
+            files=lambda: tuple(s for m in self.root.glob(pattern) for s in file_states(m)),
+        )
+
+    def _part(self, folder: Path, name: str, source: ManifestSource) -> SourceRequest:
+        if isinstance(KINDS[source.kind], ServerKind):
+            raise UsageError(
+                "The folder was forged from a server, and a folder never chooses one.",
+                hint=f"Pass the name of that server as source. {self._names()}",
+            )
+        place = place_of(source, folder)
+        with _explained(self.shown(Path(place))):
+            if is_glob(place) and not Path(place).exists():
+                own = self._glob(Path(place).relative_to(self.root).as_posix())
+                address = own.requests[0].address
+            else:
+                address = locate(str(confined_source(self.root, place, max_bytes=_NO_LIMIT)))
+        return SourceRequest(address, name, source.read)
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Say of a path that may not be used why that is, and what may be."""
+    try:
+        yield
+    except PathTraversalError:
+        raise UsageError(
+            "The path leads out of the workspace, or a link in that folder does.",
+            hint="Use a path relative to the workspace that stays inside it.",
+        ) from None
+    except ForbiddenPathError:
+        raise UsageError(
+            f"{path} can't be read as data.",
+            hint=f"Name a folder or one of these files: {listed(sorted(SOURCE_SUFFIXES), 'or')}.",
+        ) from None
+    except FileTooLargeError:
+        raise UsageError(
+            f"{path} has more than {counted(MAX_ENTRIES, 'file')}.", hint="Name a folder inside it."
+        ) from None
+    except FileNotFoundError:
+        raise SourceNotFoundError(
+            f"{path} doesn't exist in the workspace.",
+            hint="Call list_sources to see what there is.",
+        ) from None
+
+
+def _states_at(place: str) -> FileStates:
+    paths: Sequence[Path] = [Path(place)]
+    if is_glob(place) and not Path(place).exists():
+        anchor = Path(Path(place).anchor)
+        paths = sorted(anchor.glob(str(Path(place).relative_to(anchor))))
+    return tuple(state for path in paths for state in file_states(path))
+
+
+def _literal_glob(folder: Path) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", str(folder))
+
+
+def _entries(folder: Path) -> list[Path]:
+    """Return what is in a folder, sorted; nothing of one that can't be listed."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _inner_folders(folder: Path) -> Iterator[Path]:
+    """Yield the folders to look into: no links, none that is hidden or somebody else's."""
+    for entry in _entries(folder):
+        is_skipped = entry.name.startswith(".") or entry.name in _SKIPPED_FOLDERS
+        if not is_skipped and entry.is_dir() and not entry.is_symlink():
+            yield entry
+
+
+def _written_by_forge(folder: Path) -> set[str]:
+    """Return the names in a folder that a forge wrote there."""
+    if not (folder / MANIFEST_FILE).is_file():
+        return set()
+    try:
+        files = read_manifest(folder).files
+    except SourceError:
+        return set()
+    return {MANIFEST_FILE, PROOF_FILE, *(Path(name).parts[0] for name in files)}
+
+
+def unknown_tool(name: str, known: Sequence[str]) -> UsageError:
+    """Return the error for a tool that isn't there."""
+    return UsageError(
+        f"No tool is named {name!r}.",
+        hint=f"{did_you_mean(name, known)}The tools are {listed(known)}.",
+    )
