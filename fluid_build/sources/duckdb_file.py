@@ -11,20 +11,37 @@ from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
 from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
 from fluid_build.sources.declared import qualified, settle_foreign_keys
-from fluid_build.sources.engine import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.duckdb_views import VIEW_NOTE, UnreadableViewError, check_view
+from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, Engine, reason, starting
 from fluid_build.sources.kinds import DUCKDB, SQLITE
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase
-from fluid_build.sources.schemas import chosen_schemas, no_tables
+from fluid_build.sources.query_progress import following
+from fluid_build.sources.schemas import chosen_schemas, no_tables, views_left_out
+from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.table_choice import OnTables, TableName
+from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.uri import database_kind
 
 # DuckDB prints an index as [a, '"b c"']: plain names bare, others quoted twice.
 _INDEX_PART = re.compile(r"""'"(?:[^"]|"")*"'|"(?:[^"]|"")*"|[^,\s][^,]*""")
 
-_EXPORT = "COPY (FROM my_view) TO 'views/my_view.parquet' in DuckDB."
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """A table or view of the file, with the statement that creates it."""
+
+    schema: str
+    name: str
+    comment: str | None
+    sql: str
+    is_view: bool = False
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its schema and name."""
+        return self.schema, self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +65,22 @@ def open_duckdb(place: str, options: OpenOptions) -> OpenSource:
         _attach(connection, path)
         existing = _schemas(connection)
         read = chosen_schemas(options.schemas, existing, path.name)
-        tables, skipped = _tables(connection, read, options.on_tables, options.on_progress)
-        views = _count_views(connection, read)
+        tables, skipped = _tables(engine, read, path, options)
+        views = 0 if options.views else len(_views(connection, read))
         if not tables:
             if skipped:
                 raise SourceUnreadableError(
                     f"No table of {path.name} could be read. {skipped[0].reason}",
                     hint="Restore the file from a backup, or try another copy.",
                 )
-            raise no_tables(path.name, options.schemas, views=views, export=_EXPORT)
+            raise no_tables(path.name, options.schemas, views=views)
         return OpenSource(
             kind="duckdb",
             name=name_of_path(path, path.stem),
             connection=connection,
             tables=tables,
             skipped=skipped,
-            notes=(f"Views aren't read ({views} found).",) if views else (),
+            notes=(views_left_out("views", views),) if views else (),
             cleanup=[engine],
         )
 
@@ -118,62 +135,108 @@ def _schemas(connection: duckdb.DuckDBPyConnection) -> list[str]:
     return [row[0] for row in rows] + ([] if ("main",) in rows else ["main"])
 
 
-def _count_views(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -> int:
-    row = connection.execute(
-        "SELECT count(*) FROM duckdb_views() WHERE database_name = 'origin' AND NOT internal"
-        " AND list_contains(?, schema_name)",
+def _relations(
+    connection: duckdb.DuckDBPyConnection, schemas: Sequence[str], *, views: bool
+) -> list[_Relation]:
+    """Return the tables, and the views if asked for, in order."""
+    found = _own_tables(connection, schemas)
+    if views:
+        found += _views(connection, schemas)
+    return sorted(found, key=lambda each: (each.schema, each.name.lower(), each.name))
+
+
+def _own_tables(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -> list[_Relation]:
+    rows = connection.execute(
+        "SELECT schema_name, table_name, comment, sql FROM duckdb_tables()"
+        " WHERE database_name = 'origin' AND NOT internal AND list_contains(?, schema_name)",
         [list(schemas)],
-    ).fetchone()
-    return int(row[0]) if row else 0
+    ).fetchall()
+    return [_Relation(*row) for row in rows]
+
+
+def _views(connection: duckdb.DuckDBPyConnection, schemas: Sequence[str]) -> list[_Relation]:
+    rows = connection.execute(
+        "SELECT schema_name, view_name, comment, sql FROM duckdb_views()"
+        " WHERE database_name = 'origin' AND NOT internal AND list_contains(?, schema_name)",
+        [list(schemas)],
+    ).fetchall()
+    return [_Relation(schema, name, comment, sql, True) for schema, name, comment, sql in rows]
 
 
 def _tables(
-    connection: duckdb.DuckDBPyConnection,
-    schemas: Sequence[str],
-    on_tables: OnTables,
-    on_progress: OnProgress,
+    engine: Engine, schemas: Sequence[str], path: Path, options: OpenOptions
 ) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
-    rows = connection.execute(
-        "SELECT schema_name, table_name, comment, sql FROM duckdb_tables()"
-        " WHERE database_name = 'origin' AND NOT internal AND list_contains(?, schema_name)"
-        " ORDER BY schema_name, lower(table_name), table_name",
-        [list(schemas)],
-    ).fetchall()
-    places = [(schema, name) for schema, name, _, _ in rows]
-    names = dict(zip(places, qualified(places), strict=True))
-    if places:
-        on_tables([TableName(names[place], *place) for place in places])
-    columns = _columns(connection, {(schema, name): sql for schema, name, _, sql in rows})
+    connection = engine.connection
+    existing = _relations(connection, schemas, views=options.views)
+    relations = selected_tables(existing, placed_name, options)
+    names = dict(
+        zip(
+            [each.place for each in relations],
+            qualified([each.place for each in relations]),
+            strict=True,
+        )
+    )
+    if names:
+        options.on_tables([TableName(name, *place) for place, name in names.items()])
+    if any(each.is_view for each in relations):
+        engine.stage(path.stat().st_size)
+    columns = _columns(connection, {each.place: each.sql for each in relations})
     keys = _declared(connection)
     tables: list[Table] = []
     skipped: list[Skipped] = []
-    for position, (schema, name, comment, _) in enumerate(rows):
-        on_progress(Progress("reading", position, len(rows), names[schema, name]))
-        relation = f"origin.{quote(schema)}.{quote(name)}"
+    for position, each in enumerate(relations):
+        name = names[each.place]
+        report = Progress("reading", position, len(relations), name)
+        options.on_progress(report)
         try:
-            connection.execute(f"SELECT * FROM {relation} LIMIT 1").fetchone()
-        except DUCKDB_ERRORS as error:
-            skipped.append(Skipped(names[schema, name], reason(error)))
+            relation = _readable_relation(connection, each, position, options.on_progress, report)
+        except UnreadableViewError as error:
+            skipped.append(Skipped(name, str(error)))
             continue
-        declared = keys.get((schema, name), _Keys((), (), ()))
+        except duckdb.InterruptException:
+            raise
+        except DUCKDB_ERRORS as error:
+            skipped.append(Skipped(name, reason(error)))
+            continue
+        declared = keys.get(each.place, _Keys((), (), ()))
         tables.append(
             Table(
-                name=names[schema, name],
-                columns=columns[schema, name],
+                name=name,
+                columns=columns[each.place],
                 relation=relation,
                 primary_key=declared.primary,
                 unique_keys=declared.unique,
                 foreign_keys=tuple(
-                    DeclaredForeignKey(own, names.get((schema, parent), parent), theirs)
+                    DeclaredForeignKey(own, names.get((each.schema, parent), parent), theirs)
                     for own, parent, theirs in declared.foreign
                 ),
-                schema=schema,
-                comment=comment,
-                origin=InDatabase(schema, name),
+                schema=each.schema,
+                comment=each.comment,
+                notes=(VIEW_NOTE,) if each.is_view else (),
+                origin=InDatabase(each.schema, each.name),
             )
         )
-    on_progress(Progress("reading", len(rows), len(rows)))
+    options.on_progress(Progress("reading", len(relations), len(relations)))
     return settle_foreign_keys(tables), tuple(skipped)
+
+
+def _readable_relation(
+    connection: duckdb.DuckDBPyConnection,
+    relation: _Relation,
+    position: int,
+    on_progress: OnProgress,
+    report: Progress,
+) -> str:
+    """Return where the rows can be read: in the file, or in the stage for a view, run once."""
+    place = f"origin.{quote(relation.schema)}.{quote(relation.name)}"
+    if not relation.is_view:
+        connection.execute(f"SELECT * FROM {place} LIMIT 1").fetchone()
+        return place
+    check_view(connection, place)
+    copy = f"{quote(STAGE)}.main.{quote(f'view_{position}')}"
+    with following(connection, on_progress, report):
+        connection.execute(f"CREATE TABLE {copy} AS FROM {place}")
+    return copy
 
 
 def _columns(

@@ -31,6 +31,7 @@ from fluid_build.sources.origin import InFiles
 from fluid_build.sources.period_tables import date_of_period, joined_note
 from fluid_build.sources.periods import PeriodColumn
 from fluid_build.sources.query_progress import following
+from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import COPIED, stage_view
@@ -82,7 +83,9 @@ def read_files(
     layout = with_sheets(_layout(place, engine.connection, storage), storage, engine.folder)
     if not layout.tables:
         raise _nothing(place, layout)
-    options.on_tables([TableName(file.name) for file in layout.tables])
+    files = selected_tables(layout.tables, lambda file: TableName(file.name), options)
+    layout = replace(layout, tables=tuple(files))
+    options.on_tables([TableName(file.name) for file in files])
     staged = [
         path
         for file in layout.tables

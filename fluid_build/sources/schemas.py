@@ -3,30 +3,37 @@
 from collections.abc import Sequence
 
 from fluid_build.errors import EmptySourceError, SourceNotFoundError
+from fluid_build.sources.selection import matching_positions
 from fluid_build.text import did_you_mean
 
 
-def chosen_schemas(requested: Sequence[str], existing: Sequence[str], source: str) -> list[str]:
-    """Return the wanted schemas, in order and once each; all existing ones where none is wanted.
+def chosen_schemas(
+    requested: Sequence[str], existing: Sequence[str], source: str, *, folds_case: bool = True
+) -> list[str]:
+    """Return the schemas that the requested names and globs choose, once each, in that order.
 
-    Raises SourceNotFoundError for a schema that does not exist.
+    Without any, all are. ``folds_case`` is as in ``selected_tables``. Raises SourceNotFoundError
+    for one that no schema matches.
     """
+    chosen: list[str] = []
     for schema in requested:
-        if schema not in existing:
+        positions = matching_positions(
+            schema, [(name,) for name in existing], folds_case=folds_case
+        )
+        if not positions:
             guess = did_you_mean(schema, existing).rstrip()
             raise SourceNotFoundError(
                 f"{source} has no schema {schema!r}.",
                 hint=guess or f"It has {', '.join(existing) or 'none'}.",
             )
-    return list(dict.fromkeys(requested or existing))
+        chosen += [existing[position] for position in sorted(positions)]
+    return list(dict.fromkeys(chosen if requested else existing))
 
 
-def no_tables(
-    source: str, schemas: Sequence[str] = (), *, views: int = 0, export: str = ""
-) -> EmptySourceError:
+def no_tables(source: str, schemas: Sequence[str] = (), *, views: int = 0) -> EmptySourceError:
     """Return the error for a database without a table, in all or in some schemas.
 
-    ``views`` is how many views there are, and ``export`` how one of them can be made a file.
+    ``views`` is how many views there are that could be read.
     """
     where = f" in {', '.join(schemas)}" if schemas else ""
     if not views:
@@ -35,7 +42,11 @@ def no_tables(
         )
     count = "a view" if views == 1 else f"{views:,} views"
     return EmptySourceError(
-        f"{source} has no tables{where}, only {count}. Views aren't read.",
-        hint="Pass the database that has their tables, or export each view to a file and pass the"
-        f" folder with these files: {export}",
+        f"{source} has no tables{where}, only {count}.",
+        hint="Add --views to read views as tables.",
     )
+
+
+def views_left_out(kind: str, number: int) -> str:
+    """Return the note on views that weren't read; ``kind`` is what they are, in the plural."""
+    return f"{kind.capitalize()} aren't read ({number:,} found); add --views to read them."

@@ -1,7 +1,7 @@
 """A server's tables as a source: chosen, staged and checked for what is left of them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Generic
 
 from fluid_build.errors import SourceUnreadableError
@@ -9,7 +9,8 @@ from fluid_build.sources.base import OpenSource
 from fluid_build.sources.engine import Engine
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.schemas import chosen_schemas, no_tables
+from fluid_build.sources.schemas import chosen_schemas, no_tables, views_left_out
+from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.server_rows import ServerRows
 from fluid_build.sources.server_staging import C, ServerDialect, ServerStaging, ServerTable
 from fluid_build.sources.source_names import database_name
@@ -19,13 +20,17 @@ from fluid_build.sources.source_names import database_name
 class ServerCatalog(Generic[C]):
     """What a database on a server has: its name, and its tables by schema and name.
 
-    ``views`` is how many views there are. ``export`` says how one of them can be made a file.
+    ``views`` are the views that only ``--views`` reads, counted by what they are, in the plural.
+    ``schemas`` are all that there are, where some may have no table. ``comment`` is what its owner
+    says of the database, and ``notes`` are sentences that a user must see.
     """
 
     name: str
     tables: Sequence[ServerTable[C]]
-    views: int = 0
-    export: str = ""
+    views: Mapping[str, int] = field(default_factory=dict)
+    schemas: Sequence[str] = ()
+    comment: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def staged_source(
@@ -41,11 +46,13 @@ def staged_source(
     Raises EmptySourceError where there is no table, SourceNotFoundError for an unknown schema and
     SourceUnreadableError where no table can be read.
     """
-    existing = list(dict.fromkeys(table.schema for table in catalog.tables))
-    schemas = chosen_schemas(options.schemas, existing, catalog.name)
+    existing = catalog.schemas or list(dict.fromkeys(table.schema for table in catalog.tables))
+    schemas = chosen_schemas(options.schemas, existing, catalog.name, folds_case=False)
     tables = [table for table in catalog.tables if table.schema in schemas]
+    views = {} if options.views else catalog.views
     if not tables:
-        raise no_tables(catalog.name, options.schemas, views=catalog.views, export=catalog.export)
+        raise no_tables(catalog.name, options.schemas, views=sum(views.values()))
+    tables = selected_tables(tables, placed_name, options, folds_case=False)
     staging = ServerStaging(engine.connection, rows, dialect, tables)
     options.on_tables(staging.names)
     engine.stage(sum(table.bytes for table in tables))
@@ -55,13 +62,15 @@ def staged_source(
             f"None of the {len(tables)} tables could be read. {skipped[0].reason}",
             hint="Check that this user may SELECT from them.",
         )
-    has_views = catalog.views and not options.views
     return OpenSource(
         kind=kind.name,
-        name=database_name(catalog.name, comment="", schemas=schemas),
+        name=database_name(catalog.name, comment=catalog.comment, schemas=schemas),
         connection=engine.connection,
         tables=staged,
         skipped=skipped,
-        notes=(f"Views aren't read ({catalog.views} found).",) if has_views else (),
+        notes=(
+            *(views_left_out(label, number) for label, number in views.items() if number),
+            *catalog.notes,
+        ),
         cleanup=[engine],
     )

@@ -50,7 +50,7 @@ def chosen_table(requested: str, names: Sequence[TableName]) -> str:
         raise UsageError(
             f"{requested} matches {len(matching)} tables.", hint=f"Choose one: {candidates}."
         )
-    raise UsageError(f"The source has no table {requested}.", hint=_hint(requested, names))
+    raise UsageError(f"The source has no table {requested}.", hint=tables_hint(requested, names))
 
 
 def _lower(name: TableName) -> set[str]:
@@ -63,7 +63,8 @@ def _full(name: TableName) -> str:
     return f"{name.schema}.{name.table}"
 
 
-def _hint(requested: str, names: Sequence[TableName]) -> str:
+def tables_hint(requested: str, names: Sequence[TableName]) -> str:
+    """Return a hint with the names nearest to a requested one, and with all names."""
     shown_by = {spelling.lower(): name.shown for name in names for spelling in name.spellings}
     near = difflib.get_close_matches(requested.lower(), shown_by, n=3)
     guesses = " or ".join(dict.fromkeys(shown_by[spelling] for spelling in near))

@@ -52,7 +52,7 @@ def test_reads_comments_types_and_generated_columns(tmp_path: Path) -> None:
     )
     with open_source(uri) as source:
         (table,) = source.tables
-        assert source.notes == ("Views aren't read (1 found).",)
+        assert source.notes == ("Views aren't read (1 found); add --views to read them.",)
     assert table.comment == "a table"
     assert table.column("d").comment == "a number"
     assert table.column("d").type == "DECIMAL(30,10)"

@@ -90,7 +90,7 @@ def test_tables_have_what_the_dictionary_declares(client: RecordedClient) -> Non
     """Keys, references, comments and virtual columns come from the dictionary; names stay as is."""
     with open_source(DSN) as source:
         customer, order = source.tables
-        assert source.notes == ("Views aren't read (1 found).",)
+        assert source.notes == ("Views aren't read (1 found); add --views to read them.",)
     assert (customer.name, customer.primary_key) == ("CUSTOMER", ("ID",))
     assert customer.unique_keys == (("NAME", "BORN"),)
     assert customer.comment == "Everyone who ever bought."

@@ -171,9 +171,9 @@ def test_leaves_out_what_is_no_table(postgres: Database) -> None:
     with open_source(postgres.uri) as source:
         assert only(source).name == "t"
         assert source.notes == (
-            "Foreign tables aren't read (1 found).",
-            "Materialized views aren't read (1 found).",
-            "Views aren't read (1 found).",
+            "Foreign tables aren't read (1 found); add --views to read them.",
+            "Materialized views aren't read (1 found); add --views to read them.",
+            "Views aren't read (1 found); add --views to read them.",
         )
 
 

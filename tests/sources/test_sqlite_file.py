@@ -195,7 +195,7 @@ def test_reads_every_form_of_table(tmp_path: Path) -> None:
         rows = source.connection.execute(f"FROM {tables['f'].relation}").fetchall()
         assert rows == [("some words",)]
         assert tables["a\"b'c"].columns[0].name == "d\"e'f{c}"
-        assert source.notes == ("Views aren't read (1 found).",)
+        assert source.notes == ("Views aren't read (1 found); add --views to read them.",)
 
 
 def test_reads_a_wal_database_and_leaves_it_alone(tmp_path: Path) -> None:

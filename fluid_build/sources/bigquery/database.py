@@ -20,13 +20,13 @@ from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.schemas import chosen_schemas, no_tables
+from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.server_rows import BatchedRows, ServerQueryError
 from fluid_build.sources.server_staging import ServerStaging, ServerTable
 from fluid_build.sources.source_names import database_name
 from fluid_build.sources.warehouse_errors import client_message
 from fluid_build.sources.warehouse_staging import announce_scan, closed_on_error, staged_source
 
-_EXPORT = "EXPORT DATA OPTIONS(uri='gs://BUCKET/my_view-*.csv', format='CSV', header=true) AS …"
 _MOST_DRY_RUNS = 100
 """Queries that are tried without running them; of more tables the sizes are added up."""
 _PRICE_OF_TEBIBYTE = 6.25
@@ -64,7 +64,8 @@ def open_bigquery(uri: str, options: OpenOptions) -> OpenSource:
         )
         if not catalog:
             views = sum(table.is_view for table in listed)
-            raise no_tables(project, options.schemas, views=views, export=_EXPORT)
+            raise no_tables(project, options.schemas, views=views)
+        catalog = selected_tables(catalog, placed_name, options, folds_case=False)
         staging = ServerStaging(
             engine.connection,
             BatchedRows(engine.connection, client.batches, client.close),

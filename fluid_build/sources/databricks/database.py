@@ -19,12 +19,12 @@ from fluid_build.sources.kinds import DATABRICKS
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.schemas import chosen_schemas, no_tables
+from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.server_rows import BatchedRows, ServerQueryError
 from fluid_build.sources.server_staging import ServerStaging, ServerTable
 from fluid_build.sources.source_names import database_name
 from fluid_build.sources.warehouse_staging import announce_scan, closed_on_error, staged_source
 
-_EXPORT = "INSERT OVERWRITE DIRECTORY '/Volumes/…' USING csv SELECT * FROM my_view"
 _MOST_SIZES = 100
 """Tables whose sizes are asked for: each takes a statement."""
 
@@ -48,7 +48,8 @@ def open_databricks(uri: str, options: OpenOptions) -> OpenSource:
             catalog = read_tables(client.query, place.catalog, schemas, views=options.views)
             if not catalog:
                 views = view_count(client.query, place.catalog, schemas)
-                raise no_tables(place.catalog, options.schemas, views=views, export=_EXPORT)
+                raise no_tables(place.catalog, options.schemas, views=views)
+            catalog = selected_tables(catalog, placed_name, options, folds_case=False)
         except ServerQueryError as error:
             raise SourceUnreadableError(
                 f"The catalog {place.catalog} can't be read: {error}",

@@ -2,8 +2,9 @@
 
 from fluid_build.sources.base import Source
 from fluid_build.sources.ddl.source import open_ddl
+from fluid_build.sources.declared import settle_foreign_keys
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.table_choice import TableName
+from fluid_build.sources.selection import placed_name, selected_tables
 
 __all__ = ["open_ddl", "open_structure"]
 
@@ -11,5 +12,12 @@ __all__ = ["open_ddl", "open_structure"]
 def open_structure(place: str, options: OpenOptions) -> Source:
     """Open DDL as a source of structure without rows."""
     declared = open_ddl(place, dialect=options.dialect)
-    options.on_tables([TableName(t.name, t.schema, t.name) for t in declared.tables])
+    try:
+        if options.include or options.exclude:
+            tables = selected_tables(declared.tables, placed_name, options)
+            declared.tables = settle_foreign_keys(tables)
+        options.on_tables([placed_name(table) for table in declared.tables])
+    except BaseException:
+        declared.close()
+        raise
     return declared

@@ -103,19 +103,18 @@ def database_comment(query: Query, server: Overview, schema: str) -> str:
     return _text(rows[0][0]) if rows else ""
 
 
-def count_left_out(query: Query, schemas: Sequence[str], *, views: bool) -> dict[str, int]:
-    """Count the relations of databases that aren't read, by what they are."""
+def count_left_out(query: Query, schemas: Sequence[str]) -> dict[str, int]:
+    """Count the relations of databases that are no tables, by what they are."""
     types = {"VIEW": "views", "SEQUENCE": "sequences"}
     rows = query(
         "SELECT TABLE_TYPE, COUNT(*) FROM information_schema.TABLES"
         f" WHERE TABLE_SCHEMA IN {_texts(schemas)} GROUP BY 1 ORDER BY 1"
     )
-    counts = {types[_text(type_)]: _number(count) for type_, count in rows if _text(type_) in types}
-    return {label: count for label, count in counts.items() if not (views and label == "views")}
+    return {types[_text(type_)]: _number(count) for type_, count in rows if _text(type_) in types}
 
 
 def read_tables(
-    query: Query, server: Overview, schemas: Sequence[str], *, views: bool = False
+    query: Query, server: Overview, schemas: Sequence[str], *, views: bool
 ) -> list[CatalogTable]:
     """Return the tables of the databases, in order, with columns, keys and comments."""
     if not schemas:

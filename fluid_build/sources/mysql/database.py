@@ -30,14 +30,12 @@ from fluid_build.sources.mysql.reachability import check_reachable
 from fluid_build.sources.mysql.rows import MySQLRows
 from fluid_build.sources.mysql.types import MySQLDialect
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.schemas import chosen_schemas, no_tables
+from fluid_build.sources.schemas import chosen_schemas
 from fluid_build.sources.server_rows import ORIGIN
-from fluid_build.sources.server_staging import ServerStaging
-from fluid_build.sources.source_names import database_name
+from fluid_build.sources.server_source import ServerCatalog, staged_source
 from fluid_build.sources.sql import literal
 
 _SNAPSHOTS = ("REPEATABLE-READ", "SERIALIZABLE")
-_EXPORT = "mariadb --batch -e 'SELECT * FROM my_view' > views/my_view.tsv in a shell."
 
 
 def open_mysql(place: str, options: OpenOptions) -> OpenSource:
@@ -56,47 +54,33 @@ def open_mysql(place: str, options: OpenOptions) -> OpenSource:
             connection.execute("BEGIN")
             server = overview(query)
             schemas = _schemas(server, options.schemas)
-            catalog = read_tables(query, server, schemas)
-            left_out = count_left_out(query, schemas, views=False)
+            tables = read_tables(query, server, schemas, views=options.views)
+            left_out = count_left_out(query, schemas)
             own = server.database or (schemas[0] if len(schemas) == 1 else "")
             comment = database_comment(query, server, own)
             connection.execute("ROLLBACK")
-            if not catalog:
-                raise no_tables(
-                    own or "The server",
-                    options.schemas,
-                    views=left_out.get("views", 0),
-                    export=_EXPORT,
-                )
+            catalog = ServerCatalog(
+                name=own or MYSQL.label,
+                tables=tables,
+                views={"views": left_out.pop("views", 0)},
+                schemas=server.schemas,
+                comment=comment,
+                notes=tuple(_notes(server, left_out)),
+            )
             rows = MySQLRows(connection)
-            staging = ServerStaging(connection, rows, MySQLDialect(), catalog)
-            options.on_tables(staging.names)
-            engine.stage(sum(table.bytes for table in catalog))
-            tables, skipped = staging.stage(options.on_progress)
+            opened = staged_source(MYSQL, engine, rows, MySQLDialect(), catalog, options)
+            opened.tables = note_loose_references(connection, opened.tables, tables)
+            return opened
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(
                 f"The database stopped answering: {_server_message(error, place)}",
                 hint="Try again; if it happens again, check the server's log.",
             ) from None
-        if not tables:
-            raise SourceUnreadableError(
-                f"None of the {len(catalog)} tables could be read. {skipped[0].reason}",
-                hint="Check that this user may SELECT from them.",
-            )
-        return OpenSource(
-            kind=MYSQL.name,
-            name=database_name(own or MYSQL.name, comment=comment, schemas=schemas),
-            connection=connection,
-            tables=note_loose_references(connection, tables, catalog),
-            skipped=skipped,
-            notes=tuple(_notes(server, left_out)),
-            cleanup=[engine],
-        )
 
 
 def _schemas(server: Overview, requested: Sequence[str]) -> list[str]:
     if requested or not server.database:
-        return chosen_schemas(requested, server.schemas, "The server")
+        return chosen_schemas(requested, server.schemas, MYSQL.label, folds_case=False)
     return [server.database]
 
 

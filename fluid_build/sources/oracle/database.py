@@ -26,7 +26,6 @@ from fluid_build.sources.server_address import password_in, server_address
 from fluid_build.sources.server_rows import BatchedRows, OpenBatches, ServerQueryError
 from fluid_build.sources.server_source import ServerCatalog, staged_source
 
-_EXPORT = "SET MARKUP CSV ON and SPOOL views/my_view.csv in SQL*Plus."
 _CONNECT_SECONDS = 10
 _BATCH_ROWS = 65_536
 """Rows of an Arrow batch: enough that a batch's own cost doesn't count, and a few MB at most."""
@@ -55,8 +54,7 @@ def open_oracle(dsn: str, options: OpenOptions) -> OpenSource:
             catalog = ServerCatalog(
                 database_name(query),
                 read_tables(query, views=options.views),
-                view_count(query),
-                _EXPORT,
+                {"views": view_count(query)},
             )
             rows = BatchedRows(engine.connection, _batches(client, dsn), client.close)
             return staged_source(ORACLE, engine, rows, OracleDialect(), catalog, options)

@@ -1,6 +1,6 @@
 """What a PostgreSQL database declares, read from pg_catalog (versions 13 and later)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -42,35 +42,49 @@ class Overview:
     left_out: tuple[tuple[str, int], ...]
 
 
-# Ordinary and partitioned tables that are not a partition, not temporary, not an extension's.
-_TABLES = """
-    FROM pg_catalog.pg_class c
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't'
-      AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
-      AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend e WHERE e.objid = c.oid
-                      AND e.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
-                      AND e.deptype = 'e')
-"""
+_TABLE_KINDS = "'r', 'p'"
+_VIEW_KINDS = "'v', 'm', 'f'"
+_KIND_NOTES = {
+    "v": "It's a view, which declares no keys.",
+    "m": "It's a materialized view: its rows are those of its last refresh.",
+    "f": "It's a foreign table: its rows are on another server, which may see them later.",
+}
 
 
-def overview(query: Query) -> Overview:
-    """Return the database's name, its users' schemas, and how many relations aren't read."""
+def _relations(kinds: str) -> str:
+    """Return the relations of those kinds that are no partition, not temporary, no extension's."""
+    return f"""
+        FROM pg_catalog.pg_class c
+        JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.relkind IN ({kinds}) AND NOT c.relispartition AND c.relpersistence <> 't'
+          AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+          AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend e WHERE e.objid = c.oid
+                          AND e.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                          AND e.deptype = 'e')
+    """
+
+
+def _read_kinds(*, views: bool) -> str:
+    return f"{_TABLE_KINDS}, {_VIEW_KINDS}" if views else _TABLE_KINDS
+
+
+def overview(query: Query, *, views: bool) -> Overview:
+    """Return the database's name, its users' schemas, and how many relations aren't read.
+
+    ``views`` says whether views are read as well.
+    """
     name, comment = query("""
         SELECT d.datname::text AS name,
                coalesce(pg_catalog.shobj_description(d.oid, 'pg_database'), '')::text AS comment
         FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()""")[0]
-    schemas = query(f"SELECT DISTINCT n.nspname::text AS schema {_TABLES} ORDER BY 1")
-    left_out = query("""
+    schemas = query(
+        f"SELECT DISTINCT n.nspname::text AS schema {_relations(_read_kinds(views=views))}"
+        " ORDER BY 1"
+    )
+    left_out = query(f"""
         SELECT CASE c.relkind WHEN 'v' THEN 'views' WHEN 'm' THEN 'materialized views'
                     ELSE 'foreign tables' END AS kind, count(*)::bigint AS number
-        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-        WHERE c.relkind IN ('v', 'm', 'f') AND n.nspname NOT LIKE 'pg\\_%'
-          AND n.nspname <> 'information_schema'
-          AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend e WHERE e.objid = c.oid
-                          AND e.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
-                          AND e.deptype = 'e')
-        GROUP BY 1 ORDER BY 1""")
+        {_relations(_VIEW_KINDS)} GROUP BY 1 ORDER BY 1""")
     return Overview(
         name=str(name),
         comment=str(comment),
@@ -87,11 +101,12 @@ def existing_schemas(query: Query) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def read_tables(query: Query, schemas: Sequence[str]) -> list[CatalogTable]:
+def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[CatalogTable]:
     """Return every table of the schemas, by schema and name, with columns and keys."""
-    columns = _columns(query)
-    primary, unique = _keys(query)
-    foreign = _foreign_keys(query)
+    relations = _relations(_read_kinds(views=views))
+    columns = _columns(query, relations)
+    primary, unique = _keys(query, relations)
+    foreign = _foreign_keys(query, relations)
     rows = query(f"""
         SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
                (SELECT coalesce(sum(pg_catalog.pg_table_size(t.relid)), 0)
@@ -99,11 +114,11 @@ def read_tables(query: Query, schemas: Sequence[str]) -> list[CatalogTable]:
                + pg_catalog.pg_table_size(c.oid)::bigint AS bytes,
                pg_catalog.has_table_privilege(c.oid, 'SELECT')
                AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS readable,
-               c.relrowsecurity AS row_security,
+               c.relrowsecurity AS row_security, c.relkind::text AS kind,
                pg_catalog.obj_description(c.oid, 'pg_class')::text AS comment
-        {_TABLES} ORDER BY 2, lower(c.relname), 3""")
+        {relations} ORDER BY 2, lower(c.relname), 3""")
     tables = []
-    for oid, schema, name, size, readable, row_security, comment in rows:
+    for oid, schema, name, size, readable, row_security, kind, comment in rows:
         if schema not in schemas:
             continue
         tables.append(
@@ -117,13 +132,20 @@ def read_tables(query: Query, schemas: Sequence[str]) -> list[CatalogTable]:
                 primary_key=primary.get(oid, ()),
                 unique_keys=unique.get(oid, ()),
                 foreign_keys=foreign.get(oid, ()),
-                notes=(_ROW_SECURITY,) if row_security else (),
+                notes=tuple(_notes(str(kind), row_security=bool(row_security))),
             )
         )
     return tables
 
 
-def _columns(query: Query) -> dict[object, tuple[CatalogColumn, ...]]:
+def _notes(kind: str, *, row_security: bool) -> Iterator[str]:
+    if row_security:
+        yield _ROW_SECURITY
+    if kind in _KIND_NOTES:
+        yield _KIND_NOTES[kind]
+
+
+def _columns(query: Query, relations: str) -> dict[object, tuple[CatalogColumn, ...]]:
     rows = query(f"""
         WITH RECURSIVE base AS (
             SELECT t.oid AS root, t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typname,
@@ -146,7 +168,7 @@ def _columns(query: Query) -> dict[object, tuple[CatalogColumn, ...]]:
                pg_catalog.col_description(a.attrelid, a.attnum)::text AS comment
         FROM pg_catalog.pg_attribute a JOIN base b ON b.root = a.atttypid AND b.typtype <> 'd'
         WHERE a.attnum > 0 AND NOT a.attisdropped
-          AND a.attrelid IN (SELECT c.oid {_TABLES})
+          AND a.attrelid IN (SELECT c.oid {relations})
         ORDER BY a.attrelid, a.attnum""")
     result: dict[object, list[CatalogColumn]] = {}
     for oid, name, declared, base, category, modifier, nullable, generated, comment in rows:
@@ -166,7 +188,7 @@ def _columns(query: Query) -> dict[object, tuple[CatalogColumn, ...]]:
 
 
 def _keys(
-    query: Query,
+    query: Query, relations: str
 ) -> tuple[dict[object, tuple[str, ...]], dict[object, tuple[tuple[str, ...], ...]]]:
     """Primary keys, and unique keys: constraints as well as whole-table unique indexes."""
     rows = query(f"""
@@ -176,7 +198,7 @@ def _keys(
         CROSS JOIN LATERAL unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, position)
         JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
         WHERE i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indislive
-          AND k.position <= i.indnkeyatts AND i.indrelid IN (SELECT c.oid {_TABLES})
+          AND k.position <= i.indnkeyatts AND i.indrelid IN (SELECT c.oid {relations})
         GROUP BY i.indexrelid, i.indrelid, i.indisprimary ORDER BY 1, 2 DESC, 3""")
     primary: dict[object, tuple[str, ...]] = {}
     unique: dict[object, tuple[tuple[str, ...], ...]] = {}
@@ -190,7 +212,7 @@ def _keys(
 
 
 def _foreign_keys(
-    query: Query,
+    query: Query, relations: str
 ) -> dict[object, tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]]:
     rows = query(f"""
         SELECT k.conrelid::bigint AS oid, n.nspname::text AS schema, p.relname::text AS name,
@@ -203,7 +225,7 @@ def _foreign_keys(
         JOIN pg_catalog.pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = pair.their
         JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
         JOIN pg_catalog.pg_namespace n ON n.oid = p.relnamespace
-        WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid IN (SELECT c.oid {_TABLES})
+        WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid IN (SELECT c.oid {relations})
         GROUP BY k.oid, k.conrelid, k.conname, n.nspname, p.relname ORDER BY 1, k.conname""")
     result: dict[object, tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]] = {}
     for oid, schema, name, columns, to_columns in rows:

@@ -24,13 +24,10 @@ from fluid_build.sources.postgres.catalog import (
     read_tables,
 )
 from fluid_build.sources.postgres.types import PostgresDialect
-from fluid_build.sources.schemas import chosen_schemas, no_tables
 from fluid_build.sources.server_rows import ORIGIN, ScannedRows
-from fluid_build.sources.server_staging import ServerStaging
-from fluid_build.sources.source_names import database_name
+from fluid_build.sources.server_source import ServerCatalog, staged_source
 from fluid_build.sources.sql import literal
 
-_EXPORT = "\\copy (SELECT * FROM my_view) TO 'views/my_view.csv' CSV HEADER in psql."
 _CONNECT_SECONDS = 10
 
 
@@ -48,41 +45,20 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
         try:
             query = _querying(connection)
             connection.execute("BEGIN")
-            database = overview(query)
+            database = overview(query, views=options.views)
             existing = existing_schemas(query) if options.schemas else database.schemas
-            schemas = chosen_schemas(options.schemas, existing, database.name)
-            catalog = read_tables(query, schemas)
+            tables = read_tables(query, existing, views=options.views)
             connection.execute("ROLLBACK")
-            if not catalog:
-                views = sum(number for kind, number in database.left_out if "view" in kind)
-                raise no_tables(database.name, options.schemas, views=views, export=_EXPORT)
+            catalog = ServerCatalog(
+                database.name, tables, dict(database.left_out), existing, database.comment
+            )
             rows = ScannedRows(connection, f"{POSTGRES_SCANNER.database_type}_query")
-            staging = ServerStaging(connection, rows, PostgresDialect(), catalog)
-            options.on_tables(staging.names)
-            engine.stage(sum(table.bytes for table in catalog))
-            tables, skipped = staging.stage(options.on_progress)
+            return staged_source(POSTGRES, engine, rows, PostgresDialect(), catalog, options)
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(
                 f"The database stopped answering: {_server_message(error, dsn)}",
                 hint="Try again; if it happens again, check the server's log.",
             ) from None
-        if not tables:
-            raise SourceUnreadableError(
-                f"None of the {len(catalog)} tables could be read. {skipped[0].reason}",
-                hint="Check that this user may SELECT from them.",
-            )
-        return OpenSource(
-            kind=POSTGRES.name,
-            name=database_name(database.name, comment=database.comment, schemas=schemas),
-            connection=connection,
-            tables=tables,
-            skipped=skipped,
-            notes=tuple(
-                f"{kind.capitalize()} aren't read ({number} found)."
-                for kind, number in database.left_out
-            ),
-            cleanup=[engine],
-        )
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, dsn: str) -> None:

@@ -10,6 +10,7 @@ from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.schemas import chosen_schemas, no_tables
+from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.server_rows import BatchedRows, ServerQueryError
 from fluid_build.sources.server_staging import ServerStaging, ServerTable
 from fluid_build.sources.snowflake.catalog import (
@@ -27,8 +28,6 @@ from fluid_build.sources.snowflake.connection import (
 from fluid_build.sources.snowflake.types import SnowflakeDialect
 from fluid_build.sources.source_names import database_name
 from fluid_build.sources.warehouse_staging import announce_scan, closed_on_error, staged_source
-
-_EXPORT = "COPY INTO @~/my_view.csv FROM my_view SINGLE = TRUE HEADER = TRUE; GET @~/my_view.csv"
 
 
 def open_snowflake(uri: str, options: OpenOptions) -> OpenSource:
@@ -56,7 +55,8 @@ def open_snowflake(uri: str, options: OpenOptions) -> OpenSource:
             catalog = read_tables(client.query, database, schemas, views=options.views)
             if not catalog:
                 views = view_count(client.query, database, schemas)
-                raise no_tables(database, options.schemas, views=views, export=_EXPORT)
+                raise no_tables(database, options.schemas, views=views)
+            catalog = selected_tables(catalog, placed_name, options, folds_case=False)
         except ServerQueryError as error:
             raise SourceUnreadableError(
                 f"Snowflake's catalog can't be read: {error}",

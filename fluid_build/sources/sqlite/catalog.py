@@ -40,10 +40,12 @@ def table_names(connection: sqlite3.Connection) -> list[str]:
     return [name for name, _ in rows if name not in shadows]
 
 
-def count_views(connection: sqlite3.Connection) -> int:
-    """Say how many views there are."""
-    row = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'view'").fetchone()
-    return int(row[0])
+def view_names(connection: sqlite3.Connection) -> list[str]:
+    """Return the views, in the order of tables."""
+    rows = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY lower(name), name"
+    )
+    return [name for (name,) in rows.fetchall()]
 
 
 def _is_virtual(sql: str | None) -> bool:

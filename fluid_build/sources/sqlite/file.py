@@ -28,14 +28,15 @@ from fluid_build.sources.kinds import SQLITE
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.query_progress import following
-from fluid_build.sources.schemas import no_tables
+from fluid_build.sources.schemas import no_tables, views_left_out
+from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.sqlite.catalog import (
     CatalogTable,
-    count_views,
     read_table,
     table_names,
+    view_names,
 )
 from fluid_build.sources.sqlite.values import (
     WOULD_BEND,
@@ -48,7 +49,7 @@ from fluid_build.sources.sqlite.values import (
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.uri import database_kind
 
-_EXPORT = "sqlite3 -header -csv FILE 'SELECT * FROM my_view' > views/my_view.csv."
+_VIEW = "It's a view, which declares no keys."
 _BUSY_SECONDS = 3.0
 _COPY_ATTEMPTS = 5
 _BATCH = 50
@@ -66,11 +67,12 @@ def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
     with starting(options.memory_limit, extensions=[SQLITE_SCANNER]) as engine:
         engine.stage(size)
         with _reading(path, engine.folder) as (reader, readable):
-            names = table_names(reader)
-            views = count_views(reader)
+            views = view_names(reader)
+            names = _names(reader, views if options.views else [])
             if not names:
-                raise no_tables(path.name, views=views, export=_EXPORT)
-            options.on_tables([TableName(name, "main", name) for name in names])
+                raise no_tables(path.name, views=len(views))
+            names = selected_tables(names, _table_name, options)
+            options.on_tables([_table_name(name) for name in names])
             engine.connection.execute(
                 f"ATTACH {literal(str(readable))} AS origin (TYPE sqlite, READ_ONLY)"
             )
@@ -88,11 +90,24 @@ def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
             kind="sqlite",
             name=name_of_path(path, path.stem),
             connection=engine.connection,
-            tables=settle_foreign_keys(tables),
+            tables=settle_foreign_keys(
+                [
+                    replace(table, notes=(*table.notes, _VIEW)) if table.name in views else table
+                    for table in tables
+                ]
+            ),
             skipped=tuple(skipped),
-            notes=(f"Views aren't read ({views} found).",) if views else (),
+            notes=(views_left_out("views", len(views)),) if views and not options.views else (),
             cleanup=[engine],
         )
+
+
+def _names(reader: sqlite3.Connection, views: list[str]) -> list[str]:
+    return sorted((*table_names(reader), *views), key=lambda name: (name.lower(), name))
+
+
+def _table_name(name: str) -> TableName:
+    return TableName(name, "main", name)
 
 
 def _check(path: Path) -> int:

@@ -30,7 +30,6 @@ from fluid_build.sources.sqlserver.catalog import (
 )
 from fluid_build.sources.sqlserver.types import SqlServerDialect
 
-_EXPORT = "bcp 'SELECT * FROM my_view' queryout views/my_view.csv -c -t, on the command line."
 _CONNECT_SECONDS = 10
 _BATCH_ROWS = 65_536
 """Rows of an Arrow batch: enough that a batch's own cost doesn't count, and a few MB at most."""
@@ -60,8 +59,7 @@ def open_sqlserver(dsn: str, options: OpenOptions) -> OpenSource:
             catalog = ServerCatalog(
                 database_name(query),
                 read_tables(query, views=options.views),
-                view_count(query),
-                _EXPORT,
+                {"views": view_count(query)},
             )
             rows = BatchedRows(engine.connection, _batches(client, dsn), client.close)
             return staged_source(SQLSERVER, engine, rows, SqlServerDialect(), catalog, options)
