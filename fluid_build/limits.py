@@ -49,6 +49,13 @@ COLUMNS = Limit("FLUID_MAX_COLUMNS", 10_000)
 REMOTE_FILES = Limit("FLUID_MAX_REMOTE_FILES", 100_000)
 """Files of a remote folder: each is laid out on this machine, and takes a request of its own."""
 
+NESTED_DEPTH = Limit("FLUID_MAX_NESTED_DEPTH", 32)
+"""Structs and lists inside each other that are split into tables: documents have fewer than ten.
+What is deeper stays nested."""
+
+NESTED_TABLES = Limit("FLUID_MAX_NESTED_TABLES", 200)
+"""Tables that one table with nested columns is split into. Each costs a pass over the documents."""
+
 LINE_MEGABYTES = Limit("FLUID_MAX_LINE_MB", 32)
 """Megabytes of one line of a CSV file: DuckDB holds several of that size for each thread."""
 

@@ -28,7 +28,12 @@ from fluid_build.profiling.profile import (
     TableProfile,
     ValueCount,
 )
-from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
+from fluid_build.profiling.semantic_types import (
+    ColumnFacts,
+    SemanticType,
+    classify,
+    subject_of,
+)
 from fluid_build.profiling.table_measurement import TOP_VALUES, value_text
 from fluid_build.profiling.unchosen_references import (
     Reference,
@@ -36,7 +41,11 @@ from fluid_build.profiling.unchosen_references import (
     reference_columns,
     role_of,
 )
+from fluid_build.sources.base import ENTRY
 from fluid_build.sources.personal_text import presentable
+
+_NEXT_TO_PERSONAL = 0.5
+"""How sure it is that text next to personal data is personal: often it isn't."""
 
 
 def assemble_foreign_keys(
@@ -146,7 +155,10 @@ def assemble_table(
         place=qualified_name(source),
         source=source.source or None,
         rows=table.stats.rows,
-        columns=tuple(_column_profile(table, stats) for stats in table.stats.columns),
+        columns=tuple(
+            _column_profile(stats, meaning)
+            for stats, meaning in zip(table.stats.columns, _meanings(table), strict=True)
+        ),
         primary_key=choice.columns if choice else None,
         primary_key_origin=origin if choice else None,
         primary_key_reason=choice.reason if choice else _describe_no_key(table),
@@ -176,8 +188,7 @@ def _table_notes(table: MeasuredTable) -> tuple[str, ...]:
     return (*of_table, *table.candidates.notes)
 
 
-def _column_profile(table: MeasuredTable, stats: ColumnStats) -> ColumnProfile:
-    meaning = _classify(table, stats)
+def _column_profile(stats: ColumnStats, meaning: SemanticType | None) -> ColumnProfile:
     is_personal = meaning is not None and meaning.pii
     may_show = stats.may_show_values and not is_personal
     distribution = _shown_distribution(stats) if may_show else None
@@ -238,10 +249,11 @@ def _bound(stats: ColumnStats, value: Value) -> str | None:
 
 
 def _classify(table: MeasuredTable, stats: ColumnStats) -> SemanticType | None:
+    name, subject, siblings = _surroundings(table, stats)
     return classify(
         ColumnFacts(
-            table=table.name,
-            column=stats.name,
+            table=subject,
+            column=name,
             type=stats.column.type,
             rows=stats.rows,
             nulls=stats.nulls,
@@ -249,7 +261,58 @@ def _classify(table: MeasuredTable, stats: ColumnStats) -> SemanticType | None:
             values=tuple(value for value, _ in stats.values),
             min=value_text(stats.low),
             max=value_text(stats.high),
-            siblings=tuple(c.name for c in table.stats.columns if c is not stats),
+            siblings=siblings,
             documents=tuple(stats.documents),
         )
     )
+
+
+def _surroundings(table: MeasuredTable, stats: ColumnStats) -> tuple[str, str, tuple[str, ...]]:
+    """Return a column's name, what it's about, and the names next to it.
+
+    Where its value was nested, these are those of its document: ``customer__contact__email`` is the
+    ``email`` of a contact.
+    """
+    path, split = _field_path(stats), table.stats.table.split
+    if not path or split is None:
+        siblings = tuple(c.name for c in table.stats.columns if c is not stats)
+        return stats.name, table.name, siblings
+    near = tuple(
+        other[-1]
+        for column in table.stats.columns
+        if column is not stats and (other := _field_path(column))[:-1] == path[:-1] and other
+    )
+    return path[-1], subject_of(reversed(path[:-1]), split.documents.table.name), near
+
+
+def _field_path(stats: ColumnStats) -> tuple[str, ...]:
+    return tuple(part for part in stats.column.path if part != ENTRY)
+
+
+def _meanings(table: MeasuredTable) -> list[SemanticType | None]:
+    """Return what each column means.
+
+    Text in an object that has personal data is personal too: an unusual name next to an e-mail
+    address is somebody's.
+    """
+    meanings = [_classify(table, stats) for stats in table.stats.columns]
+    paths = [stats.column.path for stats in table.stats.columns]
+    personal = {
+        path[:-1]
+        for path, meaning in zip(paths, meanings, strict=True)
+        if len(path) > 1 and meaning is not None and meaning.pii
+    }
+    return [
+        _next_to_personal(meaning)
+        if stats.kind == "text"
+        and (meaning is None or not meaning.pii)
+        and any(stats.column.path[: len(scope)] == scope for scope in personal)
+        else meaning
+        for stats, meaning in zip(table.stats.columns, meanings, strict=True)
+    ]
+
+
+def _next_to_personal(meaning: SemanticType | None) -> SemanticType:
+    name = "nested" if meaning is None else meaning.name
+    reason = "It's text in an object that has personal data."
+    return SemanticType(name, True, _NEXT_TO_PERSONAL, reason)

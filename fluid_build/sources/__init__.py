@@ -20,7 +20,7 @@ from fluid_build.sources.table_choice import OnTables, any_tables
 from fluid_build.sources.uri import Address, MemoryAddress, locate
 
 if TYPE_CHECKING:
-    from fluid_build.sources.base import Source
+    from fluid_build.sources.base import OpenSource, Source
 
 __all__ = ["open_source"]
 
@@ -64,12 +64,30 @@ def open_source(
     )
     module, _, function = address.kind.opener.partition(":")
     place_or_tables = address.tables if isinstance(address, MemoryAddress) else address.place
-    opened: Source = getattr(importlib.import_module(module), function)(place_or_tables, options)
+    opened: OpenSource = getattr(importlib.import_module(module), function)(
+        place_or_tables, options
+    )
+    if requested.nested == "split" and opened.has_data:
+        _split(opened, on_progress)
     opened.opened_as = OpenedAs(address, options)
     opened.conventions = requested.conventions
     if name is not None:
         opened.name = check_name(name)
     return opened
+
+
+def _split(opened: "OpenSource", on_progress: OnProgress) -> None:
+    """Split the nested columns of a source, which is closed if that's interrupted."""
+    from fluid_build.sources.base import was_interrupted
+    from fluid_build.sources.nested.tables import split_nested
+
+    try:
+        split_nested(opened, on_progress)
+    except BaseException as error:
+        opened.close()
+        if was_interrupted(error):
+            raise KeyboardInterrupt from None
+        raise
 
 
 def _useless_option(address: Address, option: Option) -> UsageError:

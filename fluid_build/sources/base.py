@@ -13,6 +13,9 @@ from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import Origin
 from fluid_build.sources.uri import Address
 
+ENTRY = "*"
+"""The place of an entry in a path: the keys of a map are data, and no fields."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -22,7 +25,9 @@ class Column:
     relation: equal to ``name`` except where two names of a table differ in case alone, which
     DuckDB cannot tell apart. ``declared_type`` is in the source's words (empty where it declares
     none), ``type`` in DuckDB's, as the relation yields it. ``spelling`` is the convention
-    that the column's text follows in a file: a decimal mark, or the format of a date.
+    that the column's text follows in a file: a decimal mark, or the format of a date. ``path``
+    are the fields that lead to the value where it was nested, the column it was in first, with
+    ``ENTRY`` for the keys and values of a map.
     """
 
     name: str
@@ -34,6 +39,7 @@ class Column:
     generated: bool = False
     notes: tuple[str, ...] = ()
     spelling: str = ""
+    path: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.alias:
@@ -62,6 +68,38 @@ class SampledRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Documents:
+    """Rows with nested columns, as they were read before they were split into tables.
+
+    ``original`` and ``rebuilt`` are queries for the rows: as they were read, and put together again
+    from the tables. ``original`` has JSON text as structs and lists, so ``json_parts`` has, for
+    each such column, the queries for all parts of its documents on either side. ``is_numbered``
+    says that the rows are identified by the order in which they were read.
+    """
+
+    table: "Table"
+    tables: tuple[str, ...]
+    original: str
+    rebuilt: str
+    json_parts: tuple[tuple[str, str], ...] = ()
+    is_numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How a table was split from rows with nested columns.
+
+    The SQL ``before`` and ``after`` goes around any other reading of ``documents.table``, and
+    together they may follow FROM. ``is_root`` is the table that has a row for each document.
+    """
+
+    documents: Documents
+    before: str
+    after: str
+    is_root: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table: what is declared of it, and where to read it.
 
@@ -72,6 +110,7 @@ class Table:
     again, and None where there is nothing to read. ``source`` is the name of its source where
     several are combined, and then the first part of ``name`` too (``crm.customers``). ``sampled``
     is set where only a part of the rows was read, so that nothing is proven of the others.
+    ``split`` says how it came out of a table with nested columns, whose ``origin`` it has.
     """
 
     name: str
@@ -86,6 +125,7 @@ class Table:
     origin: Origin | None = None
     source: str = ""
     sampled: SampledRows | None = None
+    split: Split | None = None
 
     @property
     def own_name(self) -> str:

@@ -27,7 +27,7 @@ SCRATCH = f"{STAGE}.scratch"
 
 # Writing a table compressed to disk costs more than twice what reading its text does; in memory
 # it's spilled to disk all the same where it exceeds the memory limit.
-_IN_MEMORY_UP_TO = 1024 * 1024 * 1024
+IN_MEMORY_UP_TO = 1024 * 1024 * 1024
 _LONGEST_REASON = 240
 _SCANNERS_QUERY = re.compile(r'^Failed to \w+ (?:\w+ ){0,3}query ".*?[`)\w]": ')
 """What MySQL's scanner says before the server's own message: our query."""
@@ -78,7 +78,7 @@ class Engine:
 
         A small one is staged in memory, a large one in a compressed temporary file.
         """
-        place = ":memory:" if source_bytes <= _IN_MEMORY_UP_TO else str(self.folder / "staged.db")
+        place = ":memory:" if source_bytes <= IN_MEMORY_UP_TO else str(self.folder / "staged.db")
         self.connection.execute(f"ATTACH {literal(place)} AS {quote(STAGE)}")
         self.connection.execute(f"CREATE SCHEMA {SCRATCH}")
 

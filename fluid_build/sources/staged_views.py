@@ -44,7 +44,7 @@ def stage_in_place(source: Source, table: Table) -> Table | None:
     """
     if not _is_in_place(table):
         return None
-    stage_view(source.connection, table.relation)
+    stage_view(source.connection, _in_files(table).relation)
     return _take(source, table)
 
 
@@ -66,7 +66,8 @@ def staged_where_needed(source: Source, work: Callable[[], Result]) -> Result:
 
 def _stage_all(source: Source) -> bool:
     """Copy every table that is read in place; whether there was one."""
-    in_place = [table for table in source.tables if _is_in_place(table)]
+    views = {_in_files(table).relation: table for table in source.tables}
+    in_place = [table for table in views.values() if _is_in_place(table)]
     for table in in_place:
         try:
             stage_in_place(source, table)
@@ -77,6 +78,11 @@ def _stage_all(source: Source) -> bool:
     return bool(in_place)
 
 
+def _in_files(table: Table) -> Table:
+    """Return the table that is in the files: nested data is read before it's split."""
+    return table.split.documents.table if table.split else table
+
+
 def _is_in_place(table: Table) -> bool:
     origin = table.origin
     return (
@@ -84,7 +90,7 @@ def _is_in_place(table: Table) -> bool:
         and origin.format == "parquet"
         and origin.in_place
         and origin.remote is None
-        and table.relation.startswith(_VIEWS)
+        and _in_files(table).relation.startswith(_VIEWS)
     )
 
 
@@ -95,14 +101,24 @@ def _paths(table: Table) -> list[Path]:
 
 
 def _take(source: Source, table: Table) -> Table:
-    origin = table.origin
-    copied = replace(
-        table,
-        notes=(*table.notes, COPIED),
-        origin=replace(origin, in_place=False) if isinstance(origin, InFiles) else origin,
+    view = _in_files(table).relation
+    source.tables = tuple(
+        _copied(other) if _in_files(other).relation == view else other for other in source.tables
     )
-    source.tables = tuple(copied if other.name == table.name else other for other in source.tables)
-    return copied
+    return next(other for other in source.tables if other.name == table.name)
+
+
+def _copied(table: Table) -> Table:
+    split, origin = table.split, table.origin
+    if split is not None:
+        documents = replace(split.documents, table=_copied(split.documents.table))
+        split = replace(split, documents=documents)
+    return replace(
+        table,
+        notes=(*table.notes, COPIED) if split is None or split.is_root else table.notes,
+        origin=replace(origin, in_place=False) if isinstance(origin, InFiles) else origin,
+        split=split,
+    )
 
 
 def _skip(source: Source, table: Table, why: str) -> None:

@@ -85,7 +85,7 @@ FROM parcel
 """
 _ONLY_DUCKDB = """,
     CAST(union_value(name := receiver ->> 'name') AS UNION(name VARCHAR, n INTEGER)) AS as_union,
-    [[receiver ->> 'name']] AS lists_of_lists,
+    [[receiver ->> 'email']] AS lists_of_lists,
     CAST([receiver ->> 'name', 'Kanari Meier'] AS VARCHAR[2]) AS as_array,
     CAST(receiver ->> 'email' AS BLOB) AS as_blob
 """

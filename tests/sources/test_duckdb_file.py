@@ -50,7 +50,7 @@ def test_reads_comments_types_and_generated_columns(tmp_path: Path) -> None:
         CREATE VIEW v AS FROM t;
         """,
     )
-    with open_source(uri) as source:
+    with open_source(uri, nested="keep") as source:
         (table,) = source.tables
         assert source.notes == ("Views aren't read (1 found); add --views to read them.",)
     assert table.comment == "a table"

@@ -11,13 +11,13 @@ from fluid_build.sources import open_source
 
 
 def test_nesting_is_kept_as_structs_and_lists(tmp_path: Path) -> None:
-    """Objects become structs, arrays lists, and a field that some records lack is null there."""
+    """Kept as they are, objects are structs, arrays lists; a field that a record lacks is null."""
     records = [
         {"id": 1, "tags": ["a"], "at": {"x": 1.5, "y": None}, "zip": "00123"},
         {"id": 2, "extra": True},
     ]
     (tmp_path / "a.json").write_text(json.dumps(records))
-    with open_source(tmp_path) as source:
+    with open_source(tmp_path, nested="keep") as source:
         (table,) = source.tables
         types = {column.name: column.type for column in table.columns}
         assert types == {

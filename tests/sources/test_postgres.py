@@ -87,7 +87,7 @@ def test_every_type_is_read_without_loss(postgres: Database) -> None:
         "CREATE DOMAIN positive AS whole CHECK (value > 0); CREATE DOMAIN price AS numeric(12,2);"
         f"CREATE TYPE pair AS (a int, b text); CREATE EXTENSION vector; {creates}"
     )
-    with open_source(postgres.uri) as source:
+    with open_source(postgres.uri, nested="keep") as source:
         assert source.skipped == ()
         read = [(table.column("c").type, *values(source, table, "c")) for table in source.tables]
     for (declared, _, type_, value), (found, text) in zip(TYPES, read, strict=True):

@@ -2,5 +2,6 @@
 
 from fluid_build.profiling.semantic_types.classifier import classify
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
+from fluid_build.profiling.semantic_types.nested_values import subject_of
 
-__all__ = ["ColumnFacts", "SemanticType", "classify"]
+__all__ = ["ColumnFacts", "SemanticType", "classify", "subject_of"]

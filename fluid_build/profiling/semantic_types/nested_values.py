@@ -7,7 +7,7 @@ themselves, such as the keys of a map, are written as ``*``: a reason never quot
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -126,13 +126,17 @@ def _parent(path: Path) -> Path:
 
 
 def _subject(facts: ColumnFacts, path: Path) -> str:
+    around = [part for part in reversed(_parent(path)) if part not in (ITEM, ANY)]
+    return subject_of((*around, facts.column), facts.table)
+
+
+def subject_of(around: Iterable[str], table: str) -> str:
     """Return what an object is about: the ``contact`` of an order is a contact.
 
-    A ``payload`` says nothing, so that what is around it counts, at last the table.
+    ``around`` are the fields that it's in, the innermost first. A ``payload`` says nothing, so that
+    what is around it counts, at last the table.
     """
-    around = [part for part in reversed(_parent(path)) if part not in (ITEM, ANY)]
-    names = (*around, facts.column)
-    return next((name for name in names if read_concepts(name).concepts), facts.table)
+    return next((name for name in around if read_concepts(name).concepts), table)
 
 
 def _group_by_field(leaves: list[_Leaf]) -> dict[Path, list[_Leaf]]:

@@ -60,15 +60,26 @@ class _FileReader:
     copies: list[TableCopy] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     compared: int = 0
+    readings: dict[str, Pieces | None] = field(default_factory=dict)
 
     def entry(self, source: PlanSource, table: Table) -> SourceEntry:
         """Return the entry of a table; it's to be copied where no other reading gives its rows."""
-        origin = table.origin
+        in_files = table.split.documents.table if table.split else table
+        origin = in_files.origin
         if not isinstance(origin, InFiles):
             raise TypeError(f"{table.name} was not read from files")
-        reading = self._reading(source, table, origin)
+        numbered = table.split is not None and table.split.documents.is_numbered
+        # The tables that one was split into have its reading in common.
+        if in_files.relation not in self.readings:
+            columns = [(column.alias, column.type) for column in in_files.columns]
+            read = source.columns if table.split is None else columns
+            comparison = ReadingCheck(self.source.connection, in_files, read, numbered)
+            self.readings[in_files.relation] = self._reading(comparison, origin)
+        reading = self.readings[in_files.relation]
         if reading is not None:
-            meta = external(self._written(reading, origin))
+            split = table.split
+            pieces = reading if split is None else (split.before, *reading, split.after)
+            meta = external(self._written(pieces, origin, in_order=numbered))
             return SourceEntry(source.id, source.table, source.table, DUCKDB_SCHEMA, meta=meta)
         self.copies.append(
             TableCopy(source.id, copy_path(source.id), table, reason := _why(origin))
@@ -76,22 +87,21 @@ class _FileReader:
         self.notes.append(note_on_copy(self.plan, source, reason))
         return copied_entry(source, reason)
 
-    def _reading(self, source: PlanSource, table: Table, origin: InFiles) -> Pieces | None:
+    def _reading(self, comparison: ReadingCheck, origin: InFiles) -> Pieces | None:
         size = sum(_size(path) for part in origin.parts for path in part.paths)
         # A repaired table is compared whole, however large it is: a copy would cost more.
         whole = (
             origin.mended or origin.copied or origin.trimmed or self.compared + size <= WHOLE_UP_TO
         )
-        comparison = ReadingCheck(self.source.connection, table, source.columns)
-        for candidate in candidates(origin, source.columns):
+        for candidate in candidates(origin, comparison.columns):
             if candidate.certain:
                 return candidate.pieces
             self.compared += size if whole else 0
             verdict = comparison.with_reading(self._here(candidate.pieces), whole=whole)
             if verdict == "same at its start":
                 self.notes.append(
-                    f"{source.table} is large: only its row count and first rows were compared with"
-                    " what DuckDB reads by itself."
+                    f"{comparison.table.name} is large: only its row count and first rows were"
+                    " compared with what DuckDB reads by itself."
                 )
             if verdict != "different":
                 return candidate.pieces
@@ -104,18 +114,22 @@ class _FileReader:
             for piece in pieces
         )
 
-    def _written(self, pieces: Pieces, origin: InFiles) -> list[str]:
-        """Return the reading as the project has it."""
+    def _written(self, pieces: Pieces, origin: InFiles, *, in_order: bool) -> list[str]:
+        """Return the reading as the project has it; ``in_order`` keeps the order of the files."""
         root = origin.root.absolute() if origin.partitioned else None
         template = is_template("".join(p for p in pieces if isinstance(p, str)))
         return [
-            piece if isinstance(piece, str) else self._paths(piece, root, template=template)
+            piece
+            if isinstance(piece, str)
+            else self._paths(piece, root, template=template, in_order=in_order)
             for piece in pieces
         ]
 
-    def _paths(self, paths: Sequence[Path], root: Path | None, *, template: bool) -> Jinja:
+    def _paths(
+        self, paths: Sequence[Path], root: Path | None, *, template: bool, in_order: bool
+    ) -> Jinja:
         """Return the files as one pattern if there is one, so that new files are read too."""
-        if len(paths) > 1:
+        if len(paths) > 1 and not in_order:
             folder = root or common_folder(paths)
             for pattern in _patterns(paths, folder):
                 if self._matches(folder, pattern) == {str(path.absolute()) for path in paths}:

@@ -13,6 +13,7 @@ import duckdb
 from fluid_build.sources.base import Table
 from fluid_build.sources.engine import DUCKDB_ERRORS
 from fluid_build.sources.sql import quote
+from fluid_build.text import free_name
 
 WHOLE_UP_TO = 200 * 1024 * 1024
 """Bytes of data files, uncompressed, that are read a second time to be compared. More would
@@ -28,11 +29,15 @@ Verdict: TypeAlias = Literal["same", "same at its start", "different"]
 
 @dataclass
 class ReadingCheck:
-    """A table to compare other readings with; ``columns`` are names and types."""
+    """A table to compare other readings with; ``columns`` are names and types.
+
+    With ``numbered``, rows are the same only in the same order.
+    """
 
     connection: duckdb.DuckDBPyConnection
     table: Table
     columns: Sequence[tuple[str, str]]
+    numbered: bool = False
     _figures: tuple[int, int] | None = field(default=None, init=False)
 
     def with_reading(self, relation: str, *, whole: bool) -> Verdict:
@@ -68,20 +73,30 @@ class ReadingCheck:
     def _read(self, relation: str) -> tuple[int, int]:
         row = self.connection.execute(
             f"SELECT count(*), coalesce(sum(CAST(hash({self._cast()}) AS HUGEINT)), 0)"
-            f" FROM {relation}"
+            f" FROM {self._rows(relation)}"
         ).fetchone()
         return row or (0, 0)
+
+    def _rows(self, relation: str) -> str:
+        if not self.numbered:
+            return relation
+        return f"(SELECT *, row_number() OVER () AS {quote(self._number)} FROM {relation})"
+
+    @property
+    def _number(self) -> str:
+        return free_name("number", {name.lower() for name, _ in self.columns})
 
     def _begins_alike(self, relation: str) -> bool:
         row = self.connection.execute(
             f"WITH head AS (SELECT DISTINCT hash({self._cast()}) AS h FROM"
-            f" (SELECT * FROM {relation} LIMIT {_HEAD}))"
+            f" (SELECT * FROM {self._rows(relation)} LIMIT {_HEAD}))"
             f" SELECT (SELECT count(*) FROM {relation}) = (SELECT count(*) FROM"
             f" {self.table.relation}) AND (SELECT count(*) FROM head) = (SELECT count(DISTINCT h)"
-            f" FROM (SELECT hash({self._cast()}) AS h FROM {self.table.relation})"
+            f" FROM (SELECT hash({self._cast()}) AS h FROM {self._rows(self.table.relation)})"
             " WHERE h IN (SELECT h FROM head))"
         ).fetchone()
         return bool(row and row[0])
 
     def _cast(self) -> str:
-        return ", ".join(f"CAST({quote(name)} AS {type_})" for name, type_ in self.columns)
+        columns = (f"CAST({quote(name)} AS {type_})" for name, type_ in self.columns)
+        return ", ".join((*columns, *([quote(self._number)] * self.numbered)))

@@ -13,6 +13,7 @@ from fluid_build.sources.base import Source, Table
 from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.extensions import Extension
 from fluid_build.sources.kinds import (
+    DUCKDB,
     DUMP,
     FILES,
     IN_MEMORY,
@@ -58,6 +59,7 @@ _NOTE_ON_MEMORY = (
     "The source was data in memory, so `fluid verify` can't read it again. In Python,"
     " fluid_build.verify(folder, source=…) can."
 )
+_NUMBERED = "its rows have no key, and the database may return them in another order"
 
 
 def source_access(
@@ -141,12 +143,17 @@ def _reading(
         base = base_of(place, project_dir, of_source(PATH_VARIABLE, name))
         path, variables = base.jinja, base.variables
         notes = _notes_on_file(kind, Path(place))
+    copied = [(each, table) for each, table in pairs if _needs_copy(kind, table)]
+    copies = reading_of_copies(plan, copied, _NUMBERED)
+    entries = {entry.id: entry for entry in copies.entries}
     return Reading(
         entries=tuple(
-            _attached_entry(plan_source, table, alias, scanner) for plan_source, table in pairs
+            entries.get(each.id) or _attached_entry(each, table, alias, scanner)
+            for each, table in pairs
         ),
         attached=Attached(path, alias, scanner),
-        notes=notes,
+        copies=copies.copies,
+        notes=(*notes, *copies.notes),
         variables=variables,
     )
 
@@ -171,6 +178,11 @@ def _remote_reading(
     return replace(reading, extensions=(*kind.extensions, *reading.extensions), login=login)
 
 
+def _needs_copy(kind: SourceKind, table: Table) -> bool:
+    """Return whether a table was split from rows that another reading may number differently."""
+    return kind is not DUCKDB and table.split is not None and table.split.documents.is_numbered
+
+
 def _attached_entry(
     source: PlanSource, table: Table, alias: str, scanner: Extension | None
 ) -> SourceEntry:
@@ -182,17 +194,25 @@ def _attached_entry(
         schema=inside_quotes(origin.schema),
         database=alias,
     )
+    if table.split is not None:
+        rows = _documents(_database_origin(table.split.documents.table), alias, scanner)
+        meta = external([table.split.before, rows, table.split.after])
+        name = table.split.documents.table.name
+        return replace(entry, meta=meta, note=f"It's split from the nested columns of {name}.")
     if origin.query is None or scanner is None:
         return entry
-    return SourceEntry(
-        id=entry.id,
-        table=entry.table,
-        identifier=entry.identifier,
-        schema=entry.schema,
-        database=entry.database,
+    return replace(
+        entry,
         meta=external([_query(origin.query, alias, scanner)]),
         note="It's read with its own query, because DuckDB would change some of its values.",
     )
+
+
+def _documents(origin: InDatabase, alias: str, scanner: Extension | None) -> str:
+    """Return the rows that tables were split from, as they are in the attached database."""
+    if origin.query is not None and scanner is not None:
+        return _query(origin.query, alias, scanner)
+    return f"{quote(alias)}.{quote(origin.schema)}.{quote(origin.table)}"
 
 
 def _query(query: NativeQuery, alias: str, scanner: Extension) -> str:

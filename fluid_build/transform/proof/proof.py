@@ -17,8 +17,9 @@ from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.progress import OnProgress, Progress, ignore
-from fluid_build.sources.base import Source
+from fluid_build.sources.base import Source, Table
 from fluid_build.sources.staged_views import staged_where_needed
+from fluid_build.text import listed_up_to
 from fluid_build.transform.plan.elements import Check, PlanSource, Rebuild, TransformPlan
 from fluid_build.transform.plan.execution import Built, built
 from fluid_build.transform.plan.parallel_sessions import in_sessions, small
@@ -27,10 +28,14 @@ from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.differing_rows import DifferingRow, differing_rows
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_columns
+from fluid_build.transform.proof.nested_documents import NestedProof, prove_nested
 from fluid_build.transform.proof.row_comparison import Columns, between, count, describe
 
 Verdict = Literal["proven", "lost", "not proven"]
 TableVerdict = Literal["proven", "empty", "lost", "not compared"]
+
+_MOST_NAMED = 5
+"""Tables named in the reason, which is a sentence; the others are counted."""
 
 
 class TypeDifference(ModelPart):
@@ -48,7 +53,8 @@ class TableProof(ModelPart):
     a row that's there twice and was rebuilt once is missing once. Where a table is proven by its
     figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are None. ``empty`` means
     that both sides were compared and have no row. ``text`` compares a table that was read from
-    delimited text with its files.
+    delimited text with its files, ``nested`` the nested documents that a table was split from with
+    what the tables have of them.
     """
 
     table: str
@@ -63,6 +69,7 @@ class TableProof(ModelPart):
     checks: tuple[FigureProof, ...] = ()
     differing: tuple[DifferingRow, ...] = ()
     text: TextProof | None = None
+    nested: NestedProof | None = None
     verdict: TableVerdict
 
 
@@ -112,22 +119,24 @@ def build_and_prove(
         with built(source, plan, on_progress=on_progress) as database:
             return prove(database, model, on_progress=on_progress)
 
-    return _with_text(source, staged_where_needed(source, work))
+    return _with_reading(source, staged_where_needed(source, work))
 
 
-def _with_text(source: Source, proof: Proof) -> Proof:
-    """Return a proof with each table of delimited text checked against its files."""
+def _with_reading(source: Source, proof: Proof) -> Proof:
+    """Return a proof with tables also compared with the files or documents they were read from."""
     tables = {table.name: table for table in source.tables}
-    proven_tables = [
-        table.model_copy(update={"text": text, "verdict": table.verdict if text.holds else "lost"})
-        if (text := prove_text(source, tables[table.table])) is not None
-        else table
-        for table in proof.tables
-    ]
+    proven_tables = [_with_origin(source, tables[table.table], table) for table in proof.tables]
     verdict, reason = _judged(proven_tables)
     return proof.model_copy(
         update={"tables": tuple(proven_tables), "verdict": verdict, "reason": reason}
     )
+
+
+def _with_origin(source: Source, table: Table, proof: TableProof) -> TableProof:
+    text, nested = prove_text(source, table), prove_nested(source, table)
+    holds = (text is None or text.holds) and (nested is None or nested.holds)
+    verdict = proof.verdict if holds else "lost"
+    return proof.model_copy(update={"text": text, "nested": nested, "verdict": verdict})
 
 
 def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore) -> Proof:
@@ -312,6 +321,13 @@ def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
         return (
             "lost",
             f"{len(misread)} of {len(tables)} tables were misread from their files.",
+        )
+    torn = [table.table for table in tables if table.nested and not table.nested.holds]
+    if torn:
+        return (
+            "lost",
+            f"The nested documents of {listed_up_to(_MOST_NAMED, torn)} can't be rebuilt from their"
+            " tables.",
         )
     lost = [table.table for table in tables if table.verdict == "lost"]
     if lost:
