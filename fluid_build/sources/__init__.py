@@ -67,7 +67,7 @@ def open_source(
     opened: OpenSource = getattr(importlib.import_module(module), function)(
         place_or_tables, options
     )
-    if requested.nested == "split" and opened.has_data:
+    if requested.nested == "split" and "nested" in address.kind.options and opened.has_data:
         _split(opened, on_progress)
     opened.opened_as = OpenedAs(address, options)
     opened.conventions = requested.conventions

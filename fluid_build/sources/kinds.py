@@ -151,7 +151,7 @@ SQLITE = SourceKind(
     schemes=("sqlite", "sqlite3"),
     endings=(".sqlite", ".sqlite3", ".db3"),
     signature=(0, b"SQLite format 3\x00"),
-    options=frozenset({"tables", "views", "conventions"}),
+    options=frozenset({"tables", "views", "nested", "conventions"}),
     scanner=SQLITE_SCANNER,
 )
 POSTGRES = ServerKind(
@@ -391,6 +391,7 @@ IN_MEMORY = SourceKind(
     label="data in memory",
     phrase="data in memory",
     opener="fluid_build.sources.in_memory.source:open_in_memory",
+    options=frozenset({"nested"}),
     query_hint=(
         "The queries use table names. In Python, DuckDB runs one on a data frame in a variable of"
         " that name: duckdb.sql('…')."

@@ -50,7 +50,7 @@ def _profiled(folder: Path, file_format: str) -> Profile:
     path = folder / f"orders.{'ndjson' if file_format == 'json' else file_format}"
     with duckdb.connect() as connection:
         connection.execute(f"COPY ({_ORDERS}) TO '{path}' (FORMAT {file_format})")
-    with open_source(str(path)) as source:
+    with open_source(str(path), nested="keep") as source:
         return profile_source(source)
 
 

@@ -22,7 +22,7 @@ from fluid_build.sources.uri import in_memory
 
 
 def staged(**tables: object) -> tuple[list[Table], dict[str, list[tuple[object, ...]]]]:
-    with open_source(in_memory(tables)) as source:
+    with open_source(in_memory(tables), nested="keep") as source:
         assert source.skipped == ()
         return list(source.tables), {
             table.name: source.connection.execute(f"FROM {table.relation}").fetchall()
@@ -209,7 +209,7 @@ tables = {
 }
 with open_source(in_memory(tables)) as source:
     assert source.skipped == (), source.skipped
-    assert len(source.tables) == 3
+    assert len(source.tables) == 4
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -16,6 +16,7 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
+from fluid_build.sources.options import Nested
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.built_database import built_by_dbt
@@ -118,12 +119,14 @@ def render(text: str, variables: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def project_of(uri: str, folder: Path, *, target: Target = "duckdb") -> Iterator[Project]:
+def project_of(
+    uri: str, folder: Path, *, target: Target = "duckdb", nested: Nested = "split"
+) -> Iterator[Project]:
     """The dbt project of a source, written to ``folder``, with the source's database attached.
 
     The process must be in ``folder``, as dbt is.
     """
-    with open_source(uri) as source:
+    with open_source(uri, nested=nested) as source:
         model = build_model(profile_source(source), "flat")
         plan = transform_plan(model)
         access = source_access(source, plan, locate(uri), project_dir=folder, target=target)

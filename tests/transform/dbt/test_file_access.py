@@ -296,4 +296,4 @@ def test_dbt_builds_from_files_of_every_kind(data: Path, project: Path) -> None:
         )
     with project_of(str(data), project) as made:
         assert [one.id for one in made.access.copies] == ["copied"]
-        built_alike(made, run_dbt(project), published=4)
+        built_alike(made, run_dbt(project), published=5)

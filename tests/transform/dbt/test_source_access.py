@@ -122,7 +122,7 @@ def test_dbt_builds_from_schemas_of_a_duckdb_file(tmp_path: Path, project: Path)
             made.source.connection.execute("from duckdb_databases()").fetchall(),
             made.access.profiles_yml,
         )
-        built_alike(made, run_dbt(project), published=2)
+        built_alike(made, run_dbt(project), published=3)
 
 
 ALL_TYPES = """
@@ -148,7 +148,7 @@ ALL_TYPES = """
 def test_postgres_is_attached_and_read_alike(postgres: PostgresDatabase, project: Path) -> None:
     """Types that DuckDB reads exactly are attached; the others are asked for as the forge asked."""
     postgres.run(ALL_TYPES)
-    with project_of(postgres.uri, project) as made:
+    with project_of(postgres.uri, project, nested="keep") as made:
         ids = {one.table: one.id for one in made.plan.sources}
         assert made.external(ids["public.plain"]) == ""
         assert "postgres_query('source_data'" in made.external(ids["public.bent"])
@@ -166,7 +166,7 @@ def test_dbt_builds_from_postgres_without_a_network(
     with project_of(postgres.uri, project) as made:
         made.source.connection.execute("DETACH source_data")
         result = run_dbt(project, environment={"FLUID_SOURCE_DSN": postgres.uri})
-        built_alike(made, result, published=3)
+        built_alike(made, result, published=5)
 
 
 def test_no_password_gets_into_the_project(postgres: PostgresDatabase, project: Path) -> None:
