@@ -3,12 +3,19 @@
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-Format: TypeAlias = Literal["csv", "parquet", "json", "jsonl", "excel"]
+LakeFormat: TypeAlias = Literal["delta", "iceberg"]
+Format: TypeAlias = Literal["csv", "parquet", "json", "jsonl", "excel", "avro"] | LakeFormat
+"""How a table's files are written; a lake's are a folder with a log that says which are current."""
+
+LAKES: tuple[Format, ...] = ("delta", "iceberg")
+BY_EXTENSION: tuple[Format, ...] = ("avro", *LAKES)
+"""Formats that extensions of DuckDB read."""
 
 FORMATS: dict[str, Format] = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".psv": "csv", ".txt": "csv",
     ".parquet": "parquet", ".pq": "parquet", ".parq": "parquet",
     ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".avro": "avro",
     ".xlsx": "excel", ".xlsm": "excel", ".xlsb": "excel", ".xls": "excel", ".ods": "excel",
 }  # fmt: skip
 COMPRESSIONS = (".gz", ".zst", ".zstd")

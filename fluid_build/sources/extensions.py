@@ -38,6 +38,11 @@ HTTPFS = Extension("httpfs", extra="http")
 AWS = Extension("aws", extra="s3")
 AZURE = Extension("azure", extra="azure")
 DELTA = Extension("delta", extra="delta")
-ICEBERG = Extension("iceberg", extra="iceberg")
+ICEBERG = Extension(
+    "iceberg",
+    extra="iceberg",
+    # Only some catalogs write which version of a table is the newest: others number their files.
+    settings={"unsafe_enable_version_guessing": "true"},
+)
 AVRO = Extension("avro", extra="avro")
 EXCEL = Extension("excel", extra="excel")

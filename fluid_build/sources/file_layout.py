@@ -12,7 +12,7 @@ from fluid_build.sources.catalog_files import is_catalog
 from fluid_build.sources.endings import COMPRESSIONS, FORMATS, Format, uncompressed
 from fluid_build.sources.periods import Period, PeriodColumn, overlap, period_column, period_of
 from fluid_build.sources.sheet_tables import SheetTable
-from fluid_build.sources.unread_formats import lake_table
+from fluid_build.sources.unread_formats import lake_format, unread_lake
 from fluid_build.sources.uri import matches
 
 _PARTITION = re.compile(r"([^=]+)=(.*)")
@@ -143,9 +143,9 @@ def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], li
 
 def _folder(folder: Path, columns: Columns) -> Layout:
     entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
-    lake = lake_table(folder)
+    lake = _lake(folder, folder.name)
     if lake:
-        return Layout((), (), ((folder.name, lake),))
+        return lake
     files, ignored = _data_files([entry for entry in entries if entry.is_file()], columns)
     folders = [entry for entry in entries if entry.is_dir()]
     if folders and not files and all(_PARTITION.fullmatch(entry.name) for entry in folders):
@@ -177,22 +177,24 @@ def _walk(folder: Path) -> Iterator[Path]:
     """Yield the files below a folder, without those of tables that only their own log can read."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(
-            name for name in folders if not _is_hidden(name) and not lake_table(Path(parent, name))
+            name for name in folders if not _is_hidden(name) and not _is_lake(Path(parent, name))
         )
         yield from (Path(parent, name) for name in sorted(files) if not _is_hidden(name))
 
 
 def _one_folder(folder: Path, columns: Columns) -> Layout:
     """Return a folder of parts as one table; or, where its files differ, each as its own."""
-    lake = lake_table(folder)
+    lake = _lake(folder, folder.name)
     if lake:
-        return Layout((), (), ((folder.name, lake),))
+        return lake
     files, ignored = _data_files(list(_walk(folder)), columns)
     beside = tuple(str(path.relative_to(folder.parent)) for path in ignored)
-    lakes = tuple(_lakes(folder))
+    lakes = list(_lakes(folder))
+    in_lakes = [table for lake in lakes for table in lake.tables]
+    left_out = tuple(entry for lake in lakes for entry in lake.left_out)
     whole = _as_one_table(folder, files, columns)
     if whole:
-        return Layout((whole,), beside, lakes)
+        return Layout((whole, *in_lakes), beside, left_out)
     periodic = _by_period(folder, files, columns)
     in_groups = {path for table in periodic for path in table.paths}
     alone = [path for path in files if path not in in_groups]
@@ -202,7 +204,32 @@ def _one_folder(folder: Path, columns: Columns) -> Layout:
         if (kind := format_of(path))
     ]
     tables += [replace(table, name=f"{folder.name}.{table.name}") for table in periodic]
-    return Layout(tuple(tables), beside, lakes)
+    return Layout((*tables, *in_lakes), beside, left_out)
+
+
+def _is_lake(folder: Path) -> bool:
+    return lake_format(folder) is not None or unread_lake(folder) is not None
+
+
+def _lake(folder: Path, name: str) -> Layout | None:
+    """Return the one table of a folder whose log says which of its files are current."""
+    lake = lake_format(folder)
+    if lake is not None:
+        return Layout((TableFiles(name, lake, (folder,), folder),))
+    why = unread_lake(folder)
+    return Layout((), (), ((name, why),)) if why else None
+
+
+def _lakes(folder: Path) -> Iterator[Layout]:
+    """Yield the tables below a folder that have a log, and those of them that can't be read."""
+    for parent, folders, _ in os.walk(folder):
+        below = {name: Path(parent, name) for name in sorted(folders)}
+        lakes = {
+            name: _lake(path, ".".join(path.relative_to(folder.parent).parts))
+            for name, path in below.items()
+        }
+        folders[:] = [name for name in below if not _is_hidden(name) and not lakes[name]]
+        yield from (lake for lake in lakes.values() if lake)
 
 
 def _by_period(folder: Path, files: Sequence[Path], columns: Columns) -> list[TableFiles]:
@@ -237,16 +264,6 @@ def _columns_in_common(paths: Sequence[Path], kind: Format, columns: Columns) ->
     every = dict.fromkeys(name for shape in shapes for name in shape)
     shared = set(shapes[0]).intersection(*shapes[1:])
     return tuple(every) if 2 * len(shared) >= len(every) else ()
-
-
-def _lakes(folder: Path) -> Iterator[tuple[str, str]]:
-    """Folders below a folder that are not read as the files in them, and why."""
-    for parent, folders, _ in os.walk(folder):
-        reasons = {name: lake_table(Path(parent, name)) for name in sorted(folders)}
-        folders[:] = [name for name in folders if not _is_hidden(name) and not reasons[name]]
-        for name, why in reasons.items():
-            if why:
-                yield str(Path(parent, name).relative_to(folder.parent)), why
 
 
 def _as_one_table(folder: Path, files: Sequence[Path], columns: Columns) -> TableFiles | None:

@@ -11,18 +11,19 @@ import duckdb
 from fluid_build import limits
 from fluid_build.errors import (
     EmptySourceError,
+    SourceError,
     SourceNotFoundError,
     SourceUnreadableError,
     UnknownSourceError,
 )
 from fluid_build.progress import OnProgress, Progress
-from fluid_build.sources import json_files, parquet_files
+from fluid_build.sources import json_files, lake_tables, parquet_files
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.catalog_files import catalog_name
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.delimited import files as csv_files
-from fluid_build.sources.endings import FORMATS, Format
+from fluid_build.sources.endings import BY_EXTENSION, FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem
 from fluid_build.sources.file_storage import FileStorage, LocalFiles
@@ -80,7 +81,7 @@ def read_files(
     engine: Engine, place: str, options: OpenOptions, storage: FileStorage
 ) -> OpenSource:
     """Open the data files at a path or glob through a storage; errors as in ``open_files``."""
-    layout = with_sheets(_layout(place, engine.connection, storage), storage, engine.folder)
+    layout = with_sheets(_layout(place, engine, storage), storage, engine.folder)
     if not layout.tables:
         raise _nothing(place, layout)
     files = selected_tables(layout.tables, lambda file: TableName(file.name), options)
@@ -139,7 +140,9 @@ def _check(place: str) -> None:
         ) from None
 
 
-def _layout(place: str, connection: duckdb.DuckDBPyConnection, storage: FileStorage) -> Layout:
+def _layout(place: str, engine: Engine, storage: FileStorage) -> Layout:
+    connection = engine.connection
+
     def columns(path: Path, kind: Format) -> tuple[str, ...] | None:
         try:
             if kind == "excel":
@@ -147,10 +150,12 @@ def _layout(place: str, connection: duckdb.DuckDBPyConnection, storage: FileStor
             if kind == "parquet":
                 return parquet_files.column_names(connection, storage.place(path))
             storage.fetch([path])
+            if kind == "avro":
+                return lake_tables.column_names(engine, path)
             if kind == "csv":
                 return csv_files.column_names(connection, path)
             return json_files.column_names(connection, path)
-        except _FILE_ERRORS:
+        except (SourceError, *_FILE_ERRORS):
             # Why it can't be read is told when the file's table is opened.
             return None
 
@@ -189,6 +194,8 @@ def _nothing(
 
 
 def _size(path: Path) -> int:
+    if path.is_dir():
+        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     size = path.stat().st_size
     return _PACKED * size if is_compressed(path) else size
 
@@ -251,6 +258,9 @@ def _open_table(opening: _Opening, files: TableFiles, relation: str) -> _Opened:
         return _Opened(_table(opening, files, relation), ())
     except duckdb.InterruptException:
         raise
+    except SourceError as error:
+        # An extension is missing, which the other tables don't need.
+        return _Opened(None, (Skipped(files.name, _in_full(error)),))
     except _FILE_ERRORS as error:
         why = _why(error, files.paths)
     if len(files.paths) == 1:
@@ -286,6 +296,10 @@ def _trouble(opening: _Opening, files: TableFiles, path: Path) -> str:
     except _FILE_ERRORS as error:
         return _why(error, (path,))
     return ""
+
+
+def _in_full(error: SourceError) -> str:
+    return " ".join(filter(None, (error.message, error.hint, error.command)))
 
 
 def _why(error: Exception, paths: Sequence[Path]) -> str:
@@ -345,6 +359,10 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
         columns, notes, origin = csv_files.stage_csv(
             engine.connection, files, relation, engine.folder, opening.answers
         )
+    elif files.format in BY_EXTENSION:
+        table = lake_tables.stage_table(engine, files, relation, storage)
+        limits.COLUMNS.check(len(table.columns), "columns")
+        return table
     elif files.sheet is not None:
         columns, notes, origin = stage_sheet(
             engine.connection, files.paths[0], files.sheet, relation, opening.answers

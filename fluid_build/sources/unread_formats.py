@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fluid_build.sources.endings import LakeFormat
 from fluid_build.text import counted, listed, listed_up_to
 
 _MOST_NAMED = 5
@@ -27,7 +28,6 @@ _EXPORT = "Export its tables as CSV or Parquet, and pass the folder that has the
 _WORD = UnreadFormat("a Word document", "Word documents", _TABLES)
 _ARCHIVE = UnreadFormat("an archive", "archives", _UNPACK)
 _PACKED = UnreadFormat("a compressed file", "compressed files", _UNPACK)
-_AVRO = UnreadFormat("an Avro file", "Avro files", _TO_PARQUET)
 _ORC = UnreadFormat("an ORC file", "ORC files", _TO_PARQUET)
 _ARROW = UnreadFormat("an Arrow file", "Arrow files", _TO_PARQUET)
 _PYTHON = UnreadFormat("a Python object file", "Python object files", _TO_PARQUET)
@@ -42,7 +42,7 @@ _BY_ENDING = {
     ".pdf": UnreadFormat("a PDF document", "PDF documents", _TABLES),
     ".zip": _ARCHIVE, ".7z": _ARCHIVE, ".rar": _ARCHIVE, ".tar": _ARCHIVE, ".tgz": _ARCHIVE,
     ".bz2": _PACKED, ".xz": _PACKED, ".lz4": _PACKED, ".br": _PACKED, ".z": _PACKED,
-    ".avro": _AVRO, ".orc": _ORC,
+    ".orc": _ORC,
     ".feather": _ARROW, ".arrow": _ARROW, ".ipc": _ARROW,
     ".xml": UnreadFormat("an XML document", "XML documents", _TO_PARQUET),
     ".html": UnreadFormat("an HTML page", "HTML pages", _TABLES),
@@ -62,20 +62,24 @@ def unread_format(path: Path) -> UnreadFormat | None:
     return _BY_ENDING.get(path.suffix.lower())
 
 
-def lake_table(folder: Path) -> str | None:
+def lake_format(folder: Path) -> LakeFormat | None:
+    """Return whose table a folder is, by the log that says which of its files are current."""
+    if (folder / "_delta_log").is_dir():
+        return "delta"
+    return "iceberg" if any((folder / "metadata").glob("*.metadata.json")) else None
+
+
+def unread_lake(folder: Path) -> str | None:
     """Say why a folder isn't read as the files in it, and what to do; None where it may be.
 
-    Delta Lake, Iceberg and Hudi keep files that are deleted or replaced.
+    Hudi keeps files that are deleted or replaced, and DuckDB doesn't know which.
     """
-    if (folder / "_delta_log").is_dir():
-        kind = "a Delta Lake table"
-    elif any((folder / "metadata").glob("*.metadata.json")):
-        kind = "an Apache Iceberg table"
-    elif (folder / ".hoodie").is_dir():
-        kind = "an Apache Hudi table"
-    else:
+    if not (folder / ".hoodie").is_dir():
         return None
-    return f"It is {kind}, {_WHY_NOT_ALL}. Fluid Forge doesn't read this format yet. {_LAKE}"
+    return (
+        f"It is an Apache Hudi table, {_WHY_NOT_ALL}. Fluid Forge doesn't read this format yet."
+        f" {_LAKE}"
+    )
 
 
 def left_aside(names: Sequence[str]) -> tuple[str, ...]:

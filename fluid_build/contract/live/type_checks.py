@@ -16,6 +16,7 @@ from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, coun
 from fluid_build.contract.live.results import CheckResult
 from fluid_build.modeling.types import type_name
 from fluid_build.sources.base import Column, Source, Table
+from fluid_build.sources.endings import BY_EXTENSION
 from fluid_build.sources.origin import InFiles
 from fluid_build.text import counted
 
@@ -53,7 +54,7 @@ def type_check(
 
 def _is_untyped(source: Source, table: Table) -> bool:
     origin = table.origin
-    is_text_file = isinstance(origin, InFiles) and origin.format != "parquet"
+    is_text_file = isinstance(origin, InFiles) and origin.format not in ("parquet", *BY_EXTENSION)
     return is_text_file or source.kind == "sqlite"
 
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.endings import LAKES
+from fluid_build.sources.extensions import Extension
 from fluid_build.sources.file_layout import is_compressed, stem
+from fluid_build.sources.lake_tables import EXTENSIONS
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.periods import period_of
 from fluid_build.sources.sql import literal
@@ -44,6 +47,7 @@ def reading_of_files(
     live = len(reader.copies) < len(entries)
     return Reading(
         entries=entries,
+        extensions=tuple(dict.fromkeys(reader.extensions)),
         copies=tuple(reader.copies),
         notes=tuple(reader.notes),
         variables=base.variables if live else {},
@@ -59,6 +63,7 @@ class _FileReader:
     base: Base
     copies: list[TableCopy] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    extensions: list[Extension] = field(default_factory=list)
     compared: int = 0
     readings: dict[str, Pieces | None] = field(default_factory=dict)
 
@@ -77,6 +82,7 @@ class _FileReader:
             self.readings[in_files.relation] = self._reading(comparison, origin)
         reading = self.readings[in_files.relation]
         if reading is not None:
+            self.extensions += EXTENSIONS.get(origin.format, ())
             split = table.split
             pieces = reading if split is None else (split.before, *reading, split.after)
             meta = external(self._written(pieces, origin, in_order=numbered))
@@ -97,7 +103,7 @@ class _FileReader:
             if candidate.certain:
                 return candidate.pieces
             self.compared += size if whole else 0
-            verdict = comparison.with_reading(self._here(candidate.pieces), whole=whole)
+            verdict = comparison.with_reading(self._here(candidate.pieces, origin), whole=whole)
             if verdict == "same at its start":
                 self.notes.append(
                     f"{comparison.table.name} is large: only its row count and first rows were"
@@ -107,10 +113,14 @@ class _FileReader:
                 return candidate.pieces
         return None
 
-    def _here(self, pieces: Pieces) -> str:
-        """Return the reading with the files of this machine."""
+    def _here(self, pieces: Pieces, origin: InFiles) -> str:
+        """Return the reading with the files as this process reads them."""
+        remote = origin.remote if origin.format in LAKES else None
+        place = str if remote is None else remote.place
         return "".join(
-            piece if isinstance(piece, str) else _listed(literal(as_pattern(str(p))) for p in piece)
+            piece
+            if isinstance(piece, str)
+            else _listed(literal(as_pattern(place(path))) for path in piece)
             for piece in pieces
         )
 

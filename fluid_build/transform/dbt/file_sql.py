@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from fluid_build.sources.endings import Format
 from fluid_build.sources.file_layout import partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.periods import FILE_NAME, PeriodColumn
@@ -19,6 +20,14 @@ Pieces: TypeAlias = Sequence[str | tuple[Path, ...]]
 _ENCODINGS = {"cp1252": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16", "utf-16-le": "utf-16"}
 """DuckDB's names of the encodings that it has built in. Windows-1252 is Latin-1 except for 32
 control characters; if a file has one of them, the comparison shows it."""
+
+_BY_EXTENSION: Mapping[Format, tuple[str, bool]] = {
+    "avro": ("read_avro", True),
+    "delta": ("delta_scan", True),
+    # Which version is the newest isn't always written down.
+    "iceberg": ("iceberg_scan", False),
+}
+"""The function that reads a format, and whether it surely reads what we did."""
 
 _DEFAULTS: Mapping[str, str] = {"skip": "0", "compression": "'none'"}
 
@@ -43,6 +52,10 @@ def candidates(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[
         yield Candidate(_joined("read_parquet", calls, origin.period), True)
     elif origin.format == "csv":
         yield from _csv(origin)
+    elif origin.format in _BY_EXTENSION:
+        function, is_certain = _BY_EXTENSION[origin.format]
+        calls = [(part, part.options) for part in origin.parts]
+        yield Candidate(_joined(function, calls, origin.period), is_certain)
     elif all(part.encoding == "utf-8" for part in origin.parts):
         yield from _json(origin, columns)
 

@@ -1,0 +1,97 @@
+"""Avro files: logical types, unions, comments, and several files as one table."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from fluid_build.errors import SourceUnreadableError
+from fluid_build.sources import open_source
+from tests.sources.avro_writer import decimal, number, text, write_avro
+from tests.transform.dbt.opened_projects import project_of
+
+MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}
+ORDERS = {
+    "type": "record",
+    "name": "order",
+    "doc": "Orders of the shop",
+    "fields": [
+        {"name": "id", "type": "long", "doc": "Its number"},
+        {"name": "note", "type": ["null", "string"]},
+        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+        {"name": "amount", "type": ["null", MONEY]},
+        {"name": "state", "type": {"type": "enum", "name": "s", "symbols": ["open", "paid"]}},
+    ],
+}
+
+
+def order(id_: int, amount: int | None) -> bytes:
+    money = number(0) if amount is None else number(1) + decimal(amount)
+    moment = number(1_700_000_000_000_000)
+    return number(id_) + number(1) + text("ü") + number(19_000) + moment + money + number(1)
+
+
+def test_logical_types_unions_and_comments_are_read(tmp_path: Path) -> None:
+    """Decimals are exact, negative ones too; DuckDB by itself reads them as bytes."""
+    amounts = [150, -150, 0, -1, 128, -129, 999_999_999_999, -999_999_999_999, None]
+    write_avro(tmp_path / "orders.avro", ORDERS, [order(i, a) for i, a in enumerate(amounts)])
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        assert (table.name, table.comment) == ("orders", "Orders of the shop")
+        assert [(c.name, c.type, c.nullable, c.comment) for c in table.columns] == [
+            ("id", "BIGINT", False, "Its number"),
+            ("note", "VARCHAR", True, None),
+            ("day", "DATE", False, None),
+            ("at", "TIMESTAMP", False, None),
+            ("amount", "DECIMAL(12,2)", True, None),
+            ("state", "ENUM('open', 'paid')", False, None),
+        ]
+        rows = source.connection.execute(f"FROM {table.relation} ORDER BY id").fetchall()
+    assert [row[4] for row in rows] == [
+        None if amount is None else Decimal(amount) / 100 for amount in amounts
+    ]
+    moment = datetime(2023, 11, 14, 22, 13, 20)
+    assert rows[0][:4] == (0, "ü", date(2022, 1, 8), moment)
+    assert rows[0][5] == "paid"
+
+
+def test_files_with_another_schema_are_one_table_with_nulls(tmp_path: Path) -> None:
+    """Partitions become columns."""
+    later = {**ORDERS, "fields": [*ORDERS["fields"], {"name": "extra", "type": "long"}]}  # type: ignore[misc]
+    folder = tmp_path / "orders"
+    write_avro(folder / "year=2023" / "0.avro", ORDERS, [order(1, 5)])
+    write_avro(folder / "year=2024" / "0.avro", later, [order(2, 5) + number(7)])
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        found = source.connection.execute(
+            f"SELECT id, extra, year FROM {table.relation} ORDER BY id"
+        ).fetchall()
+    assert found == [(1, None, 2023), (2, 7, 2024)]
+
+
+def test_dbt_reads_the_same_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place, with the extension from its wheel."""
+    data, project = tmp_path / "data", tmp_path / "out"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    for month in ("01", "02"):
+        write_avro(data / f"orders_2024_{month}.avro", ORDERS, [order(1, -5), order(2, None)])
+    with project_of(str(data), project) as made:
+        assert made.access.copies == ()
+        assert made.differing("orders") == 0
+        assert "plugins/fluid_extension.py" in made.access.files
+        assert any("duckdb-extension-avro" in package for package in made.access.packages)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"Obj\x01", b"Obj\x01\xff\xff\xff\xff\xff\xff"])
+def test_a_broken_file_is_said_and_costs_only_itself(tmp_path: Path, content: bytes) -> None:
+    """The others are read."""
+    (tmp_path / "broken.avro").write_bytes(content)
+    with pytest.raises(SourceUnreadableError, match=r"broken\.avro could not be read"):
+        open_source(tmp_path / "broken.avro")
+    write_avro(tmp_path / "orders.avro", ORDERS, [order(1, 5)])
+    with open_source(tmp_path) as source:
+        assert [table.name for table in source.tables] == ["orders"]
+        assert [entry.name for entry in source.skipped] == ["broken"]
