@@ -9,6 +9,7 @@ from fluid_build.sources.base import OpenSource
 from fluid_build.sources.engine import Engine
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.row_limits import RowLimiter, first_rows
 from fluid_build.sources.schemas import chosen_schemas, no_tables, views_left_out
 from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.server_rows import ServerRows
@@ -40,8 +41,12 @@ def staged_source(
     dialect: ServerDialect[C],
     catalog: ServerCatalog[C],
     options: OpenOptions,
+    limiter: RowLimiter = first_rows,
 ) -> OpenSource:
     """Stage the tables that the options choose; return them as a source.
+
+    ``limiter`` says how a part of a table is read. Where only parts were, the source stays
+    connected until it's closed, to look up keys.
 
     Raises EmptySourceError where there is no table, SourceNotFoundError for an unknown schema and
     SourceUnreadableError where no table can be read.
@@ -53,9 +58,11 @@ def staged_source(
     if not tables:
         raise no_tables(catalog.name, options.schemas, views=sum(views.values()))
     tables = selected_tables(tables, placed_name, options, folds_case=False)
-    staging = ServerStaging(engine.connection, rows, dialect, tables)
+    staging = ServerStaging(
+        engine.connection, rows, dialect, tables, sample=options.sample, limiter=limiter
+    )
     options.on_tables(staging.names)
-    engine.stage(sum(table.bytes for table in tables))
+    engine.stage(0 if options.sample else sum(table.bytes for table in tables))
     staged, skipped = staging.stage(options.on_progress)
     if not staged:
         raise SourceUnreadableError(
@@ -72,5 +79,6 @@ def staged_source(
             *(views_left_out(label, number) for label, number in views.items() if number),
             *catalog.notes,
         ),
-        cleanup=[engine],
+        keys=staging.keys,
+        cleanup=[engine, staging],
     )

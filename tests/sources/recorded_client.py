@@ -34,7 +34,7 @@ class RecordedClient:
     def table_of(self, sql: str) -> pa.Table:
         self.queries.append(sql)
         for name, table in self.tables.items():
-            if sql.endswith(f"FROM {name}"):
+            if f"FROM {name}" in sql:
                 if isinstance(table, Exception):
                     raise table
                 return table.rename_columns([f"c{i}" for i in range(table.num_columns)])

@@ -17,11 +17,11 @@ from tests.sources.recorded_client import RecordedClient
 
 DSN = "oracle://reader:s3cret@db.example:1522/SHOPPDB"
 
-# owner, name, bytes, external, view, comment
+# owner, name, bytes, external, view, rows, comment
 TABLES = [
-    ("SHOP", "CUSTOMER", 4096, "NO", 0, "Everyone who ever bought."),
-    ("SHOP", "Order", 4096, "YES", 0, None),
-    ("SHOP", "broken", 4096, "NO", 0, None),
+    ("SHOP", "CUSTOMER", 4096, "NO", 0, 2, "Everyone who ever bought."),
+    ("SHOP", "Order", 1 << 30, "YES", 0, 1_000_000, None),
+    ("SHOP", "broken", 4096, "NO", 0, None, None),
 ]
 # owner, table, name, type, type's owner, precision, scale, characters, bytes, nullable, virtual,
 # comment
@@ -127,6 +127,16 @@ def test_one_table_that_fails_does_not_stop_the_others(client: RecordedClient) -
             ("broken", "object no longer exists.")
         ]
     assert sum(sql.endswith('FROM "SHOP"."Order"') for sql in client.queries) == 1
+
+
+def test_a_sample_is_bounded_by_the_server(client: RecordedClient) -> None:
+    """Blocks from all over a large table are read, and all rows of a small one."""
+    with open_source(DSN, sample=3, include=["Order", "CUSTOMER"]) as source:
+        sampled = [table.sampled for table in source.tables]
+    assert sampled[0] is None
+    assert sampled[1] is not None
+    large = client.queries[-1]
+    assert large.endswith('FROM "SHOP"."Order" SAMPLE BLOCK (0.00036) FETCH FIRST 3 ROWS ONLY')
 
 
 def test_everything_is_read_as_of_one_moment(client: RecordedClient) -> None:

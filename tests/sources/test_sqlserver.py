@@ -20,12 +20,13 @@ from tests.sources.recorded_client import RecordedClient
 
 DSN = "mssql://reader:s3cr;et}@db.example:1444/Shop?TrustServerCertificate=true"
 
-# object_id, schema, name, type, readable, bytes, comment, row security, temporal type
+# object_id, schema, name, type, readable, bytes, comment, row security, temporal type,
+# rows
 TABLES = [
-    (10, "sales", "Customer", "U ", 1, 8192, "Everyone who ever bought.", 0, 0),
-    (11, "sales", "Order", "U ", 1, 8192, None, 1, 2),
-    (12, "sales", "secret", "U ", 0, 8192, None, 0, 0),
-    (13, "sales", "broken", "U ", 1, 8192, None, 0, 0),
+    (10, "sales", "Customer", "U ", 1, 8192, "Everyone who ever bought.", 0, 0, 2),
+    (11, "sales", "Order", "U ", 1, 1 << 30, None, 1, 2, 1_000_000),
+    (12, "sales", "secret", "U ", 0, 8192, None, 0, 0, 1),
+    (13, "sales", "broken", "U ", 1, 8192, None, 0, 0, 1),
 ]
 # id, name, declared, base, length, precision, scale, nullable, computed, always, masked, encrypted,
 # comment
@@ -135,6 +136,18 @@ def test_one_table_that_fails_does_not_stop_the_others(client: RecordedClient) -
             "broken": "page 7 is torn.",
         }
     assert sum("[sales].[Order]" in sql for sql in client.queries) == 1, "rows are read once"
+
+
+def test_a_sample_is_bounded_by_the_server(client: RecordedClient) -> None:
+    """Pages from all over a large table are read, and all rows of a small one."""
+    with open_source(DSN, sample=3, include=["Order", "Customer"]) as source:
+        sampled = {table.name: table.sampled for table in source.tables}
+    assert sampled["Order"] is not None
+    assert (sampled["Order"].rows, sampled["Order"].total) == (2, 1_000_000)
+    assert sampled["Customer"] is None
+    small, large = (sql for sql in client.queries if " AS c0" in sql)
+    assert small.startswith("SELECT TOP 3 [id] AS c0")
+    assert large.endswith("FROM [sales].[Order] TABLESAMPLE SYSTEM (0.00036 PERCENT)")
 
 
 def test_everything_is_read_in_one_snapshot_and_nothing_is_written(client: RecordedClient) -> None:

@@ -57,14 +57,14 @@ def read_tables(query: Query, *, views: bool) -> list[CatalogTable]:
     foreign = _foreign_keys(query)
     view_rows = f"""
         UNION ALL
-        SELECT v.owner, v.view_name, 0, 'NO', 1
+        SELECT v.owner, v.view_name, 0, 'NO', 1, NULL
         FROM all_views v JOIN all_users u ON u.username = v.owner WHERE {_OURS}"""
     rows = query(f"""
-        SELECT x.owner, x.name, x.bytes, x.is_external, x.is_view, c.comments
+        SELECT x.owner, x.name, x.bytes, x.is_external, x.is_view, x.num_rows, c.comments
         FROM (
             SELECT t.owner, t.table_name AS name,
                    coalesce(t.num_rows * t.avg_row_len, 0) AS bytes,
-                   t.external AS is_external, 0 AS is_view
+                   t.external AS is_external, 0 AS is_view, t.num_rows
             FROM all_tables t JOIN all_users u ON u.username = t.owner
             WHERE {_OURS} AND t.nested = 'NO' AND t.secondary = 'N' AND t.temporary = 'N'
               AND t.table_name NOT LIKE 'BIN$%' AND t.iot_name IS NULL
@@ -90,8 +90,11 @@ def read_tables(query: Query, *, views: bool) -> list[CatalogTable]:
                 *([_EXTERNAL] if is_external == "YES" else []),
                 *unread[schema, name],
             ),
+            rows=None if count is None else int(count),
+            is_estimate=True,
+            is_view=bool(is_view),
         )
-        for schema, name, size, is_external, is_view, comment in rows
+        for schema, name, size, is_external, is_view, count, comment in rows
     ]
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from fluid_build.errors import (
@@ -22,9 +22,11 @@ from fluid_build.sources.kinds import ORACLE
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.oracle.catalog import database_name, read_tables, view_count
 from fluid_build.sources.oracle.types import OracleDialect
+from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.server_address import password_in, server_address
 from fluid_build.sources.server_rows import BatchedRows, OpenBatches, ServerQueryError
 from fluid_build.sources.server_source import ServerCatalog, staged_source
+from fluid_build.sources.warehouse_staging import closed_on_error
 
 _CONNECT_SECONDS = 10
 _BATCH_ROWS = 65_536
@@ -44,8 +46,7 @@ def open_oracle(dsn: str, options: OpenOptions) -> OpenSource:
     """
     with needs_extra("oracle", "Reading Oracle"):
         import oracledb
-    with starting(options.memory_limit) as engine:
-        client = _connect(dsn)
+    with starting(options.memory_limit) as engine, closed_on_error(_connect(dsn)) as client:
         try:
             query = querying(client)
             # Everything is seen as it was when this transaction began.
@@ -57,15 +58,28 @@ def open_oracle(dsn: str, options: OpenOptions) -> OpenSource:
                 {"views": view_count(query)},
             )
             rows = BatchedRows(engine.connection, _batches(client, dsn), client.close)
-            return staged_source(ORACLE, engine, rows, OracleDialect(), catalog, options)
+            return staged_source(ORACLE, engine, rows, OracleDialect(), catalog, options, _limited)
         except oracledb.Error as error:
             raise SourceUnreadableError(
                 f"The database stopped answering: {_message(error, dsn)}",
                 hint="Try again; if it happens again, check the server's log.",
             ) from None
-        finally:
-            with suppress(oracledb.Error):
-                client.close()
+
+
+def _limited(table: SizedTable, rows: int) -> RowLimit:
+    """Take blocks from all over a large table, and no more rows than requested."""
+    end = f"FETCH FIRST {rows} ROWS ONLY"
+    if table.is_view or table.bytes < _WORTH_SAMPLING or table.rows is None:
+        return RowLimit(at_end=end)
+    # SAMPLE takes less than 100 percent.
+    percent = min(_MOST_PERCENT, percent_of(rows, table.rows, least=_LEAST_PERCENT))
+    return RowLimit(after_table=f"SAMPLE BLOCK ({percent})", at_end=end)
+
+
+_WORTH_SAMPLING = 64 * 1024 * 1024
+"""Bytes of a table from which its blocks are sampled; of a smaller one, 8,000 blocks are few."""
+_LEAST_PERCENT, _MOST_PERCENT = 0.000001, 99.999999
+"""The bounds of SAMPLE, by Oracle's SQL Language Reference."""
 
 
 def connect_arguments(dsn: str) -> dict[str, Any]:

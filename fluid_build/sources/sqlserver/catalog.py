@@ -65,7 +65,9 @@ def read_tables(query: Query, *, views: bool) -> list[CatalogTable]:
                   AND p.name = 'MS_Description'),
                CASE WHEN EXISTS (SELECT 1 FROM sys.security_predicates r
                                  WHERE r.target_object_id = o.object_id) THEN 1 ELSE 0 END,
-               coalesce(t.temporal_type, 0)
+               coalesce(t.temporal_type, 0),
+               (SELECT sum(p.rows) FROM sys.partitions p
+                WHERE p.object_id = o.object_id AND p.index_id IN (0, 1))
         FROM sys.objects o JOIN sys.schemas s ON s.schema_id = o.schema_id
         LEFT JOIN sys.tables t ON t.object_id = o.object_id
         WHERE o.type IN ({kinds}) AND o.is_ms_shipped = 0
@@ -87,8 +89,11 @@ def read_tables(query: Query, *, views: bool) -> list[CatalogTable]:
                 *(["It has the history of a temporal table."] if temporal == 1 else []),
                 *notes[id_],
             ),
+            rows=None if count is None else int(count),
+            is_estimate=True,
+            is_view=str(type_).strip() == "V",
         )
-        for id_, schema, name, type_, readable, size, comment, row_security, temporal in rows
+        for id_, schema, name, type_, readable, size, comment, row_security, temporal, count in rows
     ]
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from fluid_build.errors import (
     SourceError,
@@ -19,6 +19,7 @@ from fluid_build.sources.client_query import Client, querying
 from fluid_build.sources.engine import reason, starting
 from fluid_build.sources.kinds import SQLSERVER
 from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.server_address import password_in, server_address
 from fluid_build.sources.server_rows import BatchedRows, OpenBatches, ServerQueryError
 from fluid_build.sources.server_source import ServerCatalog, staged_source
@@ -29,6 +30,7 @@ from fluid_build.sources.sqlserver.catalog import (
     view_count,
 )
 from fluid_build.sources.sqlserver.types import SqlServerDialect
+from fluid_build.sources.warehouse_staging import closed_on_error
 
 _CONNECT_SECONDS = 10
 _BATCH_ROWS = 65_536
@@ -50,8 +52,7 @@ def open_sqlserver(dsn: str, options: OpenOptions) -> OpenSource:
     one moment where the database allows snapshot isolation. Raises SourceUnreachableError where the
     server doesn't answer or refuses, and what ``staged_source`` does.
     """
-    with starting(options.memory_limit) as engine:
-        client = _connect(dsn)
+    with starting(options.memory_limit) as engine, closed_on_error(_connect(dsn)) as client:
         try:
             query = querying(client)
             if allows_snapshots(query):
@@ -62,15 +63,28 @@ def open_sqlserver(dsn: str, options: OpenOptions) -> OpenSource:
                 {"views": view_count(query)},
             )
             rows = BatchedRows(engine.connection, _batches(client, dsn), client.close)
-            return staged_source(SQLSERVER, engine, rows, SqlServerDialect(), catalog, options)
+            return staged_source(
+                SQLSERVER, engine, rows, SqlServerDialect(), catalog, options, _limited
+            )
         except _client_errors() as error:
             raise SourceUnreadableError(
                 f"The database stopped answering: {_message(error, dsn)}",
                 hint="Try again; if it happens again, check the server's log.",
             ) from None
-        finally:
-            with suppress(*_client_errors()):
-                client.close()
+
+
+def _limited(table: SizedTable, rows: int) -> RowLimit:
+    """Take pages from all over a large table, and no more rows than requested."""
+    if table.is_view or table.bytes < _WORTH_SAMPLING or table.rows is None:
+        return RowLimit(before_columns=f"TOP {rows}")
+    percent = percent_of(rows, table.rows)
+    return RowLimit(
+        before_columns=f"TOP {rows}", after_table=f"TABLESAMPLE SYSTEM ({percent} PERCENT)"
+    )
+
+
+_WORTH_SAMPLING = 64 * 1024 * 1024
+"""Bytes of a table from which its pages are sampled; of a smaller one, 8,000 pages are few."""
 
 
 def connection_text(dsn: str) -> str:
