@@ -309,6 +309,26 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         ),
     )
     yield _group(
+        "credentials",
+        "Keep what logs in to data catalogs in the system's keyring.",
+        LazyCommand(
+            "set",
+            "credentials:set_credential",
+            "Store a field of a credential in the system's keyring; the value is asked for,"
+            " unseen.",
+        ),
+        LazyCommand(
+            "list",
+            "credentials:list_credentials",
+            "List the credentials with their fields and where each is, without any value.",
+        ),
+        LazyCommand(
+            "rm",
+            "credentials:remove_credential",
+            "Remove a credential from the system's keyring.",
+        ),
+    )
+    yield _group(
         "memory",
         "Look at what earlier forges left for later ones, and forget it.",
         LazyCommand("list", "memory:list_memory", "List what is remembered of earlier forges."),

@@ -19,6 +19,7 @@ from fluid_build.text import did_you_mean, listed
 
 KEYRING_SERVICE = "fluid-forge"
 _KEYRING_PREFIX = "credential:"
+_KEYRING_NAMES = "credentials"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -142,26 +143,35 @@ def variable_name(name: str, key: str) -> str:
 
 
 def stored_secrets(name: str) -> dict[str, str]:
-    """Return the fields of a credential in the system's keyring; none where there is no keyring."""
+    """Return the fields of a credential in the system's keyring; none where there is no keyring.
+
+    An entry that somebody else wrote under that name counts for nothing.
+    """
+    text = _from_keyring(_KEYRING_PREFIX + name)
+    try:
+        fields = json.loads(text) if text else {}
+    except ValueError:
+        return {}
+    entries = fields.items() if isinstance(fields, dict) else ()
+    return {str(key): value for key, value in entries if isinstance(value, str)}
+
+
+def stored_names() -> tuple[str, ...]:
+    """Return the names of the credentials in the system's keyring, sorted."""
+    # A keyring can't list its entries, so their names are an entry too.
+    return tuple(sorted((_from_keyring(_KEYRING_NAMES) or "").split()))
+
+
+def _from_keyring(user: str) -> str | None:
     try:
         import keyring
         from keyring.errors import KeyringError
     except ImportError:  # the extra isn't installed
-        return {}
+        return None
     try:
-        text = keyring.get_password(KEYRING_SERVICE, _KEYRING_PREFIX + name)
+        return keyring.get_password(KEYRING_SERVICE, user)
     except KeyringError:  # this machine has no keyring, or it's locked
-        return {}
-    try:
-        fields = json.loads(text) if text else {}
-    except ValueError:
-        fields = None
-    if not isinstance(fields, dict):
-        raise UsageError(
-            f"The keyring's entry for the credential {name} can't be read.",
-            hint=f"Remove it with `fluid credentials rm {name}`, and set it again.",
-        )
-    return {str(key): value for key, value in fields.items() if isinstance(value, str)}
+        return None
 
 
 def store_secret(name: str, key: str, value: str) -> None:
@@ -191,11 +201,13 @@ def _write_stored(name: str, fields: Mapping[str, str]) -> None:
     except ImportError as error:
         raise missing_extra("catalogs", "Storing a credential") from error
     user = _KEYRING_PREFIX + name
+    names = {*stored_names(), name} if fields else {*stored_names()} - {name}
     try:
         if fields:
             keyring.set_password(KEYRING_SERVICE, user, json.dumps(dict(fields)))
         else:
             keyring.delete_password(KEYRING_SERVICE, user)
+        keyring.set_password(KEYRING_SERVICE, _KEYRING_NAMES, " ".join(sorted(names)))
     except KeyringError as error:
         raise UsageError(
             f"The system's keyring can't be used: {type(error).__name__}.",

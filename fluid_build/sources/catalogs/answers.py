@@ -31,6 +31,12 @@ def name_of(value: JsonValue, *keys: str) -> str:
     return text if isinstance(text, str) and len(text) <= _LONGEST_NAME else ""
 
 
+def token_of(value: JsonValue, *keys: str) -> str:
+    """Return the text at some keys as it is, to be sent back; "" where there is none."""
+    token = member(value, *keys)
+    return token if isinstance(token, str) else ""
+
+
 def objects_of(value: JsonValue, *keys: str) -> Iterator[JsonObject]:
     """Yield the objects in the list at some keys."""
     items = member(value, *keys)

@@ -44,6 +44,8 @@ _TITLE = "AWS Glue"
 _CONNECT_SECONDS = 10
 _READ_SECONDS = 30
 _ATTEMPTS = 4
+_TAG_ATTEMPTS = 2
+"""Tags are asked for one table at a time, and a draft can do without them."""
 _LONGEST_REASON = 240
 _AT_ONCE = 8
 """Requests at the same time; boto3 keeps ten connections."""
@@ -105,7 +107,7 @@ class _Reading:
     def snapshot(self, selection: Selection) -> CatalogSnapshot:
         session = self._session()
         self._glue = self._client(session, "glue")
-        self._lake_formation = self._client(session, "lakeformation")
+        self._lake_formation = self._client(session, "lakeformation", attempts=_TAG_ATTEMPTS)
         databases = list(self._databases(selection))
         tables: list[CatalogTable] = []
         skipped: list[Skipped] = []
@@ -147,7 +149,7 @@ class _Reading:
             region_name=region,
         )
 
-    def _client(self, session: Any, service: str) -> Any:
+    def _client(self, session: Any, service: str, *, attempts: int = _ATTEMPTS) -> Any:
         from botocore.config import Config  # type: ignore[import-untyped]
 
         return session.client(
@@ -156,7 +158,7 @@ class _Reading:
             config=Config(
                 connect_timeout=_CONNECT_SECONDS,
                 read_timeout=_READ_SECONDS,
-                retries={"max_attempts": _ATTEMPTS, "mode": "standard"},
+                retries={"total_max_attempts": attempts, "mode": "standard"},
             ),
         )
 
@@ -242,7 +244,8 @@ class _Reading:
             wide = {"TableWithColumns": {**place, "ColumnNames": columns}}
             of_columns = ask(Resource=wide) if columns else {}
         except (ClientError, BotoCoreError) as error:
-            self.has_tags = False  # Asking for each table would only take longer.
+            # Without the right, asking for the other tables would only take longer.
+            self.has_tags = not _code(error).startswith(_REFUSED)
             self.notes.append(
                 f"The tags of Lake Formation couldn't be read ({_code(error)}), so they are"
                 " left out."

@@ -161,7 +161,7 @@ def _declare(engine: Engine, tables: Sequence[CatalogTable], names: Sequence[str
         columns = _columns(table)
         listed = ", ".join(f"{quote(column.alias)} {column.type}" for column in columns)
         connection.execute(f"CREATE TABLE {relation} ({listed})")
-        types = connection.table(relation).types
+        types = connection.sql(f"FROM {relation}").types
         declared.append(
             Table(
                 name=name,

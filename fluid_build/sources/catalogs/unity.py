@@ -13,7 +13,14 @@ from urllib.parse import quote
 from fluid_build.errors import SourceError
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.sources.catalogs.address import CatalogAddress
-from fluid_build.sources.catalogs.answers import member, name_of, objects_of, text_of, texts_of
+from fluid_build.sources.catalogs.answers import (
+    member,
+    name_of,
+    objects_of,
+    text_of,
+    texts_of,
+    token_of,
+)
 from fluid_build.sources.catalogs.http import MOST_PAGES, Endpoint, JsonClient, base_url
 from fluid_build.sources.catalogs.labels import as_tags, domain_in, owner_named, owners_in
 from fluid_build.sources.catalogs.logins import bearer, chosen_host, unknown_credential
@@ -120,7 +127,7 @@ class _Reading:
             page = {"max_results": _PAGE, **params, **({"page_token": token} if token else {})}
             answer = self.client.get(f"{_API}{path}", page)
             yield from objects_of(answer, key)
-            following = text_of(answer, "next_page_token")
+            following = token_of(answer, "next_page_token")
             if not following or following == token:
                 return
             token = following
