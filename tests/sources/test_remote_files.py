@@ -1,12 +1,7 @@
 """Files in an object store and on a web server: read once, like files of this machine."""
 
-import http.server
-import ssl
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -23,6 +18,7 @@ from fluid_build.errors import (
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from tests.sources.object_store import ObjectStore
+from tests.sources.web_server import web_server
 
 
 def write_shop(folder: Path) -> Path:
@@ -131,46 +127,6 @@ def test_a_server_that_is_down_is_said(s3: ObjectStore, monkeypatch: pytest.Monk
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(SourceUnreachableError, match=r"s3://lake/x can't be reached"):
         open_source("s3://lake/x")
-
-
-class _Web(http.server.SimpleHTTPRequestHandler):
-    """A folder on the web, and what servers do wrong."""
-
-    def log_message(self, *_: object) -> None: ...
-
-    def send_head(self):  # type: ignore[no-untyped-def]
-        if self.path.startswith("/moved"):
-            self.send_response(302)
-            self.send_header("Location", "/customers.csv")
-            self.end_headers()
-            return None
-        if self.path.startswith("/denied"):
-            self.send_error(403)
-            return None
-        if self.path.startswith("/half"):
-            self.send_response(200)
-            self.send_header("Content-Length", "1000")
-            self.end_headers()
-            return None
-        self.path = self.path.partition("?")[0]
-        return super().send_head()
-
-
-@contextmanager
-def web_server(folder: Path, certificate: Path | None = None) -> Iterator[str]:
-    handler = partial(_Web, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    if certificate is not None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    scheme = "http" if certificate is None else "https"
-    try:
-        yield f"{scheme}://localhost:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture

@@ -193,7 +193,7 @@ def _patterns_of_period(paths: Sequence[Path], folder: Path) -> Iterator[str]:
     if None in periods or not flat or len(around) != 1 or len(endings) != 1:
         return
     (before, after), ending = next(iter(around)), as_pattern(next(iter(endings)))
-    for gap in ("?[0-9]", "[0-9]", ""):
+    for gap in ("[-_. ][0-9]", "[0-9]", ""):
         yield f"/{as_pattern(before)}{gap}*{as_pattern(after)}{ending}"
 
 
