@@ -18,6 +18,8 @@ import pymysql
 import pytest
 from pymysql.constants import CLIENT
 
+ANSI = "SET sql_mode = 'ANSI_QUOTES'"
+"""Has the server read double quotes as other databases do."""
 NOT_INSTALLED = "MariaDB's server isn't installed"
 _REQUIRED = "TESTS_REQUIRE_MARIADB"
 _MOST_SECONDS = 60

@@ -11,13 +11,15 @@ class Extension:
     ``name`` is DuckDB's name of it. ``extra`` is our extra that installs its wheel, "" where the
     core does. ``database_type`` is the type of the databases that it attaches, "" where it
     attaches none; ``<type>_query`` runs SQL on such a database. ``settings`` are DuckDB's settings
-    that it has to be used with, here and in a dbt project.
+    that it has to be used with, here and in a dbt project. ``threads`` is how many connections may
+    use it at a time, None for any number.
     """
 
     name: str
     extra: str = ""
     database_type: str = ""
     settings: Mapping[str, str] = field(default_factory=dict, hash=False)
+    threads: int | None = None
 
     @property
     def wheel(self) -> str:
@@ -33,6 +35,8 @@ MYSQL_SCANNER = Extension(
     database_type="mysql",
     # The server sends a TIMESTAMP in the session's time zone. And a TINYINT(1) may hold any number.
     settings={"mysql_session_time_zone": "+00:00", "mysql_tinyint1_as_boolean": "false"},
+    # Read by several at once, version 1.5.5 fails with basic_string::_M_create, or crashes.
+    threads=1,
 )
 HTTPFS = Extension("httpfs", extra="http")
 AWS = Extension("aws", extra="s3")

@@ -52,7 +52,7 @@ def duckdb_profile(
         "type": "duckdb",
         "path": database_file(f"{database}.duckdb"),
         "schema": DUCKDB_SCHEMA,
-        "threads": _THREADS,
+        "threads": min([_THREADS, *(each.threads for each in extensions if each.threads)]),
         "settings": {"TimeZone": "UTC", **_settings(extensions)},
     }
     modules = [*plugin_modules(extensions), *further_plugins]
