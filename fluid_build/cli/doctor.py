@@ -38,6 +38,7 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "llm": ("httpx", "agents that use a language model"),
     "dbt": ("dbt", "building the dbt project with `fluid verify --dbt`"),
     "postgres": ("psycopg", "PostgreSQL sources, and a store that a team shares"),
+    "mysql": ("duckdb_extension_mysql_scanner", "MySQL and MariaDB sources"),
     "mcp": ("mcp", "tools of MCP servers"),
     "otel": ("opentelemetry.sdk", "traces and metrics"),
     "vectors": ("numpy", "memory that is searched by meaning"),
