@@ -25,7 +25,7 @@ from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.source_screen import source_screen, table_screen
 from fluid_build.report.terminal.summary_screen import MOST_TABLES_IN_FULL, summary_screen
 from fluid_build.report.view import source_view
-from fluid_build.sources.table_choice import TableName, chosen_table
+from fluid_build.sources.table_choice import TableName, chosen_table, may_be_nested
 from fluid_build.text import listed
 
 _NO_READ_ARGUMENTS = ReadArguments()
@@ -131,12 +131,23 @@ class _TableChoice:
         self._name = ""
 
     def check(self, names: Sequence[TableName]) -> None:
-        """Find the table; UsageError, before a row is read, where there is no such table."""
-        if self._requested is not None:
+        """Find the table; UsageError, before a row is read, where there is no such table.
+
+        What nested columns are split into is only known once they are read.
+        """
+        if self._requested is None:
+            return
+        try:
             self._name = chosen_table(self._requested, names)
+        except UsageError:
+            if not may_be_nested(self._requested, names):
+                raise
 
     def profile_in(self, profiled: Profile) -> TableProfile:
         """Return its profile; SourceUnreadableError, with the reason, where it was skipped."""
+        if self._requested is not None and not self._name:
+            names = [TableName(table.name) for table in profiled.tables]
+            self._name = chosen_table(self._requested, names)
         for table in profiled.tables:
             if table.name == self._name:
                 return table

@@ -14,7 +14,8 @@ from fluid_build.sources.base import DeclaredForeignKey, OpenSource, Skipped, So
 from fluid_build.sources.conventions import NO_ANSWERS
 from fluid_build.sources.engine import DUCKDB_ERRORS, Engine, reason, starting
 from fluid_build.sources.kinds import COMBINED
-from fluid_build.sources.options import READ_ALL, ReadOptions
+from fluid_build.sources.nested.tables import split_nested
+from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.source_names import check_name
 from fluid_build.sources.sql import literal, quote
@@ -80,7 +81,8 @@ def open_several(
             with _opened(request, memory_limit, on_progress) as source:
                 own_name = request.name or free_name(source_identifier(source.name), names)
                 names.add(own_name)
-                parts.append(_part(engine, source, own_name, f"source_{number}", on_progress))
+                part = _part(engine, source, own_name, f"source_{number}", on_progress)
+            parts.append(_split(part, request, on_progress))
         if not any(part.tables for part in parts):
             raise EmptySourceError(
                 f"No table of {_joined(parts)} could be read.",
@@ -93,7 +95,7 @@ def open_several(
             tables=tuple(table for part in parts for table in part.tables),
             skipped=tuple(skipped for part in parts for skipped in part.skipped),
             notes=tuple(note for part in parts for note in part.notes),
-            cleanup=[engine],
+            cleanup=[engine, *(each for part in parts for each in part.cleanup)],
             conventions=next(
                 (part.conventions for part in parts if part.conventions != NO_ANSWERS), NO_ANSWERS
             ),
@@ -134,12 +136,17 @@ def _joined(parts: Sequence[OpenSource]) -> str:
     return "_".join(names)
 
 
+def _unsplit(request: SourceRequest) -> Nested:
+    return "keep" if "nested" in request.address.kind.options else request.read.nested
+
+
 def _opened(request: SourceRequest, memory_limit: str | None, on_progress: OnProgress) -> Source:
     source = open_source(
         request.address,
         memory_limit=memory_limit,
         on_progress=on_progress,
-        **request.read.as_settings(),
+        # Nested columns are split once they are copied, so that each document is copied once.
+        **replace(request.read, nested=_unsplit(request)).as_settings(),
     )
     if not source.has_data:
         source.close()
@@ -173,6 +180,16 @@ def _part(
         conventions=source.conventions,
         opened_as=source.opened_as,
     )
+
+
+def _split(part: OpenSource, request: SourceRequest, on_progress: OnProgress) -> OpenSource:
+    """Split the nested columns of a source that was copied, if that's asked for."""
+    if request.read.nested == "split" and "nested" in request.address.kind.options:
+        split_nested(part, on_progress)
+    if part.opened_as is not None:
+        options = replace(part.opened_as.options, nested=request.read.nested)
+        part.opened_as = replace(part.opened_as, options=options)
+    return part
 
 
 def _copy(

@@ -53,6 +53,12 @@ def chosen_table(requested: str, names: Sequence[TableName]) -> str:
     raise UsageError(f"The source has no table {requested}.", hint=tables_hint(requested, names))
 
 
+def may_be_nested(requested: str, names: Sequence[TableName]) -> bool:
+    """Return whether a name may be that of a table split from the nested columns of another."""
+    spellings = [spelling for name in names for spelling in _lower(name)]
+    return any(requested.lower().startswith(f"{spelling}__") for spelling in spellings)
+
+
 def _lower(name: TableName) -> set[str]:
     return {spelling.lower() for spelling in name.spellings}
 
