@@ -145,6 +145,7 @@ def _is_consistent(content: PageContent, proof: Proof) -> bool:
         table.verdict in ("proven", "empty")
         and not (table.missing or table.unexpected or table.type_differences)
         and all(figure.holds for figure in table.checks)
+        and (table.nested is None or table.nested.holds)
         for table in proof.tables
     )
 
@@ -212,3 +213,5 @@ def _remarks(tables: Sequence[TableProof]) -> Iterator[str]:
     for table in tables:
         for lines in table.text.left_out if table.text else ():
             yield f"Lines of {table.table} that aren't rows: {lines}."
+        if table.nested and table.nested.holds:
+            yield f"Nested data of {table.table}: {table.nested.sentence}."

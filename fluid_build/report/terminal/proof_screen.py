@@ -65,6 +65,14 @@ def proof_section(
         remarks = "; ".join(left_out[:_MOST_REMARKS])
         yield indented(f"Lines that aren't rows: {remarks}", "dim")
         yield from more(len(left_out) - _MOST_REMARKS)
+    nested = [
+        f"{table.table}: {table.nested.sentence}"
+        for table in proof.tables
+        if table.nested and table.nested.holds
+    ]
+    if nested:
+        yield indented(f"Nested data: {'; '.join(nested[:_MOST_REMARKS])}", "dim")
+        yield from more(len(nested) - _MOST_REMARKS)
     yield Text()
     yield verdict_line(proof, tick=tick)
     lost = [table for table in proof.tables if table.verdict == "lost"]
@@ -174,6 +182,8 @@ def _loss(table: TableProof) -> Iterator[Part]:
             yield from _failed_check(figure)
     if table.text is not None:
         yield from _misread(table.text)
+    if table.nested is not None and not table.nested.holds:
+        yield indented(f"Nested data: {table.nested.sentence}")
     if table.differing:
         yield indented(_rows(table.differing))
 
@@ -198,6 +208,8 @@ def _loss_summary(table: TableProof) -> str:
         parts.append(f"{counted(len(table.type_differences), 'type')} changed")
     if table.text is not None and not table.text.holds:
         parts.append("differs from its files")
+    if table.nested is not None and not table.nested.holds:
+        parts.append("documents differ")
     failed = sum(not figure.holds for figure in table.checks)
     if failed:
         parts.append(f"{counted(failed, 'check')} failed")

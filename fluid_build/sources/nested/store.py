@@ -26,7 +26,7 @@ class NestedStore:
 
     def _count(self, entries: str) -> int:
         row = self._connection.execute(
-            f"SELECT count(*) FROM {entries} WHERE database_name = ? AND NOT internal", [_DATABASE]
+            f"SELECT count(*) FROM {entries} WHERE database_name = '{_DATABASE}' AND NOT internal"
         ).fetchone()
         return int(row[0]) if row else 0
 

@@ -9,6 +9,7 @@ import duckdb
 from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.base import Source, Table
+from fluid_build.text import counted
 from fluid_build.transform.proof.row_comparison import Counts, between, count, describe
 
 
@@ -31,6 +32,19 @@ class NestedProof(ModelPart):
     def holds(self) -> bool:
         """Whether every document was rebuilt exactly, and no other."""
         return self.types_equal and not self.missing and not self.unexpected
+
+    @property
+    def sentence(self) -> str:
+        """The result as a clause about the table."""
+        tables = counted(len(self.tables), "table")
+        if self.holds:
+            return f"{counted(self.documents, 'document')} rebuilt exactly from {tables}"
+        if not self.missing and not self.unexpected:
+            return f"documents rebuilt from {tables} have other types"
+        return (
+            f"{self.missing:,} of {counted(self.documents, 'document')} can't be rebuilt from"
+            f" {tables}, and {self.unexpected:,} rebuilt ones aren't in the source"
+        )
 
 
 def prove_nested(source: Source, table: Table) -> NestedProof | None:
