@@ -50,7 +50,7 @@ class FilePart:
     encoding: str = "utf-8"
 
 
-NotARow: TypeAlias = Literal["title", "total", "note", "blank"]
+NotARow: TypeAlias = Literal["title", "units", "header", "subtotal", "total", "note", "blank"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,10 @@ class InFiles:
     ``mended`` says that lines of them had to be repaired or left out, which DuckDB would not do
     by itself; ``copied`` that they were read from copies in UTF-8 with even line ends. ``in_place``
     is False where DuckDB can read all rows of the files but can't run every query on them.
-    ``left_out`` are the lines above and below the table that are no rows. ``period`` is the column
-    that has the period in the files' names. ``remote`` is set where the files aren't on this
-    machine: then the tables were staged, and the paths are those of the local copies.
+    ``left_out`` are the lines that are no rows: above and below the table, and among its rows.
+    ``period`` is the column that has the period in the files' names. ``remote`` is set where the
+    files aren't on this machine: then the tables were staged, and the paths are those of the local
+    copies.
     """
 
     format: Format
@@ -103,7 +104,7 @@ class InFiles:
 
     @property
     def trimmed(self) -> bool:
-        """Whether lines below the table were left out, which DuckDB would not do by itself."""
+        """Whether lines below the header were left out, which DuckDB would not do by itself."""
         return any(line.what != "title" for line in self.left_out)
 
 

@@ -203,3 +203,47 @@ def test_a_file_that_reads_differently_now_is_red(fluid: Fluid, tmp_path: Path) 
     folder, _ = forged(fluid, source)
     source.write_text("beleg;umsatz;kurs\nR1;654.159;46.88\nR2;12.500;3.5\n")
     assert fluid("verify", folder).code != 0
+
+
+OFFICE = """sep=;
+Umsatz nach Region;;;;;
+;;;;;
+Beleg;Region;Datum;Umsatz;Kurs;
+;;;EUR;;
+B1;Nord;03.04.2024;654.159;46,88;
+B2;Nord;13.04.2024;1.250;3,50;
+Zwischensumme;;;655.409;50,38;
+B3;West;14.04.2024;12.500;7,10;
+B4;West;15.04.2024;(77.120);(12,75);
+Zwischensumme;;;-64.620;-5,65;
+Gesamt;;;590.789;44,73;
+*) in Klammern: Storno
+"""
+
+
+@pytest.mark.usefixtures("dbt")
+def test_a_business_csv_builds_and_is_proven(fluid: Fluid, tmp_path: Path) -> None:
+    """As Excel saves a report in German: its lines that are no rows are left out."""
+    source = written(tmp_path / "umsatz.csv", OFFICE.replace("\n", "\r\n"), "cp1252")
+    folder, tables = forged(fluid, source)
+    sales = tables["umsatz"]
+    assert (sales["rows"], sales["primary_key"]) == (4, ["Beleg"])
+    assert bounds_of(sales, "Umsatz") == ("-77120", "654159")
+    assert bounds_of(sales, "Kurs") == ("-12.75", "46.88")
+    outcome = fluid("verify", folder, "--dbt", "--trust")
+    assert outcome.code == 0, outcome.out
+    assert outcome.out.count("✓ Proven") == 2
+
+
+def test_an_answer_for_a_column_is_followed_by_the_next_forge_and_dbt(
+    fluid: Fluid, tmp_path: Path, dbt: object
+) -> None:
+    """The review asks about the column, and the decision on it is what is built."""
+    source = written(tmp_path / "sales.csv", OPEN)
+    folder, _ = forged(fluid, source)
+    asked = fluid("review", folder, "--answer", "text-sales.umsatz=3")
+    assert asked.code == 0, asked.err
+    forged(fluid, source)
+    staging = "".join(file.read_text() for file in (folder / "dbt").rglob("stg_*.sql"))
+    assert "AS DOUBLE) AS umsatz" in staging
+    assert fluid("verify", folder, "--dbt", "--trust").code == 0

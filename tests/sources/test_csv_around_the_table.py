@@ -253,3 +253,59 @@ def test_every_row_between_titles_and_totals_is_read(
     names, found, _, _ = read(written(tmp_path, text))
     assert names == ["name", "units", "amount"]
     assert found == rows
+
+
+def test_units_below_the_header_are_no_row(tmp_path: Path) -> None:
+    """Short words over numbers alone: the columns keep their types."""
+    text = SALES.replace("amount\n", "amount\n;pcs;EUR\n")
+    _, rows, note, left_out = read(written(tmp_path, text))
+    assert (rows, left_out) == (SOLD, [(2, "units")])
+    assert "Line 2 holds units and was left out." in note
+
+
+def test_a_first_row_of_words_over_words_is_a_row(tmp_path: Path) -> None:
+    """Names are short too, and no units of anything."""
+    _, rows, _, left_out = read(written(tmp_path, "a;b;n\nx;y;\nv;w;1\nu;z;2\n"))
+    assert (len(rows), left_out) == (3, [])
+
+
+def test_a_header_that_is_repeated_is_no_row(tmp_path: Path) -> None:
+    """A printed list has it on each page."""
+    header, *lines = SALES.splitlines(keepends=True)
+    _, rows, _, left_out = read(
+        written(tmp_path, "".join([header, *lines[:1], header, *lines[1:]]))
+    )
+    assert (rows, left_out) == (SOLD, [(3, "header")])
+
+
+def test_subtotals_among_the_rows_are_left_out(tmp_path: Path) -> None:
+    """Each adds up the rows since the one before, and the total all of them."""
+    text = (
+        "region;customer;amount\nN;A;10,50\nN;B;20,00\nSubtotal;;30,50\nS;C;5,00\nS;D;6,25\n"
+        "Subtotal;;11,25\nTotal;;41,75\n"
+    )
+    _, rows, _, left_out = read(written(tmp_path, text))
+    assert [row[1:] for row in rows] == [("A", 10.5), ("B", 20.0), ("C", 5.0), ("D", 6.25)]
+    assert left_out == [(4, "subtotal"), (7, "total"), (8, "total")]
+
+
+def test_a_row_that_is_only_called_like_a_subtotal_stays(tmp_path: Path) -> None:
+    """A place may be called Sum, and a company Total."""
+    text = "name;customer;amount\nAcme;A;10,50\nTotal;B;20,00\nShell;C;5,00\nEsso;D;6,25\n"
+    _, rows, _, left_out = read(written(tmp_path, text))
+    assert (len(rows), left_out) == (4, [])
+
+
+def test_a_header_of_two_rows_gives_both_names(tmp_path: Path) -> None:
+    """A year over its quarters."""
+    text = "region;2023;;2024;\n;Q1;Q2;Q1;Q2\nN;1;2;3;4\nS;5;6;7;8\n"
+    names, rows, _, left_out = read(written(tmp_path, text))
+    assert names == ["region", "2023 Q1", "2023 Q2", "2024 Q1", "2024 Q2"]
+    assert (len(rows), left_out) == (2, [])
+
+
+def test_blank_columns_and_rows_around_a_table_are_no_part_of_it(tmp_path: Path) -> None:
+    """The table may begin at B2, and each line may end in delimiters."""
+    names, rows, note, _ = read(written(tmp_path, ";;;\n;no;name;\n;1;a;\n;2;b;\n;;;\n"))
+    assert (names, rows) == (["no", "name"], [(1, "a"), (2, "b")])
+    assert "2 columns without a name and values left out." in note

@@ -13,7 +13,10 @@ _NO_DELIMITER = "\x1f"
 # many have any delimiter at all: ragged files are still tables.
 _LEAST_AGREEMENT = 0.6
 _ALMOST_ALL = 0.95
-_NUMBER = re.compile(r"[-+]?[$€£]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?%?")
+_NUMBER = re.compile(
+    r"[(]?[-+]?[$€£]?[ ]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?"
+    r"(?:[ ]?(?:%|[€$£]|EUR|USD|GBP|CHF))?[)]?-?"
+)
 _DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.,Z+-]*)?")
 # Where quotes are doubled, a backslashed one is followed by its twin or by the field's end.
 _BACKSLASHED = re.compile(r"""\\"(?!["\s,;|^~\x1f]|$)""")
@@ -39,7 +42,8 @@ class Dialect:
     """``names`` has one entry a column, empty where there is no name for it.
 
     ``preamble`` is how many lines stand before the header (or the data, if ``header`` is False);
-    ``declared`` says that the first of them, such as ``sep=;``, names the delimiter.
+    ``declared`` says that the first of them, such as ``sep=;``, names the delimiter, and ``groups``
+    how many of the last of them are part of the header.
     """
 
     delimiter: str
@@ -48,6 +52,7 @@ class Dialect:
     preamble: int
     names: tuple[str, ...]
     declared: bool = False
+    groups: int = 0
 
 
 def sniff(sample: str, *, complete: bool) -> Dialect | None:
@@ -196,35 +201,81 @@ def _with_header(
 ) -> Dialect:
     start = table_start(records, width)
     # Lines before the table are counted as lines, blank ones included.
-    above = records[: start.titles]
+    above = records[: start.titles + start.rows - 1]
     lines = sum(max(1, sum(field.count("\n") for field in row) + 1) for row in above)
-    return Dialect(delimiter, escape, start.header, lines, start.names)
+    return Dialect(delimiter, escape, start.header, lines, start.names, groups=start.rows - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class TableStart:
     """Where a table begins: the records above it, whether a header follows, and its names.
 
-    ``names`` has one entry a column, empty where there is no name for it.
+    ``names`` has one entry a column, empty where there is no name for it. ``rows`` are those of
+    the header: two where groups of columns have a name as well.
     """
 
     titles: int
     header: bool
     names: tuple[str, ...]
+    rows: int = 1
 
 
 def table_start(records: Sequence[Sequence[str]], width: int) -> TableStart:
-    """Return where the table begins among records, at least one of which isn't blank."""
+    """Return where the table begins among records, at least one of which isn't blank.
+
+    Blank columns say nothing about where that is.
+    """
+    full = [record for record in records if len(record) > 1]
+    used = [i for i in range(width) if any(i < len(row) and row[i].strip() for row in full)]
+    if not 1 < len(used) < width:
+        return _table_start(records, width)
+    dense = [
+        [row[i] if i < len(row) else "" for i in used] if len(row) > 1 else row for row in records
+    ]
+    start = _table_start(dense, len(used))
+    named = dict(zip(used, start.names, strict=True))
+    return replace(start, names=tuple(named.get(i, "") for i in range(width)))
+
+
+def _table_start(records: Sequence[Sequence[str]], width: int) -> TableStart:
     titles = _preamble(records, width)
+    for row in (titles - 1, titles):
+        names = _grouped_names(records, row) if row >= 0 else ()
+        if names:
+            return TableStart(row, True, names, rows=2)
     rows = [record for record in records[titles:] if record]
     first, below = rows[0], rows[1:]
     if not is_header(first, below):
         return TableStart(titles, False, ("",) * width)
-    names = [field.strip() for field in first]
-    while len(names) > width and not names[-1]:
-        names.pop()
-    names += [""] * (width - len(names))
-    return TableStart(titles, True, tuple(names))
+    names_read = [field.strip() for field in first]
+    while len(names_read) > width and not names_read[-1]:
+        names_read.pop()
+    names_read += [""] * (width - len(names_read))
+    return TableStart(titles, True, tuple(names_read))
+
+
+def _grouped_names(records: Sequence[Sequence[str]], row: int) -> tuple[str, ...]:
+    """Return the names of a header of two rows; empty where those there aren't one.
+
+    The first row has groups, each over several names of the second: ``2023`` over ``Q1``, ``Q2``.
+    """
+    if row + 2 >= len(records) or len(records[row]) != len(records[row + 1]):
+        return ()
+    groups, cells = ([cell.strip() for cell in records[at]] for at in (row, row + 1))
+    below = [record for record in records[row + 2 :] if record][:200]
+    named = [i for i, cell in enumerate(cells) if cell]
+    under_blank = [i for i in named if not groups[i]]
+    starts = [i for i in named if groups[i] and i + 1 in under_blank]
+    if not starts or any(is_value(cells[i]) and not _YEAR.fullmatch(cells[i]) for i in named):
+        return ()
+    columns = [[r[i].strip() for r in below if i < len(r) and r[i].strip()] for i in named]
+    if not all(column and all(map(is_value, column)) for column in columns):
+        return ()
+    names, group = [], ""
+    for i, cell in enumerate(cells):
+        group = groups[i] or (group if cell else "")
+        names.append(" ".join(filter(None, (group, cell))))
+    return tuple(names) if len(set(names)) == len(names) and all(names) else ()
 
 
 def _preamble(records: Sequence[Sequence[str]], width: int) -> int:

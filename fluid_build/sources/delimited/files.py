@@ -44,7 +44,7 @@ from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, LeftOut, Options
 from fluid_build.sources.sql import quote
 from fluid_build.sources.uri import as_pattern
-from fluid_build.text import listed, noun
+from fluid_build.text import counted, listed, noun
 
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
 """What Python raises where a text file can't be read."""
@@ -95,6 +95,11 @@ def stage_csv(
     loaded, verdicts = _staged(
         connection, _Staging(present, names, files, folder), relation, answers
     )
+    blank = _blank_columns(present, verdicts)
+    if blank:
+        notes.append(f"{counted(len(blank), 'column')} without a name and values left out.")
+    for _, alias in blank:
+        connection.execute(f"ALTER TABLE {relation} DROP COLUMN {quote(alias)}")
     columns = tuple(
         Column(
             name,
@@ -104,6 +109,7 @@ def stage_csv(
             spelling=verdict.spelling,
         )
         for (name, alias), verdict in verdicts.items()
+        if (name, alias) not in blank
     )
     notes += [note for file in loaded for note in file.notes]
     notes += [f"{name}: {verdict.note}" for (name, _), verdict in verdicts.items() if verdict.note]
@@ -128,11 +134,44 @@ def text_again(
     files = TableFiles("", "csv", paths, origin.root, origin.period)
     opened = (readable(connection, path, folder) for path in paths)
     present = [file for file in opened if file is not None]
-    if set(all_names(present, files)) != set(names):
+    blank = [name for name in _unnamed(present) if name not in names]
+    if set(all_names(present, files)) != {*names, *blank}:
         raise ValueError("Their columns have changed.")
-    with text_table(connection, len(names)) as target:
-        _load_all(connection, _Staging(present, names, files, folder), target)
+    with text_table(connection, len(names) + len(blank)) as target:
+        _load_all(connection, _Staging(present, (*names, *blank), files, folder), target)
+        if any(_holds_text(connection, target, name) for name in target.columns[len(names) :]):
+            raise ValueError("Their columns have changed.")
         yield target.relation
+
+
+def _unnamed(files: Sequence[Readable]) -> list[str]:
+    """Return what columns that no file has a name for are called."""
+    pairs = [
+        (name, given)
+        for file in files
+        for name, given in zip(own_names(file.dialect), file.dialect.names, strict=True)
+    ]
+    named = {name for name, given in pairs if given}
+    return list(dict.fromkeys(name for name, _ in pairs if name not in named))
+
+
+def _blank_columns(
+    files: Sequence[Readable], verdicts: Mapping[tuple[str, str], TextColumn]
+) -> set[tuple[str, str]]:
+    """Return the columns without a name and without a value, which are what a table has around it.
+
+    A table without a header has no names, and none is left out where there'd be nothing left.
+    """
+    if not all(file.dialect.header for file in files):
+        return set()
+    unnamed = _unnamed(files)
+    blank = {key for key, verdict in verdicts.items() if verdict.is_blank and key[0] in unnamed}
+    return blank if len(blank) < len(verdicts) else set()
+
+
+def _holds_text(connection: duckdb.DuckDBPyConnection, target: Target, column: str) -> bool:
+    row = connection.execute(f"SELECT count({quote(column)}) FROM {target.relation}").fetchone()
+    return bool(row and row[0])
 
 
 def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
@@ -150,7 +189,7 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
 def _titles(file: Readable) -> list[LeftOut]:
     """Return the lines before the table; the one that names the delimiter says nothing else."""
     first = 2 if file.dialect.declared else 1
-    lines = range(first, file.dialect.preamble + 1)
+    lines = range(first, file.dialect.preamble + 1 - file.dialect.groups)
     return [LeftOut(file.source.name, line, "title") for line in lines]
 
 

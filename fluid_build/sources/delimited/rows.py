@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import duckdb
 
 from fluid_build.sources.delimited.dialect import Dialect
+from fluid_build.sources.delimited.inner_rows import leave_out_inner
 from fluid_build.sources.delimited.readable import Readable, options_of, own_names
 from fluid_build.sources.delimited.repair import Rejected, mend
 from fluid_build.sources.delimited.tail import notes_on, possibly_below
@@ -95,9 +96,11 @@ def load(
     rejected = _insert(connection, file.place, file.dialect, sources, target)
     columns = tuple(quote(target.columns[names.index(name)]) for name in own_names(file.dialect))
     loaded = Loaded(target.relation, columns, first)
+    inner = () if target.guesses else leave_out_inner(connection, file, loaded)
     trimmed = trim(connection, file.place, file.dialect, loaded, rejected, records)
     rejected = trimmed.rejected
-    left_out = tuple(replace(line, file=file.source.name) for line in trimmed.left_out)
+    lines = sorted((*inner, *trimmed.left_out), key=lambda line: line.line)
+    left_out = tuple(replace(line, file=file.source.name) for line in lines)
     notes = notes_on(left_out, named=len(table.paths) > 1)
     if not rejected:
         return LoadedFile(left_out=left_out, notes=tuple(notes))

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import duckdb
 
+from fluid_build.sources.delimited.affixes import bare_number
 from fluid_build.sources.delimited.dialect import Dialect, is_value, records_of
 from fluid_build.sources.origin import LeftOut, NotARow
 from fluid_build.sources.sql import literal
@@ -24,6 +25,9 @@ _MOST = 10
 
 _ROUNDING = 0.0051
 """How far a printed total may be from the sum: half of a hundredth, and a little for doubles."""
+
+_VALUE = "[(]?[-+]?[0-9][-+0-9.,:/ ]*[)]?"
+"""A number or a date, by its characters."""
 
 _LABEL = re.compile(
     r"""(?:(?:(?:grand|sub|net|gross|overall|running)[ -]?)?totals?
@@ -94,7 +98,8 @@ def below_table(records: Sequence[Record], width: int, ask: Ask) -> list[tuple[R
 
 def possibly_below(records: Sequence[Record], width: int) -> list[Record]:
     """Return the records at the end of a file that, judged by themselves, may not be rows."""
-    last = takewhile(lambda record: _may_be_below(record, width), reversed(records))
+    left = min((record.filled[0] for record in records if record.filled), default=0)
+    last = takewhile(lambda record: _may_be_below(record, width, left), reversed(records))
     block = list(last)[::-1]
     if len(block) == len(records) or sum(bool(record.filled) for record in block) > _MOST:
         return []
@@ -119,17 +124,19 @@ def _judge(block: Sequence[Record], width: int, above: Above) -> list[tuple[Reco
     return judged if row < 0 else row
 
 
-def _may_be_below(record: Record, width: int) -> bool:
+def _may_be_below(record: Record, width: int, left: int) -> bool:
+    """Return whether a record may be a total or a note; ``left`` is the first column in use."""
     if not record.filled:
         return True
     if len(record.fields) > width or width < 2:
         return False
     first = record.fields[record.filled[0]].strip()
     is_sparse = len(record.filled) == 1 or len(record.fields) < width
-    return is_sparse or _is_label(first) or (record.filled[0] > 0 and is_value(first))
+    return is_sparse or is_label(first) or (record.filled[0] > left and is_value(first))
 
 
-def _is_label(text: str) -> bool:
+def is_label(text: str) -> bool:
+    """Return whether a text is what totals are called."""
     return _LABEL.fullmatch(text) is not None
 
 
@@ -137,8 +144,8 @@ def _is_total(record: Record, width: int, above: Above) -> bool:
     if len(record.fields) != width or not above.rows:
         return False
     filled = record.filled
-    summed = [_is_sum(record.fields[i], above.sums[i]) for i in filled]
-    if _is_label(record.fields[filled[0]].strip()):
+    summed = [_is_a_sum(record.fields[i], above.sums[i]) for i in filled]
+    if is_label(record.fields[filled[0]].strip()):
         lacks = any(i not in filled for i in above.complete)
         return len(filled) > 1 and (any(summed) or lacks or filled[0] in above.values)
     nameless = 0 in above.complete and 0 not in filled
@@ -152,22 +159,27 @@ def _is_note(record: Record, width: int, above: Above, *, apart: bool) -> bool:
     return apart or (len(record.filled) == 1 and record.filled[0] == 0 and 0 in above.values)
 
 
-def _is_sum(text: str, sums: tuple[float | None, float | None]) -> bool:
+def _is_a_sum(text: str, sums: tuple[float | None, float | None]) -> bool:
     """Return whether a text is the sum of its column, read by either convention.
 
     0 proves nothing.
     """
-    pairs = zip((_number(text, "."), _number(text, ",")), sums, strict=True)
-    return any(
-        own is not None and total and abs(own - total) <= _ROUNDING + 1e-9 * abs(total)
-        for own, total in pairs
-    )
+    return any(is_sum(text, mark, total) for mark, total in zip(".,", sums, strict=True) if total)
 
 
-def _number(text: str, decimal: str) -> float | None:
+def is_sum(text: str, mark: str, total: float) -> bool:
+    """Return whether a text is a sum by a decimal mark, but for rounding; 0 proves nothing."""
+    own = number_of(text, mark)
+    return own is not None and total != 0 and abs(own - total) <= _ROUNDING + 1e-9 * abs(total)
+
+
+def number_of(text: str, decimal: str) -> float | None:
     """Return a number by a convention; None where the text is none."""
     groups = SPACES + ("," if decimal == "." else ".")
-    bare = text.strip().translate({ord(mark): None for mark in groups}).replace(decimal, ".")
+    text = text.strip()
+    if text.startswith("(") and text.endswith(")"):
+        text = f"-{text[1:-1]}"
+    bare = text.translate({ord(mark): None for mark in groups}).replace(decimal, ".")
     try:
         return float(bare) if bare and not bare[-1].isalpha() else None
     except ValueError:
@@ -178,7 +190,7 @@ def above(connection: duckdb.DuckDBPyConnection, rows: str, columns: Sequence[st
     """Return what some rows hold; ``rows`` is a query, and its ``columns`` are text."""
     figures = ", ".join(
         f"count_if(trim(coalesce({name}, '')) = ''),"
-        f" coalesce(bool_and(regexp_full_match(trim({name}), '[-+]?[0-9][-+0-9.,:/ ]*')), false),"
+        f" coalesce(bool_and(regexp_full_match(trim({name}), {literal(_VALUE)})), false),"
         f" sum({_summed(name, '.')}), sum({_summed(name, ',')})"
         for name in columns
     )
@@ -195,9 +207,10 @@ def above(connection: duckdb.DuckDBPyConnection, rows: str, columns: Sequence[st
 
 def _summed(column: str, decimal: str) -> str:
     groups = SPACES + ("," if decimal == "." else ".")
-    bare = f"translate({column}, {literal(groups)}, '')"
+    number = bare_number(column)
+    bare = f"translate({number}, {literal(groups)}, '')"
     read = bare if decimal == "." else f"replace({bare}, ',', '.')"
-    return f"CASE WHEN regexp_matches({column}, '[0-9]$') THEN TRY_CAST({read} AS DOUBLE) END"
+    return f"CASE WHEN regexp_matches({number}, '[0-9]$') THEN TRY_CAST({read} AS DOUBLE) END"
 
 
 def notes_on(left_out: Sequence[LeftOut], *, named: bool) -> list[str]:
@@ -207,6 +220,9 @@ def notes_on(left_out: Sequence[LeftOut], *, named: bool) -> list[str]:
         "total": ("holds a total", "hold totals"),
         "note": ("holds a note below the table", "hold notes below the table"),
         "blank": ("below the table is blank", "below the table are blank"),
+        "units": ("holds units", "hold units"),
+        "header": ("repeats the header", "repeat the header"),
+        "subtotal": ("holds a subtotal", "hold subtotals"),
     }
     notes = []
     for what, (singular, plural) in phrases.items():

@@ -57,7 +57,7 @@ class TextColumn:
 
     ``template`` is the SQL that reads a value, with ``{c}`` where the column stands, and ``plain``
     says that it is but a cast. ``spelling`` is the convention of its text, as in ``Reading``, and
-    ``evidence`` a sentence on the values that settle it.
+    ``evidence`` a sentence on the values that settle it. ``is_blank`` says that there is no value.
     """
 
     type: str
@@ -66,6 +66,7 @@ class TextColumn:
     plain: bool = True
     spelling: str = ""
     evidence: str = ""
+    is_blank: bool = False
 
     def of(self, column: str) -> str:
         """Return the SQL that reads a value of a column, which is given as SQL itself."""
@@ -323,7 +324,7 @@ def _verdict(
     if chosen is None:
         note = decision.note or _note_on_text(connection, relation, name, mask)
         if not mask & NULL_WORD:
-            return TextColumn("VARCHAR", "{c}", note)
+            return TextColumn("VARCHAR", "{c}", note, is_blank=not mask)
         absent = _count_of(connection, relation, f"{column} = {literal(DUMPED_NULL)}")
         missing = _missing(absent, [DUMPED_NULL]) if absent else ""
         notes = " ".join(filter(None, (note, missing)))

@@ -164,7 +164,7 @@ def _why(origin: InFiles) -> str:
     if not origin.in_place:
         return "DuckDB can't run every query on its files in place"
     if origin.trimmed:
-        return "its files end in totals or notes, which DuckDB would read as rows"
+        return "its files have totals or notes, which DuckDB would read as rows"
     if origin.mended:
         return "lines of its files had to be repaired or left out, which DuckDB doesn't do"
     if origin.copied:

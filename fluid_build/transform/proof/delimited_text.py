@@ -48,6 +48,9 @@ has the other decimal mark."""
 _NUMBERS = ("BIGINT", "DOUBLE")
 _WHAT = {
     "title": "above the table",
+    "units": "units",
+    "header": "the header again",
+    "subtotal": "a subtotal",
     "total": "a total",
     "note": "a note below the table",
     "blank": "blank below the table",
