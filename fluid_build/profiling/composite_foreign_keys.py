@@ -220,8 +220,13 @@ class _KeyMatcher:
         key: tuple[MeasuredColumn, ...],
         taken: Collection[int],
     ) -> CompositeReference | None:
-        """Return the best of the first combinations, if it refers to a key."""
+        """Return the best of the first combinations, if it refers to a key.
+
+        None where only a part of the keys was read.
+        """
         best: CompositeReference | None = None
+        if key[0].table.is_sampled:
+            return None
         for combination in islice(combinations, _MOST_COMBINATIONS):
             columns = tuple(column for _, column in combination)
             if any(column.is_primary_key for column in columns):

@@ -61,7 +61,7 @@ def check_declared_reference(
     columns = [child.by_name[name] for name in declared.columns]
     keys = [parent.by_name[name] for name in declared.to_columns]
     inclusion = measure_inclusion(cache, columns, keys)
-    reason = describe_declared(inclusion)
+    reason = describe_declared(inclusion, child, parent)
     return ForeignKey(
         from_table=child.name,
         from_columns=declared.columns,

@@ -11,6 +11,7 @@ from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence, Origin
 from fluid_build.profiling.query_failures import reading
 from fluid_build.sources.sql import quote, quote_all
+from fluid_build.text import counted
 
 _NAMES_MATCH = 0.85
 """From this name score on, the names match up to an abbreviation, a role or a missing suffix."""
@@ -37,6 +38,7 @@ def key_evidence(
     else:
         nulls, distinct = _count_distinct(connection, table, columns)
     violations = rows - nulls - distinct
+    sampled = table.stats.table.sampled
     name = checks.qualified_name(table.stats.table)
     return Evidence(
         origin=origin,
@@ -44,6 +46,9 @@ def key_evidence(
         nulls=nulls,
         distinct=distinct,
         violations=violations,
+        exact=sampled is None,
+        sample=sampled.rows if sampled else None,
+        sample_of=sampled.total if sampled else None,
         sql=(
             checks.null_rows(name, key)
             if nulls and not violations
@@ -84,10 +89,20 @@ def reference_evidence(
     reason: str,
 ) -> ForeignKeyEvidence:
     """Return the figures of a foreign key, with the query that lists its orphans."""
+    sampled = child[0].table.stats.table.sampled
+    is_part = sampled is not None or parent[0].table.is_sampled
     return ForeignKeyEvidence(
         origin=origin,
         rows=inclusion.rows,
-        nulls=child[0].table.stats.rows - inclusion.rows,
+        nulls=(
+            child[0].stats.nulls
+            if parent[0].table.is_sampled
+            else child[0].table.stats.rows - inclusion.rows
+        ),
+        exact=not is_part,
+        sample=inclusion.rows if is_part else None,
+        sample_of=(sampled.total if sampled else child[0].table.stats.rows) if is_part else None,
+        is_measured=inclusion.is_measured,
         distinct=inclusion.distinct,
         violations=inclusion.orphans,
         matched=inclusion.matched,
@@ -119,25 +134,43 @@ def describe_measured(
         names = "the names partly match"
     else:
         names = "the names don't match"
+    if not inclusion.is_measured:
+        return f"{names}; {_describe_unmeasured(parent[0].table)}"
+    part = _part_of_rows(child[0].table, parent[0].table)
     if inclusion.orphans:
         # Rounded down, so that a single orphan never reads as 100 %.
-        values = f"{math.floor(1000 * inclusion.share) / 1000:.1%} of the rows have a match"
+        share = math.floor(1000 * inclusion.share) / 1000
+        values = f"{share:.1%} of the rows{part} have a match"
     elif value_evidence >= _BEYOND_CHANCE and inclusion.distinct > 1:
         # How many there are says that it isn't chance.
-        values = f"all {inclusion.distinct:,} values have a match"
+        values = f"all {inclusion.distinct:,} values{part} have a match"
     else:
-        values = "every value has a match"
+        values = f"every value{part} has a match"
     return f"{names}, and {values}"
 
 
-def describe_declared(inclusion: Inclusion) -> str:
+def describe_declared(inclusion: Inclusion, child: MeasuredTable, parent: MeasuredTable) -> str:
     """Return what the data says about a declared reference, as a sentence without its full stop."""
+    if not inclusion.is_measured:
+        return f"declared by the source; {_describe_unmeasured(parent)}"
+    part = _part_of_rows(child, parent)
     if not inclusion.orphans:
-        return "declared by the source"
-    rows = (
-        "1 row violates it" if inclusion.orphans == 1 else f"{inclusion.orphans:,} rows violate it"
-    )
-    return f"declared by the source, but {rows}"
+        held = f", and held in {counted(inclusion.rows, 'row')}{part}" if part else ""
+        return f"declared by the source{held}"
+    verb = "violates" if inclusion.orphans == 1 else "violate"
+    rows = f"{counted(inclusion.orphans, 'row')}{part}"
+    return f"declared by the source, but {rows} {verb} it"
+
+
+def _describe_unmeasured(parent: MeasuredTable) -> str:
+    return f"it wasn't measured, because only a part of {parent.name} was read"
+
+
+def _part_of_rows(child: MeasuredTable, parent: MeasuredTable) -> str:
+    """Return what to add to a count of rows or values that aren't all that there are."""
+    if child.is_sampled:
+        return " of a sample"
+    return " that were looked up" if parent.is_sampled else ""
 
 
 def orphans_sql(child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]) -> str:

@@ -9,6 +9,7 @@ import duckdb
 from fluid_build.profiling.measured_tables import MeasuredColumn
 from fluid_build.profiling.query_failures import reading
 from fluid_build.profiling.value_cache import ValueCache, ValueCounts
+from fluid_build.sources.server_keys import MOST_VALUES
 
 _HARD_TO_CONVERT = frozenset({"UHUGEINT", "BIGNUM"})
 """Types of whole numbers too large for the others: converting them raises an error."""
@@ -20,7 +21,8 @@ class Inclusion:
 
     ``distinct`` counts the child's values, ``distinct_matched`` those among the parent's keys.
     ``parent_near`` counts the parent's keys within the child's bounds: if nearly every number
-    there is a key, being among them proves little.
+    there is a key, being among them proves little. ``is_measured`` is False where only a part of
+    the parent was read and its server couldn't be asked: then nothing is known of the rows.
     """
 
     rows: int
@@ -29,6 +31,7 @@ class Inclusion:
     distinct_matched: int
     parent_distinct: int
     parent_near: int
+    is_measured: bool = True
 
     @property
     def orphans(self) -> int:
@@ -37,7 +40,9 @@ class Inclusion:
 
     @property
     def share(self) -> float:
-        """The share of rows that match; 0 if there are none."""
+        """The share of rows that match; 0 if there are none, and 1 if nobody knows."""
+        if not self.is_measured:
+            return 1.0
         return self.matched / self.rows if self.rows else 0.0
 
     @property
@@ -51,8 +56,11 @@ def measure_inclusion(
 ) -> Inclusion:
     """Measure on every row how the child's columns, taken together, occur in the parent's.
 
-    If the parent's integers have no gaps, the child's bounds alone settle it exactly.
+    If the parent's integers have no gaps, the child's bounds alone settle it exactly. If only a
+    part of the parent was read, its server is asked.
     """
+    if parent[0].table.is_sampled:
+        return measure_at_server(cache, child, parent)
     if len(child) == 1 and is_settled_by_bounds(child[0], parent[0]):
         stats, keys = child[0].stats, parent[0].stats.distinct
         distinct = min(stats.distinct, keys)
@@ -64,6 +72,49 @@ def measure_inclusion(
     if same_kinds and cache.can_hold(child) and cache.can_hold(parent):
         return _compare(child[0], cache.values(child), cache.values(parent))
     return _join(cache.connection, child, parent)
+
+
+def measure_at_server(
+    cache: ValueCache, child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]
+) -> Inclusion:
+    """Measure on some of the child's values how they occur among all of the parent's at its server.
+
+    The rows are those with these values. Nothing is measured of several columns together, or where
+    the two aren't compared as the server has them.
+    """
+    unmeasured = Inclusion(0, 0, 0, 0, _known_keys(parent[0]), 0, is_measured=False)
+    if cache.keys is None or len(child) > 1 or not _is_comparable_there(child[0], parent[0]):
+        return unmeasured
+    text = f"CAST({child[0].sql} AS VARCHAR)"
+    relation = child[0].table.relation
+    with reading(cache.connection, child):
+        values = f"""
+            SELECT value FROM (SELECT DISTINCT {text} AS value FROM {relation})
+            WHERE value IS NOT NULL ORDER BY hash(value), value LIMIT {MOST_VALUES}"""
+        matching = cache.keys.matching(parent[0].table.name, parent[0].name, values)
+        if matching is None:
+            return unmeasured
+        row = cache.connection.execute(
+            f"WITH fluid_asked AS ({values}), fluid_counted AS ("
+            f" SELECT {text} AS value, count(*) AS n FROM {relation} SEMI JOIN fluid_asked"
+            f" ON {text} = fluid_asked.value GROUP BY ALL)"
+            ", fluid_found AS (SELECT n, value IN (SELECT unnest($1)) AS is_key FROM fluid_counted)"
+            " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (is_key), 0), count(*),"
+            " count(*) FILTER (is_key) FROM fluid_found",
+            [sorted(matching)],
+        ).fetchone()
+    rows, matched, distinct, distinct_matched = (int(figure) for figure in row or (0,) * 4)
+    return Inclusion(rows, matched, distinct, distinct_matched, _known_keys(parent[0]), 0)
+
+
+def _known_keys(parent: MeasuredColumn) -> int:
+    """Return how many keys a sampled parent has: as many as rows, as far as they're known."""
+    sampled = parent.table.stats.table.sampled
+    return (sampled.total if sampled else None) or max(parent.stats.distinct, 1)
+
+
+def _is_comparable_there(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
+    return parent.is_plain and child.key_kind == parent.key_kind
 
 
 def is_settled_by_bounds(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
@@ -108,7 +159,8 @@ def _join(
             f" count(*) FILTER (is_key), {_count_keys(parent)}, {_count_near(child[0], parent)}"
             " FROM fluid_judged"
         ).fetchone()
-    return Inclusion(*(int(figure) for figure in row or (0,) * 6))
+    rows, matched, values, values_matched, keys, near = map(int, row or (0,) * 6)
+    return Inclusion(rows, matched, values, values_matched, keys, near)
 
 
 def aliased_columns(

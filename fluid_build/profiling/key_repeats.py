@@ -83,6 +83,9 @@ class KeyRepeats:
         return self._known[id(column)]
 
     def _holds(self, child: Sequence[MeasuredColumn], key: Sequence[MeasuredColumn]) -> bool:
+        if key[0].table.is_sampled:
+            # What isn't among the keys that were read may be among the others.
+            return False
         connection = self.cache.connection
         if probe_tuples(connection, child, key) < self.weights.least_probed:
             return False

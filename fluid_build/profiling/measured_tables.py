@@ -152,6 +152,11 @@ class MeasuredTable:
         """The table in a query on its connection."""
         return self.stats.table.relation
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether only a part of the rows was read, so that a value may be in the others."""
+        return self.stats.table.sampled is not None
+
     @cached_property
     def by_name(self) -> dict[str, MeasuredColumn]:
         """The columns by their exact names."""

@@ -52,8 +52,9 @@ class ParentSearch:
         self.names = _NameIndex(parents)
         self.of_table = group_by_table(parents)
         primary = [parent for parent in parents if parent.is_primary_key]
-        self.sparse_primary = [parent for parent in primary if not parent.is_dense]
-        self.dense_primary = [parent for parent in primary if parent.is_dense]
+        whole = [parent for parent in primary if not parent.table.is_sampled]
+        self.sparse_primary = [parent for parent in whole if not parent.is_dense]
+        self.dense_primary = [parent for parent in whole if parent.is_dense]
         self.generic_primary: dict[str, list[MeasuredColumn]] = defaultdict(list)
         for parent in primary:
             if parent.parsed_name.is_generic:
@@ -90,7 +91,7 @@ class ParentSearch:
         ]
         scored += [(parent, 0.0) for parent in self._extended(child)]
         for parent, score_by_name in scored:
-            if parent is child or not _bounds_overlap(child, parent):
+            if parent is child or not (parent.table.is_sampled or _bounds_overlap(child, parent)):
                 continue
             score = score_names(child, parent, score_by_name, self.weights.names)
             if score >= (weights.name if parent.is_primary_key else weights.attribute_name):
@@ -135,10 +136,14 @@ class ParentSearch:
         self, child: MeasuredColumn, parent: MeasuredColumn, name_score: float
     ) -> ParentCandidate | None:
         """Score a pair by its probes; None if it isn't worth measuring."""
-        share = self.prober.share(child, parent)
-        if share < _least_share(name_score, self.weights.candidate):
-            return None
-        inclusion = _estimate_inclusion(child, parent, share)
+        if parent.table.is_sampled:
+            # A value may be among the keys that weren't read, so only the names can propose it.
+            inclusion = Inclusion(0, 0, 0, 0, parent.stats.distinct, 0, is_measured=False)
+        else:
+            share = self.prober.share(child, parent)
+            if share < _least_share(name_score, self.weights.candidate):
+                return None
+            inclusion = _estimate_inclusion(child, parent, share)
         features = reference_features(child, parent, name_score, inclusion, self.weights.values)
         odds = score_reference(features, self.weights.reference)
         if odds <= self.weights.candidate.least_odds:

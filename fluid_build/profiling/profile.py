@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from fluid_build.sources.catalog_facts import CatalogFacts
 from fluid_build.sources.sql import quote
+from fluid_build.text import counted
 
 Origin = Literal["declared", "measured", "llm"]
 
@@ -24,7 +25,8 @@ class Evidence(_Frozen):
 
     ``rows`` counts the rows that the claim is about (those without a null in its columns),
     ``nulls`` those left out for a null, ``violations`` the rows that contradict it. ``exact`` is
-    False if only ``sample`` rows were read. ``sql`` runs on the source and returns the violations.
+    False if only ``sample`` rows were read, of ``sample_of`` if that is known: then nothing is
+    proven of the others. ``sql`` runs on the source and returns the violations.
     """
 
     origin: Origin
@@ -34,7 +36,13 @@ class Evidence(_Frozen):
     violations: int = 0
     exact: bool = True
     sample: int | None = None
+    sample_of: int | None = None
     sql: str = ""
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the claim was measured on a part of the rows only."""
+        return self.sample is not None
 
 
 class KeyClaim(_Frozen):
@@ -45,7 +53,7 @@ class KeyClaim(_Frozen):
 
     @property
     def holds(self) -> bool:
-        """Whether the data confirms the claim."""
+        """Whether the data that was read confirms the claim."""
         return self.evidence.violations == 0 and self.evidence.nulls == 0
 
 
@@ -117,6 +125,23 @@ class ColumnProfile(_Frozen):
     notes: tuple[str, ...] = ()
 
 
+class TableSample(_Frozen):
+    """The part of a table that was read: ``rows`` of ``total``, which is None if nobody knows.
+
+    ``is_estimate`` says that the server only estimates the total.
+    """
+
+    rows: int
+    total: int | None = None
+    is_estimate: bool = False
+
+    def __str__(self) -> str:
+        """The sample in words: ``a sample of 1,000 of about 2,500,000 rows``."""
+        about = "about " if self.is_estimate else ""
+        of_total = "" if self.total is None else f" of {about}{self.total:,}"
+        return f"a sample of {self.rows:,}{of_total} rows"
+
+
 class TableProfile(_Frozen):
     """A table as measured.
 
@@ -124,7 +149,8 @@ class TableProfile(_Frozen):
     is the declared one or else the one chosen among the candidates, None if no columns identify a
     row. ``candidate_keys`` are all minimal keys of up to four columns that hold in the data.
     ``declared_keys`` are the declared primary and unique keys, including those that the data
-    violates. ``source`` is the name of its source where several are combined.
+    violates. ``source`` is the name of its source where several are combined. ``sample`` is set
+    where only a part of the rows was read, which ``rows`` counts then.
     """
 
     name: str
@@ -140,6 +166,12 @@ class TableProfile(_Frozen):
     comment: str | None = None
     notes: tuple[str, ...] = ()
     source: str | None = None
+    sample: TableSample | None = None
+
+    @property
+    def rows_read(self) -> str:
+        """The rows that claims about the table rest on, in words."""
+        return str(self.sample) if self.sample else counted(self.rows, "row")
 
     @property
     def sql(self) -> str:
@@ -159,7 +191,8 @@ class ForeignKeyEvidence(Evidence):
 
     ``distinct`` counts the child's values. ``coverage`` is the share of the parent's keys that
     some child row refers to. ``name_score`` (0 to 1) says how well the names speak for it.
-    ``reason`` is the judgement in one sentence.
+    ``reason`` is the judgement in one sentence. ``is_measured`` is False where only a part of the
+    parent was read, so that the rows say nothing.
     """
 
     matched: int = 0
@@ -167,6 +200,7 @@ class ForeignKeyEvidence(Evidence):
     coverage: float | None = None
     name_score: float | None = None
     reason: str = ""
+    is_measured: bool = True
 
 
 Cardinality = Literal["many-to-one", "one-to-one"]

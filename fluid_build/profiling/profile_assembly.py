@@ -26,6 +26,7 @@ from fluid_build.profiling.profile import (
     KeyClaim,
     Origin,
     TableProfile,
+    TableSample,
     ValueCount,
 )
 from fluid_build.profiling.semantic_types import (
@@ -41,7 +42,7 @@ from fluid_build.profiling.unchosen_references import (
     reference_columns,
     role_of,
 )
-from fluid_build.sources.base import ENTRY
+from fluid_build.sources.base import ENTRY, Table
 from fluid_build.sources.personal_text import presentable
 
 _NEXT_TO_PERSONAL = 0.5
@@ -154,6 +155,7 @@ def assemble_table(
         name=source.name,
         place=qualified_name(source),
         source=source.source or None,
+        sample=_sample(source),
         rows=table.stats.rows,
         columns=tuple(
             _column_profile(stats, meaning)
@@ -170,6 +172,13 @@ def assemble_table(
         comment=source.comment,
         notes=_table_notes(table),
     )
+
+
+def _sample(table: Table) -> TableSample | None:
+    part = table.sampled
+    if part is None:
+        return None
+    return TableSample(rows=part.rows, total=part.total, is_estimate=part.is_estimate)
 
 
 def _describe_no_key(table: MeasuredTable) -> str:

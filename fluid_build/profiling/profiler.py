@@ -210,7 +210,7 @@ def _relate_readable(
     """Relate the tables, starting over without a table on which a query fails, or with its copy."""
     while True:
         try:
-            return _relate(source.connection, measured, weights, calibration)
+            return _relate(source, measured, weights, calibration)
         except QueryFailedError as error:
             copies = [_measure_copy(source, measured, table.name) for table in error.tables]
             if not any(copies):
@@ -218,7 +218,7 @@ def _relate_readable(
 
 
 def _relate(
-    connection: duckdb.DuckDBPyConnection,
+    source: Source,
     measured: _Measurements,
     weights: Weights,
     calibration: Calibration,
@@ -229,7 +229,8 @@ def _relate(
     tables = build_tables(stats, weights.names)
     for table in tables:
         table.candidates = measured.keys[table.name]
-    cache = ValueCache(connection)
+    connection = source.connection
+    cache = ValueCache(connection, keys=source.keys)
     selected = select_keys(cache, tables, weights)
     _set_exact_distinct(selected)
     declared_keys = [check_declared_keys(connection, table) for table in tables]
@@ -254,7 +255,7 @@ def _set_exact_distinct(selected: SelectedKeys) -> None:
     """
     for reference in selected.references:
         stats = reference.child.stats
-        if stats.distinct_exact:
+        if stats.distinct_exact or reference.parent.table.is_sampled:
             continue
         stats.distinct_exact = not is_settled_by_bounds(reference.child, reference.parent)
         stats.distinct = reference.inclusion.distinct

@@ -10,6 +10,7 @@ import duckdb
 
 from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.query_failures import reading
+from fluid_build.sources.base import KeysAtServer
 
 _MOST_CELLS = 2_000_000
 """How many values are kept at once: 100 to 200 MB of Python objects."""
@@ -54,13 +55,18 @@ class ValueCache:
     """Values of small tables and of columns with few distinct ones, read once.
 
     A small table is read whole. Of a larger one, DuckDB counts the values of a single column. The
-    least recently used entries go first.
+    least recently used entries go first. ``keys`` are those of tables that were read in part.
     """
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, most_cells: int = _MOST_CELLS
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        most_cells: int = _MOST_CELLS,
+        *,
+        keys: KeysAtServer | None = None,
     ) -> None:
         self.connection = connection
+        self.keys = keys
         self._most_cells = most_cells
         self._cells = 0
         self._entries: OrderedDict[tuple[int, ...], _CacheEntry] = OrderedDict()

@@ -164,7 +164,8 @@ class Source(Protocol):
     holds neither a path nor a password, fit for a title or an identifier. ``has_data`` is False
     where there is only structure (DDL), so that an empty table proves nothing. ``conventions`` are
     the user's answers on how text is written. ``opened_as`` is where
-    ``open_source`` found it. ``catalog`` is what a data catalog says of it, None without one. Every
+    ``open_source`` found it. ``catalog`` is what a data catalog says of it, None without one.
+    ``keys`` are those of tables that were read in part, None where the server isn't asked. Every
     table of ``tables`` can be read on ``connection``. A source is a context manager; leaving it
     frees the connection and any temporary files. A Ctrl-C while a query runs leaves the ``with``
     block as a KeyboardInterrupt.
@@ -180,6 +181,7 @@ class Source(Protocol):
     conventions: Conventions
     opened_as: OpenedAs | None
     catalog: FetchedCatalog | None
+    keys: "KeysAtServer | None"
 
     def relation(self, table: Table) -> duckdb.DuckDBPyRelation:
         """Return the rows of a table, lazily."""

@@ -189,7 +189,7 @@ MYSQL = ServerKind(
     phrase="a MySQL database",
     opener="fluid_build.sources.mysql.database:open_mysql",
     schemes=("mysql", "mariadb"),
-    options=frozenset({"schemas", "tables", "views", "nested", "conventions"}),
+    options=frozenset({"schemas", "tables", "views", "nested", "conventions", "sample"}),
     scanner=MYSQL_SCANNER,
     # https://duckdb.org/docs/stable/core_extensions/mysql#configuration
     environment={

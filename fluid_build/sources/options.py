@@ -124,3 +124,7 @@ class OpenOptions(ReadOptions):
     on_scan: OnScan = any_scan
     on_progress: OnProgress = ignore
     settings: NamedSettings = no_settings
+
+    def in_schema(self, schema: str) -> "OpenOptions":
+        """Return the options with the schema that an address names, unless others are chosen."""
+        return self if self.schemas or not schema else replace(self, schemas=(schema,))

@@ -4,9 +4,9 @@ Both give a relation that a query may read FROM, while the ``with`` block lasts.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 import duckdb
 
@@ -45,6 +45,26 @@ class ServerRows(Protocol):
     def close(self) -> None:
         """Leave the server."""
         ...
+
+
+class Closable(Protocol):
+    """A connection to a server."""
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+Client = TypeVar("Client", bound=Closable)
+
+
+@contextmanager
+def closed_on_error(client: Client) -> Iterator[Client]:
+    """Provide a client that is closed if the block raises, and left open for its source if not."""
+    with ExitStack() as stack:
+        stack.callback(client.close)
+        yield client
+        stack.pop_all()
 
 
 @dataclass(frozen=True, slots=True)

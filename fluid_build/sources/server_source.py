@@ -1,6 +1,6 @@
 """A server's tables as a source: chosen, staged and checked for what is left of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic
 
@@ -10,6 +10,7 @@ from fluid_build.sources.engine import Engine
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.row_limits import RowLimiter, first_rows
+from fluid_build.sources.scan_estimate import ScanEstimate, check_scan
 from fluid_build.sources.schemas import chosen_schemas, no_tables, views_left_out
 from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.server_rows import ServerRows
@@ -34,6 +35,22 @@ class ServerCatalog(Generic[C]):
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class ServerReading(Generic[C]):
+    """What differs between servers when their tables are read, apart from the dialect.
+
+    ``limiter`` says in SQL how many rows of a table are read at most. ``container`` is the database
+    or project that has the schemas, where they aren't found without. ``estimate`` says
+    from the tables and their queries what will be scanned, where that costs something. ``rights``
+    is the hint where no table could be read.
+    """
+
+    limiter: RowLimiter = first_rows
+    container: str = ""
+    estimate: Callable[[Sequence[ServerTable[C]], Sequence[str]], ScanEstimate] | None = None
+    rights: str = "Check that this user may SELECT from them."
+
+
 def staged_source(
     kind: ServerKind,
     engine: Engine,
@@ -41,15 +58,14 @@ def staged_source(
     dialect: ServerDialect[C],
     catalog: ServerCatalog[C],
     options: OpenOptions,
-    limiter: RowLimiter = first_rows,
+    reading: ServerReading[C] | None = None,
 ) -> OpenSource:
     """Stage the tables that the options choose; return them as a source.
 
-    ``limiter`` says how a part of a table is read. Where only parts were, the source stays
-    connected until it's closed, to look up keys.
-
-    Raises EmptySourceError where there is no table, SourceNotFoundError for an unknown schema and
-    SourceUnreadableError where no table can be read.
+    ``reading`` is how they're read where that isn't as for most servers. Where only parts were read,
+    the source stays connected until it's closed, to look up keys. Raises EmptySourceError
+    where there is no table, SourceNotFoundError for an unknown schema, ScanTooLargeError where
+    nobody asked for that much, and SourceUnreadableError where no table can be read.
     """
     existing = catalog.schemas or list(dict.fromkeys(table.schema for table in catalog.tables))
     schemas = chosen_schemas(options.schemas, existing, catalog.name, folds_case=False)
@@ -58,16 +74,27 @@ def staged_source(
     if not tables:
         raise no_tables(catalog.name, options.schemas, views=sum(views.values()))
     tables = selected_tables(tables, placed_name, options, folds_case=False)
+    reading = reading or ServerReading()
     staging = ServerStaging(
-        engine.connection, rows, dialect, tables, sample=options.sample, limiter=limiter
+        engine.connection,
+        rows,
+        dialect,
+        tables,
+        sample=options.sample,
+        limiter=reading.limiter,
+        container=reading.container,
     )
     options.on_tables(staging.names)
+    if reading.estimate is not None:
+        estimate = reading.estimate(tables, staging.queries)
+        check_scan(estimate, sample=options.sample, full=options.full)
+        options.on_scan(estimate)
     engine.stage(0 if options.sample else sum(table.bytes for table in tables))
     staged, skipped = staging.stage(options.on_progress)
     if not staged:
         raise SourceUnreadableError(
             f"None of the {len(tables)} tables could be read. {skipped[0].reason}",
-            hint="Check that this user may SELECT from them.",
+            hint=reading.rights,
         )
     return OpenSource(
         kind=kind.name,

@@ -6,7 +6,7 @@ the server, and settled here afterwards.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -381,6 +381,7 @@ class ServerStaging(Generic[C]):
     def _table(self, planned: _Planned[C], names: Mapping[tuple[str, str], str]) -> Table:
         catalog = planned.catalog
         settled = self._settle_text(planned)
+        sampled = self._sampled(planned)
         types = dict(
             self._connection.execute(
                 f"SELECT column_name, column_type FROM (DESCRIBE {planned.relation})"
@@ -414,9 +415,9 @@ class ServerStaging(Generic[C]):
             ),
             schema=catalog.schema,
             comment=catalog.comment,
-            notes=(*notes, *catalog.notes),
+            notes=(*notes, *catalog.notes, *_sample_notes(sampled)),
             origin=self._origin(planned, types),
-            sampled=self._sampled(planned),
+            sampled=sampled,
         )
 
     def _column_notes(
@@ -468,6 +469,16 @@ class ServerStaging(Generic[C]):
                 return None
             case loose_type:
                 return settle_loosely(self._connection, relation, column, loose_type)
+
+
+def _sample_notes(sampled: SampledRows | None) -> Iterator[str]:
+    if sampled is not None:
+        about = "about " if sampled.is_estimate else ""
+        of_total = "" if sampled.total is None else f" of {about}{sampled.total:,}"
+        yield (
+            f"Only a sample was read, {counted(sampled.rows, 'row')}{of_total}: what is said of its"
+            " values holds in the sample, and isn't proven for the other rows."
+        )
 
 
 def _copy_sql(table: _Planned[C], rows: str) -> str:

@@ -19,13 +19,11 @@ from fluid_build.sources.kinds import BIGQUERY
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.scan_estimate import ScanEstimate
-from fluid_build.sources.schemas import chosen_schemas, no_tables
-from fluid_build.sources.selection import placed_name, selected_tables
-from fluid_build.sources.server_rows import BatchedRows, ServerQueryError
-from fluid_build.sources.server_staging import ServerStaging, ServerTable
-from fluid_build.sources.source_names import database_name
+from fluid_build.sources.schemas import chosen_schemas
+from fluid_build.sources.server_rows import BatchedRows, ServerQueryError, closed_on_error
+from fluid_build.sources.server_source import ServerCatalog, ServerReading, staged_source
+from fluid_build.sources.server_staging import ServerTable
 from fluid_build.sources.warehouse_errors import client_message
-from fluid_build.sources.warehouse_staging import announce_scan, closed_on_error, staged_source
 
 _MOST_DRY_RUNS = 100
 """Queries that are tried without running them; of more tables the sizes are added up."""
@@ -39,53 +37,46 @@ def open_bigquery(uri: str, options: OpenOptions) -> OpenSource:
     """Stage the tables of a BigQuery project's datasets, or of one of them.
 
     Raises SourceUnreachableError without credentials or an answer, SourceNotFoundError for an
-    unknown project or dataset, EmptySourceError where there is no table, and ScanTooLargeError
-    where nobody asked for that much.
+    unknown project or dataset, and what ``staged_source`` does.
     """
     place = bigquery_place(uri)
+    chosen = options.in_schema(place.dataset)
     with (
         starting(options.memory_limit) as engine,
         closed_on_error(connect(place)) as client,
     ):
         project = place.project or client.client.project
-        existing = _asked(lambda: dataset_names(client.client, project))
-        if place.dataset and place.dataset not in existing:
-            # A dataset that is shared, but not listed, can be read by its name.
-            existing.append(place.dataset)
-        requested = tuple(options.schemas) or ((place.dataset,) if place.dataset else ())
-        datasets = chosen_schemas(requested, existing, project)
-        listed = _asked(lambda: listed_tables(client.client, project, datasets))
-        catalog = _asked(
-            lambda: [
-                described_table(client.client.get_table(table.path), project)
-                for table in listed
-                if options.views or not table.is_view
-            ]
-        )
-        if not catalog:
-            views = sum(table.is_view for table in listed)
-            raise no_tables(project, options.schemas, views=views)
-        catalog = selected_tables(catalog, placed_name, options, folds_case=False)
-        staging = ServerStaging(
-            engine.connection,
-            BatchedRows(engine.connection, client.batches, client.close),
-            BigQueryDialect(),
-            catalog,
-            sample=options.sample,
+        catalog = _catalog(client, project, place.dataset, chosen)
+        reading = ServerReading[BigQueryColumn](
             limiter=limited,
             container=project,
-        )
-        options.on_tables(staging.names)
-        announce_scan(options, _estimate(client, catalog, staging.queries, sample=options.sample))
-        return staged_source(
-            engine,
-            staging,
-            catalog,
-            options,
-            kind=BIGQUERY,
-            name=database_name(project, comment="", schemas=datasets),
+            estimate=lambda tables, queries: _estimate(
+                client, tables, queries, sample=options.sample
+            ),
             rights="Check that this account has the roles BigQuery Data Viewer and Job User.",
         )
+        rows = BatchedRows(engine.connection, client.batches, client.close)
+        return staged_source(BIGQUERY, engine, rows, BigQueryDialect(), catalog, chosen, reading)
+
+
+def _catalog(
+    client: BigQueryClient, project: str, dataset: str, options: OpenOptions
+) -> ServerCatalog[BigQueryColumn]:
+    existing = _asked(lambda: dataset_names(client.client, project))
+    if dataset and dataset not in existing:
+        # A dataset that is shared, but not listed, can be read by its name.
+        existing.append(dataset)
+    datasets = chosen_schemas(options.schemas, existing, project, folds_case=False)
+    listed = _asked(lambda: listed_tables(client.client, project, datasets))
+    tables = _asked(
+        lambda: [
+            described_table(client.client.get_table(table.path), project)
+            for table in listed
+            if options.views or not table.is_view
+        ]
+    )
+    views = sum(table.is_view for table in listed)
+    return ServerCatalog(project, tables, {"views": views}, existing)
 
 
 def _asked(question: Callable[[], Result]) -> Result:

@@ -18,12 +18,10 @@ from fluid_build.sources.engine import starting
 from fluid_build.sources.kinds import DATABRICKS
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.scan_estimate import ScanEstimate
-from fluid_build.sources.schemas import chosen_schemas, no_tables
-from fluid_build.sources.selection import placed_name, selected_tables
-from fluid_build.sources.server_rows import BatchedRows, ServerQueryError
-from fluid_build.sources.server_staging import ServerStaging, ServerTable
-from fluid_build.sources.source_names import database_name
-from fluid_build.sources.warehouse_staging import announce_scan, closed_on_error, staged_source
+from fluid_build.sources.schemas import chosen_schemas
+from fluid_build.sources.server_rows import BatchedRows, ServerQueryError, closed_on_error
+from fluid_build.sources.server_source import ServerCatalog, ServerReading, staged_source
+from fluid_build.sources.server_staging import ServerTable
 
 _MOST_SIZES = 100
 """Tables whose sizes are asked for: each takes a statement."""
@@ -33,48 +31,45 @@ def open_databricks(uri: str, options: OpenOptions) -> OpenSource:
     """Stage the tables of a catalog of Databricks, or of some schemas of it.
 
     Raises SourceUnreachableError where the workspace isn't reached or refuses the login,
-    SourceNotFoundError for an unknown schema, EmptySourceError where there is no table, and
-    ScanTooLargeError where nobody asked for that much.
+    and what ``staged_source`` does.
     """
     place = databricks_place(uri)
+    chosen = options.in_schema(place.schema)
     with (
         starting(options.memory_limit) as engine,
         closed_on_error(DatabricksClient(connect(place))) as client,
     ):
         try:
-            existing = schema_names(client.query, place.catalog)
-            requested = tuple(options.schemas) or ((place.schema,) if place.schema else ())
-            schemas = chosen_schemas(requested, existing, place.catalog)
-            catalog = read_tables(client.query, place.catalog, schemas, views=options.views)
-            if not catalog:
-                views = view_count(client.query, place.catalog, schemas)
-                raise no_tables(place.catalog, options.schemas, views=views)
-            catalog = selected_tables(catalog, placed_name, options, folds_case=False)
+            catalog = _catalog(client, place.catalog, chosen)
         except ServerQueryError as error:
             raise SourceUnreadableError(
                 f"The catalog {place.catalog} can't be read: {error}",
                 hint="Check its name, and that this user has USE CATALOG on it. hive_metastore has"
                 " no information schema, and isn't read.",
             ) from None
-        staging = ServerStaging(
-            engine.connection,
-            BatchedRows(engine.connection, client.batches, client.close),
-            DatabricksDialect(),
-            catalog,
-            sample=options.sample,
+        reading = ServerReading[DatabricksColumn](
             container=place.catalog,
+            estimate=lambda tables, _: _estimate(
+                client, place.catalog, tables, sample=options.sample
+            ),
         )
-        options.on_tables(staging.names)
-        announce_scan(options, _estimate(client, place.catalog, catalog, sample=options.sample))
+        rows = BatchedRows(engine.connection, client.batches, client.close)
         return staged_source(
-            engine,
-            staging,
-            catalog,
-            options,
-            kind=DATABRICKS,
-            name=database_name(place.catalog, comment="", schemas=schemas),
-            rights="Check that this user may SELECT from them.",
+            DATABRICKS, engine, rows, DatabricksDialect(), catalog, chosen, reading
         )
+
+
+def _catalog(
+    client: DatabricksClient, name: str, options: OpenOptions
+) -> ServerCatalog[DatabricksColumn]:
+    existing = schema_names(client.query, name)
+    schemas = chosen_schemas(options.schemas, existing, name)
+    return ServerCatalog(
+        name,
+        read_tables(client.query, name, schemas, views=options.views),
+        {"views": view_count(client.query, name, schemas)},
+        existing,
+    )
 
 
 def _estimate(

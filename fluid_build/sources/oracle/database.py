@@ -20,13 +20,17 @@ from fluid_build.sources.client_query import querying
 from fluid_build.sources.engine import reason, starting
 from fluid_build.sources.kinds import ORACLE
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.oracle.catalog import database_name, read_tables, view_count
+from fluid_build.sources.oracle.catalog import CatalogColumn, database_name, read_tables, view_count
 from fluid_build.sources.oracle.types import OracleDialect
 from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.server_address import password_in, server_address
-from fluid_build.sources.server_rows import BatchedRows, OpenBatches, ServerQueryError
-from fluid_build.sources.server_source import ServerCatalog, staged_source
-from fluid_build.sources.warehouse_staging import closed_on_error
+from fluid_build.sources.server_rows import (
+    BatchedRows,
+    OpenBatches,
+    ServerQueryError,
+    closed_on_error,
+)
+from fluid_build.sources.server_source import ServerCatalog, ServerReading, staged_source
 
 _CONNECT_SECONDS = 10
 _BATCH_ROWS = 65_536
@@ -58,7 +62,8 @@ def open_oracle(dsn: str, options: OpenOptions) -> OpenSource:
                 {"views": view_count(query)},
             )
             rows = BatchedRows(engine.connection, _batches(client, dsn), client.close)
-            return staged_source(ORACLE, engine, rows, OracleDialect(), catalog, options, _limited)
+            reading = ServerReading[CatalogColumn](limiter=_limited)
+            return staged_source(ORACLE, engine, rows, OracleDialect(), catalog, options, reading)
         except oracledb.Error as error:
             raise SourceUnreadableError(
                 f"The database stopped answering: {_message(error, dsn)}",

@@ -115,10 +115,13 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
                pg_catalog.has_table_privilege(c.oid, 'SELECT')
                AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS readable,
                c.relrowsecurity AS row_security, c.relkind::text AS kind,
+               (SELECT sum(greatest(p.reltuples, 0)) FROM pg_catalog.pg_partition_tree(c.oid) t
+                JOIN pg_catalog.pg_class p ON p.oid = t.relid AND t.isleaf)::bigint AS partitioned,
+               c.reltuples::bigint AS tuples,
                pg_catalog.obj_description(c.oid, 'pg_class')::text AS comment
         {relations} ORDER BY 2, lower(c.relname), 3""")
     tables = []
-    for oid, schema, name, size, readable, row_security, kind, comment in rows:
+    for oid, schema, name, size, readable, row_security, kind, partitioned, tuples, comment in rows:
         if schema not in schemas:
             continue
         tables.append(
@@ -133,6 +136,9 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
                 unique_keys=unique.get(oid, ()),
                 foreign_keys=foreign.get(oid, ()),
                 notes=tuple(_notes(str(kind), row_security=bool(row_security))),
+                rows=_row_estimate(partitioned, tuples),
+                is_estimate=True,
+                is_view=kind == "v",
             )
         )
     return tables
@@ -143,6 +149,12 @@ def _notes(kind: str, *, row_security: bool) -> Iterator[str]:
         yield _ROW_SECURITY
     if kind in _KIND_NOTES:
         yield _KIND_NOTES[kind]
+
+
+def _row_estimate(*estimates: object) -> int | None:
+    """Return how many rows a table had when it was analyzed last; None where it never was."""
+    counts = (int(str(estimate)) for estimate in estimates if estimate is not None)
+    return next((count for count in counts if count > 0), None)
 
 
 def _columns(query: Query, relations: str) -> dict[object, tuple[CatalogColumn, ...]]:

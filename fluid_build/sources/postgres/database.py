@@ -17,6 +17,7 @@ from fluid_build.sources.extensions import POSTGRES_SCANNER
 from fluid_build.sources.kinds import POSTGRES
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.postgres.catalog import (
+    CatalogColumn,
     Query,
     Rows,
     existing_schemas,
@@ -24,8 +25,9 @@ from fluid_build.sources.postgres.catalog import (
     read_tables,
 )
 from fluid_build.sources.postgres.types import PostgresDialect
+from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.server_rows import ORIGIN, ScannedRows
-from fluid_build.sources.server_source import ServerCatalog, staged_source
+from fluid_build.sources.server_source import ServerCatalog, ServerReading, staged_source
 from fluid_build.sources.sql import literal
 
 _CONNECT_SECONDS = 10
@@ -53,12 +55,31 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
                 database.name, tables, dict(database.left_out), existing, database.comment
             )
             rows = ScannedRows(connection, f"{POSTGRES_SCANNER.database_type}_query")
-            return staged_source(POSTGRES, engine, rows, PostgresDialect(), catalog, options)
+            reading = ServerReading[CatalogColumn](limiter=limited)
+            return staged_source(
+                POSTGRES, engine, rows, PostgresDialect(), catalog, options, reading
+            )
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(
                 f"The database stopped answering: {_server_message(error, dsn)}",
                 hint="Try again; if it happens again, check the server's log.",
             ) from None
+
+
+_PAGE_BYTES = 8192
+_PAGES_WORTH_SAMPLING = 1_000
+"""Of a table with fewer pages (8 MB), all are read and single rows are sampled."""
+
+
+def limited(table: SizedTable, rows: int) -> RowLimit:
+    """Return how a table is bounded: by pages where it's large, else row by row; repeatable."""
+    at_end = f"LIMIT {rows}"
+    if table.is_view or not table.rows or table.rows <= rows:
+        return RowLimit(at_end=at_end)
+    is_large = table.bytes > _PAGES_WORTH_SAMPLING * _PAGE_BYTES
+    method = "SYSTEM" if is_large else "BERNOULLI"
+    percent = percent_of(rows, table.rows)
+    return RowLimit(after_table=f"TABLESAMPLE {method} ({percent:g}) REPEATABLE (1)", at_end=at_end)
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, dsn: str) -> None:

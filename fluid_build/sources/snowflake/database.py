@@ -9,10 +9,10 @@ from fluid_build.sources.kinds import SNOWFLAKE
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.scan_estimate import ScanEstimate
-from fluid_build.sources.schemas import chosen_schemas, no_tables
-from fluid_build.sources.selection import placed_name, selected_tables
-from fluid_build.sources.server_rows import BatchedRows, ServerQueryError
-from fluid_build.sources.server_staging import ServerStaging, ServerTable
+from fluid_build.sources.schemas import chosen_schemas
+from fluid_build.sources.server_rows import BatchedRows, ServerQueryError, closed_on_error
+from fluid_build.sources.server_source import ServerCatalog, ServerReading, staged_source
+from fluid_build.sources.server_staging import ServerTable
 from fluid_build.sources.snowflake.catalog import (
     SnowflakeColumn,
     read_tables,
@@ -26,83 +26,64 @@ from fluid_build.sources.snowflake.connection import (
     snowflake_place,
 )
 from fluid_build.sources.snowflake.types import SnowflakeDialect
-from fluid_build.sources.source_names import database_name
-from fluid_build.sources.warehouse_staging import announce_scan, closed_on_error, staged_source
 
 
 def open_snowflake(uri: str, options: OpenOptions) -> OpenSource:
     """Stage the tables of a Snowflake database, or of some schemas of it.
 
     Raises SourceUnreachableError where the account isn't reached or refuses the login,
-    SourceNotFoundError for an unknown database or schema, EmptySourceError where there is no
-    table, and ScanTooLargeError where nobody asked for that much.
+    SourceNotFoundError for an unknown database, and what ``staged_source`` does.
     """
     place = snowflake_place(uri, connections_of_files())
+    chosen = options.in_schema(place.schema)
     with (
         starting(options.memory_limit) as engine,
         closed_on_error(SnowflakeClient(connect(place))) as client,
     ):
+        database, warehouse = client.connection.database, client.connection.warehouse
+        if not database:
+            raise SourceNotFoundError(
+                f"This role sees no database {place.database!r}.",
+                hint="Check the name, and that the role has USAGE on it.",
+            )
         try:
-            database = client.connection.database
-            if not database:
-                raise SourceNotFoundError(
-                    f"This role sees no database {place.database!r}.",
-                    hint="Check the name, and that the role has USAGE on it.",
-                )
-            existing = schema_names(client.query, database)
-            requested = tuple(options.schemas) or ((place.schema,) if place.schema else ())
-            schemas = chosen_schemas(_folded(requested, existing), existing, database)
-            catalog = read_tables(client.query, database, schemas, views=options.views)
-            if not catalog:
-                views = view_count(client.query, database, schemas)
-                raise no_tables(database, options.schemas, views=views)
-            catalog = selected_tables(catalog, placed_name, options, folds_case=False)
+            catalog = _catalog(client, database, chosen)
         except ServerQueryError as error:
             raise SourceUnreadableError(
                 f"Snowflake's catalog can't be read: {error}",
                 hint="Check that the role may use the database.",
             ) from None
-        rows = BatchedRows(engine.connection, client.batches, client.close)
-        staging = ServerStaging(
-            engine.connection,
-            rows,
-            SnowflakeDialect(),
-            catalog,
-            sample=options.sample,
+        reading = ServerReading[SnowflakeColumn](
             limiter=limited,
             container=database,
-        )
-        options.on_tables(staging.names)
-        announce_scan(
-            options, _estimate(catalog, client.connection.warehouse, sample=options.sample)
-        )
-        return staged_source(
-            engine,
-            staging,
-            catalog,
-            options,
-            kind=SNOWFLAKE,
-            name=database_name(database, comment="", schemas=schemas),
+            estimate=lambda tables, _: _estimate(tables, warehouse, sample=options.sample),
             rights="Check that the role may SELECT from them, and that it has a warehouse:"
             " ?warehouse=NAME.",
         )
+        rows = BatchedRows(engine.connection, client.batches, client.close)
+        return staged_source(SNOWFLAKE, engine, rows, SnowflakeDialect(), catalog, chosen, reading)
 
 
-def _folded(requested: Sequence[str], existing: Sequence[str]) -> list[str]:
-    """Return names as they exist; a name that was never quoted was folded to upper case."""
-    return [
-        name.upper() if name not in existing and name.upper() in existing else name
-        for name in requested
-    ]
+def _catalog(
+    client: SnowflakeClient, database: str, options: OpenOptions
+) -> ServerCatalog[SnowflakeColumn]:
+    existing = schema_names(client.query, database)
+    schemas = chosen_schemas(options.schemas, existing, database, folds_case=False)
+    return ServerCatalog(
+        database,
+        read_tables(client.query, database, schemas, views=options.views),
+        {"views": view_count(client.query, database, schemas)},
+        existing,
+    )
 
 
 def _estimate(
-    catalog: Sequence[ServerTable[SnowflakeColumn]], warehouse: str | None, *, sample: int | None
+    tables: Sequence[ServerTable[SnowflakeColumn]], warehouse: str | None, *, sample: int | None
 ) -> ScanEstimate:
     return ScanEstimate(
-        tables=len(catalog),
-        bytes=sum(table.bytes for table in catalog) or None,
-        rows=sum(table.rows or 0 for table in catalog),
+        tables=len(tables),
+        bytes=sum(table.bytes for table in tables) or None,
+        rows=sum(table.rows or 0 for table in tables),
         basis="the catalog",
         compute=f"the warehouse {warehouse}" if warehouse else "",
         is_at_most=sample is not None,

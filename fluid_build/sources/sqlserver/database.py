@@ -21,16 +21,21 @@ from fluid_build.sources.kinds import SQLSERVER
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.server_address import password_in, server_address
-from fluid_build.sources.server_rows import BatchedRows, OpenBatches, ServerQueryError
-from fluid_build.sources.server_source import ServerCatalog, staged_source
+from fluid_build.sources.server_rows import (
+    BatchedRows,
+    OpenBatches,
+    ServerQueryError,
+    closed_on_error,
+)
+from fluid_build.sources.server_source import ServerCatalog, ServerReading, staged_source
 from fluid_build.sources.sqlserver.catalog import (
+    CatalogColumn,
     allows_snapshots,
     database_name,
     read_tables,
     view_count,
 )
 from fluid_build.sources.sqlserver.types import SqlServerDialect
-from fluid_build.sources.warehouse_staging import closed_on_error
 
 _CONNECT_SECONDS = 10
 _BATCH_ROWS = 65_536
@@ -63,8 +68,9 @@ def open_sqlserver(dsn: str, options: OpenOptions) -> OpenSource:
                 {"views": view_count(query)},
             )
             rows = BatchedRows(engine.connection, _batches(client, dsn), client.close)
+            reading = ServerReading[CatalogColumn](limiter=_limited)
             return staged_source(
-                SQLSERVER, engine, rows, SqlServerDialect(), catalog, options, _limited
+                SQLSERVER, engine, rows, SqlServerDialect(), catalog, options, reading
             )
         except _client_errors() as error:
             raise SourceUnreadableError(
