@@ -88,7 +88,7 @@ def _title(forged: ForgedFolder, remark: str) -> Text:
 
 
 def _is_lossless(verified: Verified) -> bool:
-    sound = verified.proof.verdict == "proven" and not verified.unread and not verified.broken_keys
+    sound = verified.proof.holds and not verified.unread and not verified.broken_keys
     return sound and (verified.dbt is None or verified.dbt.holds)
 
 

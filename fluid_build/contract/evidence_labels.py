@@ -23,6 +23,8 @@ def evidence_labels(evidence: Evidence) -> Labels:
         labels["distinct"] = str(evidence.distinct)
     if evidence.sample is not None:
         labels["sample"] = str(evidence.sample)
+    if evidence.sample_of is not None:
+        labels["sample_of"] = str(evidence.sample_of)
     if evidence.sql:
         labels["sql"] = evidence.sql
     return labels
@@ -31,6 +33,8 @@ def evidence_labels(evidence: Evidence) -> Labels:
 def reference_labels(evidence: ForeignKeyEvidence, confidence: float) -> Labels:
     """Return the evidence of a relationship."""
     labels = evidence_labels(evidence)
+    if not evidence.is_measured:
+        labels["measured"] = "false"
     labels["matched"] = str(evidence.matched)
     labels["orphans"] = str(evidence.orphans)
     labels["confidence"] = figure(confidence)

@@ -132,7 +132,7 @@ def _attribute(
     measure: MeasureRole | None,
     has_data: bool,
 ) -> Attribute:
-    required, origin, reason = _requirement(column, has_data)
+    required, origin, reason = _requirement(table, column, has_data)
     return Attribute(
         name=column.name,
         type=column_type(column),
@@ -150,6 +150,8 @@ def _attribute(
             nulls=column.nulls,
             distinct=column.distinct if has_data else None,
             exact=column.distinct_exact,
+            sample=table.sample.rows if table.sample else None,
+            sample_of=table.sample.total if table.sample else None,
             sql=checks.null_rows(table.sql, (column.name,)) if required else "",
         ),
         mapped_source_tables=(table.name,),
@@ -168,7 +170,9 @@ def _conversion(column: ColumnProfile) -> Conversion | None:
     )
 
 
-def _requirement(column: ColumnProfile, has_data: bool) -> tuple[bool, Origin, str]:
+def _requirement(
+    table: TableProfile, column: ColumnProfile, has_data: bool
+) -> tuple[bool, Origin, str]:
     """Return whether an attribute is required, who says so, and the sentence for it."""
     if has_data and column.nulls > 0:
         declared = "" if column.nullable else ", though it's declared NOT NULL"
@@ -176,7 +180,7 @@ def _requirement(column: ColumnProfile, has_data: bool) -> tuple[bool, Origin, s
     if not column.nullable:
         return True, "declared", "Declared NOT NULL."
     if has_data and column.rows > 0:
-        return True, "measured", f"Never null in {counted(column.rows, 'row')}."
+        return True, "measured", f"Never null in {table.rows_read}."
     return False, "declared" if not has_data else "measured", "Nothing shows that it's never null."
 
 
@@ -202,7 +206,7 @@ def entity_keys(table: TableProfile, has_data: bool) -> tuple[EntityKey, ...]:
     for columns in table.candidate_keys:
         if len(columns) == 1 and columns not in claimed:
             claim = KeyClaim(columns=columns, evidence=_measured_evidence(table, columns))
-            reason = f"Unique and never null in {counted(table.rows, 'row')}."
+            reason = f"Unique and never null in {table.rows_read}."
             keys.append(_key(table, "candidate", claim, reason))
     return tuple(keys)
 
@@ -248,6 +252,9 @@ def _measured_evidence(table: TableProfile, columns: tuple[str, ...]) -> Evidenc
         origin="measured",
         rows=table.rows,
         distinct=table.rows,
+        exact=table.sample is None,
+        sample=table.sample.rows if table.sample else None,
+        sample_of=table.sample.total if table.sample else None,
         sql=checks.repeated_values(table.sql, columns),
     )
 

@@ -62,8 +62,8 @@ def staged_source(
 ) -> OpenSource:
     """Stage the tables that the options choose; return them as a source.
 
-    ``reading`` is how they're read where that isn't as for most servers. Where only parts were read,
-    the source stays connected until it's closed, to look up keys. Raises EmptySourceError
+    ``reading`` is how they're read where that isn't as for most servers. Where only parts were
+    read, the source stays connected until it's closed, to look up keys. Raises EmptySourceError
     where there is no table, SourceNotFoundError for an unknown schema, ScanTooLargeError where
     nobody asked for that much, and SourceUnreadableError where no table can be read.
     """

@@ -24,7 +24,7 @@ from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.dbt.table_copies import COPIES_FOLDER
 from fluid_build.transform.proof.manifest import read_text
-from fluid_build.transform.proof.proof import Proof, prove
+from fluid_build.transform.proof.proof import Proof, limited_to_samples, prove
 from fluid_build.verification.forged_folder import ForgedFolder
 from fluid_build.verification.untrusted_model import MOST_BYTES
 
@@ -77,6 +77,7 @@ def verify_dbt(
         raise SourceNotFoundError(f"{project} has no dbt project.", hint="Run `fluid forge` again.")
     name = f"{duckdb_database(forged.plan)}.duckdb"
     _check_builds_where_told(project)
+    check_whole(source, project)
     with owned_folder() as fresh:
         file = fresh.path / name
         environment = {DATABASE_VARIABLE: str(file)}
@@ -89,7 +90,22 @@ def verify_dbt(
             return DbtVerified(result, None, uses_copies, own_database)
         with built_by_dbt(source, forged.plan, file) as database:
             proof = prove(database, forged.model, on_progress=on_progress)
+            proof = limited_to_samples(source, proof)
     return DbtVerified(result, proof, uses_copies, own_database)
+
+
+def check_whole(source: Source, project: Path) -> None:
+    """Refuse to compare what dbt builds of all rows with a sample of them.
+
+    A project that reads copies builds the sample. Raises UsageError.
+    """
+    if (project / COPIES_FOLDER).is_dir() or not any(table.sampled for table in source.tables):
+        return
+    raise UsageError(
+        "The folder was forged from a sample, and dbt builds all rows, so the two can't be"
+        " compared.",
+        hint="Forge again without --sample to check what dbt builds.",
+    )
 
 
 def _check_builds_where_told(project: Path) -> None:

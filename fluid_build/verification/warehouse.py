@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.secrets import redact
 from fluid_build.sources.base import Source
 from fluid_build.transform.proof.source_changes import check_unchanged, key_changes
 from fluid_build.transform.proof.warehouse import WarehouseProof, prove_warehouse
+from fluid_build.verification.dbt import check_whole
 from fluid_build.verification.forged_folder import ForgedFolder
 from fluid_build.verification.source import unread_tables
 
@@ -42,6 +44,7 @@ def verify_warehouse(
     SourceChangedError where the model no longer fits the source.
     """
     check_unchanged(source, forged.model, forged.plan)
+    check_whole(source, forged.folder / DBT_FOLDER)
     contents = prove_warehouse(
         source, forged.plan, forged.model, place, schema=schema, on_progress=on_progress
     )

@@ -12,7 +12,8 @@ _SHOP = """
     CREATE TABLE customers (id int PRIMARY KEY, email text NOT NULL);
     INSERT INTO customers SELECT i * 7, 'c' || i || '@example.org' FROM generate_series(1, 5000) i;
     CREATE TABLE orders (id int PRIMARY KEY, customer_id int, status text);
-    INSERT INTO orders SELECT i, ((i * 31) % 5000 + 1) * 7, CASE i % 3 WHEN 0 THEN 'new' ELSE 'paid' END
+    INSERT INTO orders SELECT i, ((i * 31) % 5000 + 1) * 7,
+        CASE i % 3 WHEN 0 THEN 'new' ELSE 'paid' END
       FROM generate_series(1, 20000) i;
     CREATE TABLE countries (code text PRIMARY KEY);
     INSERT INTO countries VALUES ('de'), ('fr');

@@ -95,12 +95,12 @@ def source_tables(
 
 
 def _identity(entity: Entity) -> EntityKey | None:
-    """Return the chosen key, or another declared one, that holds on every row.
+    """Return the chosen key, or another declared one, that holds on every row that was read.
 
     A candidate key isn't enough: nobody promised it, so the next load may break it.
     """
     for key in entity.keys:
-        if key.kind != "candidate" and key.holds and key.evidence.exact:
+        if key.kind != "candidate" and key.holds:
             return key
     return None
 

@@ -122,6 +122,10 @@ def verdict_banner(content: PageContent, proof: Proof) -> VerdictBanner:
         sentence = "proof.json calls tables proven that its own comparison doesn't show to be."
         return VerdictBanner("Not proven", sentence, "warn")
     sentence = f"{_agreement(proof.tables)}."
+    if proof.sampled:
+        tables = counted(len(proof.sampled), "table")
+        sentence = f"{sentence} Only a sample of {tables} was read."
+        return VerdictBanner("Holds in the sample", sentence, "warn")
     edited = content.built.edited if content.built else ()
     if edited:
         names = listed_up_to(_MOST_EDITED, edited)

@@ -42,9 +42,9 @@ def proof_section(
 
     ``tick`` marks what holds, in green; give an empty one where a loss is shown next to this proof.
     ``complete`` is where all of the proof is.
-    A proof that is not proven as a whole has no tick in any of its lines.
+    A proof that doesn't hold as a whole has no tick in any of its lines.
     """
-    tick = tick if proof.verdict == "proven" else ""
+    tick = tick if proof.holds else ""
     yield heading(title, "the build compared with the source")
     tables = _first_tables(proof.tables)
     yield indented(_figures(tables, tick))
@@ -93,6 +93,10 @@ def verdict_line(proof: Proof, *, tick: str = TICK) -> Text:
         return Text.assemble(
             text(f"{tick}Proven. ", "bold green" if tick else "bold"),
             text(f"{proof.reason} {rows} in {counted(len(proof.tables), 'table')}{remark}."),
+        )
+    if proof.verdict == "holds in the sample":
+        return Text.assemble(
+            text(f"{tick}Holds in the sample. ", "bold yellow"), text(proof.reason)
         )
     if proof.verdict == "lost":
         return Text.assemble(text("Lost. ", "bold red"), text(proof.reason))

@@ -131,7 +131,9 @@ def _reading(
     if isinstance(kind, RemoteFilesKind):
         return _remote_reading(source, plan, pairs, kind, of_source(PATH_VARIABLE, name))
     if isinstance(kind, ServerKind) and kind.scanner is None:
-        return reading_of_copies(plan, pairs, f"DuckDB can't attach {kind.phrase}")
+        is_part = any(table.sampled for _, table in pairs)
+        part = ", and it has the sample only" if is_part else ""
+        return reading_of_copies(plan, pairs, f"DuckDB can't attach {kind.phrase}{part}")
     scanner, alias = kind.scanner, attached_database(plan, name)
     notes: tuple[str, ...] = ()
     if isinstance(kind, ServerKind):

@@ -25,20 +25,31 @@ def evidence_tests(
 ) -> dict[str, tuple[BuildTest, ...]]:
     """For each entity the tests of its relation; ``models`` names the relation of each entity.
 
-    In the order of completeness, uniqueness, accepted values, references.
+    In the order of completeness, uniqueness, accepted values, references. What only a sample shows
+    warns at most.
     """
     references: dict[str, list[Relationship]] = {}
     for relationship in conceptual.relationships:
         references.setdefault(relationship.from_entity, []).append(relationship)
     return {
-        entity.name: (
-            *_not_null(entity, names, models[entity.name]),
-            *_unique(entity, names, models[entity.name]),
-            *_accepted_values(entity, names, models[entity.name]),
-            *_references(references.get(entity.name, ()), names, models),
+        entity.name: tuple(
+            _of_sample(test)
+            for test in (
+                *_not_null(entity, names, models[entity.name]),
+                *_unique(entity, names, models[entity.name]),
+                *_accepted_values(entity, names, models[entity.name]),
+                *_references(references.get(entity.name, ()), names, models),
+            )
         )
         for entity in conceptual.entities
     }
+
+
+def _of_sample(test: BuildTest) -> BuildTest:
+    is_claim = test.evidence is not None and test.evidence.is_sampled
+    if not is_claim or test.severity != "error":
+        return test
+    return test.model_copy(update={"severity": "warn"})
 
 
 def _not_null(entity: Entity, names: SqlNames, model: str) -> Iterator[BuildTest]:
@@ -92,6 +103,7 @@ def _accepted_values(entity: Entity, names: SqlNames, model: str) -> Iterator[Bu
         evidence = attribute.evidence
         filled = evidence.rows - evidence.nulls
         values = attribute.accepted_values
+        part = " of a sample" if evidence.is_sampled else ""
         yield BuildTest(
             name=fit(model, column, "accepted_values"),
             kind="accepted_values",
@@ -103,9 +115,12 @@ def _accepted_values(entity: Entity, names: SqlNames, model: str) -> Iterator[Bu
                 rows=filled,
                 nulls=evidence.nulls,
                 distinct=len(values),
+                exact=not evidence.is_sampled,
+                sample=evidence.sample,
+                sample_of=evidence.sample_of,
                 sql=checks.other_values(entity.sql, attribute.name, values),
             ),
-            reason=f"{len(values)} values in {filled} rows, each of them more than once.",
+            reason=f"{len(values)} values in {filled} rows{part}, each of them more than once.",
         )
 
 
@@ -152,13 +167,14 @@ def reference_test(
     """Return a relationship as a test of the relation with its columns, allowing known orphans."""
     evidence = relationship.evidence
     is_sure = relationship.origin == "declared" or relationship.confidence >= _SURE
+    is_certain = is_sure and not evidence.orphans and not evidence.is_sampled
     return BuildTest(
         name=name,
         kind="relationships",
         columns=columns,
         to_model=to_model,
         to_columns=to_columns,
-        severity="error" if is_sure and not evidence.orphans else "warn",
+        severity="error" if is_certain else "warn",
         allowed=evidence.orphans,
         evidence=evidence.model_copy(update={"violations": evidence.orphans}),
         confidence=relationship.confidence,

@@ -31,7 +31,7 @@ from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_col
 from fluid_build.transform.proof.nested_documents import NestedProof, prove_nested
 from fluid_build.transform.proof.row_comparison import Columns, between, count, describe
 
-Verdict = Literal["proven", "lost", "not proven"]
+Verdict = Literal["proven", "holds in the sample", "lost", "not proven"]
 TableVerdict = Literal["proven", "empty", "lost", "not compared"]
 
 _MOST_NAMED = 5
@@ -77,7 +77,8 @@ class Proof(ModelPart):
     """The verdict on a model, and the figures of each source table in the order of the source.
 
     It's ``proven`` only if every table was compared and holds, and there was at least one row to
-    compare. ``reason`` explains it in a sentence.
+    compare. It ``holds in the sample`` if only a part of ``sampled`` tables was read: nothing is
+    proven of the other rows. ``reason`` explains it in a sentence.
     """
 
     version: Literal[1] = 1
@@ -86,11 +87,12 @@ class Proof(ModelPart):
     verdict: Verdict
     reason: str
     tables: tuple[TableProof, ...]
+    sampled: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost: every table was compared, and holds."""
-        return self.verdict == "proven"
+        """Whether everything that was read was compared and is the same."""
+        return self.verdict in ("proven", "holds in the sample")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,20 @@ def build_and_prove(
         with built(source, plan, on_progress=on_progress) as database:
             return prove(database, model, on_progress=on_progress)
 
-    return _with_reading(source, staged_where_needed(source, work))
+    return limited_to_samples(source, _with_reading(source, staged_where_needed(source, work)))
+
+
+def limited_to_samples(source: Source, proof: Proof) -> Proof:
+    """Return a proof that says of which tables it covers a sample only."""
+    compared = {table.table for table in proof.tables}
+    sampled = tuple(t.name for t in source.tables if t.sampled and t.name in compared)
+    if not sampled or proof.verdict != "proven":
+        return proof.model_copy(update={"sampled": sampled})
+    tables = f"{len(sampled)} of {len(proof.tables)} tables"
+    reason = f"{proof.reason} Only a sample of {tables} was read, so nothing is proven of the rest."
+    return proof.model_copy(
+        update={"sampled": sampled, "verdict": "holds in the sample", "reason": reason}
+    )
 
 
 def _with_reading(source: Source, proof: Proof) -> Proof:

@@ -27,7 +27,7 @@ from fluid_build.transform.dbt.built_database import built_by_dbt
 from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built, built
-from fluid_build.transform.proof.proof import Proof, prove
+from fluid_build.transform.proof.proof import Proof, limited_to_samples, prove
 
 _EXPECTED = "expected"
 _COPIED = "copied"
@@ -60,7 +60,7 @@ class WarehouseProof:
     @property
     def holds(self) -> bool:
         """Whether all of the source is in the warehouse, and nothing else."""
-        return self.proof is not None and self.proof.verdict == "proven"
+        return self.proof is not None and self.proof.holds
 
 
 def prove_warehouse(
@@ -91,6 +91,7 @@ def prove_warehouse(
             return WarehouseProof(chosen, None, faults)
         with built_by_dbt(source, plan, file, schema=within) as warehouse:
             proof = prove(warehouse, model, on_progress=on_progress)
+            proof = limited_to_samples(source, proof)
             load_date = _last_load(warehouse, model)
         lacking: tuple[Lacking, ...] = ()
         if proof.verdict == "lost":
