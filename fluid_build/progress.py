@@ -19,11 +19,32 @@ class Progress:
     part: float = 0.0
 
 
+_STAGES = {
+    "reading": "Reading tables",
+    "columns": "Measuring columns",
+    "keys": "Finding keys",
+    "relations": "Finding relationships",
+    "observations": "Looking at how rows behave",
+    "asking": "Waiting for the language model",
+    "model": "Modeling",
+    "contract": "Writing the contract",
+    "build": "Building the model",
+    "prove": "Comparing it with the source",
+    "dbt": "Running dbt",
+    "project": "Writing the dbt project",
+    "write": "Writing files",
+}
+
 OnProgress: TypeAlias = Callable[[Progress], None]
 
 
 class StoppedError(Exception):
     """Raised by an ``OnProgress`` to stop the work that reports to it."""
+
+
+def stage_label(report: Progress) -> str:
+    """Return what the work is doing, in words."""
+    return _STAGES.get(report.stage, report.stage.capitalize())
 
 
 def ignore(_: Progress) -> None:

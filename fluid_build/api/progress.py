@@ -7,8 +7,8 @@ from html import escape
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from fluid_build.progress import OnProgress, Progress
-from fluid_build.report.terminal.progress_bars import bars, in_lines, on_bars, stage_label
+from fluid_build.progress import OnProgress, Progress, stage_label
+from fluid_build.report.terminal.progress_bars import bars, in_lines, on_bars
 from fluid_build.report.terminal.visible_text import visible
 
 _BAR = (

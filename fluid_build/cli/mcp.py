@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug
+from fluid_build.cli.read_arguments import ReadArguments, read_arguments
 from fluid_build.cli.source_options import split_name
 from fluid_build.cli.source_session import temporary_files
 from fluid_build.errors import UsageError, unknown_name
@@ -59,12 +61,17 @@ ShareValues: TypeAlias = Annotated[
 ]
 
 
+_EVERYTHING = ReadArguments()
+
+
+@with_option_groups
 def serve(
     context: typer.Context,
     workspace: WorkspaceFolder = Path(),
     source: NamedSources = None,
     allow_write: AllowWrite = False,
     share_values: ShareValues = False,
+    arguments: ReadArguments = _EVERYTHING,
     http: Annotated[
         bool, typer.Option("--http", help="Serve over HTTP on this machine instead of stdio.")
     ] = False,
@@ -89,6 +96,9 @@ def serve(
     profile data, check keys and relationships on all rows, propose decisions, and forge. It stays
     in the workspace, and it writes nothing unless you allow that.
 
+    The options on reading apply to every source as far as its kind takes them; --views, to named
+    sources alone.
+
     Over HTTP, clients bear a token: that of FLUID_MCP_TOKEN, or a new one, shown once on stderr.
 
     \b
@@ -97,7 +107,9 @@ def serve(
     named = _named_sources(source or ())
     from fluid_build.mcp.serving import open_desk, serve_on_http, serve_on_stdio
 
-    desk = open_desk(workspace, named, allow_write=allow_write, share_values=share_values)
+    desk = open_desk(
+        workspace, named, arguments.read, allow_write=allow_write, share_values=share_values
+    )
     with temporary_files(context.obj):
         try:
             if http:
@@ -115,6 +127,7 @@ def serve(
     return failures.DONE
 
 
+@with_option_groups
 def show_config(
     editor: Annotated[
         str,
@@ -124,6 +137,7 @@ def show_config(
     source: NamedSources = None,
     allow_write: AllowWrite = False,
     share_values: ShareValues = False,
+    arguments: ReadArguments = _EVERYTHING,
     _debug: Debug = False,
 ) -> int:
     """Print what to put into an editor's configuration.
@@ -138,14 +152,15 @@ def show_config(
         raise unknown_name("editor", editor, _EDITORS)
     if not workspace.is_dir():
         raise UsageError(f"{workspace} isn't a folder.", hint="Pass a folder with --workspace.")
-    arguments = ["mcp", "serve", "--workspace", str(workspace.resolve())]
+    line = ["mcp", "serve", "--workspace", str(workspace.resolve())]
     for name, uri in _named_sources(source or ()).items():
-        arguments += ["--source", f"{name}={_without_password(uri)}"]
-    arguments += ["--allow-write"] if allow_write else []
-    arguments += ["--share-values"] if share_values else []
+        line += ["--source", f"{name}={_without_password(uri)}"]
+    line += ["--allow-write"] if allow_write else []
+    line += ["--share-values"] if share_values else []
+    line += read_arguments(arguments.read)
     key, file = _EDITORS[editor]
     kind = {"type": "stdio"} if editor == "vscode" else {}
-    server = {**kind, "command": _own_command(), "args": arguments}
+    server = {**kind, "command": _own_command(), "args": line}
     messages.tell(f"Put this into {file}:")
     sys.stdout.write(json.dumps({key: {_SERVER: server}}, indent=2) + "\n")
     return failures.DONE

@@ -49,7 +49,7 @@ from fluid_build.mcp.workspace import Place
 from fluid_build.sources.outside import check_outside
 from fluid_build.text import clip
 from fluid_build.transform.proof.folder_changes import FileChange
-from fluid_build.transform.proof.manifest import MANIFEST_FILE
+from fluid_build.transform.proof.manifest import MANIFEST_FILE, read_manifest
 from fluid_build.verification import Verified, read_folder, refresh_proof
 from fluid_build.verification import verify as verify_folder
 
@@ -217,9 +217,11 @@ def verify_model(desk: Desk, arguments: VerifyArguments, job: Job) -> Verificati
 
 
 def _source(desk: Desk, folder: Path, requested: str | None) -> Place:
+    is_forged = (folder / MANIFEST_FILE).exists()
     if requested is not None:
-        return desk.workspace.source(requested)
-    if not (folder / MANIFEST_FILE).exists():
+        read = read_manifest(folder).source.read if is_forged else None
+        return desk.workspace.source(requested, read)
+    if not is_forged:
         raise UsageError(
             f"Nothing was forged in {folder.as_posix()} yet, so its source isn't known.",
             hint="Pass source.",

@@ -12,7 +12,7 @@ from typing import TypeVar
 import anyio
 import duckdb
 
-from fluid_build.progress import Progress, StoppedError
+from fluid_build.progress import Progress, StoppedError, stage_label
 
 T = TypeVar("T")
 Tell = Callable[[float, str], Awaitable[None]]
@@ -20,20 +20,6 @@ Tell = Callable[[float, str], Awaitable[None]]
 
 _EVERY_SECONDS = 0.2
 """Between two reports: often enough to look alive, seldom enough to cost nothing."""
-
-_STAGES = {
-    "reading": "Reading tables",
-    "columns": "Measuring columns",
-    "keys": "Finding keys",
-    "relations": "Finding relationships",
-    "observations": "Looking at how rows behave",
-    "model": "Modeling",
-    "contract": "Writing the contract",
-    "build": "Building the model",
-    "prove": "Comparing it with the source",
-    "project": "Writing the dbt project",
-    "write": "Writing files",
-}
 
 
 class Job:
@@ -129,8 +115,7 @@ async def _stop(job: Job, ended: anyio.Event) -> None:
 
 def describe_progress(progress: Progress) -> str:
     """Return a report as a sentence: ``Measuring columns: orders (3 of 14)``."""
-    stage = _STAGES.get(progress.stage, progress.stage.capitalize())
     detail = f": {progress.detail}" if progress.detail else ""
     place = min(progress.done + 1, progress.total)
     part = f", {progress.part:.0%} of it" if progress.part else ""
-    return f"{stage}{detail} ({place} of {progress.total}{part})"
+    return f"{stage_label(progress)}{detail} ({place} of {progress.total}{part})"

@@ -39,13 +39,16 @@ from fluid_build.mcp.tool import Desk, SourceArgument, TableArgument, ToolArgume
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, TableProfile
 from fluid_build.text import clip
 
-_MOST_TABLES = 150
+_MOST_TABLES = 100
 _MOST_COLUMNS = 120
-_MOST_RELATIONSHIPS = 200
+_MOST_RELATIONSHIPS = 100
 _MOST_QUESTIONS = 30
 _MOST_KEYS = 10
 _LONGEST_SQL = 2_000
 """Bounds of an answer, which a conversation carries for many turns: at most some 25,000 tokens."""
+
+
+_OF_A_SAMPLE = "Only a sample of the rows was read, so that nothing is proven of the others."
 
 
 class ProfileSourceArguments(ToolArguments):
@@ -114,7 +117,7 @@ def profile_source(desk: Desk, arguments: ProfileSourceArguments, job: Job) -> S
         kind=profile.source_kind,
         has_data=profile.has_data,
         measured_at=measured.measured_at,
-        tables=[_summary(desk, table) for table in tables[:_MOST_TABLES]],
+        tables=[_summary(desk, measured, table) for table in tables[:_MOST_TABLES]],
         more_tables=max(0, len(tables) - _MOST_TABLES),
         relationships=[_relationship(desk, key) for key in keys[:_MOST_RELATIONSHIPS]],
         more_relationships=max(0, len(keys) - _MOST_RELATIONSHIPS),
@@ -168,6 +171,7 @@ def describe_table(desk: Desk, arguments: DescribeTableArguments, job: Job) -> T
         more_columns=max(0, len(columns) - _MOST_COLUMNS),
         relationships=[_relationship(desk, key) for key in keys[:_MOST_RELATIONSHIPS]],
         notes=desk.notes(table.notes),
+        is_sample=_is_sample(measured, table.name),
         values_shared=desk.share_values,
     )
 
@@ -180,6 +184,7 @@ def check_key(desk: Desk, arguments: CheckKeyArguments, job: Job) -> KeyCheck:
         exact = _exact_key(measured, claim)
         verdict = _weigh(measured, exact)
         figures = _key_figures(verdict.evidence)
+        is_sample = _is_sample(measured, exact.table)
         repeats = desk.share_values and figures is not None and figures.repeated_rows
         examples = repeated_values(measured, exact) if repeats else None
     is_broken = figures is None or figures.repeated_rows or figures.null_rows
@@ -188,7 +193,8 @@ def check_key(desk: Desk, arguments: CheckKeyArguments, job: Job) -> KeyCheck:
         table=desk.name(exact.table),
         columns=desk.names(exact.columns),
         holds=not is_broken and figures is not None and figures.rows > 0,
-        finding=clip(verdict.message, _LONGEST_SQL),
+        finding=_finding(verdict, is_sample),
+        is_sample=is_sample,
         figures=figures,
         sql=_sql(verdict.evidence),
         repeated_values=examples,
@@ -215,6 +221,7 @@ def check_relationship(
         exact = _exact_relationship(measured, claim)
         verdict = _weigh(measured, exact)
         figures = _relationship_figures(verdict.evidence)
+        is_sample = _is_sample(measured, exact.from_table, exact.to_table)
         has_orphans = figures is not None and bool(figures.orphans)
         is_shown = desk.share_values and has_orphans
         examples = orphan_values(measured, exact) if is_shown else None
@@ -225,7 +232,8 @@ def check_relationship(
         to_table=desk.name(exact.to_table),
         to_columns=desk.names(exact.to_columns),
         holds=figures is not None and bool(figures.rows) and not figures.orphans,
-        finding=clip(verdict.message, _LONGEST_SQL),
+        finding=_finding(verdict, is_sample),
+        is_sample=is_sample,
         figures=figures,
         sql=_sql(verdict.evidence),
         orphan_values=examples,
@@ -315,11 +323,20 @@ def _relationship_figures(evidence: DecisionEvidence | None) -> RelationshipFigu
     )
 
 
+def _is_sample(measured: MeasuredSource, *names: str) -> bool:
+    return any(table.sampled for table in measured.source.tables if table.name in names)
+
+
+def _finding(verdict: Verdict, is_sample: bool) -> str:
+    finding = clip(verdict.message, _LONGEST_SQL)
+    return f"{finding} {_OF_A_SAMPLE}" if is_sample else finding
+
+
 def _sql(evidence: DecisionEvidence | None) -> str:
     return "" if evidence is None else clip(evidence.sql, _LONGEST_SQL)
 
 
-def _summary(desk: Desk, table: TableProfile) -> TableSummary:
+def _summary(desk: Desk, measured: MeasuredSource, table: TableProfile) -> TableSummary:
     return TableSummary(
         name=desk.name(table.name),
         rows=table.rows,
@@ -327,6 +344,7 @@ def _summary(desk: Desk, table: TableProfile) -> TableSummary:
         primary_key=desk.names(table.primary_key or ()),
         primary_key_origin=table.primary_key_origin,
         personal_columns=sum(column.pii for column in table.columns),
+        is_sample=_is_sample(measured, table.name),
     )
 
 

@@ -39,6 +39,7 @@ def readable_profile(profile: SourceProfile) -> str:
         f"{code(table.name)}: {counted(table.rows, 'row')}, {counted(table.columns, 'column')},"
         f" {_key(table.primary_key, table.primary_key_origin)}"
         + (f", {table.personal_columns} personal" if table.personal_columns else "")
+        + (", a sample" if table.is_sample else "")
         for table in profile.tables
     ]
     questions = [
@@ -71,6 +72,7 @@ def readable_table(table: TableDescription) -> str:
     return _paragraphs(
         f"{code(table.table)}: {counted(table.rows, 'row')},"
         f" {_key(table.primary_key, table.primary_key_origin)}."
+        + (" Only a sample of its rows was read." if table.is_sample else "")
         + (f" {text(table.primary_key_reason)}." if table.primary_key_reason else ""),
         text(table.comment),
         _list("Other keys", map(_columns, table.other_keys)),

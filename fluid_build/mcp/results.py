@@ -29,7 +29,7 @@ class _Part(BaseModel):
 
 
 class TableSummary(_Part):
-    """A table in a few figures."""
+    """A table in a few figures; of a sample, they're of the rows that were read."""
 
     name: str
     rows: int
@@ -37,6 +37,7 @@ class TableSummary(_Part):
     primary_key: list[str]
     primary_key_origin: str | None
     personal_columns: int
+    is_sample: bool
 
 
 class Relationship(_Part):
@@ -142,6 +143,7 @@ class TableDescription(ToolResult):
     more_columns: int
     relationships: list[Relationship]
     notes: list[str]
+    is_sample: bool
     values_shared: bool
 
 
@@ -155,13 +157,17 @@ class KeyFigures(_Part):
 
 
 class KeyCheck(ToolResult):
-    """The answer of ``check_key``. ``sql`` runs on the source and returns the rows in the way."""
+    """The answer of ``check_key``. ``sql`` runs on the source and returns the rows in the way.
+
+    Of a sample, nothing is proven: only its rows were counted.
+    """
 
     source: str
     table: str
     columns: list[str]
     holds: bool
     finding: str
+    is_sample: bool
     figures: KeyFigures | None
     sql: str
     repeated_values: list[list[str]] | None = Field(
@@ -184,7 +190,10 @@ class RelationshipFigures(_Part):
 
 
 class RelationshipCheck(ToolResult):
-    """The answer of ``check_relationship``. ``sql`` runs on the source and returns the orphans."""
+    """The answer of ``check_relationship``. ``sql`` runs on the source and returns the orphans.
+
+    Of a sample, nothing is proven: only its rows were counted.
+    """
 
     source: str
     from_table: str
@@ -193,6 +202,7 @@ class RelationshipCheck(ToolResult):
     to_columns: list[str]
     holds: bool
     finding: str
+    is_sample: bool
     figures: RelationshipFigures | None
     sql: str
     orphan_values: list[list[str]] | None = Field(

@@ -22,6 +22,7 @@ from fluid_build.errors import UsageError
 from fluid_build.mcp.server import ForgeServer
 from fluid_build.mcp.tool import Desk
 from fluid_build.mcp.workspace import Workspace
+from fluid_build.sources.options import READ_ALL, ReadOptions
 
 TOKEN_VARIABLE = "FLUID_MCP_TOKEN"
 _SHORTEST_TOKEN = 16
@@ -39,14 +40,20 @@ class HttpAddress:
 
 
 def open_desk(
-    root: Path, named_sources: Mapping[str, str], *, allow_write: bool, share_values: bool
+    root: Path,
+    named_sources: Mapping[str, str],
+    read: ReadOptions = READ_ALL,
+    *,
+    allow_write: bool,
+    share_values: bool,
 ) -> Desk:
     """Return the desk of a workspace, which becomes the working folder of the process.
 
-    So paths in messages and files are relative to it. Raises UsageError for a folder that isn't one
+    So paths in messages and files are relative to it. ``read`` says what of a source is read, as
+    far as its kind takes that. Raises UsageError for a folder that isn't one
     and what ``locate`` raises for a named source.
     """
-    workspace = Workspace(root, named_sources)
+    workspace = Workspace(root, named_sources, read)
     os.chdir(workspace.root)
     return Desk(workspace, allow_write=allow_write, share_values=share_values)
 

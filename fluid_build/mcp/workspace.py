@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote
@@ -29,7 +29,8 @@ from fluid_build.copilot.llm.outgoing import outgoing_secrets
 from fluid_build.errors import SourceError, SourceNotFoundError, UsageError
 from fluid_build.secrets import passwords, redact_keys
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import KINDS, ServerKind
+from fluid_build.sources.kinds import KINDS, RemoteKind
+from fluid_build.sources.options import READ_ALL, ReadOptions, options_for
 from fluid_build.sources.uri import Address, is_glob, locate
 from fluid_build.text import counted, did_you_mean, listed
 from fluid_build.transform.proof.manifest import (
@@ -73,20 +74,21 @@ class Place:
             (request.address.place, request.name, request.read) for request in self.requests
         )
 
-    @property
-    def is_server(self) -> bool:
-        """Whether it's on a server."""
-        return any(isinstance(request.address.kind, ServerKind) for request in self.requests)
-
 
 class Workspace:
-    """The folder that an assistant may look at, and the sources that its user named."""
+    """The folder that an assistant may look at, and the sources that its user named.
 
-    def __init__(self, root: Path, named_sources: Mapping[str, str]) -> None:
+    ``read`` says what of a source is read, as far as its kind takes that.
+    """
+
+    def __init__(
+        self, root: Path, named_sources: Mapping[str, str], read: ReadOptions = READ_ALL
+    ) -> None:
         self.root = root.resolve()
         if not self.root.is_dir():
             raise UsageError(f"{root} isn't a folder.", hint="Pass a folder with --workspace.")
-        self._named = {name: locate(uri) for name, uri in named_sources.items()}
+        self._read = read
+        self._named = {name: _absolute(locate(uri)) for name, uri in named_sources.items()}
         secrets = (secret for uri in named_sources.values() for secret in passwords(uri))
         strong = (secret for secret in secrets if len(secret) >= _STRONG_SECRET)
         self.secrets = tuple(dict.fromkeys((*outgoing_secrets(None), *strong)))
@@ -96,18 +98,20 @@ class Workspace:
         """The sources that were named at start."""
         return self._named
 
-    def source(self, text: str) -> Place:
+    def source(self, text: str, read: ReadOptions | None = None) -> Place:
         """Return the source that an assistant names, by its name or by a path, glob or file URI.
 
-        Raises UsageError for what it may not name, SourceNotFoundError where nothing is there.
+        ``read`` says what of it is read where that isn't up to the user of the server. Raises
+        UsageError for what it may not name, SourceNotFoundError where nothing is there.
         """
+        read = read or self._read
         if text in self._named:
-            return self._named_place(text)
+            return self._named_place(text, read)
         path = self._path_in(text)
         with _explained(path):
             if is_glob(path) and not self._is_there(path):
-                return self._glob(path)
-            return self._file_or_folder(path)
+                return self._glob(path, read)
+            return self._file_or_folder(path, read)
 
     def folder_source(self, folder: Path) -> Place:
         """Return the source of a forged folder, where that is a file of the workspace."""
@@ -206,19 +210,19 @@ class Workspace:
         names = listed(self._named)
         return f"Named sources: {names}." if names else "No source is named so far."
 
-    def _named_place(self, name: str) -> Place:
+    def _named_place(self, name: str, read: ReadOptions) -> Place:
         address = self._named[name]
-        request = SourceRequest(address)
-        if isinstance(address.kind, ServerKind):
+        request = SourceRequest(address, read=options_for(read, address.kind.options))
+        if isinstance(address.kind, RemoteKind):
             return Place(name, (request,))
         return Place(name, (request,), files=lambda: _states_at(address.place))
 
-    def _file_or_folder(self, path: str) -> Place:
+    def _file_or_folder(self, path: str, read: ReadOptions) -> Place:
         real = confined_source(self.root, path, max_bytes=_NO_LIMIT)
-        request = SourceRequest(locate(str(real)))
+        request = _confined_request(locate(str(real)), read)
         return Place(self.shown(real), (request,), files=lambda: file_states(real))
 
-    def _glob(self, pattern: str) -> Place:
+    def _glob(self, pattern: str, read: ReadOptions) -> Place:
         if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
             raise PathTraversalError
         try:
@@ -232,12 +236,12 @@ class Workspace:
         address = locate(f"{_literal_glob(self.root)}/{pattern}")
         return Place(
             pattern,
-            (SourceRequest(address),),
+            (_confined_request(address, read),),
             files=lambda: tuple(s for m in self.root.glob(pattern) for s in file_states(m)),
         )
 
     def _part(self, folder: Path, name: str, source: ManifestSource) -> SourceRequest:
-        if isinstance(KINDS[source.kind], ServerKind):
+        if isinstance(KINDS[source.kind], RemoteKind):
             raise UsageError(
                 "The folder was forged from a server, and a folder never chooses one.",
                 hint=f"Pass the name of that server as source. {self._names()}",
@@ -245,11 +249,13 @@ class Workspace:
         place = place_of(source, folder)
         with _explained(self.shown(Path(place))):
             if is_glob(place) and not Path(place).exists():
-                own = self._glob(Path(place).relative_to(self.root).as_posix())
+                if not Path(place).is_relative_to(self.root):
+                    raise PathTraversalError
+                own = self._glob(Path(place).relative_to(self.root).as_posix(), source.read)
                 address = own.requests[0].address
             else:
                 address = locate(str(confined_source(self.root, place, max_bytes=_NO_LIMIT)))
-        return SourceRequest(address, name, source.read)
+        return replace(_confined_request(address, source.read), name=name)
 
 
 @contextmanager
@@ -276,6 +282,19 @@ def _explained(path: str) -> Iterator[None]:
             f"{path} doesn't exist in the workspace.",
             hint="Call list_sources to see what there is.",
         ) from None
+
+
+def _confined_request(address: Address, read: ReadOptions) -> SourceRequest:
+    # A view of a database in the workspace may read a file outside of it.
+    confined = replace(read, views=False)
+    return SourceRequest(address, read=options_for(confined, address.kind.options))
+
+
+def _absolute(address: Address) -> Address:
+    """Return the address in words that don't depend on the working folder."""
+    if isinstance(address.kind, RemoteKind):
+        return address
+    return Address(address.kind, str(Path(address.place).absolute()))
 
 
 def _states_at(place: str) -> FileStates:

@@ -5,30 +5,9 @@ from typing import TextIO
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 
-from fluid_build.progress import OnProgress, Progress
+from fluid_build.progress import OnProgress, Progress, stage_label
 from fluid_build.report.terminal.printing import console
 from fluid_build.report.terminal.visible_text import for_stream, visible
-
-_STAGES = {
-    "reading": "Reading tables",
-    "columns": "Measuring columns",
-    "keys": "Finding keys",
-    "relations": "Finding relationships",
-    "observations": "Looking at how rows behave",
-    "asking": "Waiting for the language model",
-    "model": "Modeling",
-    "contract": "Writing the contract",
-    "build": "Building the model",
-    "prove": "Comparing it with the source",
-    "dbt": "Running dbt",
-    "project": "Writing the dbt project",
-    "write": "Writing files",
-}
-
-
-def stage_label(report: Progress) -> str:
-    """Return what the work is doing, in words."""
-    return visible(_STAGES.get(report.stage, report.stage.capitalize()))
 
 
 def bars(stream: TextIO) -> Bars:
