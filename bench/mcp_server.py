@@ -3,9 +3,9 @@
     python bench/mcp_server.py [--rounds N]
 
 Both are started on stdio by the SDK's own client, one after the other in each round, on the shop of
-``fluid demo`` (200,000 rows in SQLite). The bare server has one tool, which echoes its argument: its
-figures are what the protocol, the SDK and a Python process cost at least. Times are medians of wall
-time; compare ratios, since the machine may be busy.
+``fluid demo`` (200,000 rows in SQLite). The bare server has one tool, which echoes its argument:
+its figures are what the protocol, the SDK and a Python process cost at least. Times are medians of
+wall time; compare ratios, since the machine may be busy.
 """
 
 import argparse

@@ -105,22 +105,23 @@ def serve(
     Example:  fluid mcp serve --workspace ~/shop --source crm=postgresql://reader@db/crm
     """
     named = _named_sources(source or ())
-    from fluid_build.mcp.serving import open_desk, serve_on_http, serve_on_stdio
+    from fluid_build.mcp.serving import serve_on_http, serve_on_stdio
+    from fluid_build.mcp.settings import server_settings
 
-    desk = open_desk(
+    settings = server_settings(
         workspace, named, arguments.read, allow_write=allow_write, share_values=share_values
     )
     with temporary_files(context.obj):
         try:
             if http:
-                serve_on_http(desk, host, port, _show_address)
+                serve_on_http(settings, host, port, _show_address)
             else:
                 if sys.stdin.isatty():
                     messages.tell(
                         "Waiting for an MCP client on stdin. Usually an editor starts this command:"
                         " see `fluid mcp config`. Ctrl-C ends it."
                     )
-                serve_on_stdio(desk)
+                serve_on_stdio(settings)
         except KeyboardInterrupt:
             # That's how a server ends, so it's no failure.
             return failures.DONE

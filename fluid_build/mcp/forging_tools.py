@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field
 from pydantic_core import to_json
 
 from fluid_build.artifacts import write_artifacts
@@ -21,10 +20,7 @@ from fluid_build.decisions.files import (
     recorded_decisions,
 )
 from fluid_build.decisions.language import (
-    DECISION_NAMES,
-    DECISION_TYPES,
     AnyDecision,
-    BaseDecision,
 )
 from fluid_build.decisions.subjects import decision_line, subject
 from fluid_build.decisions.weighing import weigh
@@ -32,6 +28,13 @@ from fluid_build.errors import UsageError
 from fluid_build.forging import CONTRACT_FILE, DOCUMENT_FILE, Forged, ForgeOptions, forge, preview
 from fluid_build.forging.decision_files import folder_decisions, schema_text
 from fluid_build.forging.out_folder import file_name
+from fluid_build.mcp.arguments import (
+    OWN_FIELDS,
+    ForgeArguments,
+    ProposeDecisionArguments,
+    VerifyArguments,
+)
+from fluid_build.mcp.desk import Desk
 from fluid_build.mcp.jobs import Job
 from fluid_build.mcp.open_sources import MeasuredSource
 from fluid_build.mcp.resources import resource_uri
@@ -44,7 +47,6 @@ from fluid_build.mcp.results import (
     Verification,
     VerifiedTable,
 )
-from fluid_build.mcp.tool import Desk, FolderArgument, SourceArgument, ToolArguments
 from fluid_build.mcp.workspace import Place
 from fluid_build.sources.outside import check_outside
 from fluid_build.text import clip
@@ -58,74 +60,6 @@ _MOST_RELATIONS = 150
 _MOST_FAULTS = 50
 _MOST_FILES = 50
 _LONGEST_ENTRY = 6_000
-_OWN_FIELDS = ("by", "evidence", "despite_violations")
-"""Fields of a decision that aren't an assistant's: who decides, what was measured, insisting."""
-
-
-def _describe_kinds() -> str:
-    """Return the kinds of decisions with their fields, as one text."""
-    hidden = {*BaseDecision.model_fields, "decision", *_OWN_FIELDS}
-    kinds = []
-    for kind in DECISION_TYPES:
-        name = kind.model_fields["decision"].default
-        fields = [field for field in kind.model_fields if field not in hidden]
-        kinds.append(f"{name} ({', '.join(fields)}): {(kind.__doc__ or '').splitlines()[0]}")
-    return "\n".join(kinds)
-
-
-class ProposeDecisionArguments(ToolArguments):
-    """The arguments of ``propose_decision``."""
-
-    decision: dict[str, Any] = Field(
-        description="The decision: `decision` names its kind, `reason` says in a sentence what"
-        f" shows it, and the kind's own fields are as follows.\n{_describe_kinds()}",
-        json_schema_extra={
-            "properties": {
-                "decision": {"type": "string", "enum": [*DECISION_NAMES]},
-                "reason": {"type": "string", "maxLength": 600},
-            },
-            "required": ["decision"],
-        },
-    )
-    folder: FolderArgument = Field(
-        description="The forged folder that it's about, or that will be forged, relative to the"
-        " workspace: its decisions.yaml gets the decision.",
-    )
-    source: SourceArgument | None = Field(
-        default=None, description="The source; by default the one that the folder was forged from."
-    )
-
-
-class ForgeArguments(ToolArguments):
-    """The arguments of ``forge``."""
-
-    source: SourceArgument
-    technique: Literal["flat", "data_vault_2", "dimensional"] = Field(
-        default="flat",
-        description="flat: a table for each table. data_vault_2: hubs, links and satellites that"
-        " keep history. dimensional: facts and dimensions for reporting.",
-    )
-    target: Literal["duckdb", "postgres", "snowflake", "bigquery", "databricks"] = Field(
-        default="duckdb", description="Where dbt builds."
-    )
-    business_vault: bool = Field(
-        default=False, description="With data_vault_2: add point-in-time and bridge tables."
-    )
-    folder: FolderArgument | None = Field(
-        default=None,
-        description="The folder to write, relative to the workspace; by default NAME-model. The"
-        " decisions in its decisions.yaml are followed.",
-    )
-    preview: bool = Field(default=False, description="Write nothing, and say what would change.")
-
-
-class VerifyArguments(ToolArguments):
-    """The arguments of ``verify``."""
-
-    folder: FolderArgument
-    source: SourceArgument | None = Field(
-        default=None, description="The source; by default the one that the folder was forged from."
-    )
 
 
 def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) -> ProposedDecision:
@@ -139,7 +73,7 @@ def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) 
         text = with_decision(recorded.text, decision)
         verdict = weigh(measured.source, measured.profile, parse_decisions(text))[-1]
         job.check_wanted()
-        is_written = desk.allow_write and verdict.applies
+        is_written = desk.settings.allow_write and verdict.applies
         if is_written:
             write_artifacts(folder, {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()})
     assert verdict.status != "insisted"
@@ -162,7 +96,7 @@ def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) 
 def forge_model(desk: Desk, arguments: ForgeArguments, job: Job) -> ForgedModel:
     """Model a source, build and prove the model, and write its folder where that's allowed."""
     place = desk.workspace.source(arguments.source)
-    writes = desk.allow_write and not arguments.preview
+    writes = desk.settings.allow_write and not arguments.preview
     with desk.sources.measured(place, job) as measured:
         out = _out_folder(desk, arguments, measured)
         recorded = folder_decisions(out)
@@ -192,7 +126,7 @@ def verify_model(desk: Desk, arguments: VerifyArguments, job: Job) -> Verificati
     forged = read_folder(folder)
     with desk.sources.measured(place, job) as measured:
         verified = verify_folder(forged, measured.source, on_progress=job.report)
-    is_recorded = desk.allow_write and refresh_proof(folder, verified.proof) != "refused"
+    is_recorded = desk.settings.allow_write and refresh_proof(folder, verified.proof) != "refused"
     tables = verified.proof.tables
     return Verification(
         folder=folder.as_posix(),
@@ -231,7 +165,7 @@ def _source(desk: Desk, folder: Path, requested: str | None) -> Place:
 
 def _read_decision(fields: dict[str, Any]) -> AnyDecision:
     """Return an assistant's decision; DecisionError says everything that is wrong with it."""
-    forbidden = [name for name in _OWN_FIELDS if name in fields]
+    forbidden = [name for name in OWN_FIELDS if name in fields]
     if forbidden:
         raise UsageError(
             f"An assistant can't set {forbidden[0]!r} of a decision.",

@@ -7,10 +7,9 @@ import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import anyio
-import duckdb
 
 from fluid_build.progress import Progress, StoppedError, stage_label
 
@@ -22,13 +21,21 @@ _EVERY_SECONDS = 0.2
 """Between two reports: often enough to look alive, seldom enough to cost nothing."""
 
 
+class Interruptible(Protocol):
+    """A connection whose query can be given up from another thread."""
+
+    def interrupt(self) -> None:
+        """Give the query up that runs."""
+        ...
+
+
 class Job:
     """One piece of work, as its thread and the event loop both see it."""
 
     def __init__(self) -> None:
         self.latest: Progress | None = None
         self._is_stopped = False
-        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._connection: Interruptible | None = None
 
     @property
     def is_stopped(self) -> bool:
@@ -46,7 +53,7 @@ class Job:
             raise StoppedError
 
     @contextmanager
-    def querying(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    def querying(self, connection: Interruptible) -> Iterator[None]:
         """Let ``stop`` interrupt the queries that the block runs on a connection."""
         self._connection = connection
         try:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from pydantic import Field
-
 from fluid_build.decisions.language import (
     AddRelationship,
     AnyDecision,
     DecisionEvidence,
-    KeyColumns,
     SetKey,
 )
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing import weigh
 from fluid_build.decisions.weighing.names import UnknownNameError, source_names, with_exact_names
 from fluid_build.errors import UsageError
+from fluid_build.mcp.arguments import (
+    MOST_COLUMNS,
+    MOST_TABLES,
+    CheckKeyArguments,
+    CheckRelationshipArguments,
+    DescribeTableArguments,
+    ProfileSourceArguments,
+)
+from fluid_build.mcp.desk import Desk
 from fluid_build.mcp.jobs import Job
 from fluid_build.mcp.open_sources import MeasuredSource
 from fluid_build.mcp.results import (
@@ -35,12 +41,9 @@ from fluid_build.mcp.results import (
     TableSummary,
 )
 from fluid_build.mcp.row_values import orphan_values, repeated_values, shared_values
-from fluid_build.mcp.tool import Desk, SourceArgument, TableArgument, ToolArguments
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, TableProfile
 from fluid_build.text import clip
 
-_MOST_TABLES = 100
-_MOST_COLUMNS = 120
 _MOST_RELATIONSHIPS = 100
 _MOST_QUESTIONS = 30
 _MOST_KEYS = 10
@@ -49,52 +52,6 @@ _LONGEST_SQL = 2_000
 
 
 _OF_A_SAMPLE = "Only a sample of the rows was read, so that nothing is proven of the others."
-
-
-class ProfileSourceArguments(ToolArguments):
-    """The arguments of ``profile_source``."""
-
-    source: SourceArgument
-    tables: list[TableArgument] = Field(
-        default_factory=list,
-        max_length=_MOST_TABLES,
-        description="Only these tables and their relationships; by default all of them.",
-    )
-    refresh: bool = Field(
-        default=False,
-        description="Read the source again. Files are read again by themselves once they change;"
-        " a server isn't.",
-    )
-
-
-class DescribeTableArguments(ToolArguments):
-    """The arguments of ``describe_table``."""
-
-    source: SourceArgument
-    table: TableArgument
-    columns: list[str] = Field(
-        default_factory=list,
-        max_length=_MOST_COLUMNS,
-        description="Only these columns; by default the first ones.",
-    )
-
-
-class CheckKeyArguments(ToolArguments):
-    """The arguments of ``check_key``."""
-
-    source: SourceArgument
-    table: TableArgument
-    columns: KeyColumns = Field(description="The columns that may identify its rows.")
-
-
-class CheckRelationshipArguments(ToolArguments):
-    """The arguments of ``check_relationship``."""
-
-    source: SourceArgument
-    from_table: TableArgument
-    from_columns: KeyColumns = Field(description="The columns that may refer to the other table.")
-    to_table: TableArgument
-    to_columns: KeyColumns = Field(description="Columns of the other table, in the same order.")
 
 
 def profile_source(desk: Desk, arguments: ProfileSourceArguments, job: Job) -> SourceProfile:
@@ -117,8 +74,8 @@ def profile_source(desk: Desk, arguments: ProfileSourceArguments, job: Job) -> S
         kind=profile.source_kind,
         has_data=profile.has_data,
         measured_at=measured.measured_at,
-        tables=[_summary(desk, measured, table) for table in tables[:_MOST_TABLES]],
-        more_tables=max(0, len(tables) - _MOST_TABLES),
+        tables=[_summary(desk, measured, table) for table in tables[:MOST_TABLES]],
+        more_tables=max(0, len(tables) - MOST_TABLES),
         relationships=[_relationship(desk, key) for key in keys[:_MOST_RELATIONSHIPS]],
         more_relationships=max(0, len(keys) - _MOST_RELATIONSHIPS),
         questions=[
@@ -167,12 +124,12 @@ def describe_table(desk: Desk, arguments: DescribeTableArguments, job: Job) -> T
             for key in table.declared_keys
             if not key.holds
         ],
-        columns=[_column(desk, column) for column in columns[:_MOST_COLUMNS]],
-        more_columns=max(0, len(columns) - _MOST_COLUMNS),
+        columns=[_column(desk, column) for column in columns[:MOST_COLUMNS]],
+        more_columns=max(0, len(columns) - MOST_COLUMNS),
         relationships=[_relationship(desk, key) for key in keys[:_MOST_RELATIONSHIPS]],
         notes=desk.notes(table.notes),
         is_sample=_is_sample(measured, table.name),
-        values_shared=desk.share_values,
+        values_shared=desk.settings.share_values,
     )
 
 
@@ -185,7 +142,7 @@ def check_key(desk: Desk, arguments: CheckKeyArguments, job: Job) -> KeyCheck:
         verdict = _weigh(measured, exact)
         figures = _key_figures(verdict.evidence)
         is_sample = _is_sample(measured, exact.table)
-        repeats = desk.share_values and figures is not None and figures.repeated_rows
+        repeats = desk.settings.share_values and figures is not None and figures.repeated_rows
         examples = repeated_values(measured, exact) if repeats else None
     is_broken = figures is None or figures.repeated_rows or figures.null_rows
     return KeyCheck(
@@ -223,7 +180,7 @@ def check_relationship(
         figures = _relationship_figures(verdict.evidence)
         is_sample = _is_sample(measured, exact.from_table, exact.to_table)
         has_orphans = figures is not None and bool(figures.orphans)
-        is_shown = desk.share_values and has_orphans
+        is_shown = desk.settings.share_values and has_orphans
         examples = orphan_values(measured, exact) if is_shown else None
     return RelationshipCheck(
         source=place.shown,
@@ -379,11 +336,11 @@ def _column(desk: Desk, column: ColumnProfile) -> ColumnDescription:
         is_personal=column.pii,
         comment=desk.prose(column.comment),
         notes=desk.notes(column.notes),
-        values=shared_values(column) if desk.share_values else None,
+        values=shared_values(column) if desk.settings.share_values else None,
     )
 
 
 def _type(desk: Desk, column: ColumnProfile) -> str:
     """Return a column's type; the values of an enum are values of rows."""
     is_enum = column.type.upper().startswith("ENUM")
-    return "ENUM" if is_enum and not desk.share_values else desk.name(column.type)
+    return "ENUM" if is_enum and not desk.settings.share_values else desk.name(column.type)

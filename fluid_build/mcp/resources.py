@@ -16,8 +16,9 @@ from fluid_build.copilot.tools.confinement import read_confined
 from fluid_build.decisions.files import DECISIONS_FILE
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UsageError
 from fluid_build.forging import CONTRACT_FILE, DOCUMENT_FILE
-from fluid_build.mcp.row_values import contract_without_values, prose_without_values
-from fluid_build.mcp.tool import Desk
+from fluid_build.mcp.desk import Desk
+from fluid_build.mcp.masking import prose_without_values
+from fluid_build.mcp.row_values import contract_without_values
 from fluid_build.text import listed
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 
@@ -31,23 +32,31 @@ _MOST_CHARACTERS = 400_000
 class ResourceFile:
     """A file of a forged folder that is served."""
 
+    name: str
     title: str
     description: str
     mime_type: str
 
 
 FILES: Mapping[str, ResourceFile] = {
-    DOCUMENT_FILE: ResourceFile(
-        "Data model",
-        "Tables, keys, relationships and what needs attention, each with its evidence.",
-        "text/markdown",
-    ),
-    CONTRACT_FILE: ResourceFile(
-        "Data contract", "The data contract, FLUID 0.7.2.", "application/yaml"
-    ),
-    DECISIONS_FILE: ResourceFile(
-        "Decisions", "What a person or an assistant decided about the model.", "application/yaml"
-    ),
+    file.name: file
+    for file in (
+        ResourceFile(
+            DOCUMENT_FILE,
+            "Data model",
+            "Tables, keys, relationships and what needs attention, each with its evidence.",
+            "text/markdown",
+        ),
+        ResourceFile(
+            CONTRACT_FILE, "Data contract", "The data contract, FLUID 0.7.2.", "application/yaml"
+        ),
+        ResourceFile(
+            DECISIONS_FILE,
+            "Decisions",
+            "What a person or an assistant decided about the model.",
+            "application/yaml",
+        ),
+    )
 }
 """The files that are served, by name."""
 
@@ -58,7 +67,7 @@ class FolderResource:
 
     uri: str
     folder: str
-    file: str
+    file: ResourceFile
     size: int
 
 
@@ -67,9 +76,9 @@ def resource_uri(folder: str, file: str) -> str:
     return f"{_SCHEME}{quote(file if folder == '.' else f'{folder}/{file}')}"
 
 
-def uri_template(file: str) -> str:
+def uri_template(file: ResourceFile) -> str:
     """Return the template of the URIs of a file, in any folder."""
-    return f"{_SCHEME}{{+folder}}/{file}"
+    return f"{_SCHEME}{{+folder}}/{file.name}"
 
 
 def list_documents(desk: Desk) -> list[FolderResource]:
@@ -78,11 +87,11 @@ def list_documents(desk: Desk) -> list[FolderResource]:
     documents = []
     for folder in desk.workspace.forged_folders():
         shown = desk.workspace.shown(folder)
-        for file in FILES:
-            path = folder / file
+        for name, file in FILES.items():
+            path = folder / name
             if path.is_file() and path.resolve().is_relative_to(root):
                 size = path.stat().st_size
-                documents.append(FolderResource(resource_uri(shown, file), shown, file, size))
+                documents.append(FolderResource(resource_uri(shown, name), shown, file, size))
     return documents
 
 
@@ -100,10 +109,10 @@ def read_document(desk: Desk, uri: str) -> tuple[str, str]:
             hint=f"Resources are {_SCHEME}FOLDER/FILE, where FILE is {listed(FILES, 'or')}.",
         )
     text = _read(desk, path)
-    if not desk.share_values:
+    if not desk.settings.share_values:
         is_contract = Path(path).name == CONTRACT_FILE
         text = contract_without_values(text, path) if is_contract else prose_without_values(text)
-    return _cut(desk.workspace.without_outside(text)), file.mime_type
+    return _cut(desk.settings.without_outside(text)), file.mime_type
 
 
 def _read(desk: Desk, path: str) -> str:

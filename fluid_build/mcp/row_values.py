@@ -6,7 +6,6 @@ example of what was read differently), which are taken out of what an assistant 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import duckdb
@@ -17,19 +16,17 @@ from fluid_build.decisions.language import AddRelationship, SetKey
 from fluid_build.decisions.weighing.claims import Claims, open_claims
 from fluid_build.decisions.weighing.comparing import ColumnPairs, compared_columns
 from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.mcp.masking import prose_without_values
 from fluid_build.mcp.open_sources import MeasuredSource
 from fluid_build.mcp.results import ColumnValues, ValueCount
 from fluid_build.profiling.profile import ColumnProfile
-from fluid_build.sources.personal_text import presentable, without_values
+from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.sql import quote
 from fluid_build.text import clip
 
 _MOST_EXAMPLES = 5
 _MOST_FREQUENT = 10
 _LONGEST_VALUE = 80
-_QUOTED = re.compile(r"(?<!\w)'(?:[^'\n]|'')*'(?!\w)")
-"""A literal of SQL, or a value that a sentence quotes; names are in double quotes or backticks."""
-_EXAMPLE = re.compile(r"(such as )\"[^\"\n]*\"")
 _VALUES_LABEL = "accepted-values"
 
 
@@ -90,11 +87,6 @@ def orphan_values(measured: MeasuredSource, claim: AddRelationship) -> list[list
         f"SELECT DISTINCT {', '.join(own)} FROM {child.relation} AS c WHERE {present}"
         f" AND NOT EXISTS (SELECT 1 FROM {parent.relation} AS p WHERE {matches})",
     )
-
-
-def prose_without_values(text: str) -> str:
-    """Return a sentence or a document without the values that it quotes."""
-    return _EXAMPLE.sub(r"\1…", _QUOTED.sub("'…'", without_values(text)))
 
 
 def contract_without_values(text: str, name: str) -> str:

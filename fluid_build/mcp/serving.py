@@ -6,9 +6,8 @@ import asyncio
 import os
 import secrets
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fluid_build.copilot.mcp.transports import (
@@ -20,9 +19,7 @@ from fluid_build.copilot.mcp.transports import (
 )
 from fluid_build.errors import UsageError
 from fluid_build.mcp.server import ForgeServer
-from fluid_build.mcp.tool import Desk
-from fluid_build.mcp.workspace import Workspace
-from fluid_build.sources.options import READ_ALL, ReadOptions
+from fluid_build.mcp.settings import ServerSettings
 
 TOKEN_VARIABLE = "FLUID_MCP_TOKEN"
 _SHORTEST_TOKEN = 16
@@ -39,32 +36,14 @@ class HttpAddress:
     is_generated: bool
 
 
-def open_desk(
-    root: Path,
-    named_sources: Mapping[str, str],
-    read: ReadOptions = READ_ALL,
-    *,
-    allow_write: bool,
-    share_values: bool,
-) -> Desk:
-    """Return the desk of a workspace, which becomes the working folder of the process.
-
-    So paths in messages and files are relative to it. ``read`` says what of a source is read, as
-    far as its kind takes that. Raises UsageError for a folder that isn't one
-    and what ``locate`` raises for a named source.
-    """
-    workspace = Workspace(root, named_sources, read)
-    os.chdir(workspace.root)
-    return Desk(workspace, allow_write=allow_write, share_values=share_values)
-
-
-def serve_on_stdio(desk: Desk) -> None:
+def serve_on_stdio(settings: ServerSettings) -> None:
     """Serve on stdin and stdout until stdin ends. Raises KeyboardInterrupt on a signal."""
-    _run(desk, lambda: run_on_stdio(ForgeServer(desk).as_server()))
+    server = ForgeServer(settings)
+    _run(settings, server, lambda: run_on_stdio(server.as_server()))
 
 
 def serve_on_http(
-    desk: Desk, host: str, port: int, on_listening: Callable[[HttpAddress], None]
+    settings: ServerSettings, host: str, port: int, on_listening: Callable[[HttpAddress], None]
 ) -> None:
     """Serve at ``http://host:port/mcp`` until a signal, which raises KeyboardInterrupt.
 
@@ -88,16 +67,21 @@ def serve_on_http(
         url = f"http://{name}:{listener.getsockname()[1]}/mcp"
         on_listening(HttpAddress(url, expected, not token))
 
+        server = ForgeServer(settings)
+
         async def serve() -> None:
-            app = http_app(ForgeServer(desk).as_server(), token=expected, stateless=False)
+            app = http_app(server.as_server(), token=expected, stateless=False)
             await run_on_http(app, listener)
 
-        _run(desk, serve)
+        _run(settings, server, serve)
 
 
-def _run(desk: Desk, serve: Callable[[], Coroutine[Any, Any, None]]) -> None:
+def _run(
+    settings: ServerSettings, server: ForgeServer, serve: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
     """Run an event loop on a thread of its own, so that a signal reaches this one at once.
 
+    The workspace becomes the working folder, so that paths in messages and files are relative.
     On stdio, the loop itself could only end with the next line of stdin.
     """
     errors: list[BaseException] = []
@@ -108,11 +92,12 @@ def _run(desk: Desk, serve: Callable[[], Coroutine[Any, Any, None]]) -> None:
         except BaseException as error:  # noqa: BLE001 - raised again by the waiting thread
             errors.append(error)
 
+    os.chdir(settings.root)
     thread = threading.Thread(target=work, name="fluid-mcp-server", daemon=True)
     thread.start()
     try:
         thread.join()
     finally:
-        desk.sources.close()
+        server.close()
     if errors:
         raise errors[0]

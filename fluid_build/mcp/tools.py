@@ -1,11 +1,55 @@
-"""The tools of the server, in the order in which an assistant reads about them."""
+"""The tools of the server, in the order in which an assistant reads about them.
+
+What they do is imported when one is called first: an editor waits for the list of tools, and
+measuring takes as long to import as the SDK.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from fluid_build.mcp import forging_tools, measuring_tools, readable, results, workspace_tools
-from fluid_build.mcp.tool import ServedTool
+from fluid_build.errors import UsageError
+from fluid_build.mcp import arguments, readable, results
+from fluid_build.text import did_you_mean, listed
+
+if TYPE_CHECKING:
+    from fluid_build.mcp.desk import Desk
+    from fluid_build.mcp.jobs import Job
+
+A = TypeVar("A", bound=arguments.ToolArguments)
+R = TypeVar("R", bound=results.ToolResult)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTool(Generic[A, R]):
+    """A tool as it's listed and called.
+
+    ``place`` is ``module:function`` in this package. ``readable`` says the answer in words.
+    ``writes`` says that the tool changes files where the user allows that, and ``replaces`` that it
+    may then replace or remove some.
+    """
+
+    name: str
+    title: str
+    description: str
+    arguments: type[A]
+    result: type[R]
+    place: str
+    readable: Callable[[R], str]
+    writes: bool = False
+    replaces: bool = False
+
+    def run(self, desk: Desk, checked: A, job: Job) -> R:
+        """Do the tool's work, on the thread of a job."""
+        module, _, function = self.place.partition(":")
+        work: Callable[[Desk, A, Job], R] = getattr(
+            importlib.import_module(f"fluid_build.mcp.{module}"), function
+        )
+        return work(desk, checked, job)
+
 
 TOOLS: tuple[ServedTool[Any, Any], ...] = (
     ServedTool(
@@ -13,9 +57,9 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         "List sources",
         "List what there is to work on: data files of the workspace, sources that the user named,"
         " and forged folders. Says whether the server may write and whether values are shared.",
-        workspace_tools.ListSourcesArguments,
+        arguments.ListSourcesArguments,
         results.WorkspaceListing,
-        workspace_tools.list_sources,
+        "workspace_tools:list_sources",
         readable.readable_listing,
     ),
     ServedTool(
@@ -24,9 +68,9 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         "Measure a source: its tables with their keys, the relationships that hold, declared or"
         " not, with the rows that break them, and open questions. Large sources take a while the"
         " first time; the result is kept until the files change.",
-        measuring_tools.ProfileSourceArguments,
+        arguments.ProfileSourceArguments,
         results.SourceProfile,
-        measuring_tools.profile_source,
+        "measuring_tools:profile_source",
         readable.readable_profile,
     ),
     ServedTool(
@@ -34,9 +78,9 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         "Describe a table",
         "Describe a table column by column: type, nulls, distinct values, meaning, whether it's"
         " personal data, its keys and relationships.",
-        measuring_tools.DescribeTableArguments,
+        arguments.DescribeTableArguments,
         results.TableDescription,
-        measuring_tools.describe_table,
+        "measuring_tools:describe_table",
         readable.readable_table,
     ),
     ServedTool(
@@ -44,9 +88,9 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         "Check a key",
         "Check on every row whether columns identify the rows of a table: how many repeat, how many"
         " have a null. Call it before you claim a key.",
-        measuring_tools.CheckKeyArguments,
+        arguments.CheckKeyArguments,
         results.KeyCheck,
-        measuring_tools.check_key,
+        "measuring_tools:check_key",
         readable.readable_key,
     ),
     ServedTool(
@@ -54,9 +98,9 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         "Check a relationship",
         "Check on every row whether columns of one table refer to another: how many rows have no"
         " match, with the query that finds them. Call it before you claim a relationship.",
-        measuring_tools.CheckRelationshipArguments,
+        arguments.CheckRelationshipArguments,
         results.RelationshipCheck,
-        measuring_tools.check_relationship,
+        "measuring_tools:check_relationship",
         readable.readable_relationship,
     ),
     ServedTool(
@@ -66,9 +110,9 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         " name, a description, a role. It's measured on the data; what the data contradicts is"
         " refused. On a server that may write, an accepted one goes into the folder's"
         " decisions.yaml.",
-        forging_tools.ProposeDecisionArguments,
+        arguments.ProposeDecisionArguments,
         results.ProposedDecision,
-        forging_tools.propose_decision,
+        "forging_tools:propose_decision",
         readable.readable_decision,
         writes=True,
     ),
@@ -78,9 +122,9 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         "Generate a logical model, a data contract and a dbt project from a source, and prove on"
         " all rows that nothing is lost. On a read-only server, or with preview, it says what it"
         " would write. Files that somebody edited are kept.",
-        forging_tools.ForgeArguments,
+        arguments.ForgeArguments,
         results.ForgedModel,
-        forging_tools.forge_model,
+        "forging_tools:forge_model",
         readable.readable_forge,
         writes=True,
         replaces=True,
@@ -90,9 +134,9 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         "Verify a folder",
         "Prove again that a forged folder's model holds everything that its source does, and that"
         " its contract agrees with it.",
-        forging_tools.VerifyArguments,
+        arguments.VerifyArguments,
         results.Verification,
-        forging_tools.verify_model,
+        "forging_tools:verify_model",
         readable.readable_verification,
         writes=True,
     ),
@@ -100,18 +144,29 @@ TOOLS: tuple[ServedTool[Any, Any], ...] = (
         "validate_contract",
         "Validate a contract",
         "Check a data contract against FLUID 0.7.2, and say what is wrong where.",
-        workspace_tools.ValidateContractArguments,
+        arguments.ValidateContractArguments,
         results.ContractCheck,
-        workspace_tools.validate_contract,
+        "workspace_tools:validate_contract",
         readable.readable_contract,
     ),
     ServedTool(
         "search_memory",
         "Search earlier models",
         "Find models of earlier forges by the names of their tables and columns.",
-        workspace_tools.SearchMemoryArguments,
+        arguments.SearchMemoryArguments,
         results.MemorySearch,
-        workspace_tools.search_memory,
+        "workspace_tools:search_memory",
         readable.readable_memory,
     ),
 )
+
+
+def find_tool(name: str) -> ServedTool[Any, Any]:
+    """Return the tool of that name; UsageError where there is none."""
+    tools = {tool.name: tool for tool in TOOLS}
+    if name not in tools:
+        raise UsageError(
+            f"No tool is named {name!r}.",
+            hint=f"{did_you_mean(name, tools)}The tools are {listed(tools)}.",
+        )
+    return tools[name]

@@ -7,7 +7,7 @@ choose: it leads to servers, and with them to the user's passwords.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -25,14 +25,13 @@ from fluid_build.agent_loop.workspace import (
     resolve_inside,
 )
 from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, PathTraversalError
-from fluid_build.copilot.llm.outgoing import outgoing_secrets
 from fluid_build.errors import SourceError, SourceNotFoundError, UsageError
-from fluid_build.secrets import passwords, redact_keys
+from fluid_build.mcp.settings import ServerSettings
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.kinds import KINDS, RemoteKind
-from fluid_build.sources.options import READ_ALL, ReadOptions, options_for
+from fluid_build.sources.options import ReadOptions, options_for
 from fluid_build.sources.uri import Address, is_glob, locate
-from fluid_build.text import counted, did_you_mean, listed
+from fluid_build.text import counted, listed
 from fluid_build.transform.proof.manifest import (
     MANIFEST_FILE,
     ManifestSource,
@@ -46,9 +45,6 @@ _NO_LIMIT = 2**62
 _FILE_SCHEME = re.compile(r"(?:file|duckdb|sqlite3?):(?://(?:localhost(?=/))?)?", re.IGNORECASE)
 _ANY_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^\\]")
 _KEYWORDS = re.compile(r"\s*\w+\s*=")
-_ABSOLUTE_PATH = re.compile(r"(?<![\w.:/~-])~?/(?:[^\s/'\"`,;:]+/)+")
-_STRONG_SECRET = 8
-"""Characters of a password that is taken out of results; shorter ones occur in ordinary text."""
 _MOST_FOLDERS = 200
 _MOST_FILES = 500
 _SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "target"})
@@ -76,27 +72,11 @@ class Place:
 
 
 class Workspace:
-    """The folder that an assistant may look at, and the sources that its user named.
+    """The folder that an assistant may look at, and the sources that its user named."""
 
-    ``read`` says what of a source is read, as far as its kind takes that.
-    """
-
-    def __init__(
-        self, root: Path, named_sources: Mapping[str, str], read: ReadOptions = READ_ALL
-    ) -> None:
-        self.root = root.resolve()
-        if not self.root.is_dir():
-            raise UsageError(f"{root} isn't a folder.", hint="Pass a folder with --workspace.")
-        self._read = read
-        self._named = {name: _absolute(locate(uri)) for name, uri in named_sources.items()}
-        secrets = (secret for uri in named_sources.values() for secret in passwords(uri))
-        strong = (secret for secret in secrets if len(secret) >= _STRONG_SECRET)
-        self.secrets = tuple(dict.fromkeys((*outgoing_secrets(None), *strong)))
-
-    @property
-    def named_sources(self) -> Mapping[str, Address]:
-        """The sources that were named at start."""
-        return self._named
+    def __init__(self, settings: ServerSettings) -> None:
+        self.root = settings.root
+        self._settings = settings
 
     def source(self, text: str, read: ReadOptions | None = None) -> Place:
         """Return the source that an assistant names, by its name or by a path, glob or file URI.
@@ -104,8 +84,8 @@ class Workspace:
         ``read`` says what of it is read where that isn't up to the user of the server. Raises
         UsageError for what it may not name, SourceNotFoundError where nothing is there.
         """
-        read = read or self._read
-        if text in self._named:
+        read = read or self._settings.read
+        if text in self._settings.named_sources:
             return self._named_place(text, read)
         path = self._path_in(text)
         with _explained(path):
@@ -178,11 +158,6 @@ class Workspace:
         is_inside = whole.is_relative_to(self.root)
         return whole.relative_to(self.root).as_posix() if is_inside else path.name
 
-    def without_outside(self, text: str) -> str:
-        """Return a text without secrets and without the folders of paths of this machine."""
-        text = redact_keys(text, self.secrets).replace(f"{self.root}/", "")
-        return _ABSOLUTE_PATH.sub("…/", text.replace(str(self.root), "."))
-
     def _path_in(self, text: str) -> str:
         scheme = _FILE_SCHEME.match(text)
         if self._is_there(text):
@@ -207,11 +182,11 @@ class Workspace:
             return False
 
     def _names(self) -> str:
-        names = listed(self._named)
+        names = listed(self._settings.named_sources)
         return f"Named sources: {names}." if names else "No source is named so far."
 
     def _named_place(self, name: str, read: ReadOptions) -> Place:
-        address = self._named[name]
+        address = self._settings.named_sources[name]
         request = SourceRequest(address, read=options_for(read, address.kind.options))
         if isinstance(address.kind, RemoteKind):
             return Place(name, (request,))
@@ -290,13 +265,6 @@ def _confined_request(address: Address, read: ReadOptions) -> SourceRequest:
     return SourceRequest(address, read=options_for(confined, address.kind.options))
 
 
-def _absolute(address: Address) -> Address:
-    """Return the address in words that don't depend on the working folder."""
-    if isinstance(address.kind, RemoteKind):
-        return address
-    return Address(address.kind, str(Path(address.place).absolute()))
-
-
 def _states_at(place: str) -> FileStates:
     paths: Sequence[Path] = [Path(place)]
     if is_glob(place) and not Path(place).exists():
@@ -334,11 +302,3 @@ def _written_by_forge(folder: Path) -> set[str]:
     except SourceError:
         return set()
     return {MANIFEST_FILE, PROOF_FILE, *(Path(name).parts[0] for name in files)}
-
-
-def unknown_tool(name: str, known: Sequence[str]) -> UsageError:
-    """Return the error for a tool that isn't there."""
-    return UsageError(
-        f"No tool is named {name!r}.",
-        hint=f"{did_you_mean(name, known)}The tools are {listed(known)}.",
-    )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import Field
-
 from fluid_build.agent_loop.contract_tools import ValidateContractArgs, contract_findings
 from fluid_build.agent_loop.memory_tools import SearchMemoryArgs
 from fluid_build.agent_loop.memory_tools import search_memory as search_store
 from fluid_build.copilot.errors import ForbiddenPathError, PathTraversalError
 from fluid_build.errors import UsageError
+from fluid_build.mcp.arguments import (
+    ListSourcesArguments,
+    SearchMemoryArguments,
+    ValidateContractArguments,
+)
+from fluid_build.mcp.desk import LONGEST_TEXT, Desk
 from fluid_build.mcp.jobs import Job
 from fluid_build.mcp.results import (
     AvailableSource,
@@ -20,35 +22,10 @@ from fluid_build.mcp.results import (
     RememberedModel,
     WorkspaceListing,
 )
-from fluid_build.mcp.tool import LONGEST_TEXT, Desk, ToolArguments
 from fluid_build.text import clip
 
 _MOST_FINDINGS = 50
 _MOST_LISTED = 100
-
-
-class ListSourcesArguments(ToolArguments):
-    """No arguments."""
-
-
-class ValidateContractArguments(ToolArguments):
-    """The arguments of ``validate_contract``: a path, or else a document."""
-
-    path: str | None = Field(
-        default=None,
-        max_length=1_000,
-        description="A contract file, relative to the workspace: YAML or JSON.",
-    )
-    contract: dict[str, Any] | None = Field(default=None, description="A FLUID contract, as JSON.")
-
-
-class SearchMemoryArguments(ToolArguments):
-    """The arguments of ``search_memory``."""
-
-    query: str = Field(
-        min_length=1, max_length=500, description="Words, such as names of tables and columns."
-    )
-    limit: int = Field(default=3, ge=1, le=10)
 
 
 def list_sources(desk: Desk, _arguments: ListSourcesArguments, job: Job) -> WorkspaceListing:
@@ -58,7 +35,7 @@ def list_sources(desk: Desk, _arguments: ListSourcesArguments, job: Job) -> Work
     sources = [
         *(
             AvailableSource(source=name, kind=address.kind.label)
-            for name, address in desk.workspace.named_sources.items()
+            for name, address in desk.settings.named_sources.items()
         ),
         *(
             AvailableSource(source=desk.name(file.as_posix()), kind=file.suffix.lstrip("."))
@@ -70,8 +47,8 @@ def list_sources(desk: Desk, _arguments: ListSourcesArguments, job: Job) -> Work
         sources=sources[:_MOST_LISTED],
         more_sources=max(0, len(sources) - _MOST_LISTED),
         forged_folders=[desk.workspace.shown(folder) for folder in folders][:_MOST_LISTED],
-        is_read_only=not desk.allow_write,
-        values_shared=desk.share_values,
+        is_read_only=not desk.settings.allow_write,
+        values_shared=desk.settings.share_values,
     )
 
 

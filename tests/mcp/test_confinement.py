@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import duckdb
 import httpx
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -140,6 +141,24 @@ def test_a_named_source_is_known_by_its_name_and_its_password_by_nobody(
     for text in (listing.text, str(listing.document), refusal, log):
         assert PASSWORD not in text
         assert str(workspace.parent) not in text
+
+
+def test_a_view_of_a_database_in_the_workspace_leads_nowhere(
+    workspace: Path, tmp_path: Path
+) -> None:
+    outside = workspace.parent / "outside/salaries.csv"
+    path = workspace / "views.duckdb"
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE city (id INTEGER)")
+        database.execute("INSERT INTO city VALUES (1), (2)")
+        database.execute(f"CREATE VIEW salaries AS SELECT * FROM read_csv('{outside}')")
+    options = ("--workspace", str(workspace), "--views", "--share-values")
+    try:
+        with stdio_caller(tmp_path, *options) as caller:
+            profile = caller.call("profile_source", source=path.name).document
+    finally:
+        path.unlink()
+    assert [table["name"] for table in profile["tables"]] == ["city"]
 
 
 INITIALIZE = {

@@ -262,9 +262,10 @@ def test_a_missing_extra_says_what_to_install() -> None:
 def test_the_configuration_of_an_editor_starts_a_server(
     fluid: Fluid, tmp_path: Path, editor: str, key: str
 ) -> None:
-    outcome = fluid("mcp", "config", "--editor", editor, "--workspace", tmp_path, "--allow-write")
+    options = ["--allow-write", "--schema", "sales"]
+    outcome = fluid("mcp", "config", "--editor", editor, "--workspace", tmp_path, *options)
     server = json.loads(outcome.out)[key]["fluid-forge"]
-    assert server["args"] == ["mcp", "serve", "--workspace", str(tmp_path), "--allow-write"]
+    assert server["args"] == ["mcp", "serve", "--workspace", str(tmp_path), *options]
     assert Path(server["command"]).name
     assert "Put this into" in outcome.err
 
