@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -20,6 +21,7 @@ from fluid_build.sources.query_progress import following
 from fluid_build.sources.source_names import check_name
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address
+from fluid_build.temporary import OwnedFolder
 from fluid_build.text import free_name
 
 _HANDOVER = "handed_over"
@@ -74,7 +76,7 @@ def open_several(
     _check_distinct(requests)
     names = {request.name for request in requests if request.name}
     parts: list[OpenSource] = []
-    with starting(memory_limit) as engine:
+    with starting(memory_limit) as engine, ExitStack() as fetched:
         # Files are checked against their text on this connection, which needs a place to load it.
         engine.stage(0)
         for number, request in enumerate(requests, start=1):
@@ -82,12 +84,16 @@ def open_several(
                 own_name = request.name or free_name(source_identifier(source.name), names)
                 names.add(own_name)
                 part = _part(engine, source, own_name, f"source_{number}", on_progress)
+                for folder in _handed_over(source):
+                    part.cleanup.append(fetched.enter_context(folder))
             parts.append(_split(part, request, on_progress))
         if not any(part.tables for part in parts):
             raise EmptySourceError(
                 f"No table of {_joined(parts)} could be read.",
                 hint="Look at each source with `fluid profile`.",
             )
+        # From here on, the files live as long as the parts.
+        fetched.pop_all()
         return CombinedSource(
             kind=COMBINED.name,
             name=check_name(name) if name is not None else _joined(parts),
@@ -101,6 +107,15 @@ def open_several(
             ),
             parts=tuple(parts),
         )
+
+
+def _handed_over(source: Source) -> list[OwnedFolder]:
+    """Take the folders of fetched files from a source, which would remove them when it's closed."""
+    if not isinstance(source, OpenSource):
+        return []
+    folders = [each for each in source.cleanup if isinstance(each, OwnedFolder)]
+    source.cleanup[:] = [each for each in source.cleanup if not isinstance(each, OwnedFolder)]
+    return folders
 
 
 def _check_distinct(requests: Sequence[SourceRequest]) -> None:

@@ -1,7 +1,7 @@
 """Files in an object store and on a web server: read once, like files of this machine."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -17,6 +17,10 @@ from fluid_build.errors import (
 )
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
+from fluid_build.sources.combined import SourceRequest, open_several
+from fluid_build.sources.remote.mirror import Mirror
+from fluid_build.sources.uri import locate
+from fluid_build.transform.proof.delimited_text import prove_text
 from tests.sources.object_store import ObjectStore
 from tests.sources.web_server import web_server
 
@@ -214,3 +218,61 @@ def test_a_bucket_without_tables_says_so(s3: ObjectStore) -> None:
     s3.client.put_object(Bucket="lake", Key="docs/readme.md", Body="x")
     with pytest.raises(EmptySourceError, match="no data files"):
         open_source("s3://lake/docs")
+
+
+def test_tables_that_are_not_chosen_are_not_fetched(
+    s3: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read is chosen by name before it's read."""
+    url = s3.upload(write_shop(tmp_path / "shop"), "lake", "chosen")
+    fetched: list[str] = []
+    real = Mirror.fetch
+
+    def fetch(mirror: Mirror, paths: Sequence[Path]) -> None:
+        fetched.extend(path.name for path in paths)
+        real(mirror, paths)
+
+    monkeypatch.setattr(Mirror, "fetch", fetch)
+    with open_source(url, include=["customers"]) as source:
+        assert count_rows(source) == {"customers": 2}
+        assert source.notes[0].startswith("1 of 6 remote files make its tables: ")
+    assert set(fetched) == {"customers.csv", "sales_2024_01.csv", "sales_2024_02.csv"}
+
+
+def test_remote_sources_are_read_together(s3: ObjectStore, web: str, tmp_path: Path) -> None:
+    """The proof and dbt need the files for as long as the whole is open."""
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "orders.csv").write_text("id,v\n1,a\n")
+    url = s3.upload(tmp_path / "one", "lake", "together")
+    requests = [SourceRequest(locate(place)) for place in (url, f"{web}/customers.csv")]
+    with open_several(requests) as source:
+        assert count_rows(source) == {"together.orders": 1, "customers.customers": 2}
+        assert prove_text(source, source.tables[0]) is not None
+
+
+def test_a_file_that_changes_or_goes_while_it_is_read_costs_only_itself(
+    s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program may clean up between listing and reading."""
+    for name in ("a", "b"):
+        s3.client.put_object(Bucket="lake", Key=f"going/{name}.csv", Body="id,v\n1,a\n")
+    real = Mirror.lay_out
+
+    def lay_out(mirror: Mirror) -> None:
+        real(mirror)
+        s3.client.delete_object(Bucket="lake", Key="going/b.csv")
+
+    monkeypatch.setattr(Mirror, "lay_out", lay_out)
+    with open_source("s3://lake/going") as source:
+        assert count_rows(source) == {"a": 1}
+        (skipped,) = source.skipped
+        assert (skipped.name, "404" in skipped.reason) == ("b", True)
+
+
+def test_small_files_are_fetched_together(s3: ObjectStore) -> None:
+    """Two hundred parts are one table."""
+    for number in range(200):
+        body = f"id,v\n{number},a\n"
+        s3.client.put_object(Bucket="lake", Key=f"many/parts/{number}.csv", Body=body)
+    with open_source("s3://lake/many") as source:
+        assert count_rows(source) == {"parts": 200}

@@ -4,12 +4,13 @@ Parquet is read into the private database directly. Other formats are fetched on
 as files of this machine are.
 """
 
+from fluid_build.progress import Progress
 from fluid_build.sources.base import OpenSource
 from fluid_build.sources.engine import Engine, starting
 from fluid_build.sources.files import read_files
 from fluid_build.sources.kinds import AZURE_STORAGE, GCS, S3, WEB, RemoteFilesKind
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.origin import RemoteFolder
+from fluid_build.sources.origin import InFiles, RemoteFolder
 from fluid_build.sources.remote.listing import Listing, files_at
 from fluid_build.sources.remote.mirror import Mirror
 from fluid_build.sources.remote.object_store_login import log_in
@@ -71,16 +72,33 @@ def _read(
         root, sizes = top, {top: listing.bytes}
     mirror = Mirror(engine.connection, RemoteFolder(root, place.base), sizes, kind.lists)
     mirror.lay_out()
+    amount = f"{counted(len(sizes), 'remote file')}, {byte_size(listing.bytes)}"
+    options.on_progress(Progress("reading", 0, 1, amount))
     local = str(root / "**" / "*") if place.pattern else str(root)
     source = read_files(engine, local, options, mirror)
     source.kind = kind.name
     source.name = place.source_name(is_file=listing.is_file)
     source.skipped = (*source.skipped, *listing.skipped)
-    source.notes = (_size_note(listing), *source.notes)
+    source.notes = (_note_on_files(source, mirror), *source.notes)
     source.cleanup.append(folder)
     return source
 
 
-def _size_note(listing: Listing) -> str:
-    number = len(listing.sizes)
-    return f"{counted(number, 'remote file')} of {byte_size(listing.bytes)} in all."
+def _note_on_files(source: OpenSource, mirror: Mirror) -> str:
+    """Say how many of the files were read, and how large they are."""
+    origins = [table.origin for table in source.tables]
+    tops = {
+        path
+        for origin in origins
+        if isinstance(origin, InFiles)
+        for part in origin.parts
+        for path in part.paths
+    }
+    # A lake's table is a folder; only its own log says which of the files in it were read.
+    sizes = [
+        size for path, size in mirror.sizes.items() if tops.intersection((path, *path.parents))
+    ]
+    return (
+        f"{len(sizes):,} of {counted(len(mirror.sizes), 'remote file')} make its tables:"
+        f" {byte_size(sum(sizes))}."
+    )
