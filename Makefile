@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-TYPED := tests/copilot/typed_examples.py tests/copilot/llm/typed_examples.py
+TYPED := tests/api/typed_examples.py tests/copilot/typed_examples.py tests/copilot/llm/typed_examples.py
 
 # The tests start Python many times over, and compiled modules halve each start.
 export PYTHONDONTWRITEBYTECODE :=

@@ -60,6 +60,7 @@ _SLOW_FIXTURES = {
 }
 """What takes a second or more each time, to start or to build."""
 _SLOW_PLACES = (
+    "api/test_forge.py",
     "browser/",
     "cli/test_compact_dates.py",
     "cli/test_contract_testing.py",
