@@ -17,6 +17,7 @@ from pathlib import Path
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
+from tests import completions
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ("README.md", "docs/commands.md", "docs/json.md")
@@ -89,7 +90,8 @@ def main() -> None:
         for name in DOCUMENTS:
             path = ROOT / name
             path.write_text(refresh(path.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write("Rewrote " + ", ".join(DOCUMENTS) + "\n")
+    completions.main()
+    sys.stdout.write("Rewrote " + ", ".join((*DOCUMENTS, completions.PLACE.name)) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,10 +16,13 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import fluid_build
-from fluid_build.cli import failures
+from fluid_build.cli import completion, failures
 from fluid_build.cli.interrupts import EXIT_CODE, HINT, MESSAGE, Interrupts
 from fluid_build.errors import UsageError
 from fluid_build.text import did_you_mean
+
+_HELP = ["-h", "--help"]
+"""What asks for the help of any command."""
 
 
 class ConfiguredCommand(TyperCommand):
@@ -77,12 +80,25 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args)
 
 
+class Root(Group):
+    """The group of all commands, with the words that stand for options of theirs."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take ``help COMMAND`` as ``COMMAND --help``, and see to the completion of shells."""
+        if args[:1] == ["help"] and not {"-h", "--help"} & {*args}:
+            args = [*args[1:], "--help"]
+        elif args[:1] and args[0] in ("--install-completion", "--show-completion"):
+            _see_to_completion(*args[:2])
+            raise typer.Exit
+        return super().parse_args(ctx, args)
+
+
 class ForgeGroup(Group):
     """The group of forges; without a command of its own, it's a guided forge."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take options without a command as those of the guided forge."""
-        is_guided = not args or (args[0].startswith("-") and args[0] != "--help")
+        is_guided = not args or (args[0].startswith("-") and args[0] not in _HELP)
         return super().parse_args(ctx, ["guided", *args] if is_guided else args)
 
 
@@ -177,10 +193,30 @@ def _show_version(is_requested: bool) -> None:
         raise typer.Exit
 
 
+def _see_to_completion(option: str, shell: str = "") -> None:
+    """Print or install the completion of a shell, by default of the one that called us."""
+    shell = shell or completion.current_shell()
+    if option == "--show-completion":
+        sys.stdout.write(completion.script(shell))
+    else:
+        path = completion.install(shell)
+        sys.stdout.write(f"The completion is in {path}. Open a new {shell} to use it.\n")
+
+
 def _options(
     _version: Annotated[
         bool,
         typer.Option("--version", help="Print the version.", is_eager=True, callback=_show_version),
+    ] = False,
+    _install: Annotated[
+        bool,
+        typer.Option("--install-completion", help="Let the tab key complete commands in a shell."),
+    ] = False,
+    _show: Annotated[
+        bool,
+        typer.Option(
+            "--show-completion", help="Print what does that. Either takes bash, zsh or fish."
+        ),
     ] = False,
 ) -> None:
     """Turn an undocumented database or a folder of files into a data product you can trust.
@@ -193,7 +229,7 @@ def _options(
 
 def command_tree() -> TyperGroup:
     """Return the root of all commands, none of them imported yet."""
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, cls=Group)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, cls=Root)
     app.callback()(_options)
     root = get_command(app)
     assert isinstance(root, TyperGroup)
@@ -354,6 +390,8 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         "Check the installation, the configuration, the store and the model provider.",
     )
 
+    yield LazyRepair("help", "help:show_help", "Show the help of a command.")
+
 
 def _data_model() -> TyperGroup:
     return _group(
@@ -414,7 +452,9 @@ def _run(arguments: Sequence[str], interrupts: Interrupts) -> int:
 def _invoke(arguments: Sequence[str], interrupts: Interrupts) -> int:
     root = command_tree()
     try:
-        with root.make_context("fluid", list(arguments), obj=interrupts) as context:
+        with root.make_context(
+            "fluid", list(arguments), obj=interrupts, help_option_names=_HELP
+        ) as context:
             return root.invoke(context) or failures.DONE
     except typer.Exit as end:
         return end.exit_code
@@ -465,6 +505,9 @@ def _prepare_streams() -> None:
 def main() -> None:
     """Run the command line of this process, and end the process."""
     _prepare_streams()
+    if shell := os.environ.get(completion.VARIABLE):
+        completion.complete(sys.argv[1:], shell)
+        return
     # `fluid forge` keeps a million objects alive until its end. With Python's default of a
     # collection after every 700 new ones, collecting finds nothing and takes a tenth of the time.
     gc.set_threshold(100_000, 50, 100)
