@@ -137,10 +137,12 @@ def _connect(
             f"{limit!r} isn't a valid memory size.", hint='Use a size such as "2GB" or "512MB".'
         ) from None
     connection.execute("SET TimeZone = 'UTC'")
-    # DuckDB counts how far a query is only for a bar; ours is drawn elsewhere.
-    connection.execute("SET enable_progress_bar = true")
-    connection.execute("SET enable_progress_bar_print = false")
-    connection.execute("SET progress_bar_time = 0")
+    # DuckDB counts how far a query is only for a bar; ours is drawn elsewhere. In a notebook it
+    # refuses that without ipywidgets, and then a long query reports nothing until its end.
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = true")
+        connection.execute("SET enable_progress_bar_print = false")
+        connection.execute("SET progress_bar_time = 0")
     connection.execute("SET parquet_metadata_cache = true")
     return connection
 
