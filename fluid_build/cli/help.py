@@ -11,7 +11,7 @@ def show_help(
     context: typer.Context,
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[COMMAND]...", help="A command, such as forge data-model."),
+        typer.Argument(metavar="COMMAND", help="A command, such as forge data-model."),
     ] = None,
 ) -> int:
     """Show the help of a command, or of all of them.

@@ -21,9 +21,6 @@ from fluid_build.cli.interrupts import EXIT_CODE, HINT, MESSAGE, Interrupts
 from fluid_build.errors import UsageError
 from fluid_build.text import did_you_mean
 
-_HELP = ["-h", "--help"]
-"""What asks for the help of any command."""
-
 
 class ConfiguredCommand(TyperCommand):
     """A command that starts with a valid configuration.
@@ -85,7 +82,7 @@ class Root(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take ``help COMMAND`` as ``COMMAND --help``, and see to the completion of shells."""
-        if args[:1] == ["help"] and not {"-h", "--help"} & {*args}:
+        if args[:1] == ["help"] and "--help" not in args:
             args = [*args[1:], "--help"]
         elif args[:1] and args[0] in ("--install-completion", "--show-completion"):
             _see_to_completion(*args[:2])
@@ -98,7 +95,7 @@ class ForgeGroup(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take options without a command as those of the guided forge."""
-        is_guided = not args or (args[0].startswith("-") and args[0] not in _HELP)
+        is_guided = not args or (args[0].startswith("-") and args[0] != "--help")
         return super().parse_args(ctx, ["guided", *args] if is_guided else args)
 
 
@@ -210,13 +207,11 @@ def _options(
     ] = False,
     _install: Annotated[
         bool,
-        typer.Option("--install-completion", help="Let the tab key complete commands in a shell."),
+        typer.Option("--install-completion", help="Set up tab completion for bash, zsh or fish."),
     ] = False,
     _show: Annotated[
         bool,
-        typer.Option(
-            "--show-completion", help="Print what does that. Either takes bash, zsh or fish."
-        ),
+        typer.Option("--show-completion", help="Print the completion script of bash, zsh or fish."),
     ] = False,
 ) -> None:
     """Turn an undocumented database or a folder of files into a data product you can trust.
@@ -452,12 +447,17 @@ def _run(arguments: Sequence[str], interrupts: Interrupts) -> int:
 def _invoke(arguments: Sequence[str], interrupts: Interrupts) -> int:
     root = command_tree()
     try:
-        with root.make_context(
-            "fluid", list(arguments), obj=interrupts, help_option_names=_HELP
-        ) as context:
+        with root.make_context("fluid", _in_full(arguments), obj=interrupts) as context:
             return root.invoke(context) or failures.DONE
     except typer.Exit as end:
         return end.exit_code
+
+
+def _in_full(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with ``-h`` in full; what follows ``--`` are values."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = ["--help" if word == "-h" else word for word in arguments[:end]]
+    return [*options, *arguments[end:]]
 
 
 def _finish(code: int) -> int:
