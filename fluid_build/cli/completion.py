@@ -9,8 +9,9 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from fluid_build.errors import OutputError, UsageError, unknown_name
 
@@ -89,7 +90,7 @@ def completions(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     There's nothing where a file or a name is due that only the user knows; the shell then offers
     the files.
     """
-    *before, incomplete = words or [""]
+    *before, incomplete = [*words] or [""]
     before = before[1:] if before[:1] == ["help"] else before
     if incomplete == "=":  # bash takes `--target=` apart
         before, incomplete = [*before, "="], ""
@@ -158,8 +159,7 @@ def script(shell: str) -> str:
 
 def current_shell() -> str:
     """Return the name of the shell that called us, else of the user's; UsageError if unknown."""
-    import shellingham
-
+    shellingham: Any = import_module("shellingham")
     try:
         name = str(shellingham.detect_shell()[0])
     except shellingham.ShellDetectionFailure:
