@@ -29,12 +29,11 @@ class OptionData(TypedDict, total=False):
 
 
 class CommandData(TypedDict, total=False):
-    """A command or group: its summary, its options and commands by name, its arguments' values."""
+    """A command or group: its summary, its options and its commands by name."""
 
     help: str
     options: dict[str, OptionData]
     commands: "dict[str, CommandData]"
-    values: list[str]
 
 
 _BASH = """\
@@ -109,8 +108,7 @@ def completions(words: Sequence[str]) -> Iterator[tuple[str, str]]:
         summaries = {
             name: each.get("help", "") for name, each in command.get("commands", {}).items()
         }
-        values = dict.fromkeys(command.get("values", []), "")
-        yield from _matching({**summaries, **values}, incomplete)
+        yield from _matching(summaries, incomplete)
 
 
 def _position(before: Sequence[str]) -> tuple[CommandData, OptionData | None]:
