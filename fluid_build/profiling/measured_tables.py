@@ -102,6 +102,9 @@ class MeasuredColumn:
         by chance, and two columns of salaries may hold the same values, but it neither identifies a
         row nor refers to one.
         """
+        if self.stats.column.spelling == ",":
+            # Nobody writes an id with marks between its thousands.
+            return True
         if self.own_key_score >= NAMED_AS_KEY:
             return False
         if self.stats.kind in {"float", "decimal"} and not self.stats.is_integral:
