@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Collection, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from fluid_build.sources.conventions import Conventions, Decision, decide
@@ -247,3 +249,33 @@ def test_an_answer_for_a_column_is_followed_by_the_next_forge_and_dbt(
     staging = "".join(file.read_text() for file in (folder / "dbt").rglob("stg_*.sql"))
     assert "AS DOUBLE) AS umsatz" in staging
     assert fluid("verify", folder, "--dbt", "--trust").code == 0
+
+
+@pytest.mark.usefixtures("dbt")
+def test_a_workbook_builds_and_is_proven(fluid: Fluid, tmp_path: Path) -> None:
+    """Its sheets are tables with keys and a relationship, and dbt reads copies of them."""
+    workbook = openpyxl.Workbook()
+    orders = workbook.active
+    orders.title = "Orders"
+    for row in (
+        ["Orders 2024"],
+        [],
+        ["order_no", "customer_no", "ordered_on", "amount"],
+        *([i, 100 + i % 4, date(2024, 1, i), i * 10.25] for i in range(1, 13)),
+        ["Total", None, None, 799.5],
+    ):
+        orders.append(row)
+    customers = workbook.create_sheet("Customers")
+    for row in (["customer_no", "name"], *([100 + i, f"Customer {i}"] for i in range(4))):
+        customers.append(row)
+    workbook.create_sheet("Empty")
+    workbook.save(tmp_path / "shop.xlsx")
+    folder, tables = forged(fluid, tmp_path / "shop.xlsx")
+    assert tables["Orders"]["rows"] == 12
+    assert tables["Orders"]["primary_key"] == ["order_no"]
+    profile = json.loads((folder / "profile.json").read_text())
+    references = [(key["from_columns"], key["to_table"]) for key in profile["foreign_keys"]]
+    assert references == [(["customer_no"], "Customers")]
+    outcome = fluid("verify", folder, "--dbt", "--trust")
+    assert outcome.code == 0, outcome.out
+    assert outcome.out.count("✓ Proven") == 2

@@ -128,6 +128,22 @@ def test_titles_units_totals_and_notes_are_no_rows(tmp_path: Path) -> None:
     )
 
 
+def test_subtotals_among_the_rows_are_left_out(tmp_path: Path) -> None:
+    """Each adds up the rows since the one before."""
+    rows = [
+        ["region", "who", "amount"],
+        *(["N", "a", 10], ["N", "b", 20.5], ["Subtotal", None, 30.5]),
+        *(["S", "c", 5], ["S", "d", 6], ["Subtotal", None, 11], ["Total", None, 41.5]),
+    ]
+    place = saved(tmp_path / "f.xlsx", S=rows)
+    assert [row[1] for row in rows_of(place, "f")] == ["a", "b", "c", "d"]
+    (table,) = tables(place).values()
+    assert table.notes == (
+        "Subtotals were left out: row 4.",
+        "Rows 7 to 8 hold totals and were left out.",
+    )
+
+
 def test_merged_cells_count_for_each_row_that_they_span(tmp_path: Path) -> None:
     """A region is written once for all its rows."""
     workbook = openpyxl.Workbook()

@@ -5,6 +5,7 @@ around them. A column is read without it where every value is such a number, all
 and all or none of them with a percent sign.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -35,7 +36,7 @@ _BRACKETED = (
 )
 _NUMBER = f"{_BLANK}(?:{'|'.join((*_SHAPES, _BRACKETED))}){_BLANK}"
 _NEGATIVE = f"^[^0-9.,]*(?:{_MINUS}|[(])|{_MINUS}[^0-9]*$"
-_SAMPLE_ROWS = 1_000
+_SAMPLE_ROWS = 50
 _PER_QUERY = 20
 
 
@@ -69,9 +70,23 @@ def find_affixes(
     connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
 ) -> dict[str, Affixes]:
     """Return the columns of text that hold only numbers with affixes, each with these."""
-    start = f"(FROM {relation} LIMIT {_SAMPLE_ROWS})"
-    likely = list(_with_affixes(connection, start, columns))
-    return dict(_with_affixes(connection, relation, [name for name, _ in likely]))
+    return dict(_with_affixes(connection, relation, _likely(connection, relation, columns)))
+
+
+def _likely(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> list[str]:
+    """Return the columns whose first values are such numbers; most text ends here."""
+    if not columns:
+        return []
+    names = ", ".join(map(quote, columns))
+    rows = connection.execute(f"SELECT {names} FROM {relation} LIMIT {_SAMPLE_ROWS}").fetchall()
+    pattern = re.compile(_NUMBER)
+    return [
+        name
+        for name, values in zip(columns, zip(*rows, strict=True), strict=False)
+        if all(pattern.fullmatch(value) for value in values if value and value not in NULL_WORDS)
+    ]
 
 
 def _with_affixes(

@@ -68,7 +68,12 @@ def _is_worth_a_look(connection: duckdb.DuckDBPyConnection, file: Readable, load
         f"{column} IS NOT DISTINCT FROM {literal(name) if name else 'NULL'}"
         for column, name in zip(loaded.columns, names, strict=False)
     )
-    labelled = f"regexp_matches(coalesce({first}, {second}), {literal(_PART_OF_A_LABEL)})"
+    label = f"coalesce({first}, {second})"
+    # Most tables begin with numbers, which needn't be searched for words.
+    labelled = (
+        f"CASE WHEN {label}[1] BETWEEN '0' AND '9' THEN false"
+        f" ELSE regexp_matches({label}, {literal(_PART_OF_A_LABEL)}) END"
+    )
     figures = connection.execute(
         f"SELECT count(*), count_if({labelled}), count_if({repeated or 'false'})"
         f" FROM {loaded.relation} WHERE rowid >= {loaded.first}"
@@ -119,7 +124,9 @@ def _no_rows(lines: Sequence[_Line], names: Sequence[str]) -> Mapping[int, NotAR
         for position, line in enumerate(lines):
             if [field.strip() for field in line.fields] == stripped:
                 no_rows[position] = "header"
-    subtotals = _subtotals([(i, line.fields) for i, line in enumerate(lines) if i not in no_rows])
+    subtotals = subtotals_among(
+        [(i, line.fields) for i, line in enumerate(lines) if i not in no_rows]
+    )
     no_rows |= dict.fromkeys(subtotals, "subtotal")
     return dict(sorted(no_rows.items()))
 
@@ -146,13 +153,15 @@ def _are_units(lines: Sequence[_Line]) -> bool:
     return 2 * len(over_numbers) > len(filled)
 
 
-def _subtotals(rows: Sequence[tuple[int, Sequence[str]]]) -> list[int]:
+def subtotals_among(rows: Sequence[tuple[int, Sequence[str]]]) -> list[int]:
     """Return the positions of subtotals; those that end the rows are left to be judged as totals.
 
     One column at least must add up in each of them.
     """
     labelled = [i for i, (_, fields) in enumerate(rows) if _is_labelled(fields)]
-    last_row = max(set(range(len(rows))).difference(labelled), default=-1)
+    # A note below the table fills a single cell, and is no row that a total could stand among.
+    full = {i for i, (_, fields) in enumerate(rows) if sum(map(bool, map(str.strip, fields))) > 1}
+    last_row = max(full.difference(labelled), default=-1)
     inner = [i for i in labelled if i < last_row]
     if not inner or len(labelled) > _MOST_SUBTOTALS * len(rows):
         return []

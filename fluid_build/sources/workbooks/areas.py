@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from fluid_build.sources.delimited.dialect import is_header, is_value, table_start
+from fluid_build.sources.delimited.inner_rows import subtotals_among
+from fluid_build.sources.delimited.tail import is_label, spans
 from fluid_build.sources.workbooks.cells import Cell, Row, is_blank, kind_of_cell, text_of
-from fluid_build.text import counted
+from fluid_build.text import counted, noun
 
 Range: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 """The first and the last cell of a range, each as row and column from 0."""
@@ -16,6 +18,8 @@ _JUDGED = 230
 """Rows from which a table's start is judged: titles, the header, and rows that look like data."""
 _HIGHEST_HEADER = 30
 _LONGEST_UNIT = 12
+_MOST_ADDED_UP = 200_000
+"""Rows among which subtotals are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +243,11 @@ def _area(strip: _Strip, start: _Start, end: int) -> Area:
     if units:
         notes.append(f"Row {strip.top + numbers[0] + 1} holds units and was left out: {units}.")
         numbers = numbers[1:]
+    subtotals = _subtotals(filled_rows, numbers)
+    if subtotals:
+        lines = spans([strip.top + number + 1 for number in sorted(subtotals)])
+        notes.append(f"Subtotals were left out: {noun(len(subtotals), 'row')} {lines}.")
+        numbers = [number for number in numbers if number not in subtotals]
     if repeated:
         notes.append(f"The header is repeated in {counted(repeated, 'row')}, which were left out.")
     if filled_cells:
@@ -313,6 +322,19 @@ def _units(rows: Sequence[Row], numbers: Sequence[int], start: _Start) -> str:
     if 2 * len(over_numbers) <= len(cells):
         return ""
     return ", ".join(f"{start.names[i]} in {text_of(cells[i]).strip('[]() ')}" for i in cells)
+
+
+def _subtotals(rows: Sequence[Row], numbers: Sequence[int]) -> set[int]:
+    """Return the rows among others that are subtotals of these."""
+    if len(numbers) > _MOST_ADDED_UP or not any(_has_label(rows[number]) for number in numbers):
+        return set()
+    texts = [(number, [text_of(cell) for cell in rows[number]]) for number in numbers]
+    return set(subtotals_among([(number, cells) for number, cells in texts if any(cells)]))
+
+
+def _has_label(row: Row) -> bool:
+    first = next((cell for cell in row if not is_blank(cell)), "")
+    return isinstance(first, str) and is_label(first.strip())
 
 
 def _is_unit(text: str) -> bool:
