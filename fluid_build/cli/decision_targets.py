@@ -5,13 +5,15 @@ Parts in double quotes are taken as they are: ``"my table"."a,b"``.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fluid_build.errors import UsageError
 from fluid_build.forging import MODEL_FILE
+from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.profiling.checks import DEFAULT_SCHEMAS
 from fluid_build.text import did_you_mean, listed_up_to
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 from fluid_build.verification.untrusted_model import read_model
@@ -25,12 +27,14 @@ _MOST_NAMES = 8
 class FolderNames:
     """The columns of a folder's tables, and the elements of its model.
 
-    ``is_known`` is False for a folder without a model: any name may be right there.
+    ``other_names`` are the tables by names that mean one of them only, with or without its schema,
+    in lower case. ``is_known`` is False for a folder without a model: any name may be right there.
     """
 
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     elements: tuple[str, ...] = ()
     is_known: bool = True
+    other_names: Mapping[str, str] = field(default_factory=dict)
 
 
 UNKNOWN_NAMES = FolderNames(is_known=False)
@@ -58,7 +62,33 @@ def folder_names(model: LogicalModel | None) -> FolderNames:
         entity.name: tuple(attribute.name for attribute in entity.attributes)
         for entity in model.conceptual.entities
     }
-    return FolderNames(columns, _element_names(model))
+    return FolderNames(
+        columns, _element_names(model), other_names=_other_names(model.conceptual.entities)
+    )
+
+
+def _other_names(entities: Sequence[Entity]) -> Mapping[str, str]:
+    tables_by_name: dict[str, set[str]] = {}
+    for entity in entities:
+        for name in _names_at_source(entity):
+            tables_by_name.setdefault(name.casefold(), set()).add(entity.name)
+    own = {entity.name.casefold() for entity in entities}
+    return {
+        name: next(iter(tables))
+        for name, tables in tables_by_name.items()
+        if len(tables) == 1 and name not in own
+    }
+
+
+def _names_at_source(entity: Entity) -> Iterator[str]:
+    """Return the names of an entity's table, with its schema and without."""
+    parts = [_unquoted(part) for part in _QUOTED_NAME.findall(entity.place)]
+    table = parts[-1] if parts else entity.own_name
+    yield table
+    if len(parts) > 1:
+        yield f"{parts[-2]}.{table}"
+    else:
+        yield from (f"{schema}.{table}" for schema in sorted(DEFAULT_SCHEMAS) if schema)
 
 
 def _element_names(model: LogicalModel) -> tuple[str, ...]:
@@ -78,7 +108,7 @@ def table_of(text: str, names: FolderNames) -> str:
     name = _unquoted(text)
     if not names.is_known:
         return name
-    table = _exact(name, names.columns)
+    table = _table_named(name, names)
     if table is None:
         raise _unknown("table", name, [*names.columns])
     return table
@@ -127,6 +157,9 @@ def target_of(text: str, names: FolderNames, *, is_element: bool) -> DecisionTar
     element = _exact(name, names.elements)
     if element is not None:
         return DecisionTarget(element=element)
+    table = _table_named(name, names)
+    if table is not None:
+        return DecisionTarget(table=table)
     if "." not in text:
         raise _unknown("table or element", name, [*names.columns, *names.elements])
     table, column = column_of(text, names)
@@ -149,7 +182,11 @@ def _split(text: str, names: FolderNames) -> tuple[str, str]:
         # An exact spelling beats another case of the same length.
         table = max(tables, key=lambda name: (len(name), text.startswith(name)))
         return table, text[len(table) + 1 :]
-    alone = _exact(text, names.columns)
+    others = [name for name in names.other_names if folded.startswith(f"{name}.")]
+    if others:
+        name = max(others, key=len)
+        return names.other_names[name], text[len(name) + 1 :]
+    alone = _table_named(text, names)
     if alone is not None:
         return alone, ""
     raise _unknown("table", text.rpartition(".")[0] or text, [*names.columns])
@@ -181,6 +218,11 @@ def _exact(name: str, names: Sequence[str] | Mapping[str, object]) -> str | None
         return name
     alike = [exact for exact in names if exact.casefold() == name.casefold()]
     return alike[0] if len(alike) == 1 else None
+
+
+def _table_named(name: str, names: FolderNames) -> str | None:
+    """Return the table that a name means, with its schema or without; None where none is meant."""
+    return _exact(name, names.columns) or names.other_names.get(name.casefold())
 
 
 def _unknown(noun: str, name: str, names: Sequence[str]) -> UsageError:

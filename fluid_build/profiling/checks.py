@@ -10,7 +10,7 @@ from typing import Literal
 from fluid_build.sources.base import Table
 from fluid_build.sources.sql import literal, quote, quote_all
 
-_DEFAULT_SCHEMAS = frozenset({"", "main", "public", "dbo"})
+DEFAULT_SCHEMAS = frozenset({"", "main", "public", "dbo"})
 """The schemas that DuckDB and SQLite, PostgreSQL and SQL Server search without being told."""
 
 Form = Literal["plain", "number", "letters"]
@@ -36,7 +36,7 @@ def qualified_name(table: Table) -> str:
         if table.schema and table.name.startswith(prefix):
             return f"{quote(table.schema)}.{quote(table.name[len(prefix) : end])}"
     name = quote(table.name)
-    return name if table.schema in _DEFAULT_SCHEMAS else f"{quote(table.schema)}.{name}"
+    return name if table.schema in DEFAULT_SCHEMAS else f"{quote(table.schema)}.{name}"
 
 
 def null_rows(table: str, columns: tuple[str, ...]) -> str:

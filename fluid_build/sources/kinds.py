@@ -189,7 +189,7 @@ MYSQL = ServerKind(
     phrase="a MySQL database",
     opener="fluid_build.sources.mysql.database:open_mysql",
     schemes=("mysql", "mariadb"),
-    options=frozenset({"schemas", "tables", "views", "nested", "conventions", "sample"}),
+    options=frozenset({"schemas", "tables", "views", "sample", "nested", "conventions"}),
     scanner=MYSQL_SCANNER,
     # https://duckdb.org/docs/stable/core_extensions/mysql#configuration
     environment={
@@ -200,6 +200,10 @@ MYSQL = ServerKind(
     },
     password_variable="MYSQL_PWD",
     harmless_parameters=frozenset({"socket", "ssl-mode", "compression"}),
+    query_hint=(
+        "The queries quote names as standard SQL does. To run one in MySQL, run"
+        " SET sql_mode = 'ANSI_QUOTES' first."
+    ),
 )
 SQLSERVER = ServerKind(
     name="sqlserver",

@@ -336,7 +336,11 @@ class ServerStaging(Generic[C]):
             f"COUNT(CASE WHEN {doubts[alias]} THEN 1 END) AS c{i}"
             for i, alias in enumerate(aliases)
         )
-        with self._rows.relation(f"SELECT {counts} FROM {self._place(table)}") as rows:
+        limit = self._limit(table.catalog)
+        read = " ".join(
+            filter(None, ("SELECT * FROM", self._place(table), limit.after_table, limit.at_end))
+        )
+        with self._rows.relation(f"SELECT {counts} FROM ({read}) AS rows_read") as rows:
             numbers = self._connection.execute(f"FROM {rows}").fetchone() or ()
         for alias, number in zip(aliases, numbers, strict=True):
             self._lost[table.name, alias] = int(number)

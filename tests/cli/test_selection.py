@@ -236,3 +236,36 @@ def test_what_matches_nothing_is_wrong_usage_of_the_command(place: Place, fluid:
     assert (outcome.code, outcome.out) == (2, "")
     assert "No table matches ordrs." in outcome.err
     assert "Did you mean orders" in outcome.err
+
+
+@pytest.mark.parametrize("schemas", [("sales",), ("sales", "person")])
+def test_decisions_name_a_table_with_its_schema_or_without(
+    fluid: Fluid, tmp_path: Path, schemas: Sequence[str]
+) -> None:
+    """Whether the folder's tables are called with their schema or not."""
+    path, folder = tmp_path / "works.duckdb", tmp_path / "out"
+    with duckdb.connect(str(path)) as engine:
+        for schema in schemas:
+            engine.execute(f"CREATE SCHEMA {schema}")
+            engine.execute(
+                f"CREATE TABLE {schema}.{schema}_Customer AS SELECT 1 AS id, 'a' AS name"
+            )
+    forged = fluid("forge", "data-model", "from-source", "--uri", path, "-o", folder)
+    assert forged.code == 0, forged.err
+    for name in ("sales_Customer", "sales.sales_customer", "SALES_CUSTOMER"):
+        outcome = fluid("decide", folder, "set-key", name, "id")
+        assert outcome.code == 0, outcome.err
+    for wrong in ("persn.sales_Customer", "other.sales_Customer"):
+        assert fluid("decide", folder, "set-key", wrong, "id").code == 2
+
+
+def test_a_contract_names_a_table_with_its_schema_or_without(fluid: Fluid, tmp_path: Path) -> None:
+    """Also where the tested source has one schema, so that its tables are called without it."""
+    path, folder = tmp_path / "works.duckdb", tmp_path / "out"
+    with duckdb.connect(str(path)) as engine:
+        for schema in ("sales", "person"):
+            engine.execute(f"CREATE SCHEMA {schema}; CREATE TABLE {schema}.c AS SELECT 1 AS id")
+    assert fluid("forge", "data-model", "from-source", "--uri", path, "-o", folder).code == 0
+    outcome = fluid("test", folder / "contract.fluid.yaml", "--uri", path, "--schema", "sales")
+    assert "person_c  missing" in outcome.out
+    assert "sales_c  missing" not in outcome.out

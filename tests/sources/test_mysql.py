@@ -99,7 +99,7 @@ def test_every_type_is_read_without_loss(mariadb: MariaDBDatabase) -> None:
             for i, (declared, value, _, _) in enumerate(TYPES)
         )
     )
-    with open_source(mariadb.uri) as source:
+    with open_source(mariadb.uri, nested="keep") as source:
         assert source.skipped == ()
         read = [(table.column("c").type, *values(source, table, "c")) for table in source.tables]
     for (declared, _, type_, value), (read_type, text) in zip(TYPES, read, strict=True):
@@ -361,6 +361,22 @@ def test_a_large_table_is_read_as_it_comes(
         table = only(source)
         assert len(values(source, table, "n")) == 5000
     assert "by a connection of its own" in table.notes[0]
+
+
+def test_a_sample_reads_some_rows(mariadb: MariaDBDatabase) -> None:
+    """Of a large table the first, of a small one all; zero dates are counted among those read."""
+    mariadb.run("""
+        SET sql_mode = ''; CREATE TABLE small (n int); INSERT INTO small VALUES (1), (2);
+        CREATE TABLE big (n int, d date); INSERT INTO big SELECT seq, 0 FROM seq_1_to_500;
+        ANALYZE TABLE small, big
+    """)
+    with open_source(mariadb.uri, sample=100) as source:
+        big, small = source.tables
+        assert len(values(source, big, "n")) == 100
+        assert values(source, small, "n") == ["1", "2"]
+    assert big.sampled is not None
+    assert small.sampled is None
+    assert "d: 100 values: zero dates (0000-00-00); read as NULL." in big.notes
 
 
 @contextmanager

@@ -103,11 +103,16 @@ def bare_name(table: Table) -> str:
 
 
 def _is_same(name: str, table: Table) -> bool:
-    return name in (table.name, bare_name(table))
+    return name in _names(table)
 
 
 def _is_alike(name: str, table: Table) -> bool:
-    return name.lower() in (table.name.lower(), bare_name(table).lower())
+    return name.lower() in {each.lower() for each in _names(table)}
+
+
+def _names(table: Table) -> tuple[str, str, str]:
+    bare = bare_name(table)
+    return table.name, bare, f"{table.schema}.{bare}"
 
 
 def _nothing_there(contract: FluidContract, source: Source) -> SourceNotFoundError:

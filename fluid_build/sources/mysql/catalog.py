@@ -125,12 +125,12 @@ def read_tables(
     partly = _partly_readable(query)
     types = (*_TABLE_TYPES, *(("VIEW",) if views else ()))
     rows = query(
-        "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT, DATA_LENGTH, ENGINE"
-        " FROM information_schema.TABLES"
+        "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT, DATA_LENGTH, ENGINE,"
+        " TABLE_ROWS FROM information_schema.TABLES"
         f" WHERE TABLE_SCHEMA IN {_texts(schemas)} AND TABLE_TYPE IN {_texts(types)}"
     )
     tables = []
-    for schema, name, type_, comment, size, engine in rows:
+    for schema, name, type_, comment, size, engine, number in rows:
         place = _text(schema), _text(name)
         is_view = _text(type_) == "VIEW"
         readable, hidden = columns.get(place, ((), 0))
@@ -157,6 +157,9 @@ def read_tables(
                     key for key in foreign.get(place, ()) if _within(readable, key[0]) == key[0]
                 ),
                 notes=tuple(notes),
+                rows=None if is_view or number is None else _number(number),
+                is_estimate=True,
+                is_view=is_view,
             )
         )
     # The server sorts by its own collation, and each server by another one.
