@@ -36,7 +36,6 @@ from fluid_build.mcp.arguments import (
 )
 from fluid_build.mcp.desk import Desk
 from fluid_build.mcp.jobs import Job
-from fluid_build.mcp.open_sources import MeasuredSource
 from fluid_build.mcp.resources import resource_uri
 from fluid_build.mcp.results import (
     DecisionOutcome,
@@ -55,7 +54,7 @@ from fluid_build.transform.proof.manifest import MANIFEST_FILE, read_manifest
 from fluid_build.verification import Verified, read_folder, refresh_proof
 from fluid_build.verification import verify as verify_folder
 
-READ_ONLY = "The server is read-only. Its user can start it with --allow-write, or run the command."
+READ_ONLY = "The server is read-only: its user can start it with --allow-write."
 _MOST_RELATIONS = 150
 _MOST_FAULTS = 50
 _MOST_FILES = 50
@@ -72,14 +71,14 @@ def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) 
         _check_nobody_decided(recorded, decision)
         text = with_decision(recorded.text, decision)
         verdict = weigh(measured.source, measured.profile, parse_decisions(text))[-1]
-        job.check_wanted()
+        job.raise_if_stopped()
         is_written = desk.settings.allow_write and verdict.applies
         if is_written:
             write_artifacts(folder, {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()})
     assert verdict.status != "insisted"
     reason = "" if is_written else READ_ONLY
     if not verdict.applies:
-        reason = "The data or the model doesn't bear it out."
+        reason = "It wasn't accepted."
     return ProposedDecision(
         outcome=verdict.status,
         finding=clip(verdict.message, _LONGEST_ENTRY),
@@ -97,8 +96,8 @@ def forge_model(desk: Desk, arguments: ForgeArguments, job: Job) -> ForgedModel:
     """Model a source, build and prove the model, and write its folder where that's allowed."""
     place = desk.workspace.source(arguments.source)
     writes = desk.settings.allow_write and not arguments.preview
-    with desk.sources.measured(place, job) as measured:
-        out = _out_folder(desk, arguments, measured)
+    with desk.sources.opened(place, job) as source:
+        out = _out_folder(desk, arguments, place, source.name)
         recorded = folder_decisions(out)
         options = ForgeOptions(
             arguments.technique,
@@ -108,12 +107,10 @@ def forge_model(desk: Desk, arguments: ForgeArguments, job: Job) -> ForgedModel:
             decisions_text=recorded.text,
         )
         if writes:
-            forged = forge(
-                measured.source, out=out, on_progress=job.report, **options.as_settings()
-            )
-            changes = FolderChanges(files=len(forged.files), kept=_kept(forged.kept))
+            forged = forge(source, out=out, on_progress=job.report, **options.as_settings())
+            changes = FolderChanges(files=len(forged.files), kept=_kept_files(forged.kept))
         else:
-            planned = preview(measured.source, options, out=out, on_progress=job.report)
+            planned = preview(source, options, out=out, on_progress=job.report)
             forged, changes = planned.forged, _planned_changes(planned.changes)
     why_not = "Only a preview was asked for." if arguments.preview else READ_ONLY
     return _forged_model(desk, place, out, forged, changes, "" if writes else why_not)
@@ -124,8 +121,8 @@ def verify_model(desk: Desk, arguments: VerifyArguments, job: Job) -> Verificati
     folder = desk.workspace.forged_folder(arguments.folder)
     place = _source(desk, folder, arguments.source)
     forged = read_folder(folder)
-    with desk.sources.measured(place, job) as measured:
-        verified = verify_folder(forged, measured.source, on_progress=job.report)
+    with desk.sources.opened(place, job) as source:
+        verified = verify_folder(forged, source, on_progress=job.report)
     is_recorded = desk.settings.allow_write and refresh_proof(folder, verified.proof) != "refused"
     tables = verified.proof.tables
     return Verification(
@@ -186,10 +183,9 @@ def _check_nobody_decided(recorded: RecordedDecisions, decision: AnyDecision) ->
             )
 
 
-def _out_folder(desk: Desk, arguments: ForgeArguments, measured: MeasuredSource) -> Path:
-    name = arguments.folder or f"{file_name(measured.source.name)}-model"
-    out = desk.workspace.forged_folder(name)
-    for request in measured.place.requests:
+def _out_folder(desk: Desk, arguments: ForgeArguments, place: Place, source_name: str) -> Path:
+    out = desk.workspace.forged_folder(arguments.folder or f"{file_name(source_name)}-model")
+    for request in place.requests:
         check_outside(out, request.address)
     return out
 
@@ -242,11 +238,11 @@ def _planned_changes(changes: Sequence[FileChange]) -> FolderChanges:
         added=actions["create"],
         replaced=actions["replace"],
         removed=actions["remove"],
-        kept=_kept(change for change in changes if change.action == "keep"),
+        kept=_kept_files(change for change in changes if change.action == "keep"),
     )
 
 
-def _kept(changes: Iterable[FileChange]) -> list[str]:
+def _kept_files(changes: Iterable[FileChange]) -> list[str]:
     return [clip(change.name, 200) for change in changes][:_MOST_FILES]
 
 

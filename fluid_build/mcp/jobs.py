@@ -14,7 +14,7 @@ import anyio
 from fluid_build.progress import Progress, StoppedError, stage_label
 
 T = TypeVar("T")
-Tell = Callable[[float, str], Awaitable[None]]
+SendProgress = Callable[[float, str], Awaitable[None]]
 """Sends a client a number that grows, and what is being done."""
 
 _EVERY_SECONDS = 0.2
@@ -44,10 +44,10 @@ class Job:
 
     def report(self, progress: Progress) -> None:
         """Take note of how far the work is. Raises StoppedError where nobody wants it any more."""
-        self.check_wanted()
+        self.raise_if_stopped()
         self.latest = progress
 
-    def check_wanted(self) -> None:
+    def raise_if_stopped(self) -> None:
         """Raise StoppedError where nobody wants the result any more."""
         if self._is_stopped:
             raise StoppedError
@@ -57,7 +57,7 @@ class Job:
         """Let ``stop`` interrupt the queries that the block runs on a connection."""
         self._connection = connection
         try:
-            self.check_wanted()
+            self.raise_if_stopped()
             yield
         finally:
             self._connection = None
@@ -70,8 +70,8 @@ class Job:
             connection.interrupt()
 
 
-async def run_job(work: Callable[[Job], T], tell: Tell) -> T:
-    """Run work on a thread of its own, and tell how far it is.
+async def run_job(work: Callable[[Job], T], send: SendProgress) -> T:
+    """Run work on a thread of its own, and send how far it is.
 
     If the caller is cancelled, the work is stopped, and has ended before the cancellation goes on:
     nothing is left running.
@@ -91,7 +91,7 @@ async def run_job(work: Callable[[Job], T], tell: Tell) -> T:
     context = contextvars.copy_context()
     threading.Thread(target=run, name="fluid-mcp-job", daemon=True).start()
     try:
-        await _follow(job, ended, tell)
+        await _follow(job, ended, send)
     finally:
         if not ended.is_set():
             await _stop(job, ended)
@@ -100,15 +100,15 @@ async def run_job(work: Callable[[Job], T], tell: Tell) -> T:
     return results[0]
 
 
-async def _follow(job: Job, ended: anyio.Event, tell: Tell) -> None:
-    number, told = 0.0, job.latest
+async def _follow(job: Job, ended: anyio.Event, send: SendProgress) -> None:
+    number, reported = 0.0, job.latest
     while not ended.is_set():
         with anyio.move_on_after(_EVERY_SECONDS):
             await ended.wait()
         latest = job.latest
-        if latest is not None and latest != told:
-            number, told = number + 1, latest
-            await tell(number, describe_progress(latest))
+        if latest is not None and latest != reported:
+            number, reported = number + 1, latest
+            await send(number, describe_progress(latest))
 
 
 async def _stop(job: Job, ended: anyio.Event) -> None:

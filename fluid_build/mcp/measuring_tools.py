@@ -57,7 +57,7 @@ _OF_A_SAMPLE = "Only a sample of the rows was read, so that nothing is proven of
 def profile_source(desk: Desk, arguments: ProfileSourceArguments, job: Job) -> SourceProfile:
     """Measure a source, and return its tables, keys and relationships."""
     place = desk.workspace.source(arguments.source)
-    with desk.sources.measured(place, job, again=arguments.refresh) as measured:
+    with desk.sources.measured(place, job, refresh=arguments.refresh) as measured:
         profile = measured.profile
         chosen = {_table(measured, table).name for table in arguments.tables}
     tables = [table for table in profile.tables if not chosen or table.name in chosen]
@@ -207,14 +207,14 @@ def _table(measured: MeasuredSource, requested: str) -> TableProfile:
 def _columns(table: TableProfile, requested: Iterable[str]) -> list[ColumnProfile]:
     by_name = {column.name.casefold(): column for column in table.columns}
     by_name |= {column.name: column for column in table.columns}
-    wanted = [*requested]
-    unknown = [name for name in wanted if name not in by_name and name.casefold() not in by_name]
+    names = [*requested]
+    unknown = [name for name in names if name not in by_name and name.casefold() not in by_name]
     if unknown:
         raise UsageError(
             f"{clip(table.name, 100)} has no column {clip(unknown[0], 100)!r}.",
             hint="Leave columns out to see them all.",
         )
-    chosen = [by_name.get(name) or by_name[name.casefold()] for name in wanted]
+    chosen = [by_name.get(name) or by_name[name.casefold()] for name in names]
     return chosen or [*table.columns]
 
 

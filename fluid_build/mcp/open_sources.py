@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from fluid_build.agent_loop.workspace import FileStates
+from fluid_build.errors import UsageError
 from fluid_build.forging.stages import measure
 from fluid_build.mcp.jobs import Job
 from fluid_build.mcp.workspace import Place
@@ -28,7 +29,7 @@ _LOCK_SECONDS = 0.1
 
 @dataclass
 class _Entry:
-    """A source in its latest state. Whoever has the lock may use it; the rest waits."""
+    """A source in its latest state. Whoever has the lock may use it."""
 
     place: Place
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -65,24 +66,44 @@ class OpenSources:
         self._lock = threading.Lock()
 
     @contextmanager
-    def measured(self, place: Place, job: Job, *, again: bool = False) -> Iterator[MeasuredSource]:
-        """Provide a source and its profile; other calls for it wait until the block ends.
+    def opened(self, place: Place, job: Job) -> Iterator[Source]:
+        """Provide a source; other calls for it wait until the block ends.
 
-        It's opened and measured where it has changed, or with ``again`` (a server doesn't say
-        whether it has). Raises what ``open_source`` does, EmptySourceError where no table can be
-        read, and StoppedError.
+        It's opened again where its files have changed. Raises what ``open_source`` does, and
+        StoppedError.
         """
+        with self._in_use(place, job, refresh=False) as (_, source):
+            yield source
+
+    @contextmanager
+    def measured(
+        self, place: Place, job: Job, *, refresh: bool = False
+    ) -> Iterator[MeasuredSource]:
+        """Provide a source and its profile, as ``opened``.
+
+        With ``refresh`` it's read again: a server doesn't say whether it has changed. Raises
+        EmptySourceError where no table can be read.
+        """
+        with self._in_use(place, job, refresh=refresh) as (entry, source):
+            if entry.profile is None:
+                entry.profile = measure(source, job.report)
+                entry.measured_at = datetime.now(UTC).isoformat(timespec="seconds")
+            yield MeasuredSource(place, source, entry.profile, entry.measured_at)
+
+    @contextmanager
+    def _in_use(self, place: Place, job: Job, *, refresh: bool) -> Iterator[tuple[_Entry, Source]]:
         entry = self._entry(place)
         with _locked(entry.lock, job):
             try:
-                measured = _measured(entry, job, again=again)
-                with job.querying(measured.source.connection):
-                    yield measured
-                job.check_wanted()
+                source = _opened(entry, job, refresh=refresh)
+                with job.querying(source.connection):
+                    yield entry, source
+                job.raise_if_stopped()
+            except UsageError:
+                raise
             except BaseException:
-                if job.is_stopped:
-                    # An interrupted query may leave anything behind.
-                    entry.forget()
+                # What was interrupted or has failed may leave anything behind.
+                entry.forget()
                 raise
             finally:
                 if entry.source is not None and entry.source.kind == DUCKDB.name:
@@ -106,8 +127,8 @@ class OpenSources:
 
     def _close_oldest(self) -> None:
         with self._lock:
-            kept = [entry for entry in reversed(self._entries.values()) if entry.source is not None]
-            for entry in kept[_MOST_OPEN:]:
+            idle = [entry for entry in reversed(self._entries.values()) if entry.source is not None]
+            for entry in idle[_MOST_OPEN:]:
                 if entry.lock.acquire(blocking=False):
                     try:
                         entry.close()
@@ -122,29 +143,24 @@ class OpenSources:
 @contextmanager
 def _locked(lock: threading.Lock, job: Job) -> Iterator[None]:
     while not lock.acquire(timeout=_LOCK_SECONDS):
-        job.check_wanted()
+        job.raise_if_stopped()
     try:
         yield
     finally:
         lock.release()
 
 
-def _measured(entry: _Entry, job: Job, *, again: bool) -> MeasuredSource:
+def _opened(entry: _Entry, job: Job, *, refresh: bool) -> Source:
     state = entry.place.files()
-    if again or entry.state != state:
+    if refresh or entry.state != state:
         entry.forget()
-    if entry.source is None:
-        entry.source = opened(entry.place, job)
-    if entry.profile is None:
-        with job.querying(entry.source.connection):
-            entry.profile = measure(entry.source, job.report)
-        entry.measured_at = datetime.now(UTC).isoformat(timespec="seconds")
         entry.state = state
-    return MeasuredSource(entry.place, entry.source, entry.profile, entry.measured_at)
+    if entry.source is None:
+        entry.source = _open(entry.place, job)
+    return entry.source
 
 
-def opened(place: Place, job: Job) -> Source:
-    """Open a place; whoever asks closes it."""
+def _open(place: Place, job: Job) -> Source:
     if len(place.requests) > 1:
         return open_several(place.requests, on_progress=job.report)
     (request,) = place.requests

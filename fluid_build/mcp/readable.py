@@ -43,10 +43,11 @@ def readable_profile(profile: SourceProfile) -> str:
         for table in profile.tables
     ]
     questions = [
-        f"{_reference(q.from_table, q.from_columns, q.to_table, q.to_columns)}"
-        f" ({q.confidence:.2f}): {text(q.why_not)}"
-        for q in profile.questions
+        f"{_reference(asked.from_table, asked.from_columns, asked.to_table, asked.to_columns)}"
+        f" ({asked.confidence:.2f}): {text(asked.why_not)}"
+        for asked in profile.questions
     ]
+    skipped = [f"{code(table.name)}: {text(table.reason)}" for table in profile.skipped]
     return _paragraphs(
         f"{code(profile.source)} ({profile.kind}), measured {profile.measured_at}."
         + ("" if profile.has_data else " It has no rows: everything is as declared."),
@@ -57,7 +58,7 @@ def readable_profile(profile: SourceProfile) -> str:
             "No relationships.",
         ),
         _list("Open questions, to be checked", questions),
-        _list("Skipped", [f"{code(s.name)}: {text(s.reason)}" for s in profile.skipped]),
+        _list("Skipped", skipped),
         _list("Notes", map(text, profile.notes)),
     )
 
@@ -120,8 +121,14 @@ def readable_forge(forged: ForgedModel) -> str:
     state = f"{files} written to {code(forged.folder)}."
     if not forged.is_written:
         state = f"Nothing is written: {files} would be, to {code(forged.folder)}."
-    relations = [f"{code(r.name)}: {counted(r.columns, 'column')}" for r in forged.relations]
-    decisions = [f"{text(d.decision)}: {d.outcome}, {text(d.finding)}" for d in forged.decisions]
+    relations = [
+        f"{code(relation.name)}: {counted(relation.columns, 'column')}"
+        for relation in forged.relations
+    ]
+    decisions = [
+        f"{text(verdict.decision)}: {verdict.outcome}, {text(verdict.finding)}"
+        for verdict in forged.decisions
+    ]
     return _paragraphs(
         f"{forged.technique} of {code(forged.source)}, {forged.proof}: {text(forged.proof_reason)}",
         f"{state} {forged.why_not_written}".strip(),
@@ -164,9 +171,12 @@ def readable_contract(check: ContractCheck) -> str:
     )
 
 
-def readable_memory(found: MemorySearch) -> str:
+def readable_memory(search: MemorySearch) -> str:
     """Say which earlier models are alike."""
-    models = [f"{code(m.name)} ({m.similarity:.2f}): {text(m.names)}" for m in found.models]
+    models = [
+        f"{code(model.name)} ({model.similarity:.2f}): {text(model.names)}"
+        for model in search.models
+    ]
     return _list("Models of earlier forges", models, "Nothing like it was forged before.")
 
 

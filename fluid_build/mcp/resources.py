@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -23,6 +24,7 @@ from fluid_build.text import listed
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 
 _SCHEME = "fluid://workspace/"
+_MOST_LISTED = 1_000
 _MOST_BYTES = 16 * 1024 * 1024
 _MOST_CHARACTERS = 400_000
 """Of a document that is handed on: some 100,000 tokens, half of a large model's window."""
@@ -85,7 +87,7 @@ def list_documents(desk: Desk) -> list[FolderResource]:
     """Return the documents of all forged folders of the workspace."""
     root = desk.workspace.root
     documents = []
-    for folder in desk.workspace.forged_folders():
+    for folder in islice(desk.workspace.forged_folders(), _MOST_LISTED):
         shown = desk.workspace.shown(folder)
         for name, file in FILES.items():
             path = folder / name

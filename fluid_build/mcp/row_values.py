@@ -25,8 +25,8 @@ from fluid_build.sources.sql import quote
 from fluid_build.text import clip
 
 _MOST_EXAMPLES = 5
-_MOST_FREQUENT = 10
-_LONGEST_VALUE = 80
+_MOST_FREQUENT = 5
+_LONGEST_VALUE = 60
 _VALUES_LABEL = "accepted-values"
 
 

@@ -109,7 +109,7 @@ class ForgeServer:
             arguments = _checked_arguments(tool, params.arguments or {})
             async with self._slots:
                 result = await run_job(
-                    lambda job: tool.run(self.desk, arguments, job), _progress_teller(context)
+                    lambda job: tool.run(self.desk, arguments, job), _progress_sender(context)
                 )
             return self._answer(tool, result)
         except Exception as error:  # noqa: BLE001  one broken call doesn't end the server
@@ -202,13 +202,13 @@ def _checked_arguments(tool: ServedTool[Any, Any], arguments: dict[str, Any]) ->
         ) from None
 
 
-def _progress_teller(
+def _progress_sender(
     context: ServerRequestContext[object],
 ) -> Callable[[float, str], Awaitable[None]]:
-    async def tell(number: float, message: str) -> None:
+    async def send(number: float, message: str) -> None:
         await context.session.report_progress(number, message=clip(message, 300))
 
-    return tell
+    return send
 
 
 def _describe(tool: ServedTool[Any, Any], allow_write: bool) -> mcp_types.Tool:

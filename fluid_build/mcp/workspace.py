@@ -7,6 +7,7 @@ choose: it leads to servers, and with them to the user's passwords.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -45,8 +46,8 @@ _NO_LIMIT = 2**62
 _FILE_SCHEME = re.compile(r"(?:file|duckdb|sqlite3?):(?://(?:localhost(?=/))?)?", re.IGNORECASE)
 _ANY_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^\\]")
 _KEYWORDS = re.compile(r"\s*\w+\s*=")
-_MOST_FOLDERS = 200
-_MOST_FILES = 500
+_MOST_FOLDERS = 5_000
+"""Folders that are looked into: a second of work, where a home folder would take minutes."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "target"})
 """Folders of other people's packages and of builds: large, and without data of the user."""
 
@@ -98,11 +99,11 @@ class Workspace:
         manifest = read_manifest(folder)
         parts = manifest.source.parts or {"": manifest.source}
         requests = tuple(self._part(folder, name, part) for name, part in parts.items())
-        paths = [Path(request.address.place) for request in requests]
+        places = [request.address.place for request in requests]
         return Place(
-            listed([self.shown(path) for path in paths]),
+            listed([self.shown(Path(place)) for place in places]),
             requests,
-            lambda: tuple(state for path in paths for state in file_states(path)),
+            lambda: tuple(state for place in places for state in _states_at(place)),
         )
 
     def forged_folder(self, text: str) -> Path:
@@ -114,39 +115,34 @@ class Workspace:
             folder = resolve_inside(self.root, text)
             if folder.exists() and not folder.is_dir():
                 raise UsageError(f"{text} is a file, not a folder.", hint="Name another folder.")
-            for _ in islice(files_below(folder, self.root), MAX_ENTRIES):
-                pass
+            if len([*islice(files_below(folder, self.root), MAX_ENTRIES + 1)]) > MAX_ENTRIES:
+                raise FileTooLargeError
         return Path(self.shown(folder))
 
     def forged_folders(self) -> Iterator[Path]:
         """Yield the folders of the workspace that a forge wrote."""
-        waiting, number = [self.root], 0
-        while waiting and number < _MOST_FOLDERS:
-            folder = waiting.pop()
-            if (folder / MANIFEST_FILE).is_file():
-                number += 1
-                yield folder
-                continue
-            waiting += reversed([*_inner_folders(folder)])
+        return (folder for folder in self._folders() if (folder / MANIFEST_FILE).is_file())
 
-    def data_files(self) -> list[Path]:
-        """Return files of the workspace that can be read as sources, relative to it.
+    def data_files(self) -> Iterator[Path]:
+        """Yield files of the workspace that can be read as sources, relative to it.
 
         What a forge wrote isn't data.
         """
-        data: list[Path] = []
-        waiting = [self.root]
-        while waiting and len(data) < _MOST_FILES:
-            folder = waiting.pop()
+        for folder in self._folders():
             written = _written_by_forge(folder)
-            data += [
-                entry.relative_to(self.root)
-                for entry in _entries(folder)
-                if entry.name not in written and self._is_data(entry)
-            ]
-            inner = (each for each in _inner_folders(folder) if each.name not in written)
-            waiting += reversed([*inner])
-        return data[:_MOST_FILES]
+            for entry in _entries(folder):
+                if entry.name not in written and self._is_data(entry):
+                    yield entry.relative_to(self.root)
+
+    def _folders(self) -> Iterator[Path]:
+        """Yield the folders of the workspace, those near its root first."""
+        waiting, number = deque([self.root]), 0
+        while waiting and number < _MOST_FOLDERS:
+            folder = waiting.popleft()
+            number += 1
+            yield folder
+            written = _written_by_forge(folder)
+            waiting += (inner for inner in _inner_folders(folder) if inner.name not in written)
 
     def _is_data(self, entry: Path) -> bool:
         is_shown = is_readable_source(entry) and not entry.name.startswith(".")
@@ -212,7 +208,9 @@ class Workspace:
         return Place(
             pattern,
             (_confined_request(address, read),),
-            files=lambda: tuple(s for m in self.root.glob(pattern) for s in file_states(m)),
+            files=lambda: tuple(
+                state for match in self.root.glob(pattern) for state in file_states(match)
+            ),
         )
 
     def _part(self, folder: Path, name: str, source: ManifestSource) -> SourceRequest:

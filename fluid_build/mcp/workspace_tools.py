@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from fluid_build.agent_loop.contract_tools import ValidateContractArgs, contract_findings
 from fluid_build.agent_loop.memory_tools import SearchMemoryArgs
 from fluid_build.agent_loop.memory_tools import search_memory as search_store
@@ -26,12 +28,15 @@ from fluid_build.text import clip
 
 _MOST_FINDINGS = 50
 _MOST_LISTED = 100
+_MOST_COUNTED = 1_000
 
 
 def list_sources(desk: Desk, _arguments: ListSourcesArguments, job: Job) -> WorkspaceListing:
     """List the data of the workspace, the sources that were named, and forged folders."""
-    files = desk.workspace.data_files()
-    job.check_wanted()
+    files = []
+    for file in islice(desk.workspace.data_files(), _MOST_COUNTED):
+        job.raise_if_stopped()
+        files.append(file)
     sources = [
         *(
             AvailableSource(source=name, kind=address.kind.label)
@@ -42,11 +47,11 @@ def list_sources(desk: Desk, _arguments: ListSourcesArguments, job: Job) -> Work
             for file in files
         ),
     ]
-    folders = desk.workspace.forged_folders()
+    folders = islice(desk.workspace.forged_folders(), _MOST_LISTED)
     return WorkspaceListing(
         sources=sources[:_MOST_LISTED],
         more_sources=max(0, len(sources) - _MOST_LISTED),
-        forged_folders=[desk.workspace.shown(folder) for folder in folders][:_MOST_LISTED],
+        forged_folders=[desk.workspace.shown(folder) for folder in folders],
         is_read_only=not desk.settings.allow_write,
         values_shared=desk.settings.share_values,
     )

@@ -103,11 +103,11 @@ def test_two_clients_and_many_calls_at_once_get_their_own_answers(http: HttpServ
     async def use() -> list[tuple[str, int]]:
         answers: list[tuple[str, int]] = []
         async with (
-            http_client(http) as one,
-            http_client(http, mode="legacy") as other,
+            http_client(http) as first,
+            http_client(http, mode="legacy") as second,
             anyio.create_task_group() as tasks,
         ):
-            for client in (one, other):
+            for client in (first, second):
                 for table in tables * 6:
                     tasks.start_soon(ask, client, table, answers)
         return answers

@@ -112,3 +112,12 @@ def test_a_source_that_changes_is_measured_again(writer: Caller, writable: Path)
     path.write_text("id,city\n1,Bern\n2,Basel\n3,Chur\n")
     second = writer.call("profile_source", source="growing.csv").document
     assert [each["tables"][0]["rows"] for each in (first, second)] == [2, 3]
+
+
+def test_a_folder_that_was_forged_from_a_glob_is_verified(writer: Caller, writable: Path) -> None:
+    (writable / "regions").mkdir()
+    for name in ("north", "south"):
+        (writable / f"regions/{name}.csv").write_text(f"city_no,city\n1,{name}\n2,Basel\n")
+    forged = writer.call("forge", source="regions/*.csv", folder="regions-model").document
+    assert forged["is_written"] is True
+    assert writer.call("verify", folder="regions-model").document["holds"] is True
