@@ -423,6 +423,7 @@ def _catalog(
     usual_uri: str,
     *,
     parameters: Collection[str] = (),
+    options: Collection[Option] = (),
     **more: Any,
 ) -> CatalogKind:
     path = tuple(usual_uri.partition("://")[2].lower().split("/")[1:])
@@ -432,7 +433,7 @@ def _catalog(
         phrase=f"the catalog {label}",
         opener="fluid_build.sources.catalogs.opening:open_catalog",
         schemes=(name,),
-        options=frozenset({"schemas", "tables", "views"}),
+        options=frozenset({"schemas", "tables", "views", *options}),
         environment={"host": "", "database": ""},
         password_variable="",
         harmless_parameters=frozenset({CREDENTIAL_PARAMETER, *parameters}),
@@ -449,7 +450,8 @@ CATALOGS: tuple[CatalogKind, ...] = (
         "AWS Glue",
         "glue:GlueCatalog",
         "glue://REGION/DATABASE",
-        parameters=("catalog_id",),
+        parameters=("catalog_id", "rows"),
+        options=frozenset[Option]({"full"}),
         plain_fields=("region", "catalog_id", "endpoint", "access_key_id", "profile"),
         secret_fields=("secret_access_key", "session_token"),
         extra="glue",

@@ -16,7 +16,7 @@ from tests.cli.running import Fluid
 from tests.snowflake import SnowflakeDatabase
 from tests.sources.catalogs import datahub_api, google_api, mesh_api, unity_api
 from tests.sources.catalogs.api_server import Handler, serving
-from tests.sources.catalogs.glue_server import REGION, glue_server, make_shop
+from tests.sources.catalogs.glue_server import REGION, glue_server, make_shop, put_rows
 from tests.sources.test_credentials import MemoryKeyring
 from tests.transform.dbt.projects import manifest
 
@@ -34,7 +34,7 @@ SECRETS = (
 @contextmanager
 def _glue() -> Iterator[Fields]:
     with glue_server() as address:
-        make_shop(address)
+        make_shop(address, "draft")
         yield {
             "endpoint": address,
             "region": REGION,
@@ -67,6 +67,8 @@ CATALOGS: dict[str, Callable[[], Any]] = {
     ),
 }
 """What runs each catalog, and yields the fields of its credential, or variables in upper case."""
+SCHEMA = {"glue": ("--schema", "draft")}
+"""Stand-ins for AWS in one process share their data, which other tests fill too."""
 OWNERS = {
     "bigquery": "order-desk",
     "glue": "Order desk",
@@ -112,6 +114,7 @@ def folder(name: str, fluid: Fluid, tmp_path: Path) -> Path:
     outcome = fluid(
         *("forge", "data-model", "from-source", "--source", name),
         *("--credential-id", "my-login", "-o", folder, "--receipt", tmp_path / "receipt.json"),
+        *SCHEMA.get(name, ()),
     )
     # A contract of Data Mesh Manager is gone, and what is missing is never passed over.
     assert outcome.code == (1 if name == "datamesh-manager" else 0), outcome.err
@@ -173,7 +176,7 @@ def test_the_fetch_is_an_event(name: str, fluid: Fluid, tmp_path: Path) -> None:
     try:
         fluid(
             *("forge", "data-model", "from-source", "--source", name),
-            *("--credential-id", "my-login", "-o", tmp_path / "model"),
+            *("--credential-id", "my-login", "-o", tmp_path / "model", *SCHEMA["glue"]),
         )
     finally:
         unsubscribe()
@@ -204,6 +207,29 @@ def test_a_personal_tag_makes_a_column_personal(folder: Path) -> None:
     mailbox = customers["contract"]["schema"][1]
     assert (mailbox["name"], mailbox["sensitivity"]) == ("mailbox", "pii")
     assert json.loads(mailbox["labels"]["catalog-tags"]) == ["pii"]
+
+
+@pytest.mark.parametrize("catalog", ["glue"], indirect=True)
+def test_rows_that_can_be_read_are_measured_and_copied_for_dbt(
+    catalog: tuple[str, Fields], name: str, fluid: Fluid, tmp_path: Path
+) -> None:
+    address = catalog[1]["endpoint"]
+    make_shop(address, "forged")
+    orders = "SELECT range + 10 AS order_id, 1 AS customer_id, 2.5 AS amount FROM range(4)"
+    put_rows(address, orders, "forged/orders/day=2024-05-01/part-0")
+    put_rows(address, "SELECT 1 AS customer_id, 'a@x.org' AS mailbox", "forged/customers/part-0")
+    outcome = fluid(
+        *("forge", "data-model", "from-source", "--uri", "glue:///forged"),
+        *("--credential-id", "my-login", "-o", tmp_path / "model"),
+    )
+    assert outcome.code == 0, outcome.err
+    assert json.loads((tmp_path / "model/proof.json").read_text())["verdict"] == "proven"
+    copies = [path.name for path in (tmp_path / "model/dbt").rglob("*.parquet")]
+    assert len(copies) == 2
+    build = contract_of(tmp_path / "model")
+    assert build["metadata"]["owner"]["team"] == "Order desk"
+    location = json.loads((tmp_path / "model/forge.json").read_text())["source"]["location"]
+    assert fluid("verify", tmp_path / "model", "--uri", location).code == 0
 
 
 def test_snowflake_is_forged_without_an_address(

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from fluid_build.errors import (
     SourceError,
@@ -96,6 +97,40 @@ class GlueCatalog:
         with _typed_errors(self.credential):
             return _Reading(self.address, self.credential).snapshot(selection)
 
+    def store_login(self) -> dict[str, str]:
+        """Return the parameters of DuckDB's secret for S3: the login that reads the catalog."""
+        with _typed_errors(self.credential):
+            session = _Reading(self.address, self.credential).session()
+            found = session.get_credentials()
+            login = found.get_frozen_credentials() if found else None
+        if login is None:
+            return {}
+        endpoint = self.credential.get("endpoint") or _s3_endpoint(session)
+        parts = urlsplit(endpoint)
+        server = {
+            "ENDPOINT": parts.netloc,
+            "USE_SSL": "false" if parts.scheme == "http" else "true",
+            "URL_STYLE": "path",
+        }
+        parameters = {
+            "KEY_ID": login.access_key,
+            "SECRET": login.secret_key,
+            "SESSION_TOKEN": login.token,
+            "REGION": session.region_name,
+            **(server if endpoint else {}),
+        }
+        return {name: str(value) for name, value in parameters.items() if value}
+
+
+def _s3_endpoint(session: Any) -> str:
+    """Return the address of S3 where AWS's own settings name another than Amazon's; else ""."""
+    address = str(session.client("s3").meta.endpoint_url)
+    return (
+        ""
+        if urlsplit(address).netloc.endswith((".amazonaws.com", ".amazonaws.com.cn"))
+        else address
+    )
+
 
 @dataclass
 class _Reading:
@@ -105,7 +140,8 @@ class _Reading:
     has_tags: bool = True
 
     def snapshot(self, selection: Selection) -> CatalogSnapshot:
-        session = self._session()
+        """Return the selected tables."""
+        session = self.session()
         self._glue = self._client(session, "glue")
         self._lake_formation = self._client(session, "lakeformation", attempts=_TAG_ATTEMPTS)
         databases = list(self._databases(selection))
@@ -130,7 +166,8 @@ class _Reading:
             domain=domain_in(labels),
         )
 
-    def _session(self) -> Any:
+    def session(self) -> Any:
+        """Return the login: the credential's, or a profile's of AWS's own tools."""
         import boto3
 
         given = self.credential

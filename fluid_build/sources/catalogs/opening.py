@@ -9,12 +9,14 @@ from fluid_build.errors import EmptySourceError
 from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
 from fluid_build.sources.catalog_facts import CatalogFacts, FetchedCatalog, TableFacts
 from fluid_build.sources.catalogs.address import parse_address
+from fluid_build.sources.catalogs.measuring import with_rows
 from fluid_build.sources.catalogs.native_types import known_type
 from fluid_build.sources.catalogs.snapshot import (
     Catalog,
     CatalogColumn,
     CatalogSnapshot,
     CatalogTable,
+    MeasurableCatalog,
     Selection,
 )
 from fluid_build.sources.credentials import find_credential
@@ -29,6 +31,10 @@ from fluid_build.sources.table_choice import TableName
 from fluid_build.text import counted
 
 _HOME = "declared"
+NOT_MEASURED = (
+    "No rows were read, so nothing is measured: keys, types and relationships are as declared."
+)
+"""The note on a source that is only declared."""
 _MOST_TABLES = 20_000
 """Tables that are read at once; a model of as many can't be looked at by anyone."""
 
@@ -55,7 +61,14 @@ def open_catalog(place: str, options: OpenOptions) -> OpenSource:
     began = time.perf_counter()
     snapshot = catalog.fetch(selection)
     duration_ms = (time.perf_counter() - began) * 1000
-    return open_snapshot(kind, snapshot, duration_ms, options)
+    declared = open_snapshot(kind, snapshot, duration_ms, options)
+    if not isinstance(catalog, MeasurableCatalog) or address.options.get("rows") == "none":
+        return declared
+    try:
+        return with_rows(declared, snapshot, catalog.store_login, options)
+    except BaseException:
+        declared.close()
+        raise
 
 
 def open_snapshot(
@@ -81,7 +94,7 @@ def open_snapshot(
             connection=engine.connection,
             tables=settle_foreign_keys(declared),
             skipped=skipped,
-            notes=(_describe(snapshot, len(tables)), *selected.notes),
+            notes=(_describe(snapshot, len(tables)), NOT_MEASURED, *selected.notes),
             has_data=False,
             cleanup=[engine],
             catalog=FetchedCatalog(
@@ -123,10 +136,7 @@ def _no_tables(
 
 def _describe(snapshot: CatalogSnapshot, count: int) -> str:
     what = "1 table is" if count == 1 else f"{count:,} tables are"
-    return (
-        f"{what} declared in {snapshot.title}. No rows were read, so nothing is measured: keys,"
-        " types and relationships are as declared."
-    )
+    return f"{what} declared in {snapshot.title}."
 
 
 def _readable(snapshot: CatalogSnapshot) -> tuple[list[CatalogTable], tuple[Skipped, ...]]:

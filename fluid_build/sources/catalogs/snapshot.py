@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from fluid_build.sources.base import Skipped
 from fluid_build.sources.catalog_facts import CatalogOwner
@@ -111,6 +111,15 @@ class Selection:
         is_included = not self.include or _matches(self.include, *names)
         is_excluded = _matches(self.exclude, *names)
         return self.takes_schema(schema) and is_included and not is_excluded
+
+
+@runtime_checkable
+class MeasurableCatalog(Protocol):
+    """A catalog whose login reads the files of its tables as well."""
+
+    def store_login(self) -> Mapping[str, str]:
+        """Return the parameters of DuckDB's secret for S3; none to use the environment's."""
+        ...
 
 
 class Catalog(Protocol):

@@ -1,14 +1,18 @@
 """A Glue catalog with tags of Lake Formation, on a stand-in server for AWS."""
 
 import logging
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import boto3
+import duckdb
 from moto.server import ThreadedMotoServer
 
 REGION = "eu-west-1"
+BUCKET = "catalog-lake"
 ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
 
 
@@ -39,10 +43,18 @@ def column(name: str, type_: str, **more: object) -> dict[str, object]:
     return {"Name": name, "Type": type_, **more}
 
 
+def make_database(address: str, name: str, **parameters: str) -> None:
+    """Create a database in place of another test's: the stand-ins of a process share their data."""
+    glue = client("glue", address)
+    with suppress(glue.exceptions.EntityNotFoundException):
+        glue.delete_database(Name=name)
+    glue.create_database(DatabaseInput={"Name": name, "Parameters": parameters})
+
+
 def add_table(address: str, database: str, name: str, **described: Any) -> None:
     """Create a table, tagged with its team."""
     storage = {
-        "Location": f"s3://lake/{name}/",
+        "Location": f"s3://{BUCKET}/{database}/{name}/",
         "Columns": described.pop("columns"),
         **described.pop("storage", {}),
     }
@@ -63,10 +75,7 @@ def tag(address: str, resource: dict[str, Any], key: str, value: str) -> None:
 
 def make_shop(address: str, database: str = "shop") -> None:
     """Create a database with orders and customers."""
-    parameters = {"domain": "Sales"}
-    client("glue", address).create_database(
-        DatabaseInput={"Name": database, "Parameters": parameters}
-    )
+    make_database(address, database, domain="Sales")
     add_table(
         address,
         database,
@@ -90,3 +99,17 @@ def make_shop(address: str, database: str = "shop") -> None:
     )
     mailbox = {"DatabaseName": database, "Name": "customers", "ColumnNames": ["mailbox"]}
     tag(address, {"TableWithColumns": mailbox}, "pii", "yes")
+
+
+def put_rows(address: str, query: str, key: str, options: str = "FORMAT parquet") -> None:
+    """Write the rows of a query to a file in the bucket of the lake."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows"
+        with duckdb.connect() as connection:
+            connection.execute(f"COPY ({query}) TO '{file}' ({options})")
+        store = client("s3", address)
+        with suppress(store.exceptions.BucketAlreadyOwnedByYou):
+            store.create_bucket(
+                Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION}
+            )
+        store.upload_file(str(file), BUCKET, key)
