@@ -27,12 +27,14 @@ class InDatabase:
     """A table of a database, by its own spelling.
 
     ``query`` is how it was read where DuckDB's own way of attaching it would lose or bend a
-    value; where it is None, that way gives the same values once they are cast.
+    value; where it is None, that way gives the same values once they are cast. ``database`` is the
+    database, project or catalog that has the schema, where a warehouse has several.
     """
 
     schema: str
     table: str
     query: NativeQuery | None = None
+    database: str = ""
 
 
 @dataclass(frozen=True, slots=True)

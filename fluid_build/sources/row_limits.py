@@ -54,4 +54,4 @@ than asked for is cut off."""
 def percent_of(rows: int, total: int, *, least: float = 0.0) -> float:
     """Return which percentage of a table's blocks should hold so many rows."""
     percent = MOST_PERCENT * _SPARE * rows / max(total, 1)
-    return min(MOST_PERCENT, max(least, float(f"{percent:.3g}")))
+    return min(MOST_PERCENT, float(f"{max(least, percent):.3g}"))

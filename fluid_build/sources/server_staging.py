@@ -445,7 +445,7 @@ class ServerStaging(Generic[C]):
             )
         )
         query = None if is_plain else NativeQuery(self._server_sql(table), _received(table))
-        return InDatabase(catalog.schema, catalog.name, query)
+        return InDatabase(catalog.schema, catalog.name, query, self._container)
 
     def _settle_text(self, table: _Planned[C]) -> dict[str, Settled]:
         """Give columns that were asked for as text the type that holds their values."""

@@ -42,6 +42,8 @@ _ENVIRONMENT = {
     "port": ("SNOWFLAKE_PORT",),
     "protocol": ("SNOWFLAKE_PROTOCOL",),
 }
+_FOR_ANY_ACCOUNT = ("role", "warehouse")
+"""What the environment fills in for another account than its own: nothing to log in with."""
 # The parameters of https://docs.snowflake.com/en/developer-guide/python-connector/sqlalchemy too.
 _PARAMETERS = {
     "role": "role",
@@ -114,7 +116,11 @@ def _arguments(address: WarehouseAddress, *, is_named: bool) -> dict[str, str]:
     if not is_named:
         parts = {"account": address.host, "user": address.user, "password": address.password}
         arguments |= {name: value for name, value in parts.items() if value}
+        own_account = os.environ.get("SNOWFLAKE_ACCOUNT", "")
+        is_elsewhere = bool(address.host and own_account) and address.host != own_account
         for name, variables in _ENVIRONMENT.items():
+            if is_elsewhere and name not in _FOR_ANY_ACCOUNT:
+                continue
             value = next(filter(None, map(os.environ.get, variables)), None)
             if value and name not in arguments:
                 arguments[name] = value

@@ -78,12 +78,13 @@ def warehouse_profile(
 ) -> Profile:
     """Return the profile of a project that builds in a warehouse, in that schema of it.
 
-    ``database`` is the PostgreSQL database that the source is in.
+    ``database`` is the database, project or catalog that the source is in.
     """
     fields, variables = _WAREHOUSES[target]
     if database is not None:
-        fields = {**fields, "dbname": variable("PGDATABASE", database)}
-        variables = {**variables, "PGDATABASE": "The database; the source's own if not set."}
+        name_of_field, name_of_variable, noun = _DATABASES[target]
+        fields = {**fields, name_of_field: variable(name_of_variable, database)}
+        variables = {**variables, name_of_variable: f"The {noun}; the source's own if not set."}
     place = "dataset" if target == "bigquery" else "schema"
     output = {"type": target, **fields, place: schema, "threads": _THREADS}
     return Profile(_yaml(name, output), variables)
@@ -93,6 +94,14 @@ def _yaml(name: str, output: Mapping[str, object]) -> str:
     document = literal_document({name: {"target": "dev", "outputs": {"dev": output}}})
     return block_yaml(document)  # type: ignore[arg-type]
 
+
+_DATABASES: Mapping[Target, tuple[str, str, str]] = {
+    "postgres": ("dbname", "PGDATABASE", "database"),
+    "snowflake": ("database", "SNOWFLAKE_DATABASE", "database of the models"),
+    "bigquery": ("project", "GOOGLE_CLOUD_PROJECT", "project of the models"),
+    "databricks": ("catalog", "DATABRICKS_CATALOG", "catalog of the models"),
+}
+"""The field of a profile that names the database, its variable, and what it is called."""
 
 _PASSWORD = "DBT_ENV_SECRET_PASSWORD"
 _TOKEN = "DBT_ENV_SECRET_TOKEN"

@@ -1,6 +1,6 @@
 """How the dbt project reads a source that is in the warehouse that it builds in."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.base import Source, Table
@@ -27,11 +27,11 @@ def warehouse_access(
     """Return the access of a project that builds in the database that has the source tables."""
     places = [_place_in_warehouse(table) for _, table in pairs]
     schemas = {schema for schema, _ in places}
-    at_home = source.kind == "postgres" and target == "postgres"
+    at_home = source.kind == target
     own = at_home or len(schemas) > 1
     model_schema = free_identifier(f"{plan.name}_model", {schema.lower() for schema in schemas})
     profile = warehouse_profile(
-        project_name(plan), target, model_schema, database=source.name if at_home else None
+        project_name(plan), target, model_schema, database=_home(source, pairs) if at_home else None
     )
     escape = inside_quotes if target in ("postgres", "snowflake") else str
     return SourceAccess(
@@ -42,8 +42,9 @@ def warehouse_access(
                 table=plan_source.table,
                 identifier=escape(name),
                 schema=escape(schema) if own else schema_variable(plan.name),
+                database=_database(table, escape) if at_home else None,
             )
-            for (plan_source, _), (schema, name) in zip(pairs, places, strict=True)
+            for (plan_source, table), (schema, name) in zip(pairs, places, strict=True)
         ),
         profiles_yml=profile.text,
         notes=(
@@ -53,6 +54,18 @@ def warehouse_access(
         schema=model_schema,
         variables=profile.variables,
     )
+
+
+def _home(source: Source, pairs: Sequence[tuple[PlanSource, Table]]) -> str:
+    """Return the database, project or catalog that the source is in."""
+    origins = (table.origin for _, table in pairs)
+    databases = (origin.database for origin in origins if isinstance(origin, InDatabase))
+    return next(filter(None, databases), source.name)
+
+
+def _database(table: Table, escape: Callable[[str], str]) -> str | None:
+    origin = table.origin
+    return (escape(origin.database) or None) if isinstance(origin, InDatabase) else None
 
 
 def _place_in_warehouse(table: Table) -> tuple[str, str]:
