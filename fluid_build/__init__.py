@@ -38,6 +38,7 @@ __all__ = [
     "Progress",
     "ProgressBar",
     "Proof",
+    "ScanTooLargeError",
     "Source",
     "SourceChangedError",
     "SourceError",

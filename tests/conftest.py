@@ -60,9 +60,12 @@ _SLOW_FIXTURES = {
 }
 """What takes a second or more each time, to start or to build."""
 _SLOW_PLACES = (
+    "api/test_documents.py",
     "api/test_forge.py",
+    "api/test_names.py",
     "browser/",
     "cli/test_compact_dates.py",
+    "cli/test_completion.py",
     "cli/test_contract_testing.py",
     "cli/test_copying.py",
     "cli/test_csv_end_to_end.py",

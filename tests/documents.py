@@ -17,7 +17,6 @@ from pathlib import Path
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
-from tests import completions
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ("README.md", "docs/commands.md", "docs/json.md")
@@ -90,6 +89,10 @@ def main() -> None:
         for name in DOCUMENTS:
             path = ROOT / name
             path.write_text(refresh(path.read_text(encoding="utf-8")), encoding="utf-8")
+    # A script finds the modules next to it, and not those of the folder that it's run in.
+    sys.path.insert(0, str(ROOT))
+    from tests import completions
+
     completions.main()
     sys.stdout.write("Rewrote " + ", ".join((*DOCUMENTS, completions.PLACE.name)) + "\n")
 

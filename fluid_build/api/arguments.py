@@ -49,10 +49,11 @@ class OpenSettings(TypedDict, total=False):
     """Options of opening a source, as keywords.
 
     ``schemas``, ``include`` and ``exclude`` are globs: of schemas, and of tables. ``views`` reads
-    views as well, and ``sample`` bounds the rows of a table. ``nested`` says whether nested columns
-    become tables of their own (``split``) or stay as they are (``keep``). ``dialect`` is that of
-    DDL. ``decimal`` and ``date_order`` answer how numbers and dates in text are written.
-    ``name`` is what to call the source, and ``memory_limit`` bounds the engine's memory (``2GB``).
+    views as well, and ``sample`` bounds the rows of a table. ``full`` reads a warehouse however
+    much that scans. ``nested`` says whether nested columns become tables of their own (``split``)
+    or stay as they are (``keep``). ``dialect`` is that of DDL. ``decimal`` and ``date_order``
+    answer how numbers and dates in text are written. ``name`` is what to call the source, and
+    ``memory_limit`` bounds the engine's memory (``2GB``).
     """
 
     schemas: Sequence[str]
@@ -60,6 +61,7 @@ class OpenSettings(TypedDict, total=False):
     exclude: Sequence[str]
     views: bool
     sample: int | None
+    full: bool
     nested: Nested
     dialect: str | None
     decimal: DecimalMark | None
@@ -115,8 +117,17 @@ class Opening:
             name=self.name or request.name or None,
             memory_limit=self.memory_limit,
             on_progress=on_progress,
+            settings=_configured_credential,
             **request.read.as_settings(),
         )
+
+
+def _configured_credential(name: str) -> Mapping[str, object]:
+    """Return what the configuration says of a named credential."""
+    # Most sources have none, and don't wait for this import.
+    from fluid_build.copilot.unified_config import current_config
+
+    return current_config().sources.sources.get(name, {})
 
 
 def opening(source: SourceLike, settings: OpenSettings) -> Opening:
@@ -221,7 +232,7 @@ def _requests(named: Sequence[tuple[str, Address]], read: ReadOptions) -> tuple[
 _KEYWORDS: Mapping[str, str] = {
     "tables": "include and exclude",
     "conventions": "decimal and date_order",
-} | {option: option for option in ("schemas", "views", "sample", "nested", "dialect")}
+} | {option: option for option in ("schemas", "views", "sample", "full", "nested", "dialect")}
 """The keywords that set an option of reading."""
 _CHOICES: Mapping[str, tuple[object, ...]] = {
     "nested": get_args(Nested),
@@ -247,6 +258,7 @@ def _read_options(settings: OpenSettings) -> ReadOptions:
         exclude=_globs(settings.get("exclude", ())),
         views=settings.get("views", False),
         sample=sample,
+        full=settings.get("full", False),
         nested=settings.get("nested", "split"),
         dialect=settings.get("dialect"),
         conventions=Conventions(settings.get("decimal"), settings.get("date_order")),

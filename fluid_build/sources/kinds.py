@@ -395,7 +395,7 @@ IN_MEMORY = SourceKind(
     label="data in memory",
     phrase="data in memory",
     opener="fluid_build.sources.in_memory.source:open_in_memory",
-    options=frozenset({"nested"}),
+    options=frozenset({"tables", "nested"}),
     query_hint=(
         "The queries use table names. In Python, DuckDB runs one on a data frame in a variable of"
         " that name: duckdb.sql('…')."

@@ -114,6 +114,7 @@ def test_options_pass_through_to_the_source(tmp_path: Path) -> None:
         ({"decimal": ";"}, "decimal=';' isn't known"),
         ({"nested": "flat"}, "nested='flat' isn't known"),
         ({"sample": 0}, "at least one row"),
+        ({"include": "invoices"}, "No table matches invoices"),
         ({"schemas": "x"}, "Data in memory has no schemas"),
     ],
 )
@@ -122,6 +123,19 @@ def test_an_option_that_is_wrong_is_a_usage_error(
 ) -> None:
     with pytest.raises(fluid.UsageError, match=message):
         fluid.profile(frames, **options)  # type: ignore[arg-type]
+
+
+def test_tables_are_chosen_by_globs(frames: Frames) -> None:
+    assert [*fluid.profile(frames, include="ord*").tables] == ["orders"]
+    assert [*fluid.profile(frames, exclude=["ord*"]).tables] == ["customers"]
+
+
+def test_nested_columns_become_tables_unless_they_are_kept() -> None:
+    lines = [[{"sku": f"s{i}", "n": i}, {"sku": "x", "n": 1}] for i in range(5)]
+    orders = pd.DataFrame({"order_id": range(5), "lines": lines})
+    assert [*fluid.profile(orders, name="orders").tables] == ["orders", "orders__lines"]
+    kept = fluid.profile(orders, name="orders", nested="keep").tables["orders"]
+    assert "STRUCT" in kept.columns["lines"].type
 
 
 @pytest.mark.parametrize("source", [3, [], {}, "", {"a": [1]}, pd.Series([1])])

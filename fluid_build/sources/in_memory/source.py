@@ -16,6 +16,7 @@ from fluid_build.sources.in_memory.prepared import PreparedTable
 from fluid_build.sources.kinds import IN_MEMORY
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.query_progress import following
+from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.sql import quote
 from fluid_build.sources.table_choice import TableName
 
@@ -42,6 +43,7 @@ def open_in_memory(tables: Mapping[str, object], options: OpenOptions) -> OpenSo
     SourceUnreadableError where not one of them can be read.
     """
     _check(tables)
+    tables = {name: tables[name] for name in selected_tables([*tables], TableName, options)}
     options.on_tables([TableName(name) for name in tables])
     with starting(options.memory_limit) as engine:
         engine.stage(sum(map(_size, tables.values())))
