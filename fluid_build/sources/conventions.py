@@ -41,12 +41,17 @@ DATE_QUESTION = (
     "Read as text: dates such as 01/02/2024 could be in January or in February, and nothing else"
     " in the table tells which. Pass --date-order dmy or --date-order mdy."
 )
+SHORT_YEAR_QUESTION = (
+    "Read as text: dates such as 03.04.24 have years of two digits. `fluid review` asks how they"
+    " are to be read."
+)
 _CONTRADICTORY_NUMBERS = (
     "Read as text: some values have a comma as the decimal mark, others a point."
 )
 _CONTRADICTORY_DATES = "Read as text: some dates are only valid day first, others only month first."
 UNDECIDED = (
-    NUMBER_QUESTION, NUMBER_CONFLICT, DATE_QUESTION, _CONTRADICTORY_NUMBERS, _CONTRADICTORY_DATES
+    NUMBER_QUESTION, NUMBER_CONFLICT, DATE_QUESTION, SHORT_YEAR_QUESTION,
+    _CONTRADICTORY_NUMBERS, _CONTRADICTORY_DATES,
 )  # fmt: skip
 """Notes on columns whose text isn't to be read as numbers or dates unless a person says how."""
 _BY_ANOTHER = "based on another column of the table"
@@ -125,6 +130,7 @@ _EITHER_FIRST = {mark: bits(f"either first {mark}") for mark in _ORDERED}
 _DATES = {mark: _EITHER_FIRST[mark] | sum(some.values()) for mark, some in _ORDERED.items()}
 DATE_FORMATS = {"dmy": ("%d/%m/%Y", "%d-%m-%Y"), "mdy": ("%m/%d/%Y", "%m-%d-%Y")}
 """The spellings of dates in which day and month may be taken for each other, by their order."""
+_SHORT_YEARS = bits("short dotted", "short /")
 _SPOKEN = {"dmy": "day", "mdy": "month", ".": "point", ",": "comma"}
 
 
@@ -145,6 +151,13 @@ _OTHERS = (
     Reading("TIME", bits("time"), _cast("TIME")),
     Reading("BOOLEAN", bits("boolean"), _cast("BOOLEAN")),
     Reading("DATE", bits("dotted"), "CAST(strptime({c}, '%d.%m.%Y') AS DATE)", "%d.%m.%Y"),
+    Reading(
+        "DATE",
+        bits("dotted", "date"),
+        "CASE WHEN contains({c}, '.') THEN CAST(strptime({c}, '%d.%m.%Y') AS DATE)"
+        " ELSE CAST({c} AS DATE) END",
+        "%d.%m.%Y",
+    ),
 )
 
 
@@ -157,6 +170,8 @@ def decide_alone(classes: int) -> Decision:
         return _number_alone(values)
     if mark := _date_mark(values):
         return _date_alone(values, mark)
+    if not values & ~_SHORT_YEARS:
+        return Decision(note=SHORT_YEAR_QUESTION)
     return Decision(next((reading for reading in _OTHERS if not values & ~reading.classes), None))
 
 

@@ -69,6 +69,12 @@ def _date(format_: str, mark: str, *, unlike: str = "") -> str:
     return f"{_like(pattern)} AND try_strptime({{c}}, {literal(format_)}) IS NOT NULL{other}"
 
 
+def _short_date(format_: str, mark: str) -> str:
+    """Return the test for a date with a year of two digits; a version such as 1.2.10 isn't one."""
+    pattern = f"[0-9]{{2}}[{mark}][0-9]{{2}}[{mark}][0-9]{{2}}"
+    return f"({_like(pattern)} AND try_strptime({{c}}, {literal(format_)}) IS NOT NULL)"
+
+
 _TESTS = (
     # Only the canonical spelling counts: 007 and +7 are text.
     (
@@ -112,6 +118,8 @@ _TESTS = (
         )
     ),
     ("dotted", _date("%d.%m.%Y", "."), "a date"),
+    ("short dotted", _short_date("%d.%m.%y", "."), "a date"),
+    ("short /", f"({_short_date('%d/%m/%y', '/')} OR {_short_date('%m/%d/%y', '/')})", "a date"),
     ("one comma", _like(_ONE_COMMA), "a number"),
     ("comma fraction", _exact(_COMMA_FRACTION), "a number"),
     ("points", _like(_grouped(".", 2)), "a number"),

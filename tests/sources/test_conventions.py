@@ -60,6 +60,11 @@ def columns(
         (["25-12-2024", "01-02-2024"], "DATE", ["2024-12-25", "2024-02-01"]),
         (["12-25-2024", "01-02-2024"], "DATE", ["2024-12-25", "2024-01-02"]),
         (["31.12.2024", "01.02.2024"], "DATE", ["2024-12-31", "2024-02-01"]),
+        (["31.12.2024", "2024-02-01"], "DATE", ["2024-12-31", "2024-02-01"]),
+        (["3. M\u00e4rz 2024", "15. Mai 2024"], "DATE", ["2024-03-03", "2024-05-15"]),
+        (["3 mars 2024", "1er ao\u00fbt 2024"], "DATE", ["2024-03-03", "2024-08-01"]),
+        (["1 de mayo de 2024", "3 dic. 2024"], "DATE", ["2024-05-01", "2024-12-03"]),
+        (["March 3, 2024", "Dec 31, 2024"], "DATE", ["2024-03-03", "2024-12-31"]),
     ],
 )
 def test_a_column_that_settles_its_convention_is_read_by_it(
@@ -222,6 +227,20 @@ def test_dates_that_fit_both_orders_stay_text_with_a_question(tmp_path: Path) ->
     ((found, read, note),) = columns(tmp_path, ["01/02/2024", "03/04/2024"])
     assert (found, read) == ("VARCHAR", ["01/02/2024", "03/04/2024"])
     assert "--date-order" in note
+
+
+@pytest.mark.parametrize("texts", [["03.04.24", "13.05.24"], ["03/04/24", "04/05/24"]])
+def test_years_of_two_digits_stay_text_with_a_question(tmp_path: Path, texts: list[str]) -> None:
+    """Nobody but the user knows the century."""
+    ((found, read, note),) = columns(tmp_path, texts)
+    assert (found, read) == ("VARCHAR", texts)
+    assert "years of two digits" in note
+
+
+def test_words_that_only_resemble_months_are_text(tmp_path: Path) -> None:
+    """The second value is no date, so neither is one."""
+    ((found, _, _),) = columns(tmp_path, ["3. M\u00e4rz 2024", "4. Etage 2024"])
+    assert found == "VARCHAR"
 
 
 def test_dates_with_other_marks_settle_nothing(tmp_path: Path) -> None:

@@ -132,6 +132,12 @@ def test_day_and_month_in_an_order_that_nothing_settles_are_red(
     ("text", "change", "column"),
     [
         ("no;fee\n1;(12,50 EUR)\n2;7,00 EUR\n", "fee = abs(fee)", "fee"),
+        (
+            "no;day\n1;3. M\u00e4rz 2024\n2;December 31, 2024\n",
+            "day = DATE '2024-12-30' WHERE no = 2",
+            "day",
+        ),
+        ("no;day\n1;03.04.2024\n2;2024-04-05\n", "day = DATE '2024-05-04' WHERE no = 2", "day"),
         ("no;fee\n1;12,50-\n2;7,00\n", "fee = fee * 10 WHERE no = 2", "fee"),
         (AMOUNTS, "amount = amount // 1000", "amount"),
         (AMOUNTS, "rate = rate * 100", "rate"),

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from fluid_build.decisions.language import PersonalData, TextType
 from fluid_build.report.judgements.judgement import Choice, Judgement
+from fluid_build.sources.conventions import SHORT_YEAR_QUESTION
 
 ProfileDocument: TypeAlias = Mapping[str, Any]
 """What ``profile.json`` holds; docs/json.md describes it."""
@@ -33,15 +34,18 @@ def _convention(table: str, column: Mapping[str, Any], note: str) -> Iterator[Ju
     def read_as(kind: str, **details: object) -> TextType:
         return TextType.model_validate({"table": table, "column": name, "read_as": kind, **details})
 
-    if "--date-order" in note:
+    if "--date-order" in note or note == SHORT_YEAR_QUESTION:
         dates = [_DATE.fullmatch(str(value["value"])) for value in column["top_values"]]
         match = next(filter(None, dates), None)
         if match is None:
             return
         mark, year = match[1], "%Y" if len(match[2]) == 4 else "%y"
-        choices = (
-            Choice("the day first", "", read_as("date", date_format=f"%d{mark}%m{mark}{year}")),
-            Choice("the month first", "", read_as("date", date_format=f"%m{mark}%d{mark}{year}")),
+        orders = [("the day first", f"%d{mark}%m{mark}{year}")]
+        if mark != ".":
+            orders.append(("the month first", f"%m{mark}%d{mark}{year}"))
+        choices = tuple(
+            Choice(label, "", read_as("date", date_format=date_format))
+            for label, date_format in orders
         )
     elif "--decimal" in note:
         choices = (

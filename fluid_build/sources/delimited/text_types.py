@@ -16,6 +16,7 @@ from fluid_build.sources.conventions import (
     settling_classes,
 )
 from fluid_build.sources.delimited.affixes import Affixes, bare_number, find_affixes
+from fluid_build.sources.delimited.month_names import find_named_months
 from fluid_build.sources.delimited.settling import (
     evidence_of,
     example_of,
@@ -176,6 +177,13 @@ def infer(
         # What one column says of another must hold against every number of the file.
         all_masks = _with_numbers_in_text(connection, relation, texts, all_masks)
         decisions = decide(all_masks, answers, outvoted)
+    named = find_named_months(
+        connection, relation, [name for name in open_ if masks[name] & ~NULL_WORD == TEXT]
+    )
+    decisions = [
+        Decision(named[name]) if name in named else decision
+        for name, decision in zip(columns, decisions, strict=True)
+    ]
     examples = {
         i: guessed[name].example
         if value is None

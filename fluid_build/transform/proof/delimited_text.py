@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import duckdb
 
@@ -18,6 +19,7 @@ from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.base import Column, Source, Table
 from fluid_build.sources.conventions import DATE_FORMATS, Conventions
 from fluid_build.sources.delimited.files import READ_ERRORS, text_again
+from fluid_build.sources.delimited.month_names import MONTH_NAMED
 from fluid_build.sources.delimited.tail import spans
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason
 from fluid_build.sources.origin import InFiles
@@ -146,6 +148,8 @@ class _Pair:
             return self.present
         if type_ in _NUMBERS:
             return _surrounded_number(self.present, type_, spelling or ".")
+        if spelling == MONTH_NAMED:
+            return _date_with_name(self.present)
         if spelling:
             return _date(f"trim({self.present})", spelling)
         return f"TRY_CAST({self.present} AS {type_})"
@@ -225,7 +229,37 @@ def _date(text: str, format_: str) -> str:
     def part(letter: str) -> str:
         return f"split_part({text}, {literal(mark)}, {place[letter]})"
 
-    return f"{part('Y')} || '-' || lpad({part('m')}, 2, '0') || '-' || lpad({part('d')}, 2, '0')"
+    composed = (
+        f"{part('Y')} || '-' || lpad({part('m')}, 2, '0') || '-' || lpad({part('d')}, 2, '0')"
+    )
+    if mark == "-":
+        return composed
+    # A date in ISO's format may be among those of another one, and can't be taken for them.
+    return f"CASE WHEN {text}[5] = '-' THEN {text} ELSE {composed} END"
+
+
+_LANGUAGES = ("de", "de_AT", "en", "fr", "es", "it", "pt", "nl")
+
+
+def _date_with_name(text: str) -> str:
+    """Return a date composed of its numbers and the name of a month, as CLDR has the names."""
+    from babel.dates import get_month_names
+
+    widths: tuple[Literal["wide"], Literal["abbreviated"]] = ("wide", "abbreviated")
+    contexts: tuple[Literal["format"], Literal["stand-alone"]] = ("format", "stand-alone")
+    numbers = {
+        name.lower().rstrip("."): number
+        for language in _LANGUAGES
+        for width in widths
+        for context in contexts
+        for number, name in get_month_names(width, context, language).items()
+    }
+    numbers |= {"mrz": 3, "m\u00e4r": 3}
+    arms = " ".join(f"WHEN {literal(name)} THEN '{n:02}'" for name, n in numbers.items())
+    others = "[0-9]+(?:st|nd|rd|th|er)?\\b|[^\\p{L} ]|\\bde\\b"
+    name = f"trim(regexp_replace(lower({text}), {literal(others)}, ' ', 'g'))"
+    parts = f"regexp_extract_all({text}, '[0-9]+')"
+    return f"{parts}[2] || '-' || CASE {name} {arms} END || '-' || lpad({parts}[1], 2, '0')"
 
 
 def _hashes(connection: duckdb.DuckDBPyConnection, relation: str, values: str) -> list[int]:
