@@ -32,8 +32,8 @@ class Modelled:
 def modelled(
     place: str | Path, technique: str = "flat", *, business_vault: bool = False
 ) -> Iterator[Modelled]:
-    """Open a source, profile it, model it."""
-    with open_source(place) as source:
+    """Open a source with its nested columns as they are, profile it, model it."""
+    with open_source(place, nested="keep") as source:
         profile = profile_source(source)
         model = build_model(profile, technique, business_vault=business_vault)
         yield Modelled(source, profile, model)

@@ -78,8 +78,17 @@ def _live_table(expose: Expose, source: Source) -> LiveTable | None:
         table = table_named(name, source, schemas) if name else None
         if table is not None:
             is_original = origin is not None and _is_alike(origin, table)
-            return LiveTable(table, _columns(expose, table), is_original)
+            promised = _as_promised(expose, table)
+            return LiveTable(promised, _columns(expose, promised), is_original)
     return None
+
+
+def _as_promised(expose: Expose, table: Table) -> Table:
+    """Return a table as its contract has it: split, or with its nested columns as they are."""
+    if table.split is None or not table.split.is_root:
+        return table
+    nested = table.split.documents.table
+    return max((table, nested), key=lambda form: len(_columns(expose, form)))
 
 
 def _columns(expose: Expose, table: Table) -> dict[str, Column]:

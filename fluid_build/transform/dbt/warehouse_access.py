@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.origin import InDatabase
+from fluid_build.text import listed_up_to
 from fluid_build.transform.dbt.profiles_yml import warehouse_profile
 from fluid_build.transform.dbt.project_names import project_name
 from fluid_build.transform.dbt.source_entries import (
@@ -16,6 +17,9 @@ from fluid_build.transform.dbt.source_entries import (
 )
 from fluid_build.transform.dbt.targets import TARGET_LABELS, Target
 from fluid_build.transform.plan.elements import PlanSource, TransformPlan
+
+_MOST_NAMED = 5
+"""Tables that a note names; the others are counted."""
 
 
 def warehouse_access(
@@ -50,6 +54,7 @@ def warehouse_access(
         notes=(
             *_note_on_loading(target, plan.name, own=own, at_home=at_home),
             *_notes_on_twins(pairs),
+            *_note_on_split_tables(pairs),
         ),
         schema=model_schema,
         variables=profile.variables,
@@ -86,6 +91,16 @@ def _note_on_loading(target: Target, name: str, *, own: bool, at_home: bool) -> 
         f"Load the source tables into {TARGET_LABELS[target]} first, {where}. Keep the names"
         " of tables and columns exactly as spelled in the source.",
     )
+
+
+def _note_on_split_tables(pairs: Sequence[tuple[PlanSource, Table]]) -> Iterator[str]:
+    split = [source.table for source, table in pairs if table.split is not None]
+    if split:
+        yield (
+            f"{listed_up_to(_MOST_NAMED, split)} were split from nested columns, so the project"
+            " needs tables or views of these names with the columns of the contract. With"
+            " `--nested keep`, it reads the nested columns instead."
+        )
 
 
 def _notes_on_twins(pairs: Sequence[tuple[PlanSource, Table]]) -> Iterator[str]:

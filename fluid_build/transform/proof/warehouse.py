@@ -158,7 +158,7 @@ def _copied(
     dsn: str, schema: str, plan: TransformPlan, file: Path, on_progress: OnProgress
 ) -> tuple[str, ...]:
     """Copy the relations of a PostgreSQL schema into a DuckDB file; what keeps them from it."""
-    with open_source(dsn, schemas=[schema], on_progress=on_progress) as warehouse:
+    with open_source(dsn, schemas=[schema], nested="keep", on_progress=on_progress) as warehouse:
         tables = {_name(table): table for table in warehouse.tables}
         types = {
             name: {column.name: column.type for column in table.columns}

@@ -235,3 +235,14 @@ def test_the_result_has_no_values_of_rows(tmp_path: Path) -> None:
     assert sum(found.fails for found in result.checks) == 5
     assert "secret" not in said
     assert "1990" not in said
+
+
+def test_nested_columns_are_tested_as_the_contract_has_them(tmp_path: Path) -> None:
+    """A contract may promise the nested column itself, or the tables that it's split into."""
+    place = database(
+        tmp_path / "w.duckdb", "CREATE TABLE t AS SELECT 1 AS id, [1, 2] AS l, {'a': 1} AS s"
+    )
+    kept = (column("id", "integer"), column("l", "array"), column("s", "struct"))
+    assert set(statuses(place, *kept).values()) == {"passed"}
+    split = (column("id", "integer"), column("s__a", "integer"))
+    assert statuses(place, *split)["s__a.type"] == "passed"

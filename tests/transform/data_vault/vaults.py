@@ -156,6 +156,6 @@ _known: dict[tuple[str, ...], tuple[Profile, tuple[Table, ...]]] = {}
 def _read(file: Path, statements: tuple[str, ...]) -> tuple[Profile, tuple[Table, ...]]:
     """The profile and the tables of a database, measured once for the same statements."""
     if statements not in _known:
-        with open_source(file) as source:
+        with open_source(file, nested="keep") as source:
             _known[statements] = (profile_source(source), source.tables)
     return _known[statements]
