@@ -10,22 +10,6 @@ from fluid_build.progress import OnProgress, ignore
 from fluid_build.report.terminal.progress_bars import bars, in_lines, on_bars
 from fluid_build.report.terminal.visible_text import for_stream, visible
 
-_STAGES = {
-    "reading": "Reading tables",
-    "columns": "Measuring columns",
-    "keys": "Finding keys",
-    "relations": "Finding relationships",
-    "observations": "Looking at how rows behave",
-    "asking": "Waiting for the language model",
-    "model": "Modeling",
-    "contract": "Writing the contract",
-    "build": "Building the model",
-    "prove": "Comparing it with the source",
-    "dbt": "Running dbt",
-    "project": "Writing the dbt project",
-    "write": "Writing files",
-}
-
 
 def show_json(document: Mapping[str, object]) -> None:
     """Print a document on stdout, in pure ASCII so that no encoding can spoil it."""

@@ -5,7 +5,7 @@ session's language: numbers, times finer than microseconds, moments with an offs
 """
 
 from fluid_build.sources.oracle.catalog import CatalogColumn
-from fluid_build.sources.server_staging import ColumnRequest
+from fluid_build.sources.server_staging import ColumnRequest, NeverAttached
 from fluid_build.sources.sql import quote
 
 _TEXT = ("CHAR", "VARCHAR2", "NCHAR", "NVARCHAR2", "CLOB", "NCLOB", "LONG")
@@ -17,7 +17,7 @@ _MAX_DIGITS = 38
 _DATE = "FXSYYYY-MM-DD HH24:MI:SS"
 
 
-class OracleDialect:
+class OracleDialect(NeverAttached):
     """How Oracle's columns are asked for."""
 
     def request(self, column: CatalogColumn, *, careful: bool) -> ColumnRequest:
@@ -56,13 +56,6 @@ class OracleDialect:
         if base in (*_TEXT, *_BYTES):
             return ColumnRequest(name)
         return ColumnRequest(f"TO_CHAR({name})")
-
-    def reads_plainly(
-        self, column: CatalogColumn, column_request: ColumnRequest, type_: str
-    ) -> bool:
-        """Say whether DuckDB reads a column of an attached database alike: it can't attach one."""
-        del column, column_request, type_
-        return False
 
     def quote(self, name: str) -> str:
         """Quote a name for the server."""

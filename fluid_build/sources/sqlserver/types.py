@@ -4,7 +4,7 @@ What the client may carry over inexactly is turned into text on the server: numb
 times finer than microseconds, moments with an offset.
 """
 
-from fluid_build.sources.server_staging import ColumnRequest
+from fluid_build.sources.server_staging import ColumnRequest, NeverAttached
 from fluid_build.sources.sqlserver.catalog import CatalogColumn
 
 _AS_IT_IS = (
@@ -17,7 +17,7 @@ _LARGEST = "nvarchar(max)"
 _CANONICAL = 121
 
 
-class SqlServerDialect:
+class SqlServerDialect(NeverAttached):
     """How SQL Server's columns are asked for."""
 
     def request(self, column: CatalogColumn, *, careful: bool) -> ColumnRequest:
@@ -55,13 +55,6 @@ class SqlServerDialect:
         if base in ("binary", "varbinary"):
             return ColumnRequest(f"CAST({name} AS varbinary(max))")
         return ColumnRequest(f"CAST({name} AS {_LARGEST})")
-
-    def reads_plainly(
-        self, column: CatalogColumn, column_request: ColumnRequest, type_: str
-    ) -> bool:
-        """Say whether DuckDB reads a column of an attached database alike: it can't attach one."""
-        del column, column_request, type_
-        return False
 
     def quote(self, name: str) -> str:
         """Quote a name for the server."""
