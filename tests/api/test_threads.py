@@ -4,6 +4,8 @@ import asyncio
 import gc
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -50,3 +52,27 @@ def test_a_running_event_loop_is_no_obstacle(frames: Frames, tmp_path: Path) -> 
         return forged.proof.holds and bool(fluid.verify(tmp_path / "shop", source=frames))
 
     assert asyncio.run(cell())
+
+
+def test_ctrl_c_ends_a_call_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    code = """
+import os, signal, sys
+import pandas as pd
+import fluid_build as fluid
+frame = pd.DataFrame({f"c{i}": range(i, 200_000 + i) for i in range(8)})
+def interrupt(report):
+    if report.stage == "keys":
+        os.kill(os.getpid(), signal.SIGINT)
+try:
+    fluid.profile(frame, on_progress=interrupt)
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        # A test run in the background ignores the signal, and its children would as well.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.wait(60) == 7
+    assert list(tmp_path.iterdir()) == []

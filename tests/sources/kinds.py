@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 
 from fluid_build.sources.sql import quote
+from fluid_build.sources.uri import MemoryAddress, in_memory
 
 COLUMNS: dict[str, dict[str, str]] = {
     "Order Details": {"order": "INTEGER", "line no": "INTEGER", "select": "VARCHAR(20)"},
@@ -92,6 +93,19 @@ def json_folder(folder: Path) -> str:
             text = json.dumps(records, ensure_ascii=False)
             (folder / f"{name}.json").write_text(text, encoding="utf-8")
     return str(folder)
+
+
+def arrow_tables() -> MemoryAddress:
+    """The tables in memory, as Arrow tables."""
+    with duckdb.connect() as connection:
+        for statement in statements():
+            connection.execute(statement)
+        return in_memory(
+            {
+                name: connection.sql(f"FROM {quote(name)}").to_arrow_table()
+                for name in sorted(ROWS, key=str.lower)
+            }
+        )
 
 
 MAKERS: dict[str, Callable[[Path], str]] = {

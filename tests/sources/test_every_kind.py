@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow
 import pytest
 
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.uri import in_memory
 from tests.mariadb import ANSI, MariaDBDatabase
 from tests.sources.fingerprints import fingerprint
-from tests.sources.kinds import COLUMNS, MAKERS, ROWS, csv_folder, statements
+from tests.sources.kinds import COLUMNS, MAKERS, ROWS, arrow_tables, csv_folder, statements
 from tests.sources.object_store import ObjectStore
 
-KINDS = (*MAKERS, "postgres", "mysql", "snowflake", "s3")
+KINDS = (*MAKERS, "in_memory", "postgres", "mysql", "snowflake", "s3")
 
 
 @pytest.fixture(params=KINDS)
@@ -25,7 +27,9 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def uri(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+def uri(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Any:
+    if kind == "in_memory":
+        return arrow_tables()
     if kind == "s3":
         store: ObjectStore = request.getfixturevalue("s3")
         return store.upload(Path(csv_folder(tmp_path)), "lake", tmp_path.name)
@@ -179,7 +183,7 @@ def test_reads_two_thousand_columns(
     names = [f"column number {i}" for i in range(width)]
     columns = ", ".join(f'"{name}" INTEGER' for name in names)
     insert = f"INSERT INTO wide VALUES ({', '.join(map(str, range(width)))})"
-    uri = str(tmp_path)
+    uri: Any = str(tmp_path)
     if wide_kind == "postgres":
         database: Any = request.getfixturevalue("postgres")
         database.run(f"CREATE TABLE wide ({columns}); {insert}")
@@ -202,6 +206,9 @@ def test_reads_two_thousand_columns(
         with duckdb.connect(str(tmp_path / "wide.duckdb")) as engine:
             engine.execute(f"CREATE TABLE wide ({columns}); {insert}")
         uri = f"duckdb:///{tmp_path}/wide.duckdb"
+    elif wide_kind == "in_memory":
+        table_in_memory = pyarrow.table({name: [i] for i, name in enumerate(names)})
+        uri = in_memory({"wide": table_in_memory})
     elif wide_kind == "json":
         record = {name: i for i, name in enumerate(names)}
         (tmp_path / "wide.json").write_text(json.dumps([record]))
