@@ -15,7 +15,7 @@ from fluid_build.cli import messages
 from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import NotTrustedError
 from fluid_build.secrets import redact
-from fluid_build.sources.kinds import KINDS, RemoteFilesKind, ServerKind
+from fluid_build.sources.kinds import KINDS, POSTGRES, RemoteFilesKind, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.server_address import ServerAddress, server_address
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource, place_of
@@ -92,14 +92,19 @@ def _allowed_server(place: str, kind: ServerKind, command: Sequence[str], name: 
     _confirm(
         f"{MANIFEST_FILE} says that the data is on a server:",
         parts,
-        f"Connect? Your stored password ({kind.password_variable} or ~/.pgpass) is sent if the"
-        " server asks for one.",
+        f"Connect? Your stored {_login(kind)} sent if the server asks for one.",
         refusal=f"{MANIFEST_FILE} names a server ({address}), and a folder may never choose a"
         " server.",
         hint="If that is where the data is, run:",
         command=[*command, "--uri", named_uri(name, server.uri)],
     )
     return server.uri
+
+
+def _login(kind: ServerKind) -> str:
+    if kind is POSTGRES:
+        return f"password ({kind.password_variable} or ~/.pgpass) is"
+    return f"login ({kind.password_variable} or the client's own files) is"
 
 
 def _parts(server: ServerAddress, kind: ServerKind) -> Mapping[str, str]:

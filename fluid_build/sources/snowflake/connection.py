@@ -24,6 +24,8 @@ SHAPE = "snowflake://CONNECTION/DATABASE or snowflake://USER@ACCOUNT/DATABASE/SC
 APPLICATION = "FluidForge"
 QUERY_TAG = "fluid-forge"
 _LOGIN_SECONDS = 30
+_NETWORK_SECONDS = 300
+"""How long a request is tried again; the connector's own default is for ever."""
 _STATEMENT_SECONDS = 3600
 """Snowflake's own default is two days, which nobody waits for."""
 
@@ -174,6 +176,7 @@ def connect(place: SnowflakePlace) -> "SnowflakeConnection":
             # Without it the connector turns a NUMBER with a scale into a double.
             arrow_number_to_decimal=True,
             login_timeout=_LOGIN_SECONDS,
+            network_timeout=_NETWORK_SECONDS,
             session_parameters={
                 "QUERY_TAG": QUERY_TAG,
                 "TIMEZONE": "UTC",
