@@ -276,3 +276,15 @@ def test_small_files_are_fetched_together(s3: ObjectStore) -> None:
         s3.client.put_object(Bucket="lake", Key=f"many/parts/{number}.csv", Body=body)
     with open_source("s3://lake/many") as source:
         assert count_rows(source) == {"parts": 200}
+
+
+def test_a_text_file_that_memory_cannot_hold_is_said(s3: ObjectStore) -> None:
+    """DuckDB fetches a file in one piece; Parquet is read in parts."""
+    s3.client.put_object(Bucket="lake", Key="large/a.csv", Body=b"id,v\n" + b"1,a\n" * 50_000_000)
+    s3.client.put_object(Bucket="lake", Key="large/b.csv", Body=b"id,v\n1,a\n")
+    with open_source("s3://lake/large", memory_limit="150MB") as source:
+        assert count_rows(source) == {"b": 1}
+        (skipped,) = source.skipped
+        assert skipped.name == "a"
+        assert "200.0 MB don't fit in the memory limit" in skipped.reason
+        assert "FLUID_MEMORY_LIMIT" in skipped.reason

@@ -15,6 +15,7 @@ import duckdb
 from fluid_build.sources.origin import RemoteFolder
 from fluid_build.sources.sql import literal
 from fluid_build.sources.uri import as_pattern
+from fluid_build.text import byte_size
 
 _AT_ONCE = 8
 """Small files fetched at the same time: most of what one takes is waiting for its server."""
@@ -48,7 +49,10 @@ class Mirror:
             os.truncate(path, size)
 
     def fetch(self, paths: Sequence[Path]) -> None:
-        """Have the content of files, each fetched once. Raises duckdb.Error where one can't be."""
+        """Have the content of files, each fetched once.
+
+        Raises duckdb.Error where one can't be, and ValueError for one that is too large.
+        """
         missing = [path for path in paths if path not in self._fetched]
         small = [path for path in missing if self.sizes.get(path, 0) <= _SMALL]
         if len(small) > 1:
@@ -72,6 +76,12 @@ class Mirror:
                 f" TO {literal(str(part))} (FORMAT blob)"
             )
             part.replace(path)
+        except duckdb.OutOfMemoryException:
+            raise ValueError(
+                f"Its {byte_size(self.sizes.get(path, 0))} don't fit in the memory limit. Raise it"
+                " with the environment variable FLUID_MEMORY_LIMIT, or store the file as Parquet,"
+                " which is read in parts."
+            ) from None
         finally:
             part.unlink(missing_ok=True)
         self._fetched.add(path)

@@ -48,6 +48,8 @@ def _open(url: str, kind: RemoteFilesKind, options: OpenOptions) -> OpenSource:
     place = remote_place(url, kind)
     with starting(options.memory_limit, extensions=kind.extensions) as engine:
         log_in(engine.connection, place.base, kind.secret_type)
+        # A file is looked at several times: for its size, its schema and its rows.
+        engine.connection.execute("SET enable_http_metadata_cache = true")
         listing = files_at(engine.connection, place, kind)
         folder = owned_folder()
         try:
