@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from tests.mcp.clients import Caller, HttpServer, http_server
 from tests.mcp.conftest import stdio_caller
+from tests.postgres import PostgresDatabase
 
 OUTSIDE = "leads out of the workspace"
 SERVER = "A connection string can't be chosen here"
@@ -141,6 +142,39 @@ def test_a_named_source_is_known_by_its_name_and_its_password_by_nobody(
     for text in (listing.text, str(listing.document), refusal, log):
         assert PASSWORD not in text
         assert str(workspace.parent) not in text
+
+
+def test_a_named_server_is_measured_forged_and_verified_by_its_name(
+    postgres: PostgresDatabase, tmp_path: Path
+) -> None:
+    postgres.run(
+        "CREATE TABLE city (city_no int PRIMARY KEY, name text);"
+        "INSERT INTO city SELECT n, 'city ' || n FROM generate_series(1, 50) n;"
+        f"CREATE ROLE reader LOGIN PASSWORD '{PASSWORD}';"
+        "GRANT SELECT ON city TO reader"
+    )
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    source = f"crm={postgres.uri_of('reader', PASSWORD)}"
+    options = ("--workspace", str(workspace), "--source", source, "--allow-write")
+    try:
+        with stdio_caller(tmp_path, *options) as caller:
+            profile = caller.call("profile_source", source="crm")
+            forged = caller.call("forge", source="crm", folder="city-model")
+            refusal = caller.refusal("verify", folder="city-model")
+            verified = caller.call("verify", folder="city-model", source="crm")
+            postgres.run("INSERT INTO city VALUES (51, 'one more')")
+            kept = caller.call("profile_source", source="crm").document
+            read_again = caller.call("profile_source", source="crm", refresh=True).document
+    finally:
+        postgres.run("DROP OWNED BY reader; DROP ROLE reader")
+    assert (profile.document["kind"], forged.document["is_written"]) == ("postgres", True)
+    assert "a folder never chooses one" in refusal
+    assert verified.document["holds"] is True
+    assert [each["tables"][0]["rows"] for each in (kept, read_again)] == [50, 51]
+    written = "".join(path.read_text() for path in workspace.rglob("*") if path.is_file())
+    answers = f"{profile} {forged} {verified} {refusal}"
+    assert PASSWORD not in written + answers + (tmp_path / "server.log").read_text()
 
 
 def test_a_view_of_a_database_in_the_workspace_leads_nowhere(

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from fluid_build.profiling import profile_source
-from fluid_build.progress import Progress
+from fluid_build.progress import Progress, StoppedError
 from fluid_build.sources import open_source, query_progress
 
 
@@ -56,3 +56,22 @@ def test_nobody_is_asked_after_the_block() -> None:
     count = len(heard)
     assert heard[0] == Progress("reading", 0, 1)
     assert len(heard) == count
+
+
+def test_a_report_that_stops_the_work_interrupts_the_query() -> None:
+    """The thread that waits for the query takes no step of its own until the query ends."""
+    reports: list[Progress] = []
+
+    def stop(report: Progress) -> None:
+        reports.append(report)
+        if len(reports) > 1:
+            raise StoppedError
+
+    with (
+        duckdb.connect() as connection,
+        pytest.raises(duckdb.InterruptException),
+        query_progress.following(connection, stop, Progress("reading", 0, 1)),
+    ):
+        connection.execute(
+            "SELECT sum(hash(a.i + b.i)) FROM range(1000000) a(i), range(10000) b(i)"
+        )
