@@ -126,7 +126,7 @@ def readable_forge(forged: ForgedModel) -> str:
         for relation in forged.relations
     ]
     decisions = [
-        f"{text(verdict.decision)}: {verdict.outcome}, {text(verdict.finding)}"
+        f"{text(verdict.decision)}: {verdict.outcome}, {verdict.finding}"
         for verdict in forged.decisions
     ]
     return _paragraphs(
@@ -151,8 +151,8 @@ def readable_verification(verified: Verification) -> str:
     return _paragraphs(
         ("It holds." if verified.holds else "It doesn't hold.")
         + f" {verified.proof.capitalize()}: {text(verified.proof_reason)}",
-        _list("What is wrong", map(text, verified.faults)),
-        _list("Rows", map(text, verified.row_changes)),
+        _list("What is wrong", verified.faults),
+        _list("Rows", verified.row_changes),
         _list("Tables", [*tables, *_more(verified.more_tables)]),
     )
 
@@ -161,8 +161,8 @@ def readable_contract(check: ContractCheck) -> str:
     """Say what is wrong with a contract."""
     findings = [
         (f"line {finding.line}, " if finding.line is not None else "")
-        + f"{code(finding.path or 'document')}: {text(finding.message)}"
-        + (f"; allowed: {text(finding.allowed)}" if finding.allowed else "")
+        + f"{finding.path or 'the document'}: {finding.message}"
+        + (f"; allowed: {finding.allowed}" if finding.allowed else "")
         for finding in check.findings
     ]
     return _paragraphs(

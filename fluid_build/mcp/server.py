@@ -16,7 +16,6 @@ from pydantic_core import from_json, to_json
 
 from fluid_build import __version__
 from fluid_build.copilot.llm.outgoing import without_secrets
-from fluid_build.copilot.tools.refusals import pydantic_faults
 from fluid_build.errors import UsageError
 from fluid_build.mcp.failures import explain
 from fluid_build.mcp.jobs import run_job
@@ -195,9 +194,12 @@ def _checked_arguments(tool: ServedTool[Any, Any], arguments: dict[str, Any]) ->
     try:
         return tool.arguments.model_validate(arguments)
     except ValidationError as error:
-        faults = [clip(fault, 300) for fault in pydantic_faults(error)][:_MOST_FAULTS]
+        faults = [
+            f"{'.'.join(map(str, fault['loc']))}: {clip(fault['msg'], 300)}"
+            for fault in error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]
+        ]
         raise UsageError(
-            f"The arguments of {tool.name} aren't valid: {'; '.join(faults)}",
+            f"The arguments of {tool.name} aren't valid: {'; '.join(faults)}.",
             hint="Look at the tool's schema.",
         ) from None
 

@@ -29,6 +29,7 @@ from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, Pa
 from fluid_build.errors import SourceError, SourceNotFoundError, UsageError
 from fluid_build.mcp.settings import ServerSettings
 from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.endings import DDL_ENDINGS, is_ddl
 from fluid_build.sources.kinds import KINDS, RemoteKind
 from fluid_build.sources.options import ReadOptions, options_for
 from fluid_build.sources.uri import Address, is_glob, locate
@@ -46,6 +47,7 @@ _NO_LIMIT = 2**62
 _FILE_SCHEME = re.compile(r"(?:file|duckdb|sqlite3?):(?://(?:localhost(?=/))?)?", re.IGNORECASE)
 _ANY_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^\\]")
 _KEYWORDS = re.compile(r"\s*\w+\s*=")
+_ENDINGS = sorted((*SOURCE_SUFFIXES, *DDL_ENDINGS))
 _MOST_FOLDERS = 5_000
 """Folders that are looked into: a second of work, where a home folder would take minutes."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "target"})
@@ -189,9 +191,18 @@ class Workspace:
         return Place(name, (request,), files=lambda: _states_at(address.place))
 
     def _file_or_folder(self, path: str, read: ReadOptions) -> Place:
-        real = confined_source(self.root, path, max_bytes=_NO_LIMIT)
+        real = self._confined(path)
         request = _confined_request(locate(str(real)), read)
         return Place(self.shown(real), (request,), files=lambda: file_states(real))
+
+    def _confined(self, path: str) -> Path:
+        """Return the real path of a source of the workspace, after checking all that is in it."""
+        if not is_ddl(Path(path)):
+            return confined_source(self.root, path, max_bytes=_NO_LIMIT)
+        real = resolve_inside(self.root, path)
+        if not real.is_file():
+            raise FileNotFoundError
+        return real
 
     def _glob(self, pattern: str, read: ReadOptions) -> Place:
         if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
@@ -203,7 +214,7 @@ class Workspace:
         if not matches:
             raise FileNotFoundError
         for match in matches:
-            confined_source(self.root, str(match), max_bytes=_NO_LIMIT)
+            self._confined(str(match))
         address = locate(f"{_literal_glob(self.root)}/{pattern}")
         return Place(
             pattern,
@@ -227,7 +238,7 @@ class Workspace:
                 own = self._glob(Path(place).relative_to(self.root).as_posix(), source.read)
                 address = own.requests[0].address
             else:
-                address = locate(str(confined_source(self.root, place, max_bytes=_NO_LIMIT)))
+                address = locate(str(self._confined(place)))
         return replace(_confined_request(address, source.read), name=name)
 
 
@@ -244,7 +255,7 @@ def _explained(path: str) -> Iterator[None]:
     except ForbiddenPathError:
         raise UsageError(
             f"{path} can't be read as data.",
-            hint=f"Name a folder or one of these files: {listed(sorted(SOURCE_SUFFIXES), 'or')}.",
+            hint=f"Name a folder or one of these files: {listed(_ENDINGS, 'or')}.",
         ) from None
     except FileTooLargeError:
         raise UsageError(

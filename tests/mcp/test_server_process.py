@@ -30,8 +30,8 @@ SHOP = {"source": "shop.db"}
 def slow(workspace: Path) -> Path:
     """A source that takes many seconds to profile."""
     path = workspace / "slow.parquet"
-    columns = ", ".join(f"(hash(i + {n}) % 900000)::VARCHAR AS c{n}" for n in range(14))
-    duckdb.execute(f"COPY (SELECT i, {columns} FROM range(1500000) t(i)) TO '{path}'")
+    columns = ", ".join(f"(hash(i + {n}) % 900000)::VARCHAR AS c{n}" for n in range(10))
+    duckdb.execute(f"COPY (SELECT i, {columns} FROM range(800000) t(i)) TO '{path}'")
     return path
 
 

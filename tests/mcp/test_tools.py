@@ -98,6 +98,17 @@ def test_a_glob_and_a_file_uri_name_sources_of_the_workspace(reader: Caller) -> 
         assert not reader.call("profile_source", source=source).is_error, source
 
 
+def test_a_schema_without_rows_is_a_source_too(reader: Caller, workspace: Path) -> None:
+    (workspace / "schema.sql").write_text(
+        "CREATE TABLE a (id INT PRIMARY KEY); CREATE TABLE b (a_id INT REFERENCES a (id));"
+    )
+    profile = reader.call("profile_source", source="schema.sql").document
+    assert (profile["has_data"], len(profile["relationships"])) == (False, 1)
+    check = reader.call("check_key", source="schema.sql", table="a", columns=["id"]).document
+    assert check["holds"] is False
+    assert "There are no rows to check it on" in check["finding"]
+
+
 def test_a_key_that_holds_is_a_key(reader: Caller) -> None:
     check = reader.call("check_key", **SHOP, table="orders", columns=["order_no"]).document
     assert check["holds"] is True
