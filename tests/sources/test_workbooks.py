@@ -1,7 +1,9 @@
 """Workbooks: each table of their sheets is found, and its cells are what a user sees."""
 
+import base64
 import datetime
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -315,6 +317,32 @@ def test_an_open_document_is_a_workbook_too(tmp_path: Path) -> None:
     )
     place = open_document(tmp_path / "f.ods", PLAIN, blank)
     assert rows_of(place, "f") == [(1, "Ann"), (2, "Bob")]
+
+
+XLS = (
+    "eNrtWE1oE0EU/vYvf/QnqanQCiUUrBrbgnjx0saW1p5Sqgj+IGja5hAaNyXJRQ9arTkKgifFS6EevFS9+IMKCoIe"
+    "hIoeBEFs9NiToOChzfrey66msUIDGqjsF+bNzJs337zZeTM72deLoaW5u+1FVKEfGkqWH54KnULJ71SCoHbL4qKT"
+    "+yhZLjYV/D5aSI+BR42vvLyGvN5FqLijPyMJfKJ0AtMYzZjJSB0xKD4kFPahj6SCG6RpQpt41SJyQuQWkbfF8rHI"
+    "/aK5LLKPbJeU41iMjUb32VF8VO2UtiYw733p8140e9CKlxzF568oZVsDA9lUIr3JGjr0BsyDFnQkaSazXG/GTQSA"
+    "Y4SeeLxnaGgJYVrseXyzIsBXZ1c/jbj6+uoVkP77Wr33D3ofLWK1/qqqAzOwTskmKVBQ9+rljTyWTU0kcysYloOZ"
+    "EwWAKCPpVC5P8W5myNRMnE4aQC5lTnA+zQYaMGCaJAcz46Q7nMkn0gE+/eW0CK45LRplFzWQnESzlEOyl4I05Mqt"
+    "L2/i42Oxk6KZESfK75Ht7DYsXOAe1LkJDh/ALVHpsVvkRWHdJuV2kWEKdMq7xlrtwoFZsbkkrV00zl7B29iOivJO"
+    "KheWDz7oKHyO7aLywkjxbHjhXWwOnfRem6T+/JtFt9KtXL/GeBhzcsU+cz6IbPvt/PGpQXtulv2ybMYqP3BCSCRb"
+    "qDK7tRaqWPAzKdec51euqVTTftY0quk2l1bFdU4NiC4kT5HtNeGi9cMT8l6j/i2IPmfGZTLUhEVfh0UXloDNoguL"
+    "x2bRhaVXWD4aDouxzrwMYeEwYU5DfH9B14d+tQX3eIJ0Tv9CAC5cuHDhwoULFy7qAb538mVMs+/dhn0L99rfdVYp"
+    "ldzPJP8tDiFDvzz9qRyGSXkWZ2qKn60wFIdL2WAf53sh4wiNnsUUxsWPqZrjl/6VKZXz2XDH4N/bQrWOX6rFz388"
+    "/g8xD+en"
+)
+"""A sheet in the format before 2007, with a title, two rows and a total, packed."""
+
+
+def test_a_workbook_in_the_old_binary_format_is_read(tmp_path: Path) -> None:
+    """Programs that are twenty years old still export it."""
+    (tmp_path / "prices.xls").write_bytes(zlib.decompress(base64.b64decode(XLS)))
+    assert rows_of(tmp_path / "prices.xls", "prices") == [
+        (1, "Ann", datetime.date(2024, 1, 31), 2.5),
+        (2, "Bob", datetime.date(2024, 2, 1), 3.75),
+    ]
 
 
 def test_a_missing_extra_says_how_to_install_it(

@@ -15,7 +15,7 @@ from fluid_build import limits
 
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_PROTECTED = (
+PROTECTED = (
     "It is protected with a password. Save a copy without one (in Excel: File, Info, Protect"
     " Workbook, Encrypt with Password), and pass that."
 )
@@ -49,7 +49,7 @@ def check_workbook(path: Path) -> Mapping[str, SheetFacts]:
         start = file.read(len(_COMPOUND_FILE))
         if start == _COMPOUND_FILE and path.suffix.lower() != ".xls":
             is_encrypted = _ENCRYPTED in start + file.read()
-            raise ValueError(_PROTECTED if is_encrypted else _BROKEN)
+            raise ValueError(PROTECTED if is_encrypted else _BROKEN)
     if not zipfile.is_zipfile(path):
         if path.suffix.lower() == ".xls" and start == _COMPOUND_FILE:
             return {}
@@ -65,7 +65,7 @@ def check_workbook(path: Path) -> Mapping[str, SheetFacts]:
         raise ValueError(_BROKEN) from None
     except RuntimeError:
         # What zipfile says of an archive whose entries are encrypted.
-        raise ValueError(_PROTECTED) from None
+        raise ValueError(PROTECTED) from None
 
 
 def _check_size(archive: zipfile.ZipFile, packed: int) -> None:
@@ -81,7 +81,7 @@ def _check_size(archive: zipfile.ZipFile, packed: int) -> None:
 def _check_open_document(archive: zipfile.ZipFile) -> None:
     manifest = archive.read("META-INF/manifest.xml") if _has_manifest(archive) else b""
     if b"encryption-data" in manifest:
-        raise ValueError(_PROTECTED)
+        raise ValueError(PROTECTED)
     # Repeated cells are written once, so that a short file may say it has millions.
     rows = columns = 1
     for block in _blocks(archive, "content.xml"):

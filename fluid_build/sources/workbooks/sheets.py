@@ -11,7 +11,7 @@ from fluid_build.extras import needs_extra
 from fluid_build.sources.sheet_tables import CellKind, SheetTable
 from fluid_build.sources.workbooks.areas import Area, Grid, tables_of
 from fluid_build.sources.workbooks.cells import Row, is_blank, kind_of_cell, text_of
-from fluid_build.sources.workbooks.guards import SheetFacts, check_workbook
+from fluid_build.sources.workbooks.guards import PROTECTED, SheetFacts, check_workbook
 from fluid_build.text import counted
 
 if TYPE_CHECKING:
@@ -36,11 +36,13 @@ def read_workbook(path: Path, folder: Path) -> Workbook:
     Raises ValueError where it can't be read, and MissingExtraError where what reads it is missing.
     """
     with needs_extra("excel", "Reading a workbook"):
-        from python_calamine import CalamineError, load_workbook
+        from python_calamine import CalamineError, PasswordError, load_workbook
     facts = check_workbook(path)
     try:
         with load_workbook(path, load_tables=path.suffix.lower() in _NAMING_TABLES) as workbook:
             return _read(path, workbook, facts, folder)
+    except PasswordError:
+        raise ValueError(PROTECTED) from None
     except CalamineError as error:
         raise ValueError(f"It can't be read as a workbook: {error}") from None
 
