@@ -141,8 +141,8 @@ def opening(source: SourceLike, settings: OpenSettings) -> Opening:
                 hint="Pass the options to fluid.open.",
             )
         return _reopening(source)
-    named = _named_addresses(source, name)
-    return Opening(_requests(named, read), name=name, memory_limit=settings.get("memory_limit"))
+    addresses = _named_addresses(source, name)
+    return Opening(_requests(addresses, read), name=name, memory_limit=settings.get("memory_limit"))
 
 
 def _reopening(source: Source) -> Opening:
@@ -152,7 +152,11 @@ def _reopening(source: Source) -> Opening:
     if len(addresses) < len(parts):
         return Opening(source=source)
     requests = tuple(
-        SourceRequest(opened.address, part.name, ReadOptions(**opened.options.as_settings()))
+        SourceRequest(
+            opened.address,
+            part.name if len(parts) > 1 else "",
+            ReadOptions(**opened.options.as_settings()),
+        )
         for part, opened in zip(parts, addresses, strict=True)
     )
     return Opening(requests, source, source.name, addresses[0].options.memory_limit)

@@ -57,7 +57,7 @@ def test(
     for an invalid contract, SourceNotFoundError where the source holds no table of it, and
     SourceError.
     """
-    promised = _parsed(contract)
+    promised = _parse(contract)
     with reporting(on_progress) as report, opening(source, options).session(report) as opened:
         now = datetime.now(UTC).replace(tzinfo=None)
         return TestResult(check_live(promised, opened, now=now, on_progress=report))
@@ -144,7 +144,7 @@ class TestResult:
         return tested_html(self._result)
 
 
-def _parsed(contract: ContractLike) -> FluidContract:
+def _parse(contract: ContractLike) -> FluidContract:
     if isinstance(contract, FluidContract):
         return contract
     if isinstance(contract, str | os.PathLike):

@@ -12,7 +12,7 @@ from fluid_build.decisions.files import (
     read_decision_file,
 )
 from fluid_build.decisions.language import AnyDecision
-from fluid_build.forging.decision_files import folder_decisions
+from fluid_build.forging.decision_files import folder_decisions, with_decisions
 
 Decisions: TypeAlias = Sequence[AnyDecision | Mapping[str, object]] | str | os.PathLike[str]
 """Decisions in their order, each typed or as an entry of ``decisions.yaml``; or such a file."""
@@ -31,19 +31,14 @@ def followed_decisions(
             return read_decision_file(file)
         return folder_decisions(out, file, overwrite=overwrite)
     recorded = NOTHING_RECORDED if out is None else folder_decisions(out)
-    contents = {_content(decision) for decision in recorded.decisions}
-    added = [each for each in _typed(decisions) if _content(each) not in contents]
-    return RecordedDecisions(recorded.text, (*recorded.decisions, *added))
+    return with_decisions(recorded, _typed_decisions(decisions))
 
 
-def _typed(decisions: Sequence[AnyDecision | Mapping[str, object]]) -> tuple[AnyDecision, ...]:
+def _typed_decisions(
+    decisions: Sequence[AnyDecision | Mapping[str, object]],
+) -> tuple[AnyDecision, ...]:
     entries = [
         decision if isinstance(decision, Mapping) else decision.model_dump(mode="json")
         for decision in decisions
     ]
     return decisions_of(entries)
-
-
-def _content(decision: AnyDecision) -> str:
-    """Return what a decision says, whoever says it and why."""
-    return decision.model_dump_json(exclude={"by", "reason", "evidence"})

@@ -20,8 +20,8 @@ def fingerprints(source: Source) -> dict[str, str]:
 
 def check_same_rows(source: Source, expected: Mapping[str, str]) -> None:
     """Raise SourceChangedError where a table of the source isn't as expected."""
-    found = fingerprints(source)
-    changed = [name for name in (*expected, *found) if expected.get(name) != found.get(name)]
+    current = fingerprints(source)
+    changed = [name for name in (*expected, *current) if expected.get(name) != current.get(name)]
     if changed:
         raise SourceChangedError(
             f"{changed[0]} has changed since {source.name} was forged.",

@@ -25,27 +25,27 @@ MOST_SHOWN = 60
 
 def profile_html(profile: Profile) -> str:
     """Return what is true in the data: tables, keys, relationships and what breaks them."""
-    return _rendered("profile.html", view=source_view(profile))
+    return _render("profile.html", view=source_view(profile))
 
 
 def forged_html(forged: Forged) -> str:
     """Return what was made of a source, and whether the proof holds."""
     view = source_view(forged.profile)
-    return _rendered("forged.html", forged=forged, view=view)
+    return _render("forged.html", forged=forged, view=view)
 
 
 def verified_html(verified: Verified) -> str:
     """Return whether a folder still fits its source, and what doesn't."""
-    return _rendered("verified.html", verified=verified)
+    return _render("verified.html", verified=verified)
 
 
 def tested_html(result: LiveResult) -> str:
     """Return which promises of a contract live data keeps, and which it breaks."""
     failed = [check for check in result.checks if check.fails]
-    return _rendered("tested.html", result=result, counts=counts(result), failed=failed)
+    return _render("tested.html", result=result, counts=counts(result), failed=failed)
 
 
-def _rendered(template: str, **values: Any) -> str:
+def _render(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(**values, most=MOST_SHOWN)
 
 
@@ -57,7 +57,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_shown,
+        finalize=_visible_text,
     )
     environment.filters |= {
         "counted": counted,
@@ -69,7 +69,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _shown(value: object) -> object:
+def _visible_text(value: object) -> object:
     """Return a value as it's shown: of text, characters that act on what is around them escaped."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 

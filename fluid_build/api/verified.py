@@ -64,7 +64,7 @@ def verify(
     with reporting(on_progress) as report, place.session(report) as opened:
         verified = verify_folder(forged, opened, on_progress=report)
         if dbt:
-            moved = {} if source is None else _moved(place)
+            moved = {} if source is None else _moved_places(place)
             built = verify_dbt(forged, opened, moved, on_progress=report)
             verified = replace(verified, dbt=built)
     if refresh_proof(forged.folder, verified.proof) == "replaced":
@@ -249,7 +249,7 @@ def _own_place(folder: Path, source: ManifestSource) -> str:
     return place
 
 
-def _moved(place: Opening) -> Mapping[str, str]:
+def _moved_places(place: Opening) -> Mapping[str, str]:
     """Return the places for dbt, by source; it reads copies of what was in memory."""
     return {
         request.name: request.address.place

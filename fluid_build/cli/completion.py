@@ -80,7 +80,7 @@ SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 def complete(words: Sequence[str], shell: str) -> None:
     """Print what may take the place of the last word, one completion a line."""
     for value, summary in completions(words):
-        sys.stdout.write(_line(value, summary, shell) + "\n")
+        sys.stdout.write(_completion_line(value, summary, shell) + "\n")
 
 
 def completions(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -95,20 +95,20 @@ def completions(words: Sequence[str]) -> Iterator[tuple[str, str]]:
         before, incomplete = [*before, "="], ""
     command, option = _position(before)
     if option is not None:
-        yield from _matching(dict.fromkeys(option.get("values", []), ""), incomplete)
+        yield from _starting_with(dict.fromkeys(option.get("values", []), ""), incomplete)
     elif incomplete.startswith("-"):
         name, sign, value = incomplete.partition("=")
         if sign:
             values = command.get("options", {}).get(name, {}).get("values", [])
-            yield from _matching({f"{name}={each}": "" for each in values}, f"{name}={value}")
+            yield from _starting_with({f"{name}={each}": "" for each in values}, f"{name}={value}")
         else:
             summaries = {name: each.get("help", "") for name, each in _options(command).items()}
-            yield from _matching(summaries, incomplete)
+            yield from _starting_with(summaries, incomplete)
     else:
         summaries = {
             name: each.get("help", "") for name, each in command.get("commands", {}).items()
         }
-        yield from _matching(summaries, incomplete)
+        yield from _starting_with(summaries, incomplete)
 
 
 def _position(before: Sequence[str]) -> tuple[CommandData, OptionData | None]:
@@ -131,11 +131,11 @@ def _options(command: CommandData) -> Mapping[str, OptionData]:
     return {**command.get("options", {}), "--help": {"help": "Show the help"}}
 
 
-def _matching(summaries: Mapping[str, str], incomplete: str) -> Iterator[tuple[str, str]]:
+def _starting_with(summaries: Mapping[str, str], incomplete: str) -> Iterator[tuple[str, str]]:
     return (pair for pair in summaries.items() if pair[0].startswith(incomplete))
 
 
-def _line(value: str, summary: str, shell: str) -> str:
+def _completion_line(value: str, summary: str, shell: str) -> str:
     if shell == "zsh":
         value = value.replace(":", r"\:")
         return f"{value}:{summary}" if summary else value

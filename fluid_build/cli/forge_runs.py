@@ -20,7 +20,7 @@ from fluid_build.copilot.store.configured import open_store
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import FluidError
 from fluid_build.forging import ForgeOptions
-from fluid_build.forging.decision_files import folder_decisions
+from fluid_build.forging.decision_files import folder_decisions, with_decisions
 from fluid_build.forging.out_folder import file_name
 from fluid_build.pipeline.dry_run import dry_run
 from fluid_build.pipeline.receipt import Receipt
@@ -85,12 +85,8 @@ class ForgeCommand:
         """Return the options with the decisions of the file, and what the command adds to them."""
         restore_interrupted(out)
         recorded = folder_decisions(out, self.decisions, overwrite=self.overwrite)
-        decisions: list[AnyDecision] = [*recorded.decisions]
-        recorded_contents = {_content(decision) for decision in decisions}
-        for decision in (*self._intended(source), *self.added):
-            if _content(decision) not in recorded_contents:
-                decisions.append(decision)
-        return replace(self.options, decisions=tuple(decisions), decisions_text=recorded.text)
+        followed = with_decisions(recorded, (*self._intended(source), *self.added))
+        return replace(self.options, decisions=followed.decisions, decisions_text=followed.text)
 
     def _intended(self, source: Source) -> tuple[AnyDecision, ...]:
         """Return the intent as decisions, and say which parts of it the source doesn't have."""
@@ -105,11 +101,6 @@ class ForgeCommand:
                 f"The source doesn't have what the intent calls {listed(anchor.missing)}."
             )
         return anchor.decisions
-
-
-def _content(decision: AnyDecision) -> str:
-    """Return what a decision says, whoever says it and why."""
-    return decision.model_dump_json(exclude={"by", "reason", "evidence"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -447,13 +447,13 @@ def _run(arguments: Sequence[str], interrupts: Interrupts) -> int:
 def _invoke(arguments: Sequence[str], interrupts: Interrupts) -> int:
     root = command_tree()
     try:
-        with root.make_context("fluid", _in_full(arguments), obj=interrupts) as context:
+        with root.make_context("fluid", _with_help_in_full(arguments), obj=interrupts) as context:
             return root.invoke(context) or failures.DONE
     except typer.Exit as end:
         return end.exit_code
 
 
-def _in_full(arguments: Sequence[str]) -> list[str]:
+def _with_help_in_full(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with ``-h`` in full; what follows ``--`` are values."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     options = ["--help" if word == "-h" else word for word in arguments[:end]]

@@ -41,6 +41,22 @@ def folder_decisions(
     return recorded
 
 
+def with_decisions(recorded: RecordedDecisions, added: Iterable[AnyDecision]) -> RecordedDecisions:
+    """Return recorded decisions with those that are added, as far as they aren't there yet.
+
+    Who made a decision, and why, doesn't make it another one.
+    """
+    decisions = [*recorded.decisions]
+    contents = {_content(decision) for decision in decisions}
+    decisions += [decision for decision in added if _content(decision) not in contents]
+    return replace(recorded, decisions=tuple(decisions))
+
+
+def _content(decision: AnyDecision) -> str:
+    """Return what a decision says, whoever says it and why."""
+    return decision.model_dump_json(exclude={"by", "reason", "evidence"})
+
+
 def decision_documents(previous: str, verdicts: Iterable[Verdict]) -> dict[str, str]:
     """Return ``decisions.yaml`` and its schema by name; nothing where there are no decisions.
 

@@ -43,13 +43,13 @@ def prepare_arrow(connection: duckdb.DuckDBPyConnection, table: Any) -> Prepared
     if _is_lazy(table):
         table = table.collect()
     names = _names(table)
-    distinct, notes = distinct_names(names)
+    chosen_names, notes = distinct_names(names)
     if len(set(names)) < len(names):
-        table = table.rename_columns(distinct)
+        table = table.rename_columns(chosen_names)
     stream = _Stream(table)
     columns = tuple(
         PreparedColumn(name, expression)
-        for name, expression in zip(distinct, _expressions(connection, stream), strict=True)
+        for name, expression in zip(chosen_names, _expressions(connection, stream), strict=True)
     )
     return PreparedTable(stream, columns, notes)
 
@@ -85,23 +85,23 @@ _REGISTERED = "stream_to_prepare"
 def _prepare_relation(relation: duckdb.DuckDBPyRelation) -> PreparedTable:
     """Return a relation, which belongs to another connection, as a stream of its rows.
 
-    The relation runs on its own connection, batch by batch, and no setting of that is changed.
+    The relation runs on its own connection, batch by batch, and no setting of that is is_text_in_arrow.
     """
     names, notes = distinct_names(list(relation.columns))
     types = [str(type_) for type_ in relation.types]
-    changed = [type_ in _CHANGED_BY_ARROW for type_ in types]
+    is_text_in_arrow = [type_ in _CHANGED_BY_ARROW for type_ in types]
     projected = relation.project(
         ", ".join(
             f"{f'CAST(#{i} AS VARCHAR)' if as_text else f'#{i}'} AS c{i}"
-            for i, as_text in enumerate(changed, start=1)
+            for i, as_text in enumerate(is_text_in_arrow, start=1)
         )
     )
     columns = tuple(
-        PreparedColumn(name, f"CAST(c{i} AS {_exported(type_)})")
+        PreparedColumn(name, f"CAST(c{i} AS {_type_after_export(type_)})")
         for i, (name, type_) in enumerate(zip(names, types, strict=True), start=1)
     )
     return PreparedTable(_Stream(projected), columns, notes)
 
 
-def _exported(type_: str) -> str:
+def _type_after_export(type_: str) -> str:
     return "VARCHAR" if type_.startswith("ENUM") else type_.replace('"NULL"', "INTEGER")

@@ -52,23 +52,23 @@ def prepare_pandas(connection: duckdb.DuckDBPyConnection, frame: Any) -> Prepare
     frame = _with_named_index(frame)
     names, notes = distinct_names([_label(label) for label in frame.columns])
     frame = frame.set_axis([f"c{position}" for position in range(len(names))], axis=1)
-    replaced: dict[str, Any] = {}
+    new_columns: dict[str, Any] = {}
     expressions: dict[str, str] = {}
     remarks: dict[str, str] = {}
     for column in frame.columns:
-        values = _densified(frame[column])
-        readable, expression, remark = _readable(values)
+        values = _dense_column(frame[column])
+        readable, expression, remark = _readable_column(values)
         _check_text(readable, names[len(expressions)])
         if readable is not frame[column]:
-            replaced[column] = readable
+            new_columns[column] = readable
         expressions[column], remarks[column] = expression or quote(column), remark
-    frame = frame.assign(**replaced) if replaced else frame
+    frame = frame.assign(**new_columns) if new_columns else frame
     # DuckDB types an object column by a sample, and a value further down may not fit.
     connection.execute(f"SET pandas_analyze_sample = {len(frame)}")
     connection.register(_REGISTERED, frame)
     try:
-        for column, settled in _settled(connection, frame, expressions):
-            expressions[column], remark = settled
+        for column, better in _better_expressions(connection, frame, expressions):
+            expressions[column], remark = better
             remarks[column] = remark or remarks[column]
     finally:
         connection.unregister(_REGISTERED)
@@ -100,18 +100,18 @@ def _label(label: object) -> str:
     return "" if label is None or label != label else str(label)
 
 
-def _densified(values: Any) -> Any:
+def _dense_column(values: Any) -> Any:
     return values.sparse.to_dense() if hasattr(values.dtype, "fill_value") else values
 
 
-def _readable(values: Any) -> tuple[Any, str, str]:
+def _readable_column(values: Any) -> tuple[Any, str, str]:
     """Return a column as DuckDB can read it, an expression over it or "", and a note or ""."""
     dtype = values.dtype
     if str(dtype) == "category" and _is_text(dtype.categories.dtype):
         return values, f"CAST({quote(str(values.name))} AS VARCHAR)", ""
     if str(dtype) in ("category", "object") or hasattr(dtype, "pyarrow_dtype"):
         # DuckDB converts a whole frame with pyarrow if one of its columns is of pyarrow's.
-        return _readable_objects(values.astype(object))
+        return _readable_object_column(values.astype(object))
     numpy_kind = getattr(getattr(dtype, "numpy_dtype", dtype), "kind", "")
     if numpy_kind in _READABLE_KINDS or _is_text(dtype) or hasattr(dtype, "tz"):
         return values, "", ""
@@ -137,7 +137,7 @@ def _is_text(dtype: Any) -> bool:
     return str(dtype) in ("str", "string") or str(dtype).startswith("string[")
 
 
-def _readable_objects(values: Any) -> tuple[Any, str, str]:
+def _readable_object_column(values: Any) -> tuple[Any, str, str]:
     present = values[values.notna()]
     families = {_family(kind) for kind in set(map(type, present))}
     if families == {"nested value"}:
@@ -169,23 +169,23 @@ def _are_plain_numbers(families: set[str], present: Iterable[Any]) -> bool:
 
 
 def _json(value: object) -> str:
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    return json.dumps(_json_value(value), ensure_ascii=False, allow_nan=False)
 
 
-def _plain(value: Any) -> object:
+def _json_value(value: Any) -> object:
     """Return a nested value with nothing in it but what JSON has."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     if hasattr(value, "tolist"):  # NumPy's arrays and numbers
-        return _plain(value.tolist())
+        return _json_value(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int) else str(value)
 
 
-def _settled(
+def _better_expressions(
     connection: duckdb.DuckDBPyConnection, frame: Any, expressions: dict[str, str]
 ) -> Iterable[tuple[str, tuple[str, str]]]:
     """Yield better expressions for columns, by all of their values, each with a note or ""."""
@@ -194,7 +194,9 @@ def _settled(
             structure = _structure(connection, expressions[column])
             if structure is not None:
                 yield column, (f"from_json({quote(column)}, {literal(structure)})", "")
-        elif getattr(frame[column].dtype, "kind", "") == "f" and _is_whole(connection, column):
+        elif getattr(frame[column].dtype, "kind", "") == "f" and _holds_whole_numbers(
+            connection, column
+        ):
             note = (
                 "Its values are whole numbers, which pandas keeps as float64 because some are"
                 " missing; read as whole numbers."
@@ -213,7 +215,7 @@ def _structure(connection: duckdb.DuckDBPyConnection, expression: str) -> str | 
     return None if holds_personal(structure) else str(structure)
 
 
-def _is_whole(connection: duckdb.DuckDBPyConnection, column: str) -> bool:
+def _holds_whole_numbers(connection: duckdb.DuckDBPyConnection, column: str) -> bool:
     """Return whether a column of floats has missing values, and only whole numbers besides."""
     name = quote(column)
     is_exact = f"abs({name}) <= {_LARGEST_EXACT} AND {name} = trunc({name})"

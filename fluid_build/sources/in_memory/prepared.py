@@ -30,7 +30,7 @@ def distinct_names(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
     Names that differ only in case stay as they are.
     """
     used: set[str] = set()
-    distinct: list[str] = []
+    chosen_names: list[str] = []
     notes: list[str] = []
     for position, requested in enumerate(names, start=1):
         name, number = requested or f"column_{position}", 1
@@ -41,5 +41,5 @@ def distinct_names(names: list[str]) -> tuple[list[str], tuple[str, ...]]:
             label = f"called {requested!r}, as another column is" if requested else "without a name"
             notes.append(f"Column {position} is {label}; here it's {name}.")
         used.add(name)
-        distinct.append(name)
-    return distinct, tuple(notes)
+        chosen_names.append(name)
+    return chosen_names, tuple(notes)
