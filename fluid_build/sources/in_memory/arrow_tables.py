@@ -85,7 +85,7 @@ _REGISTERED = "stream_to_prepare"
 def _prepare_relation(relation: duckdb.DuckDBPyRelation) -> PreparedTable:
     """Return a relation, which belongs to another connection, as a stream of its rows.
 
-    The relation runs on its own connection, batch by batch, and no setting of that is is_text_in_arrow.
+    The relation runs on its own connection, batch by batch, and no setting of that is changed.
     """
     names, notes = distinct_names(list(relation.columns))
     types = [str(type_) for type_ in relation.types]
