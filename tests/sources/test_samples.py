@@ -1,7 +1,12 @@
 """A part of each table is read where that's asked for, and is marked as a part."""
 
+from typing import Literal
+
 import pytest
 
+from fluid_build.decisions.language import AddRelationship
+from fluid_build.decisions.weighing.claims import open_claims
+from fluid_build.decisions.weighing.references import weigh_reference
 from fluid_build.profiling.profile import ForeignKey, Profile
 from fluid_build.profiling.profiler import profile_source
 from fluid_build.sources import open_source
@@ -91,3 +96,22 @@ def test_a_table_that_has_fewer_rows_is_read_as_ever(shop: PostgresDatabase) -> 
 def _profile_whole(uri: str) -> Profile:
     with open_source(uri) as source:
         return profile_source(source)
+
+
+@pytest.mark.parametrize(("by", "status"), [("person", "accepted"), ("model", "refused")])
+def test_a_reference_to_a_sampled_table_is_decided_by_a_person_only(
+    shop: PostgresDatabase, by: Literal["person", "model"], status: str
+) -> None:
+    """The sample of the parent neither confirms nor refutes it."""
+    decision = AddRelationship(
+        from_table="orders",
+        from_columns=("id",),
+        to_table="customers",
+        to_columns=("id",),
+        by=by,
+    )
+    with open_source(shop.uri, sample=1000) as source:
+        claims = open_claims(source, profile_source(source))
+        verdict = weigh_reference(claims, decision)
+    assert verdict.status == status
+    assert "a sample of 1,000 of about 5,000 rows" in verdict.message

@@ -35,6 +35,8 @@ def weigh_reference(claims: Claims, decision: AddRelationship) -> Verdict:
     if isinstance(compared, str):
         return refused(decision, compared)
     sql = pairs.orphans_sql(claims, compared)
+    if claims.table(decision.to_table).sample is not None:
+        return _unchecked_on_sample(claims, decision, sql)
     if decision.to_table in claims.tables:
         parents = key_figures(claims, decision.to_table, decision.to_columns)
         if parents.repeats:
@@ -59,6 +61,18 @@ def weigh_reference(claims: Claims, decision: AddRelationship) -> Verdict:
                 return refused(decision, doubt, evidence)
             holds = doubt
     return judged(decision, evidence, holds=holds, broken=_describe_orphans(decision, inclusion))
+
+
+def _unchecked_on_sample(claims: Claims, decision: AddRelationship, sql: str) -> Verdict:
+    """Return the verdict on a reference to a table of which only a part was read.
+
+    A value that isn't in the part may be in the rest, so that only a person can say so.
+    """
+    parent = claims.table(decision.to_table)
+    message = f"Only {parent.sample} of {parent.name} was read, so it can't be checked."
+    if decision.by == "model" and find_reference(claims.profile, decision) is None:
+        return refused(decision, message)
+    return accepted(decision, message, DecisionEvidence(rows=0, sql=sql))
 
 
 def weigh_dropping(profile: Profile, decision: DropRelationship) -> Verdict:

@@ -179,7 +179,7 @@ def reading_notes(view: SourceView) -> Iterator[Part]:
 
 def table_screen(table: TableProfile) -> Iterator[Part]:
     """Yield one table, column by column; no value of a personal column is shown."""
-    yield first_line(table.name, f"{counted(table.rows, 'row')} · key: {key_columns(table)}")
+    yield first_line(table.name, f"{table.rows_read} · key: {key_columns(table)}")
     for column in table.columns:
         yield heading(column.name, _column_facts(column))
         grid = Grid(Column(style="dim"), "", show_header=False)
