@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -173,11 +173,15 @@ def _is_hidden(name: str) -> bool:
     return name.startswith((".", "_", "~$")) and name != "_delta_log"
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder, without those of tables that only their own log can read."""
+def _walk(folder: Path, apart: Collection[Path]) -> Iterator[Path]:
+    """Yield the files below a folder, without those of folders that are tables of their own."""
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(
-            name for name in folders if not _is_hidden(name) and not _is_lake(Path(parent, name))
+            name
+            for name in folders
+            if not _is_hidden(name)
+            and not _is_lake(path := Path(parent, name))
+            and path not in apart
         )
         yield from (Path(parent, name) for name in sorted(files) if not _is_hidden(name))
 
@@ -187,14 +191,16 @@ def _one_folder(folder: Path, columns: Columns) -> Layout:
     lake = _lake(folder, folder.name)
     if lake:
         return lake
-    files, ignored = _data_files(list(_walk(folder)), columns)
+    partitioned = list(_partitioned_below(folder))
+    files, ignored = _data_files(list(_walk(folder, partitioned)), columns)
     beside = tuple(str(path.relative_to(folder.parent)) for path in ignored)
-    lakes = list(_lakes(folder))
-    in_lakes = [table for lake in lakes for table in lake.tables]
+    lakes = [*_lakes(folder), *(_below(folder, path, columns) for path in partitioned)]
+    further = [table for lake in lakes for table in lake.tables]
+    beside += tuple(name for lake in lakes for name in lake.ignored)
     left_out = tuple(entry for lake in lakes for entry in lake.left_out)
     whole = _as_one_table(folder, files, columns)
     if whole:
-        return Layout((whole, *in_lakes), beside, left_out)
+        return Layout((whole, *further), beside, left_out)
     periodic = _by_period(folder, files, columns)
     in_groups = {path for table in periodic for path in table.paths}
     alone = [path for path in files if path not in in_groups]
@@ -204,7 +210,31 @@ def _one_folder(folder: Path, columns: Columns) -> Layout:
         if (kind := format_of(path))
     ]
     tables += [replace(table, name=f"{folder.name}.{table.name}") for table in periodic]
-    return Layout((*tables, *in_lakes), beside, left_out)
+    return Layout((*tables, *further), beside, left_out)
+
+
+def _partitioned_below(folder: Path) -> Iterator[Path]:
+    """Yield the topmost folders below a folder in which there is nothing but partitions."""
+    if _holds_partitions(folder):
+        return
+    for parent, folders, _ in os.walk(folder):
+        below = [Path(parent, name) for name in sorted(folders) if not _is_hidden(name)]
+        partitioned = [path for path in below if _holds_partitions(path)]
+        folders[:] = [path.name for path in below if path not in partitioned and not _is_lake(path)]
+        yield from partitioned
+
+
+def _holds_partitions(folder: Path) -> bool:
+    names = [entry.name for entry in folder.iterdir() if not _is_hidden(entry.name)]
+    return bool(names) and all(map(_PARTITION.fullmatch, names))
+
+
+def _below(folder: Path, path: Path, columns: Columns) -> Layout:
+    """Return the tables of a folder further down, named by the way to it."""
+    layout = _one_folder(path, columns)
+    name = ".".join(path.relative_to(folder.parent).parts)
+    tables = (replace(each, name=name + each.name[len(path.name) :]) for each in layout.tables)
+    return replace(layout, tables=tuple(tables))
 
 
 def _is_lake(folder: Path) -> bool:

@@ -177,3 +177,44 @@ def test_what_cannot_be_a_source_is_told(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_text("hello")
     with pytest.raises(SourceUnreadableError, match=r"broken\.parquet could not be read"):
         open_source(tmp_path / "broken.parquet")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_null_partition_is_null_in_every_format(tmp_path: Path, ending: str) -> None:
+    """Hive has a name for it; text such as 01 stays text."""
+    texts = {"csv": "id,v\n1,a\n", "jsonl": '{"id": 1, "v": "a"}\n'}
+    text = texts.get(ending, "SELECT 1::BIGINT AS id, 'a' AS v")
+    write(
+        tmp_path,
+        {
+            f"t/year=2024/month=01/d.{ending}": text,
+            f"t/year=__HIVE_DEFAULT_PARTITION__/month=12/d.{ending}": text,
+        },
+    )
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        found = source.connection.execute(
+            f"SELECT id, v, year, month FROM {table.relation} ORDER BY month"
+        ).fetchall()
+    assert found == [(1, "a", 2024, "01"), (1, "a", None, "12")]
+
+
+def test_partitions_further_down_are_tables_of_their_own(tmp_path: Path) -> None:
+    """As in a lake with a folder for each layer and source."""
+    write(
+        tmp_path,
+        {
+            "bronze/shop/orders/year=2023/d.parquet": "SELECT 1 AS id",
+            "bronze/shop/orders/year=2024/d.parquet": "SELECT 2 AS id",
+            "bronze/shop/events/day=2024-01-01/d.csv": "id,v\n1,a\n",
+            "bronze/customers.csv": "id,name\n1,a\n",
+            "gold/sales/1.parquet": "SELECT 1 AS id",
+            "gold/sales/2.parquet": "SELECT 2 AS id",
+        },
+    )
+    assert tables_of(tmp_path) == {
+        "bronze": 1,
+        "bronze.shop.events": 1,
+        "bronze.shop.orders": 2,
+        "gold": 2,
+    }

@@ -278,10 +278,11 @@ def test_small_files_are_fetched_together(s3: ObjectStore) -> None:
         assert count_rows(source) == {"parts": 200}
 
 
-def test_a_text_file_that_memory_cannot_hold_is_said(s3: ObjectStore) -> None:
+def test_a_text_file_that_memory_cannot_hold_is_said(s3: ObjectStore, tmp_path: Path) -> None:
     """DuckDB fetches a file in one piece; Parquet is read in parts."""
     s3.client.put_object(Bucket="lake", Key="large/a.csv", Body=b"id,v\n" + b"1,a\n" * 50_000_000)
-    s3.client.put_object(Bucket="lake", Key="large/b.csv", Body=b"id,v\n1,a\n")
+    duckdb.sql("SELECT 1 AS id").write_parquet(str(tmp_path / "b.parquet"))
+    s3.client.upload_file(str(tmp_path / "b.parquet"), "lake", "large/b.parquet")
     with open_source("s3://lake/large", memory_limit="150MB") as source:
         assert count_rows(source) == {"b": 1}
         (skipped,) = source.skipped
