@@ -47,6 +47,7 @@ _NO_LIMIT = 2**62
 _FILE_SCHEME = re.compile(r"(?:file|duckdb|sqlite3?):(?://(?:localhost(?=/))?)?", re.IGNORECASE)
 _ANY_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^\\]")
 _KEYWORDS = re.compile(r"\s*\w+\s*=")
+_DELTA_LOG = "_delta_log"
 _ENDINGS = sorted((*SOURCE_SUFFIXES, *DDL_ENDINGS))
 _MOST_FOLDERS = 5_000
 """Folders that are looked into: a second of work, where a home folder would take minutes."""
@@ -198,11 +199,25 @@ class Workspace:
     def _confined(self, path: str) -> Path:
         """Return the real path of a source of the workspace, after checking all that is in it."""
         if not is_ddl(Path(path)):
-            return confined_source(self.root, path, max_bytes=_NO_LIMIT)
+            real = confined_source(self.root, path, max_bytes=_NO_LIMIT)
+            self._check_no_delta(real)
+            return real
         real = resolve_inside(self.root, path)
         if not real.is_file():
             raise FileNotFoundError
         return real
+
+    def _check_no_delta(self, place: Path) -> None:
+        """Raise UsageError for a Delta table: its log may name files anywhere."""
+        if not place.is_dir():
+            return
+        for file in files_below(place, self.root):
+            if _DELTA_LOG in file.relative_to(place).parts:
+                raise UsageError(
+                    "A Delta table's log may name files outside of the workspace.",
+                    hint="Start the server with --source NAME=PATH and use the name."
+                    f" {self._names()}",
+                )
 
     def _glob(self, pattern: str, read: ReadOptions) -> Place:
         if Path(pattern).is_absolute() or ".." in Path(pattern).parts:

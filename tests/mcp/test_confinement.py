@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import duckdb
 import httpx
+import pyarrow
 import pytest
+from deltalake import write_deltalake
 from mcp.shared.exceptions import MCPError
 
 from tests.mcp.clients import Caller, HttpServer, http_server
@@ -175,6 +178,21 @@ def test_a_named_server_is_measured_forged_and_verified_by_its_name(
     written = "".join(path.read_text() for path in workspace.rglob("*") if path.is_file())
     answers = f"{profile} {forged} {verified} {refusal}"
     assert PASSWORD not in written + answers + (tmp_path / "server.log").read_text()
+
+
+def test_a_delta_table_is_read_only_where_it_was_named(workspace: Path, tmp_path: Path) -> None:
+    table = workspace / "lake/sales"
+    write_deltalake(str(table), pyarrow.table({"sale_no": [1, 2, 3]}))
+    options = ("--workspace", str(workspace), "--source", f"sales={table}")
+    try:
+        with stdio_caller(tmp_path, *options) as caller:
+            for source in ("lake", "lake/sales"):
+                refusal = caller.refusal("profile_source", source=source)
+                assert "A Delta table's log may name files" in refusal
+            profile = caller.call("profile_source", source="sales").document
+    finally:
+        shutil.rmtree(workspace / "lake")
+    assert profile["tables"][0]["rows"] == 3
 
 
 def test_a_view_of_a_database_in_the_workspace_leads_nowhere(
