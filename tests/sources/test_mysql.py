@@ -1,6 +1,7 @@
 """MySQL and MariaDB, on a real MariaDB server."""
 
 import socket
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,7 +22,7 @@ from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
 from fluid_build.sources.mysql import catalog, reachability, rows
 from fluid_build.sources.sql import quote
-from tests.mariadb import MariaDBDatabase
+from tests.mariadb import MariaDBDatabase, start_mariadb
 
 
 def only(source: Source) -> Table:
@@ -441,6 +442,43 @@ def test_a_table_that_fails_is_skipped_and_the_others_are_read(mariadb: MariaDBD
         assert skipped.name == "b"
         assert "SELECT" not in skipped.reason
         assert "b.MYD" in skipped.reason
+
+
+def test_a_connection_that_is_cut_is_made_again(mariadb: MariaDBDatabase) -> None:
+    """Everything is read again, in one transaction."""
+    mariadb.run("CREATE TABLE a (n int); CREATE TABLE b (n int); INSERT INTO a VALUES (1)")
+    cuts: list[object] = []
+
+    def cut(report: Progress) -> None:
+        if report.detail == "b" and not cuts:
+            cuts.append(report)
+            for (number,) in mariadb.run(
+                "SELECT ID FROM information_schema.PROCESSLIST"
+                f" WHERE DB = '{mariadb.name}' AND ID <> CONNECTION_ID()"
+            ):
+                mariadb.run(f"KILL CONNECTION {number}")
+
+    with open_source(mariadb.uri, on_progress=cut) as source:
+        assert cuts
+        assert source.skipped == ()
+        assert [values(source, table, "n") for table in source.tables] == [["1"], []]
+
+
+def test_a_server_that_dies_is_reported() -> None:
+    """It's the server that is at fault, not the rights on its tables."""
+    server = start_mariadb(tempfile.gettempdir())
+    try:
+        server.run("CREATE DATABASE d; CREATE TABLE d.a (n int); CREATE TABLE d.b (n int)")
+
+        def kill(report: Progress) -> None:
+            if report.detail == "b":
+                server.process.kill()
+                server.process.wait()
+
+        with pytest.raises(SourceUnreachableError, match="stopped answering while"):
+            open_source(f"mysql://root@127.0.0.1:{server.port}/d", on_progress=kill)
+    finally:
+        server.stop()
 
 
 def test_reading_writes_nothing(mariadb: MariaDBDatabase) -> None:

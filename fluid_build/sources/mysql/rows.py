@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from fluid_build.errors import SourceUnreachableError
 from fluid_build.sources.server_rows import ORIGIN
 from fluid_build.sources.sql import literal
 
@@ -28,7 +29,15 @@ class MySQLRows:
     def relation(self, sql: str, source_bytes: int = 0, /) -> Iterator[str]:
         """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's."""
         streams = "true" if source_bytes > MOST_AT_ONCE else "false"
-        yield f"mysql_query({literal(ORIGIN)}, {literal(sql)}, stream_results={streams})"
+        try:
+            yield f"mysql_query({literal(ORIGIN)}, {literal(sql)}, stream_results={streams})"
+        except duckdb.Error as error:
+            if "Failed to connect" not in str(error):
+                raise
+            raise SourceUnreachableError(
+                "The MySQL server stopped answering while its tables were read.",
+                hint="Try again; if it happens again, check the server's log.",
+            ) from None
 
     def close(self) -> None:
         """Detach the database."""
