@@ -16,7 +16,12 @@ from fluid_build.sources.options import (
     options_set,
 )
 from fluid_build.sources.scan_estimate import OnScan, any_scan
-from fluid_build.sources.table_choice import OnTables, any_tables
+from fluid_build.sources.table_choice import (
+    OnTables,
+    OnUnmatched,
+    any_tables,
+    refuse_unmatched,
+)
 from fluid_build.sources.uri import Address, MemoryAddress, locate
 
 if TYPE_CHECKING:
@@ -31,6 +36,7 @@ def open_source(
     name: str | None = None,
     memory_limit: str | None = None,
     on_tables: OnTables = any_tables,
+    on_unmatched: OnUnmatched = refuse_unmatched,
     on_scan: OnScan = any_scan,
     on_progress: OnProgress = ignore,
     settings: NamedSettings = no_settings,
@@ -41,7 +47,8 @@ def open_source(
     ``place`` is a URI, a path, or an address that ``locate`` returned. ``name`` is what to call the
     source (default: what a catalog, its file or its folder calls it). ``memory_limit`` bounds
     DuckDB's memory (``"2GB"``). ``on_tables`` is told the tables once they are known, before their
-    rows are read, and may raise. ``on_scan`` is told how much a warehouse will scan. ``settings``
+    rows are read, and may raise. ``on_unmatched`` is told a glob that no table matches; it may raise,
+    as it does if it isn't given. ``on_scan`` is told how much a warehouse will scan. ``settings``
     returns what the configuration says of a named credential. ``reading`` are the fields of
     ``ReadOptions``. Raises a SourceError that says what is wrong with the place, or UsageError for
     an option that the kind of source has no use for.
@@ -58,6 +65,7 @@ def open_source(
         **requested.as_settings(),
         memory_limit=memory_limit,
         on_tables=on_tables,
+        on_unmatched=on_unmatched,
         on_scan=on_scan,
         on_progress=on_progress,
         settings=settings,

@@ -20,6 +20,7 @@ from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.source_names import check_name
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.table_choice import TableName, refuse_unmatched
 from fluid_build.sources.uri import Address
 from fluid_build.temporary import OwnedFolder
 from fluid_build.text import free_name
@@ -74,19 +75,21 @@ def open_several(
     copied.
     """
     _check_distinct(requests)
+    unmatched = _Unmatched(len(requests))
     names = {request.name for request in requests if request.name}
     parts: list[OpenSource] = []
     with starting(memory_limit) as engine, ExitStack() as fetched:
         # Files are checked against their text on this connection, which needs a place to load it.
         engine.stage(0)
         for number, request in enumerate(requests, start=1):
-            with _opened(request, memory_limit, on_progress) as source:
+            with _opened(request, memory_limit, on_progress, unmatched) as source:
                 own_name = request.name or free_name(source_identifier(source.name), names)
                 names.add(own_name)
                 part = _part(engine, source, own_name, f"source_{number}", on_progress)
                 for folder in _handed_over(source):
                     part.cleanup.append(fetched.enter_context(folder))
             parts.append(_split(part, request, on_progress))
+        unmatched.check()
         if not any(part.tables for part in parts):
             raise EmptySourceError(
                 f"No table of {_joined(parts)} could be read.",
@@ -155,10 +158,34 @@ def _unsplit(request: SourceRequest) -> Nested:
     return "keep" if "nested" in request.address.kind.options else request.read.nested
 
 
-def _opened(request: SourceRequest, memory_limit: str | None, on_progress: OnProgress) -> Source:
+class _Unmatched:
+    """The globs that match no table of a source; each has to match one of some source."""
+
+    def __init__(self, sources: int) -> None:
+        self._sources = sources
+        self._names: dict[str, list[Sequence[TableName]]] = {}
+
+    def note(self, pattern: str, names: Sequence[TableName]) -> None:
+        """Remember that a pattern matches no table of one source."""
+        self._names.setdefault(pattern, []).append(names)
+
+    def check(self) -> None:
+        """Raise UsageError for a pattern that no source has a table for."""
+        for pattern, names in self._names.items():
+            if len(names) == self._sources:
+                refuse_unmatched(pattern, [name for each in names for name in each])
+
+
+def _opened(
+    request: SourceRequest,
+    memory_limit: str | None,
+    on_progress: OnProgress,
+    unmatched: _Unmatched,
+) -> Source:
     source = open_source(
         request.address,
         memory_limit=memory_limit,
+        on_unmatched=unmatched.note,
         on_progress=on_progress,
         # Nested columns are split once they are copied, so that each document is copied once.
         **replace(request.read, nested=_unsplit(request)).as_settings(),

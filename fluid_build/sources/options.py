@@ -9,7 +9,12 @@ from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.credentials import NamedSettings, no_settings
 from fluid_build.sources.kinds import Option
 from fluid_build.sources.scan_estimate import OnScan, any_scan
-from fluid_build.sources.table_choice import OnTables, any_tables
+from fluid_build.sources.table_choice import (
+    OnTables,
+    OnUnmatched,
+    any_tables,
+    refuse_unmatched,
+)
 
 Nested: TypeAlias = Literal["split", "keep"]
 """What becomes of nested columns: child tables, or columns as they are."""
@@ -121,6 +126,7 @@ class OpenOptions(ReadOptions):
 
     memory_limit: str | None = None
     on_tables: OnTables = any_tables
+    on_unmatched: OnUnmatched = refuse_unmatched
     on_scan: OnScan = any_scan
     on_progress: OnProgress = ignore
     settings: NamedSettings = no_settings

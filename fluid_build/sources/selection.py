@@ -5,8 +5,9 @@ from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
 from fluid_build.errors import UsageError
-from fluid_build.sources.options import ReadOptions
-from fluid_build.sources.table_choice import TableName, tables_hint
+from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.table_choice import OnUnmatched, TableName, refuse_unmatched
+from fluid_build.text import listed
 
 T = TypeVar("T")
 
@@ -14,7 +15,7 @@ T = TypeVar("T")
 def selected_tables(
     tables: Sequence[T],
     name_of: Callable[[T], TableName],
-    options: ReadOptions,
+    options: OpenOptions,
     *,
     folds_case: bool = True,
 ) -> list[T]:
@@ -23,13 +24,16 @@ def selected_tables(
     A pattern matches a table by its name with its schema or without. ``folds_case`` says whether
     the source takes names for equal that differ in case alone; elsewhere another case matches only
     where nothing in the same case does. Raises UsageError for a pattern that matches no table, and
-    where no table is left.
+    where no table is left; ``on_unmatched`` may be content with the former.
     """
     if not tables or not (options.include or options.exclude):
         return list(tables)
     names = [name_of(table) for table in tables]
-    included = _matches(options.include, names, folds_case=folds_case)
-    excluded = _matches(options.exclude, names, folds_case=folds_case)
+    on_unmatched = options.on_unmatched
+    included = _matches(options.include, names, on_unmatched, folds_case=folds_case)
+    excluded = _matches(options.exclude, names, on_unmatched, folds_case=folds_case)
+    if options.include and not included:
+        refuse_unmatched(listed(options.include, "or"), names)
     left = [
         table
         for position, table in enumerate(tables)
@@ -82,12 +86,18 @@ def matching_positions(
     return set()
 
 
-def _matches(patterns: Sequence[str], names: Sequence[TableName], *, folds_case: bool) -> set[int]:
+def _matches(
+    patterns: Sequence[str],
+    names: Sequence[TableName],
+    on_unmatched: OnUnmatched,
+    *,
+    folds_case: bool,
+) -> set[int]:
     positions: set[int] = set()
     spellings = [name.spellings for name in names]
     for pattern in patterns:
         matches = matching_positions(pattern, spellings, folds_case=folds_case)
         if not matches:
-            raise UsageError(f"No table matches {pattern}.", hint=tables_hint(pattern, names))
+            on_unmatched(pattern, names)
         positions |= matches
     return positions

@@ -34,6 +34,15 @@ def any_tables(_names: Sequence[TableName]) -> None:
     """Content with whatever there is."""
 
 
+OnUnmatched: TypeAlias = Callable[[str, Sequence[TableName]], None]
+"""Is told a pattern that matches none of the tables; may raise."""
+
+
+def refuse_unmatched(pattern: str, names: Sequence[TableName]) -> None:
+    """Raise UsageError for a pattern that matches no table."""
+    raise UsageError(f"No table matches {pattern}.", hint=tables_hint(pattern, names))
+
+
 def chosen_table(requested: str, names: Sequence[TableName]) -> str:
     """Return the shown name of the requested table, with its schema or without, in any case.
 

@@ -12,7 +12,7 @@ import pytest
 from fluid_build.errors import EmptySourceError, SourceNotFoundError, UsageError
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
-from fluid_build.sources.options import ReadOptions
+from fluid_build.sources.options import OpenOptions, ReadOptions
 from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.table_choice import TableName
 from tests.cli.running import Fluid
@@ -210,7 +210,7 @@ def test_an_exact_name_is_no_pattern_and_its_case_goes_first() -> None:
     names = [TableName(name) for name in ("a[b]", "ab", "Orders", "orders")]
 
     def choose(pattern: str, *, folds_case: bool = False) -> list[str]:
-        options = ReadOptions(include=[pattern])
+        options = OpenOptions(include=[pattern])
         chosen = selected_tables(names, lambda name: name, options, folds_case=folds_case)
         return [name.shown for name in chosen]
 
@@ -269,3 +269,19 @@ def test_a_contract_names_a_table_with_its_schema_or_without(fluid: Fluid, tmp_p
     outcome = fluid("test", folder / "contract.fluid.yaml", "--uri", path, "--schema", "sales")
     assert "person_c  missing" in outcome.out
     assert "sales_c  missing" not in outcome.out
+
+
+def test_a_glob_needs_to_match_in_one_of_several_sources_only(fluid: Fluid, tmp_path: Path) -> None:
+    """What matches in none of them is wrong usage."""
+    for name, tables in {"a": ("orders", "orders_old"), "b": ("customer",)}.items():
+        with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as engine:
+            for table in tables:
+                engine.execute(f"CREATE TABLE {table} AS SELECT range AS id FROM range(9)")
+    places = [part for name in "ab" for part in ("--uri", f"{name}={tmp_path}/{name}.duckdb")]
+    command = ("forge", "data-model", "from-source", *places, "--technique", "data_vault_2")
+    outcome = fluid(*command, "--exclude", "*_old", "-o", tmp_path / "out")
+    assert outcome.code == 0, outcome.err
+    assert "2 tables" in outcome.out
+    assert fluid("verify", tmp_path / "out").code == 0
+    outcome = fluid(*command, "--exclude", "*_older", "-o", tmp_path / "other")
+    assert (outcome.code, "No table matches *_older." in outcome.err) == (2, True)
