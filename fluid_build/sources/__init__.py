@@ -47,8 +47,8 @@ def open_source(
     ``place`` is a URI, a path, or an address that ``locate`` returned. ``name`` is what to call the
     source (default: what a catalog, its file or its folder calls it). ``memory_limit`` bounds
     DuckDB's memory (``"2GB"``). ``on_tables`` is told the tables once they are known, before their
-    rows are read, and may raise. ``on_unmatched`` is told a glob that no table matches; it may raise,
-    as it does if it isn't given. ``on_scan`` is told how much a warehouse will scan. ``settings``
+    rows are read, and may raise. ``on_unmatched`` is told a glob that no table matches,
+    and raises if it isn't given. ``on_scan`` is told how much a warehouse will scan. ``settings``
     returns what the configuration says of a named credential. ``reading`` are the fields of
     ``ReadOptions``. Raises a SourceError that says what is wrong with the place, or UsageError for
     an option that the kind of source has no use for.

@@ -33,7 +33,7 @@ VIEWS = (
     " ON c.id = o.customer_id",
 )
 DATABASES = ("sqlite", "duckdb", "postgres", "mysql")
-KINDS = (*DATABASES, "csv", "ddl")
+KINDS = (*DATABASES, "csv", "ddl", "dump")
 
 Place = Callable[..., str]
 
@@ -59,6 +59,9 @@ def place(tmp_path: Path, request: pytest.FixtureRequest) -> Place:
             with duckdb.connect(str(tmp_path / "shop.duckdb")) as engine:
                 engine.execute(";".join(statements))
             return str(tmp_path / "shop.duckdb")
+        if kind == "dump":
+            (tmp_path / "shop.sql").write_text(";\n".join(statements) + ";\n")
+            return str(tmp_path / "shop.sql")
         if kind == "ddl":
             creates = [statement for statement in statements if statement.startswith("CREATE")]
             (tmp_path / "shop.sql").write_text(";\n".join(creates) + ";")

@@ -29,8 +29,8 @@ from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, Engine, reason, sta
 from fluid_build.sources.kinds import DUMP
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.query_progress import following
+from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.sql import quote
-from fluid_build.sources.table_choice import TableName
 from fluid_build.text import counted
 
 _LINES_SHOWN = 5
@@ -57,10 +57,11 @@ def open_dump(place: str, options: OpenOptions) -> OpenSource:
     ddl = read_ddl(place, dialect=options.dialect)
     if ddl.dialect.name == "sqlite":
         return open_sqlite_script(place, ddl, options)
-    options.on_tables([TableName(t.name, t.schema, t.name) for t in ddl.tables])
+    chosen = selected_tables(ddl.tables, placed_name, options)
+    options.on_tables([placed_name(table) for table in chosen])
     with starting(options.memory_limit) as engine:
         engine.stage(sum(len(file.text) for file in ddl.files))
-        loader = _Loader(engine, ddl)
+        loader = _Loader(engine, ddl, chosen)
         loader.read(options.on_progress)
         tables, skipped = loader.create(options.on_progress)
         if not tables:
@@ -82,7 +83,7 @@ def open_dump(place: str, options: OpenOptions) -> OpenSource:
 class _Loader:
     """Reads the rows of a script's statements, and makes tables of them."""
 
-    def __init__(self, engine: Engine, ddl: DeclaredSchema) -> None:
+    def __init__(self, engine: Engine, ddl: DeclaredSchema, chosen: Sequence[Table]) -> None:
         self._engine = engine
         self._ddl = ddl
         self.notes = [
@@ -90,11 +91,13 @@ class _Loader:
             for file in ddl.files
             if file.has_returns
         ]
-        places = unique_names(table.name for table in ddl.tables)
+        places = unique_names(table.name for table in chosen)
         by_name = {
             table.name: replace(table, relation=f"{quote(STAGE)}.main.{quote(relation)}")
-            for table, relation in zip(ddl.tables, places, strict=True)
+            for table, relation in zip(chosen, places, strict=True)
         }
+        names = {table.name for table in ddl.tables} - by_name.keys()
+        self._unchosen = {draft for draft, name in ddl.names.items() if name in names}
         drafts = ddl.script.schema.tables.values()
         self._rows = {
             id(draft): _Rows(by_name[name], draft)
@@ -113,9 +116,10 @@ class _Loader:
                 header = _header(statement, self._ddl.dialect)
             except UnreadableError:
                 header = None
-            rows = None if header is None else self._rows_of(header, statement)
+            draft = None if header is None else self._draft_of(header, statement)
+            rows = None if draft is None else self._rows.get(draft)
             unread += header is None
-            absent += header is not None and rows is None
+            absent += header is not None and rows is None and draft not in self._unchosen
             if header is not None and rows is not None:
                 self._add(header, rows, statement)
         for count, which in (
@@ -128,11 +132,11 @@ class _Loader:
         if changes:
             self.notes.append(f"Its {' and '.join(changes)} statements weren't run.")
 
-    def _rows_of(self, header: RowHeader, statement: RowStatement) -> _Rows | None:
+    def _draft_of(self, header: RowHeader, statement: RowStatement) -> int | None:
         schema = self._ddl.script.schema
         schema.current = statement.schema
         draft = find_table(schema, header.table)
-        return None if draft is None else self._rows.get(id(whole_table(schema, draft)))
+        return None if draft is None else id(whole_table(schema, draft))
 
     def _add(self, header: RowHeader, rows: _Rows, statement: RowStatement) -> None:
         _, end = statement.statement.rows or (0, 0)
