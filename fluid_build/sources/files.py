@@ -25,6 +25,7 @@ from fluid_build.sources.declared import unique_names
 from fluid_build.sources.delimited import files as csv_files
 from fluid_build.sources.endings import BY_EXTENSION, FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
+from fluid_build.sources.extensions import EXCEL
 from fluid_build.sources.file_layout import Layout, TableFiles, is_compressed, layout_of, stem
 from fluid_build.sources.file_storage import FileStorage, LocalFiles
 from fluid_build.sources.options import OpenOptions
@@ -84,6 +85,9 @@ def read_files(
     layout = with_sheets(_layout(place, engine, storage), storage, engine.folder)
     if not layout.tables:
         raise _nothing(place, layout)
+    if any(table.sheet for table in layout.tables):
+        # The dbt project reads sheets in place where DuckDB finds the same in them.
+        engine.load(EXCEL)
     files = selected_tables(layout.tables, lambda file: TableName(file.name), options)
     layout = replace(layout, tables=tuple(files))
     options.on_tables([TableName(file.name) for file in files])

@@ -14,7 +14,7 @@ from fluid_build.sources import avro_files, delta_log, iceberg_metadata
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.endings import Format
 from fluid_build.sources.engine import Engine
-from fluid_build.sources.extensions import AVRO, DELTA, ICEBERG, Extension
+from fluid_build.sources.extensions import AVRO, DELTA, EXCEL, ICEBERG, Extension
 from fluid_build.sources.file_layout import TableFiles
 from fluid_build.sources.file_storage import FileStorage
 from fluid_build.sources.lake_schema import LakeSchema
@@ -26,6 +26,7 @@ EXTENSIONS: Mapping[Format, tuple[Extension, ...]] = {
     "delta": (DELTA,),
     # Iceberg lists the files of a table in Avro.
     "iceberg": (AVRO, ICEBERG),
+    "excel": (EXCEL,),
 }
 _PLAIN: Options = ()
 _MOVED: Options = (("allow_moved_paths", "true"),)

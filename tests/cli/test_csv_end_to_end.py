@@ -253,7 +253,7 @@ def test_an_answer_for_a_column_is_followed_by_the_next_forge_and_dbt(
 
 @pytest.mark.usefixtures("dbt")
 def test_a_workbook_builds_and_is_proven(fluid: Fluid, tmp_path: Path) -> None:
-    """Its sheets are tables with keys and a relationship, and dbt reads copies of them."""
+    """Its sheets are tables with keys and a relationship, and dbt reads them in place."""
     workbook = openpyxl.Workbook()
     orders = workbook.active
     orders.title = "Orders"
@@ -276,6 +276,7 @@ def test_a_workbook_builds_and_is_proven(fluid: Fluid, tmp_path: Path) -> None:
     profile = json.loads((folder / "profile.json").read_text())
     references = [(key["from_columns"], key["to_table"]) for key in profile["foreign_keys"]]
     assert references == [(["customer_no"], "Customers")]
+    assert not (folder / "dbt" / "land").exists()
     outcome = fluid("verify", folder, "--dbt", "--trust")
     assert outcome.code == 0, outcome.out
     assert outcome.out.count("✓ Proven") == 2

@@ -1,6 +1,7 @@
 """Tables of workbooks, staged with the types of their cells."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -19,6 +20,7 @@ from fluid_build.sources.text_classes import NULL_WORDS
 from fluid_build.sources.uri import as_pattern
 from fluid_build.text import counted
 
+_READ_BY_DUCKDB = (".xlsx", ".xlsm")
 _TEXT = f"{SCRATCH}.sheet"
 _TYPES: tuple[tuple[frozenset[CellKind], str], ...] = (
     (frozenset({"whole number"}), "BIGINT"),
@@ -87,24 +89,46 @@ def stage_sheet(
         for name, verdict in zip(names, verdicts, strict=True)
         if verdict.note
     ]
-    origin = InFiles(
+    origin = _origin(path, table, columns, below, rows_kept)
+    if not all(verdict.plain for verdict in verdicts):
+        origin = replace(origin, in_place=False)
+    return columns, tuple(notes), origin
+
+
+def _origin(
+    path: Path,
+    table: SheetTable,
+    columns: Sequence[Column],
+    below: tuple[LeftOut, ...],
+    rows_kept: int,
+) -> InFiles:
+    """Say where the rows are, for DuckDB's reader, which knows nothing of what is around them."""
+    first, _, _ = table.place.partition(":")
+    last_column = table.place.partition(":")[2].rstrip("0123456789")
+    place = f"{first}:{last_column}{table.row_numbers[rows_kept - 1]}" if rows_kept else table.place
+    part = FilePart(
+        paths=(path,),
+        options=(
+            ("sheet", literal(table.sheet)),
+            ("range", literal(place)),
+            ("header", str(table.header).lower()),
+            ("stop_at_empty", "false"),
+            ("empty_as_varchar", "true"),
+        ),
+        types=tuple((column.alias, column.type) for column in columns),
+        expressions=tuple(
+            (column.alias, f"CAST({quote(column.alias)} AS {column.type})")
+            for column in columns
+            if column.type not in ("VARCHAR", "DOUBLE")
+        ),
+    )
+    return InFiles(
         format="excel",
         root=path.parent,
-        parts=(
-            FilePart(
-                paths=(path,),
-                options=(
-                    ("sheet", literal(table.sheet)),
-                    ("range", literal(table.place)),
-                    ("header", str(table.header).lower()),
-                ),
-                types=tuple((c.alias, c.type) for c in columns),
-            ),
-        ),
-        mended=not table.is_plain,
+        parts=(part,),
+        in_place=table.is_plain and table.header and path.suffix.lower() in _READ_BY_DUCKDB,
         left_out=below,
     )
-    return columns, tuple(notes), origin
 
 
 def _load(connection: duckdb.DuckDBPyConnection, table: SheetTable, texts: Sequence[str]) -> None:

@@ -160,7 +160,7 @@ class _FileReader:
 
 def _why(origin: InFiles) -> str:
     if origin.format == "excel":
-        return "dbt reads its values as they were found in the workbook"
+        return "DuckDB would read other rows or values from the workbook"
     if not origin.in_place:
         return "DuckDB can't run every query on its files in place"
     if origin.trimmed:

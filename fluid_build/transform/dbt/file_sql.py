@@ -26,6 +26,8 @@ _BY_EXTENSION: Mapping[Format, tuple[str, bool]] = {
     "delta": ("delta_scan", True),
     # Which version is the newest isn't always written down.
     "iceberg": ("iceberg_scan", False),
+    # It takes the types of the first row for those of all.
+    "excel": ("read_xlsx", False),
 }
 """The function that reads a format, and whether it surely reads what we did."""
 
@@ -45,7 +47,7 @@ def candidates(origin: InFiles, columns: Sequence[tuple[str, str]]) -> Iterator[
 
     ``columns`` are the table's, by name and type.
     """
-    if not origin.in_place or origin.format == "excel":
+    if not origin.in_place:
         return
     if origin.format == "parquet":
         calls = [(part, part.options) for part in origin.parts]
