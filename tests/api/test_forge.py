@@ -1,8 +1,11 @@
 """Forging and verifying from Python."""
 
+import datetime
+import decimal
 import io
 import json
 import sqlite3
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -313,3 +316,27 @@ def test_progress_ends_with_the_writing(database: Path, tmp_path: Path) -> None:
     lines = log.getvalue().splitlines()
     assert lines[0] == "Reading tables ..."
     assert lines[-1] == "Writing files ..."
+
+
+@pytest.mark.parametrize("technique", ["flat", "dv2", "dimensional"])
+def test_every_type_that_a_frame_may_have_comes_through_the_proof(technique: str) -> None:
+    rows = 3
+    odd = pd.DataFrame(
+        {
+            "id": range(rows),
+            "several types": pd.Series([1, "x", None], dtype=object),
+            "category": pd.Categorical(["u", "v", None]),
+            "zone": pd.to_datetime(["2024-01-01", None, "2024-03-01"]).tz_localize("Asia/Tokyo"),
+            "exact": pd.Series([decimal.Decimal("1.20"), None, decimal.Decimal("9")], dtype=object),
+            "identity": pd.Series([uuid.UUID(int=i) for i in range(rows)], dtype=object),
+            "bytes": pd.Series([b"a", None, b"\xff"], dtype=object),
+            "time": pd.Series([datetime.time(1, 2), None, datetime.time(3)], dtype=object),
+            "period": pd.period_range("2024-01", periods=rows, freq="M"),
+            "lists": pd.Series([[1, 2], None, [3]], dtype=object),
+            'we"ird `näme`\n': [2**70, 1, None],
+            "nothing": pd.Series([None] * rows, dtype=object),
+        }
+    )
+    forged = fluid.forge({"select": odd, "empty": odd.head(0)}, technique=technique)
+    assert forged.profile.skipped == ()
+    assert forged.proof.holds
