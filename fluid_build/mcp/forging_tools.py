@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_json
 
 from fluid_build.artifacts import write_artifacts
+from fluid_build.copilot.errors import StoreError
+from fluid_build.copilot.retrieval import write_semantic_record
+from fluid_build.copilot.store.configured import open_store
 from fluid_build.decisions.commands import decide_command
 from fluid_build.decisions.editing import entry_text, with_decision, without_evidence
 from fluid_build.decisions.files import (
@@ -47,6 +52,7 @@ from fluid_build.mcp.results import (
     VerifiedTable,
 )
 from fluid_build.mcp.workspace import Place
+from fluid_build.pipeline.memory import model_memory
 from fluid_build.sources.outside import check_outside
 from fluid_build.text import clip
 from fluid_build.transform.proof.folder_changes import FileChange
@@ -109,6 +115,7 @@ def forge_model(desk: Desk, arguments: ForgeArguments, job: Job) -> ForgedModel:
         if writes:
             forged = forge(source, out=out, on_progress=job.report, **options.as_settings())
             changes = FolderChanges(files=len(forged.files), kept=_kept_files(forged.kept))
+            forged = _remember(forged)
         else:
             planned = preview(source, options, out=out, on_progress=job.report)
             forged, changes = planned.forged, _planned_changes(planned.changes)
@@ -229,6 +236,18 @@ def _forged_model(
         else [],
         notes=desk.notes(forged.notes),
     )
+
+
+def _remember(forged: Forged) -> Forged:
+    """Let later forges find the model; the folder is written, whatever becomes of that."""
+    memory = model_memory(forged.profile, forged.model)
+    try:
+        with closing(open_store()) as store:
+            write_semantic_record(store, memory.key, memory.value, text=memory.text)
+    except StoreError as error:
+        note = f"The model couldn't be put into memory: {error}"
+        return replace(forged, notes=(*forged.notes, note))
+    return forged
 
 
 def _planned_changes(changes: Sequence[FileChange]) -> FolderChanges:

@@ -55,6 +55,8 @@ def test_a_forge_writes_a_folder_follows_its_decisions_and_can_be_verified(
     assert (forged["is_written"], forged["proof"]) == (True, "proven")
     assert [each["outcome"] for each in forged["decisions"]] == ["accepted"]
     assert "domain: Logistics" in writer.read("fluid://workspace/new/star/contract.fluid.yaml")
+    models = writer.call("search_memory", query="orders customer").document["models"]
+    assert any(model["name"].startswith("shop-dimensional") for model in models)
     verified = writer.call("verify", folder="new/star").document
     assert (verified["holds"], verified["is_recorded"]) == (True, True)
     again = writer.call("forge", **arguments, preview=True).document
