@@ -53,6 +53,7 @@ _KEY = re.compile(
         | gh[oprsu]_[A-Za-z0-9]{12,}
         | github_pat_[A-Za-z0-9_]{12,}
         | glpat-[A-Za-z0-9_\-]{12,}
+        | dapi[0-9a-f]{32}
         | xox[a-z]-[A-Za-z0-9\-]{10,}
         | (?:gsk|xai|hf|nvapi|pplx)[_\-][A-Za-z0-9_\-]{16,}
         | (?:AKIA|ASIA)[0-9A-Z]{16}\b

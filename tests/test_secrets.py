@@ -30,6 +30,7 @@ KEYS = [
     "ghp_abcdefghijklmnopqrstuvwxyz0123",
     "github_pat_abcdefghijklmnopqrstuvwxyz",
     "glpat-abcdefghijklmnopqrst",
+    "dapi0123456789abcdef0123456789abcdef",
     "xoxb-1234567890-abcdef",
     "gsk_abcdefghijklmnopqrstuvwx",
     "AKIAIOSFODNN7EXAMPLE",

@@ -295,7 +295,8 @@ def _is_code(attribute: Attribute) -> bool:
 def _uniqueness(key: EntityKey) -> str:
     if key.origin == "declared":
         return "it's declared unique and never null"
-    return f"it's unique and never null in {counted(key.evidence.rows, 'row')}"
+    part = " of a sample" if key.evidence.is_sampled else ""
+    return f"it's unique and never null in {counted(key.evidence.rows, 'row')}{part}"
 
 
 def _join_columns(key: EntityKey) -> str:

@@ -56,7 +56,6 @@ _PARAMETERS = {
     "private_key_file_pwd": "private_key_file_pwd",
     "private_key_passphrase": "private_key_file_pwd",
     "token": "token",
-    "passcode": "passcode",
 }
 
 
@@ -185,7 +184,9 @@ def connect(place: SnowflakePlace) -> "SnowflakeConnection":
             },
         )
     except (snowflake.connector.errors.Error, OSError, ValueError, TypeError) as error:
-        secrets = tuple(place.arguments.get(name, "") for name in ("password", "token", "passcode"))
+        secrets = tuple(
+            place.arguments.get(name, "") for name in ("password", "token", "private_key_file_pwd")
+        )
         raise SourceUnreachableError(
             f"Snowflake can't be reached: {client_message(error, secrets)}",
             hint="Check the account, user and credentials; `snow connection test` tries them.",
