@@ -105,3 +105,35 @@ def test_full_is_for_warehouses_only(fluid: Fluid, tmp_path: Path) -> None:
     outcome = fluid("profile", path, "--full")
     assert outcome.code == 2
     assert "--full" in outcome.err
+
+
+def test_a_connection_of_snowflakes_own_file_is_enough(
+    fluid_process: Fluid, shop: SnowflakeDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Account, login and database come from it; nothing of the login is shown or stored."""
+    settings = {
+        "account": "fakesnow",
+        "user": "fake",
+        "password": "snow-secret",
+        "host": shop.environment["SNOWFLAKE_HOST"],
+        "protocol": "http",
+        "database": shop.name,
+        "schema": "PUBLIC",
+    }
+    lines = [f'{name} = "{value}"' for name, value in settings.items()]
+    path = tmp_path / "connections.toml"
+    path.write_text("\n".join(["[dev]", *lines, f"port = {shop.environment['SNOWFLAKE_PORT']}"]))
+    path.chmod(0o600)
+    for variable in shop.environment:
+        monkeypatch.delenv(variable)
+    folder = tmp_path / "shop"
+    outcome = fluid_process(
+        "forge", "data-model", "from-source", "--uri", "snowflake://dev", "-o", folder,
+        SNOWFLAKE_HOME=str(tmp_path),
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.err
+    written = [file.read_text() for file in folder.rglob("*.*") if file.suffix != ".parquet"]
+    assert not any("snow-secret" in text for text in (*written, outcome.out, outcome.err))
+    assert json.loads((folder / "forge.json").read_text())["source"]["location"] == (
+        "snowflake://dev"
+    )
