@@ -11,7 +11,10 @@ from fluid_build.sources.sql import literal
 _EXACT_DIGITS = 15
 
 DUMPED_NULL = "\\N"
-NULL_WORDS = (DUMPED_NULL, "NULL", "null", "NA", "N/A", "n/a", "NaN", "nan", "#N/A")
+_ERRORS = ("#N/A", "#NV", "#DIV/0!", "#REF!", "#VALUE!", "#WERT!", "#NAME?", "#NUM!", "#NULL!")
+"""What spreadsheets show where a formula has no result. A dash isn't among the words: it's how
+they show a zero."""
+NULL_WORDS = (DUMPED_NULL, "NULL", "null", "NA", "N/A", "n/a", "NaN", "nan", *_ERRORS)
 """Words that stand for a missing value where every other value of the column has a type."""
 
 SPACES = " '\u00a0\u202f\u2019"

@@ -160,6 +160,26 @@ def test_a_few_points_next_to_a_decimal_comma_settle_nothing(tmp_path: Path) -> 
     assert "--decimal" in amounts[2]
 
 
+def test_a_large_file_is_read_again_where_a_column_is_contested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the start of a column settles may be contradicted by the rest of the file."""
+    monkeypatch.setattr("fluid_build.sources.delimited.files.WORTH_A_GUESS", 0)
+    amounts, rates = columns(tmp_path, ["654.159", "1.5", "77.120"], ["46,88", "7,10", "3,50"])
+    assert (amounts[0], rates[0]) == ("VARCHAR", "DOUBLE")
+
+
+def test_files_of_a_table_with_different_conventions_settle_nothing(tmp_path: Path) -> None:
+    """A German and an American month: the amounts of neither can be read for sure."""
+    folder = tmp_path / "sales"
+    folder.mkdir()
+    (folder / "part_1.csv").write_text("no;amount;rate\n1;654.159;46,88\n")
+    (folder / "part_2.csv").write_text("no;amount;rate\n2;1.5;46.88\n")
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        assert [column.type for column in table.columns] == ["BIGINT", "VARCHAR", "VARCHAR"]
+
+
 def test_coordinates_next_to_amounts_follow_their_own_point(tmp_path: Path) -> None:
     """Where nearly all values have a decimal point, the one with three decimals has it too."""
     degrees = [*(f"52.5{i:03d}8" for i in range(20)), "13.405"]
@@ -179,13 +199,15 @@ def test_coordinates_next_to_amounts_follow_their_own_point(tmp_path: Path) -> N
         (["12,5-", "7,25"], ["-12.5", "7.25"]),
         (["\u221212,5", "7,25"], ["-12.5", "7.25"]),
         (["7,5 %", "12,25 %"], ["7.5", "12.25"]),
+        (["+7,5", "-12,25", "+0,5"], ["7.5", "-12.25", "0.5"]),
+        (["7,5", "#DIV/0!", "#NV"], ["7.5", None, None]),
         ([" 46,88", "3,5 "], ["46.88", "3.5"]),
         (["12,34,567.89", "1,234.5"], ["1234567.89", "1234.5"]),
         (["1\u202f234,56", "7,25"], ["1234.56", "7.25"]),
     ],
 )
 def test_numbers_are_read_without_what_surrounds_them(
-    tmp_path: Path, texts: list[str], values: list[str]
+    tmp_path: Path, texts: list[str], values: list[str | None]
 ) -> None:
     """Currencies, percent signs, trailing minus signs and parentheses are a spreadsheet's dress."""
     ((found, read, _),) = columns(tmp_path, texts)

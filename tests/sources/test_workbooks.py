@@ -66,6 +66,14 @@ def test_an_only_sheet_is_called_after_its_file(tmp_path: Path) -> None:
     assert list(tables(saved(tmp_path / "shop.xlsx", Sheet1=PLAIN))) == ["shop"]
 
 
+def test_names_of_sheets_and_columns_may_be_anything(tmp_path: Path) -> None:
+    """Quotes, braces and line breaks are read as they stand, a break as a blank."""
+    name = 'it\'s {{ 1 }} "q" \u00fc'
+    place = saved(tmp_path / "f.xlsx", **{name: [["a'b", 'c\nd "x"'], [1, 2]], "Other": PLAIN})
+    (table, _) = tables(place).values()
+    assert (table.name, list(types_of(table))) == (name, ["a'b", 'c d "x"'])
+
+
 def test_workbooks_stand_next_to_other_files(tmp_path: Path) -> None:
     """Sheets with the name of another table take their file's name as well; locks are no files."""
     (tmp_path / "orders.csv").write_text("a,b\n1,x\n2,y\n")

@@ -27,6 +27,8 @@ _CORE = f"(?:[0-9.,](?:[0-9.,{SPACES}]*[0-9])?)"
 _PLUS_OR_MINUS = f"(?:[+]|{_MINUS})?"
 _SHAPES = (
     f"{_MINUS}?{_BLANK}{_CORE}{_BLANK}{_MINUS}?",
+    # Whole numbers with a plus are as likely the codes of countries.
+    "[+][0-9]{1,3}(?:[.,][0-9]+)+",
     f"{_PLUS_OR_MINUS}{_BLANK}{_CURRENCY}{_BLANK}{_PLUS_OR_MINUS}{_BLANK}{_CORE}{_MINUS}?",
     f"{_PLUS_OR_MINUS}{_BLANK}{_CORE}{_MINUS}?{_BLANK}(?:{_CURRENCY}|%){_BLANK}{_MINUS}?",
 )
