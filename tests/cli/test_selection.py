@@ -288,3 +288,17 @@ def test_a_glob_needs_to_match_in_one_of_several_sources_only(fluid: Fluid, tmp_
     assert fluid("verify", tmp_path / "out").code == 0
     outcome = fluid(*command, "--exclude", "*_older", "-o", tmp_path / "other")
     assert (outcome.code, "No table matches *_older." in outcome.err) == (2, True)
+
+
+@pytest.mark.usefixtures("dbt")
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb", "postgres"])
+def test_dbt_reads_views_as_well(kind: str, place: Place, fluid: Fluid, tmp_path: Path) -> None:
+    """What it builds of a view is what the forge read of it."""
+    uri = place(kind, (*STATEMENTS, *VIEWS))
+    command = ("forge", "data-model", "from-source", "--uri", uri, "--views", "--include", "o*")
+    forged = fluid(*command, "-o", tmp_path / "out")
+    assert forged.code == 0, forged.err
+    verified = fluid("verify", tmp_path / "out", "--dbt", "--trust", "--uri", uri)
+    assert verified.code == 0, verified.out + verified.err
+    assert verified.out.count("order_names") == 2
+    assert verified.out.count("Proven.") == 2

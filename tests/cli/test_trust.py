@@ -103,6 +103,21 @@ def test_a_folder_never_chooses_a_server(
     assert (thief.connections, thief.passwords) == (0, [])
 
 
+def test_a_folder_never_chooses_a_mysql_server(
+    fluid: Fluid, folder: Path, thief: PasswordThief
+) -> None:
+    """It's named, and not contacted, nor is a file of this machine sent anywhere."""
+    location = f"mysql://reader@127.0.0.1:{thief.port}/shop"
+    lead_to(folder, location, "mysql")
+    outcome = fluid("verify", folder)
+    assert (outcome.code, outcome.out) == (2, "")
+    shown = " ".join(outcome.err.split())
+    assert f"(host 127.0.0.1, port {thief.port}, user reader, database shop)" in shown
+    lead_to(folder, f"{location}?ssl-key=/etc/passwd", "mysql")
+    assert fluid("verify", folder).code == 2
+    assert thief.connections == 0
+
+
 def test_the_command_to_paste_names_the_server(
     fluid: Fluid, folder: Path, thief: PasswordThief
 ) -> None:

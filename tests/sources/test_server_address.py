@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.sources.kinds import POSTGRES
+from fluid_build.sources.kinds import MYSQL, POSTGRES
 from fluid_build.sources.server_address import ServerAddress, server_address
 from fluid_build.sources.uri import locate
 
@@ -72,3 +72,15 @@ def test_what_cannot_be_shown_whole_is_refused(dsn: str) -> None:
     """Services, files, passwords and strings inside strings could lead elsewhere than it seems."""
     with pytest.raises(ValueError, match="it"):
         server_address(dsn, POSTGRES)
+
+
+def test_a_mysql_uri_is_written_as_its_client_reads_it() -> None:
+    """The usual scheme, and paths in parameters percent-encoded; what is encoded stays so."""
+    address = locate("mariadb://me@db:3307/shop?socket=/run/my.sock&ssl-mode=required")
+    assert address.kind is MYSQL
+    assert address.place == "mysql://me@db:3307/shop?socket=%2Frun%2Fmy.sock&ssl-mode=required"
+    assert locate(address.place).place == address.place
+    parts = server_address(address.place, MYSQL)
+    assert (parts.host, parts.port, parts.user, parts.database) == ("db", "3307", "me", "shop")
+    with pytest.raises(ValueError, match="it sets ssl-key"):
+        server_address("mysql://me@db/shop?ssl-key=/etc/passwd", MYSQL)
