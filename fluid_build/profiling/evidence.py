@@ -153,6 +153,8 @@ def describe_declared(inclusion: Inclusion, child: MeasuredTable, parent: Measur
     """Return what the data says about a declared reference, as a sentence without its full stop."""
     if not inclusion.is_measured:
         return f"declared by the source; {_describe_unmeasured(parent)}"
+    if was_nested(child) and not inclusion.orphans:
+        return f"its rows were nested in those of {parent.name}"
     part = _part_of_rows(child, parent)
     if not inclusion.orphans:
         held = f", and held in {counted(inclusion.rows, 'row')}{part}" if part else ""
@@ -160,6 +162,12 @@ def describe_declared(inclusion: Inclusion, child: MeasuredTable, parent: Measur
     verb = "violates" if inclusion.orphans == 1 else "violate"
     rows = f"{counted(inclusion.orphans, 'row')}{part}"
     return f"declared by the source, but {rows} {verb} it"
+
+
+def was_nested(table: MeasuredTable) -> bool:
+    """Return whether a table's declared keys come from how nested data was split."""
+    split = table.stats.table.split
+    return split is not None and not split.is_root
 
 
 def _describe_unmeasured(parent: MeasuredTable) -> str:

@@ -101,7 +101,17 @@ def _declared_key(table: MeasuredTable) -> KeyChoice | None:
     key = table.stats.table.primary_key
     if not key or not set(key) <= set(table.by_name):
         return None
-    return KeyChoice(key, math.inf, "declared by the source")
+    return KeyChoice(key, math.inf, _declared_reason(table))
+
+
+def _declared_reason(table: MeasuredTable) -> str:
+    """Return where a key that isn't chosen comes from: the source, or how its data was split."""
+    split = table.stats.table.split
+    if split is None or (split.is_root and not split.documents.is_numbered):
+        return "declared by the source"
+    if split.is_root:
+        return "it numbers the rows in the order that they were read"
+    return "the key of the row that it was nested in, and the position there"
 
 
 def _set_primary_key(selected: SelectedKeys, table: MeasuredTable, choice: KeyChoice) -> None:

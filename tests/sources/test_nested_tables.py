@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
 from fluid_build.transform.proof.nested_documents import prove_nested
@@ -242,3 +243,16 @@ def test_references_to_a_split_table_still_hold(tmp_path: Path) -> None:
         "INSERT INTO b VALUES (1, 1, [2])",
     ) as source:
         assert named(source, "b").foreign_keys == (DeclaredForeignKey(("a_id",), "a", ("id",)),)
+
+
+def test_keys_that_splitting_makes_are_not_called_declared_by_the_source(tmp_path: Path) -> None:
+    """The reason says where they come from."""
+    with database(tmp_path, "CREATE TABLE t AS SELECT unnest([[1, 2], [3]]) AS l") as source:
+        profile = profile_source(source)
+    root, child = profile.tables
+    assert root.primary_key_reason == "it numbers the rows in the order that they were read"
+    assert child.primary_key_reason == (
+        "the key of the row that it was nested in, and the position there"
+    )
+    (reference,) = profile.foreign_keys
+    assert reference.evidence.reason == "its rows were nested in those of t"
