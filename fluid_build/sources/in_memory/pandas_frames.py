@@ -4,10 +4,10 @@ import json
 import math
 import sys
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, TypeGuard
 
 import duckdb
@@ -21,10 +21,12 @@ _READABLE_KINDS = frozenset("biufMm")
 """NumPy's letters of boolean, whole, unsigned, floating, datetime and timedelta."""
 _LARGEST_EXACT = 2**53
 """Whole numbers up to here are exact in a float64."""
+_PYTHON_TYPES: Mapping[str, type] = {"boolean": bool, "whole number": int, "number": float}
+"""What DuckDB knows of values that NumPy has types of its own for."""
 _FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "boolean"),
     (Integral, "whole number"),
-    (float, "number"),
+    (Real, "number"),
     (Decimal, "decimal"),
     (str, "text"),
     ((bytes, bytearray, memoryview), "bytes"),
@@ -36,6 +38,8 @@ _FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     ((dict, list, tuple, set, frozenset), "nested value"),
 )
 """What an object column may hold, the narrower types before those that include them."""
+_NUMPY_FAMILIES = {"ndarray": "nested value", "bool": "boolean", "bool_": "boolean"}
+"""The types of NumPy that are none of Python's."""
 
 
 def is_pandas_frame(table: object) -> TypeGuard[Any]:
@@ -152,12 +156,32 @@ def _readable_object_column(values: Any) -> tuple[Any, str, str]:
     if families == {"timestamp"} and len({each.tzinfo is None for each in present}) > 1:
         note = "Some of its times have a time zone and some haven't; read as text."
         return values.map(str, na_action="ignore"), "", note
-    return values, "", ""
+    if families == {"decimal"}:
+        return _readable_decimals(values, present)
+    numeric = _PYTHON_TYPES.get("number" if "number" in families else "".join(families))
+    return values if numeric is None else _converted_objects(values, numeric), "", ""
+
+
+def _converted_objects(values: Any, convert: Callable[[Any], object]) -> Any:
+    """Return a column of converted objects; ``map`` would make whole numbers with nulls floats."""
+    converted = [
+        convert(value) if is_present else None
+        for value, is_present in zip(values, values.notna(), strict=True)
+    ]
+    return type(values)(converted, index=values.index, name=values.name, dtype=object)
+
+
+def _readable_decimals(values: Any, present: Any) -> tuple[Any, str, str]:
+    """Return decimals as they are; DuckDB takes a column with one that isn't finite for floats."""
+    if all(value.is_finite() for value in present):
+        return values.where(values.notna(), None), "", ""
+    note = "Some of its decimals are infinite; read as text."
+    return values.map(str, na_action="ignore"), "", note
 
 
 def _family(kind: type) -> str:
-    if kind.__name__ == "ndarray":
-        return "nested value"
+    if kind.__module__ == "numpy" and kind.__name__ in _NUMPY_FAMILIES:
+        return _NUMPY_FAMILIES[kind.__name__]
     return next((family for types, family in _FAMILIES if issubclass(kind, types)), "other")
 
 
