@@ -125,9 +125,9 @@ class Opening:
 def _configured_credential(name: str) -> Mapping[str, object]:
     """Return what the configuration says of a named credential."""
     # Most sources have none, and don't wait for this import.
-    from fluid_build.copilot.unified_config import current_config
+    from fluid_build.copilot.unified_config import credential_settings
 
-    return current_config().sources.sources.get(name, {})
+    return credential_settings(name)
 
 
 def opening(source: SourceLike, settings: OpenSettings) -> Opening:

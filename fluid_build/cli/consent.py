@@ -15,7 +15,7 @@ from fluid_build.cli import messages
 from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import NotTrustedError
 from fluid_build.secrets import redact
-from fluid_build.sources.kinds import KINDS, POSTGRES, RemoteFilesKind, ServerKind
+from fluid_build.sources.kinds import KINDS, POSTGRES, CatalogKind, RemoteFilesKind, ServerKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.server_address import ServerAddress, server_address
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource, place_of
@@ -32,6 +32,8 @@ def allowed_place(
     """
     place = place_of(source, folder)
     kind = KINDS[source.kind]
+    if isinstance(kind, CatalogKind):
+        return _allowed_catalog(place, kind, command, name)
     if isinstance(kind, ServerKind):
         return _allowed_server(place, kind, command, name)
     if isinstance(kind, RemoteFilesKind):
@@ -75,6 +77,20 @@ def _allowed_url(place: str, kind: RemoteFilesKind, command: Sequence[str], name
         " network.",
         hint="If that is where the data is, run:",
         command=[*command, "--uri", named_uri(name, url)],
+    )
+    return place
+
+
+def _allowed_catalog(place: str, kind: CatalogKind, command: Sequence[str], name: str) -> str:
+    address = redact(place)
+    _confirm(
+        f"{MANIFEST_FILE} says that the data is in {kind.label}, at {address}.",
+        {},
+        "Ask it, with the credential that the address names?",
+        refusal=f"{MANIFEST_FILE} names a catalog ({address}), and a folder may never choose where"
+        " a login is sent.",
+        hint="If that is where the data is, run:",
+        command=[*command, "--uri", named_uri(name, address)],
     )
     return place
 

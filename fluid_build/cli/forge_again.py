@@ -14,7 +14,7 @@ from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, Dimensio
 from fluid_build.modeling.dimensional.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.conventions import Conventions
-from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, RemoteKind
+from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, CatalogKind, RemoteKind
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
@@ -29,7 +29,11 @@ def forge_again(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
     parts = manifest.source.parts or {"": manifest.source}
     is_ddl = manifest.source.kind == DDL.name
     places = {name: _place(source, folder) for name, source in parts.items()}
-    has_server = any(isinstance(KINDS[source.kind], RemoteKind) for source in parts.values())
+    kinds = [KINDS[source.kind] for source in parts.values()]
+    # A catalog's address names its credential, and needs no password.
+    has_server = any(
+        isinstance(kind, RemoteKind) and not isinstance(kind, CatalogKind) for kind in kinds
+    )
     sources = (
         ("from-ddl", places[""])
         if is_ddl

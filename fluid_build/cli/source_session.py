@@ -22,9 +22,9 @@ from fluid_build.temporary import owned_folder
 def configured_credential(name: str) -> Mapping[str, object]:
     """Return what the configuration says of a named credential."""
     # Most sources have none, and don't wait for this import.
-    from fluid_build.copilot.unified_config import current_config
+    from fluid_build.copilot.unified_config import credential_settings
 
-    return current_config().sources.sources.get(name, {})
+    return credential_settings(name)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from fluid_build.report.page.page_file import is_page, write_page
 from fluid_build.report.page.run_facts import RunFacts
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
-from fluid_build.sources.kinds import IN_MEMORY, KINDS, RemoteKind
+from fluid_build.sources.kinds import IN_MEMORY, KINDS, CatalogKind, RemoteKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.text import as_sentence, not_an_option
 from fluid_build.transform.plan.elements import TransformPlan
@@ -229,6 +229,8 @@ def _uris(source: ManifestSource, folder: Path) -> Iterator[tuple[str, str]]:
         label = f"{name}=" if name else ""
         if part.location is None:
             yield f"{label}{_SOURCE}", _WHERE
+        elif isinstance(KINDS[part.kind], CatalogKind):
+            yield f"{label}{part.location}", "log in to the catalog"
         elif isinstance(KINDS[part.kind], RemoteKind):
             yield f"{label}{part.location}", "add the password"
         elif stray(str(folder / part.location), folder) is not None:

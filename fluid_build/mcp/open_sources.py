@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from fluid_build.agent_loop.workspace import FileStates
+from fluid_build.copilot.unified_config import credential_settings
 from fluid_build.errors import UsageError
 from fluid_build.forging.stages import measure
 from fluid_build.mcp.jobs import Job
@@ -164,4 +165,9 @@ def _open(place: Place, job: Job) -> Source:
     if len(place.requests) > 1:
         return open_several(place.requests, on_progress=job.report)
     (request,) = place.requests
-    return open_source(request.address, on_progress=job.report, **request.read.as_settings())
+    return open_source(
+        request.address,
+        on_progress=job.report,
+        settings=credential_settings,
+        **request.read.as_settings(),
+    )

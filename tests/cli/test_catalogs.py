@@ -162,7 +162,7 @@ def test_the_contract_is_valid_and_the_folder_can_be_reviewed(folder: Path, flui
 def test_verify_asks_before_a_login_is_sent(folder: Path, fluid: Fluid) -> None:
     outcome = fluid("verify", folder)
     assert outcome.code == 2
-    assert "a folder may never choose a server" in outcome.err
+    assert "a folder may never choose where a login is sent" in outcome.err
     again = json.loads((folder / "forge.json").read_text())["source"]["location"]
     outcome = fluid("verify", folder, "--uri", again)
     assert outcome.code == 1

@@ -19,6 +19,7 @@ from fluid_build.copilot.unified_config.schema import (
 from fluid_build.copilot.unified_config.settings import (
     Origin,
     Setting,
+    credential_settings,
     current_config,
     last_valid_config,
     list_settings,
@@ -41,6 +42,7 @@ __all__ = [
     "Setting",
     "SourcesConfig",
     "UnifiedConfig",
+    "credential_settings",
     "current_config",
     "fluid_home",
     "last_valid_config",

@@ -117,6 +117,11 @@ def current_config() -> UnifiedConfig:
     return _latest[1]
 
 
+def credential_settings(name: str) -> Mapping[str, object]:
+    """Return what the settings say of a source or credential of that name; nothing without it."""
+    return current_config().sources.sources.get(name, {})
+
+
 def last_valid_config() -> UnifiedConfig:
     """Return this process's settings, or the latest that were valid where they aren't now.
 

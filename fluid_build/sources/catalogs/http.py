@@ -146,6 +146,21 @@ class JsonClient:
         """Return the JSON that answers a JSON document; the errors are those of ``get``."""
         return self._retried("POST", path, None, body)
 
+    def token(self, url: str, login: tuple[str, str], form: Mapping[str, str]) -> JsonValue:
+        """Return the JSON that answers a form, sent with a name and a password to log in."""
+        import httpx
+
+        try:
+            with self._client.stream("POST", url, data=dict(form), auth=login) as answer:
+                content = self._read(answer)
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from None
+        try:
+            self._check_status(answer, content)
+        except _TryAgainError as busy:
+            raise busy.error from None
+        return self._parsed(content)
+
     def _retried(
         self, method: str, path: str, params: Mapping[str, str] | None, body: JsonObject | None
     ) -> JsonValue:

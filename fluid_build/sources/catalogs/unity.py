@@ -57,7 +57,9 @@ class UnityCatalog:
         host = chosen_host(
             self.address, credential, _TITLE, os.environ.get("DATABRICKS_HOST", "").strip()
         )
-        endpoint = Endpoint(_TITLE, base_url(host, _TITLE), bearer(_token(credential)), credential)
+        url = base_url(host, _TITLE)
+        token = _token(credential) or _service_principal_token(url, credential)
+        endpoint = Endpoint(_TITLE, url, bearer(token), credential)
         with JsonClient(endpoint) as client:
             catalog = self.address.part(0) or credential.get("catalog")
             return _Reading(client, selection, catalog, self.address.part(1)).snapshot()
@@ -249,6 +251,21 @@ def _token(credential: Credential) -> Secret | None:
     return Secret(from_environment) if from_environment else None
 
 
+def _service_principal_token(url: str, credential: Credential) -> Secret | None:
+    """Return the token of a Databricks service principal; None where the credential has none.
+
+    https://docs.databricks.com/aws/en/dev-tools/auth/oauth-m2m
+    """
+    name, secret = credential.get("client_id"), credential.secret("client_secret")
+    if not name or secret is None:
+        return None
+    form = {"grant_type": "client_credentials", "scope": "all-apis"}
+    with JsonClient(Endpoint(_TITLE, url, {}, credential)) as client:
+        answer = client.token(f"{url}/oidc/v1/token", (name, secret.reveal()), form)
+    token = token_of(answer, "access_token")
+    return Secret(token) if token else None
+
+
 def _with_profile(credential: Credential) -> Credential:
     """Return a credential with what a profile of the Databricks tools has, where it names one."""
     profile = credential.get("profile") or (credential.name if credential.is_empty else "")
@@ -263,9 +280,12 @@ def _with_profile(credential: Credential) -> Credential:
     if profile != "DEFAULT" and not profiles.has_section(profile):
         raise unknown_credential(profile, _TITLE, "token")
     settings = profiles[profile]
-    token = settings.get("token", "").strip()
+    plain, secret = (
+        {key: settings[key].strip() for key in keys if settings.get(key, "").strip()}
+        for keys in (("host", "client_id"), ("token", "client_secret"))
+    )
     return Credential(
         credential.name,
-        {"host": settings.get("host", "").strip(), **credential.fields},
-        {**({"token": Secret(token)} if token else {}), **credential.secrets},
+        {**plain, **credential.fields},
+        {**{key: Secret(value) for key, value in secret.items()}, **credential.secrets},
     )

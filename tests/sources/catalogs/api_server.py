@@ -68,7 +68,7 @@ def serving(handler: Handler) -> Iterator[Api]:
                 unquote(parts.path),
                 dict(parse_qsl(parts.query)),
                 {name.lower(): value for name, value in self.headers.items()},
-                json.loads(body) if body else None,
+                json.loads(body) if body.startswith(b"{") else body.decode(),
             )
             api.requests.append(request)
             answer = handler(request)

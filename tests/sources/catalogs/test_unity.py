@@ -1,6 +1,7 @@
 """Unity Catalog over its API: what the open-source server and Databricks say becomes a source."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,13 @@ from fluid_build.errors import (
 from fluid_build.sources import open_source
 from fluid_build.sources.catalog_facts import CatalogOwner
 from tests.sources.catalogs.api_server import Api, serving
-from tests.sources.catalogs.unity_api import TOKEN, databricks, open_source_server
+from tests.sources.catalogs.unity_api import (
+    PRINCIPAL,
+    PRINCIPAL_SECRET,
+    TOKEN,
+    databricks,
+    open_source_server,
+)
 
 
 @pytest.fixture
@@ -102,6 +109,33 @@ def test_a_refused_token_is_an_error_without_the_token(
     assert "refused the credential lake (HTTP 401)" in refusal.value.message
     assert wrong not in f"{refusal.value.message} {refusal.value.hint}"
     assert workspace.requests[0].headers["authorization"] == f"Bearer {wrong}"
+
+
+def test_a_service_principal_gets_a_token_of_its_own(
+    workspace: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FLUID_CREDENTIAL_LAKE_TOKEN")
+    monkeypatch.setenv("FLUID_CREDENTIAL_LAKE_CLIENT_ID", PRINCIPAL)
+    monkeypatch.setenv("FLUID_CREDENTIAL_LAKE_CLIENT_SECRET", PRINCIPAL_SECRET)
+    with open_source("unity:///shop/sales?login=lake") as source:
+        assert len(source.tables) == 2
+    monkeypatch.setenv("FLUID_CREDENTIAL_LAKE_CLIENT_SECRET", "another-secret")
+    with pytest.raises(SourceUnreachableError, match="refused") as refusal:
+        open_source("unity:///shop/sales?login=lake")
+    assert "another-secret" not in str(refusal.value)
+
+
+def test_a_profile_of_databricks_is_a_credential(
+    workspace: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABRICKS_CONFIG_FILE", str(tmp_path / "databrickscfg"))
+    (tmp_path / "databrickscfg").write_text(
+        f"[team]\nhost = http://{workspace.host}\ntoken = {TOKEN}\n"
+    )
+    with open_source("unity:///shop/sales?login=team") as source:
+        assert len(source.tables) == 2
+    with pytest.raises(UsageError, match="no credential other"):
+        open_source("unity:///shop/sales?login=other")
 
 
 def test_a_credential_goes_to_no_other_host(workspace: Api) -> None:

@@ -1,9 +1,12 @@
 """Unity Catalog as its open-source server and Databricks publish it, with one small shop."""
 
+import base64
+
 from tests.sources.catalogs.api_server import NOT_FOUND, Answer, Handler, Request
 
 API = "/api/2.1/unity-catalog"
 TOKEN = "dapi-a-token-of-the-test"
+PRINCIPAL, PRINCIPAL_SECRET = "a-principal", "dose-a-secret-of-the-test"
 
 
 def _column(name: str, type_text: str, position: int, **more: object) -> dict[str, object]:
@@ -82,6 +85,11 @@ def open_source_server(request: Request) -> Answer:
 
 def databricks(request: Request) -> Answer:
     """Answer as Databricks does, to its token alone."""
+    if request.path == "/oidc/v1/token":
+        login = base64.b64encode(f"{PRINCIPAL}:{PRINCIPAL_SECRET}".encode()).decode()
+        is_known = request.headers.get("authorization") == f"Basic {login}"
+        is_known = is_known and "grant_type=client_credentials" in request.body
+        return Answer({"access_token": TOKEN}) if is_known else Answer({"error": "no"}, 401)
     if request.headers.get("authorization") != f"Bearer {TOKEN}":
         document = {"error_code": "UNAUTHENTICATED", "message": f"{TOKEN} isn't valid"}
         return Answer(document, 401)
