@@ -9,7 +9,8 @@ import duckdb
 from fluid_build.profiling.measured_tables import MeasuredColumn
 from fluid_build.profiling.query_failures import reading
 from fluid_build.profiling.value_cache import ValueCache, ValueCounts
-from fluid_build.sources.server_keys import MOST_VALUES
+from fluid_build.sources.server_keys import MOST_VALUES, PLAIN_TEXT
+from fluid_build.sources.sql import literal
 
 _HARD_TO_CONVERT = frozenset({"UHUGEINT", "BIGNUM"})
 """Types of whole numbers too large for the others: converting them raises an error."""
@@ -90,7 +91,8 @@ def measure_at_server(
     with reading(cache.connection, child):
         values = f"""
             SELECT value FROM (SELECT DISTINCT {text} AS value FROM {relation})
-            WHERE value IS NOT NULL ORDER BY hash(value), value LIMIT {MOST_VALUES}"""
+            WHERE regexp_full_match(value, {literal(PLAIN_TEXT)})
+            ORDER BY hash(value), value LIMIT {MOST_VALUES}"""
         matching = cache.keys.matching(parent[0].table.name, parent[0].name, values)
         if matching is None:
             return unmeasured

@@ -20,8 +20,12 @@ MOST_VALUES = 1_000
 MOST_LOOKUPS = 200
 """Lookups of a source, each of which scans a column at the server."""
 _WHOLE = re.compile(r"-?\d{1,38}")
-# The servers differ in how they escape text. Values that need it aren't looked up.
-_PLAIN_TEXT = re.compile(r"[^'\"\\\x00-\x1f\x7f]{0,200}")
+PLAIN_TEXT = r"[ !#-&(-\[\]-~]{1,200}"
+"""What every server reads alike between quotes: ASCII without quotes and backslashes.
+
+SQL Server takes other letters for those of a code page, and Oracle no text for NULL.
+"""
+_PLAIN_TEXT = re.compile(PLAIN_TEXT)
 _WHOLE_TYPES = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,0\)")
 
 

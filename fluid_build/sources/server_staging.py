@@ -6,7 +6,7 @@ the server, and settled here afterwards.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -14,18 +14,19 @@ from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 import duckdb
 
 from fluid_build.progress import OnProgress, Progress
-from fluid_build.sources.base import Column, DeclaredForeignKey, SampledRows, Skipped, Table
+from fluid_build.sources.base import Column, DeclaredForeignKey, Skipped, Table
 from fluid_build.sources.decimals import Settled, settle_decimal, settle_whole
 from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
 from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason
 from fluid_build.sources.loose_types import LooseType, settle_loosely
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.query_progress import following
-from fluid_build.sources.row_limits import RowLimit, RowLimiter, first_rows
+from fluid_build.sources.row_limits import RowLimiter, first_rows
 from fluid_build.sources.server_keys import ServerKeys
 from fluid_build.sources.server_rows import ServerQueryError, ServerRows
 from fluid_build.sources.sql import quote
 from fluid_build.sources.table_choice import TableName
+from fluid_build.sources.table_sampling import TableSampling, sample_notes
 from fluid_build.sources.timestamps import Moment, settle_moment
 from fluid_build.text import counted
 
@@ -180,8 +181,7 @@ class ServerStaging(Generic[C]):
         container: str = "",
     ) -> None:
         self._connection = connection
-        self._sample = sample
-        self._limiter = limiter
+        self._sampling = TableSampling(sample, limiter)
         self._container = container
         self._rows = rows
         self._dialect = dialect
@@ -336,7 +336,7 @@ class ServerStaging(Generic[C]):
             f"COUNT(CASE WHEN {doubts[alias]} THEN 1 END) AS c{i}"
             for i, alias in enumerate(aliases)
         )
-        limit = self._limit(table.catalog)
+        limit = self._sampling.limit(table.catalog)
         read = " ".join(
             filter(None, ("SELECT * FROM", self._place(table), limit.after_table, limit.at_end))
         )
@@ -351,41 +351,14 @@ class ServerStaging(Generic[C]):
 
     def _server_sql(self, table: _Planned[C]) -> str:
         columns = ", ".join(f"{r.expression} AS c{i}" for i, r in enumerate(table.requests))
-        limit = self._limit(table.catalog)
+        limit = self._sampling.limit(table.catalog)
         parts = ("SELECT", limit.before_columns, columns, "FROM", self._place(table))
         return " ".join(filter(None, (*parts, limit.after_table, limit.at_end)))
-
-    def _limit(self, table: ServerTable[C]) -> RowLimit:
-        if self._sample is None or self._is_small(table):
-            return RowLimit()
-        return self._limiter(table, self._sample)
-
-    def _is_small(self, table: ServerTable[C]) -> bool:
-        """Whether the server knows that a table has no more rows than are read at most."""
-        is_known = table.rows is not None and not table.is_estimate
-        return is_known and (table.rows or 0) <= (self._sample or 0)
-
-    def _sampled(self, table: _Planned[C]) -> SampledRows | None:
-        """Return which part of a table was read; None where all of it was.
-
-        All of it was where the first rows were asked for, and there were fewer than asked for.
-        """
-        limit = self._limit(table.catalog)
-        if self._sample is None or limit == RowLimit():
-            return None
-        row = self._connection.execute(f"SELECT count(*) FROM {table.relation}").fetchone()
-        rows = int(row[0]) if row else 0
-        if not limit.after_table and rows < self._sample:
-            return None
-        total = table.catalog.rows
-        if total is not None and total <= rows:
-            return SampledRows(rows) if table.catalog.is_estimate else None
-        return SampledRows(rows, total, table.catalog.is_estimate)
 
     def _table(self, planned: _Planned[C], names: Mapping[tuple[str, str], str]) -> Table:
         catalog = planned.catalog
         settled = self._settle_text(planned)
-        sampled = self._sampled(planned)
+        sampled = self._sampling.part_read(self._connection, catalog, planned.relation)
         types = dict(
             self._connection.execute(
                 f"SELECT column_name, column_type FROM (DESCRIBE {planned.relation})"
@@ -419,7 +392,7 @@ class ServerStaging(Generic[C]):
             ),
             schema=catalog.schema,
             comment=catalog.comment,
-            notes=(*notes, *catalog.notes, *_sample_notes(sampled)),
+            notes=(*notes, *catalog.notes, *sample_notes(sampled)),
             origin=self._origin(planned, types),
             sampled=sampled,
         )
@@ -473,16 +446,6 @@ class ServerStaging(Generic[C]):
                 return None
             case loose_type:
                 return settle_loosely(self._connection, relation, column, loose_type)
-
-
-def _sample_notes(sampled: SampledRows | None) -> Iterator[str]:
-    if sampled is not None:
-        about = "about " if sampled.is_estimate else ""
-        of_total = "" if sampled.total is None else f" of {about}{sampled.total:,}"
-        yield (
-            f"Only a sample was read, {counted(sampled.rows, 'row')}{of_total}: what is said of its"
-            " values holds in the sample, and isn't proven for the other rows."
-        )
 
 
 def _copy_sql(table: _Planned[C], rows: str) -> str:

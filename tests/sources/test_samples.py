@@ -88,6 +88,23 @@ def test_an_orphan_that_the_server_confirms_is_counted(shop: PostgresDatabase) -
     assert "rows of a sample violate it" in reference.evidence.reason
 
 
+def test_only_values_that_every_server_reads_alike_are_looked_up(
+    postgres: PostgresDatabase,
+) -> None:
+    """Quotes, backslashes and other scripts are left out, and aren't taken for orphans."""
+    postgres.run(r"""
+        CREATE TABLE places (code text PRIMARY KEY);
+        INSERT INTO places SELECT 'p' || i FROM generate_series(1, 3000) i;
+        INSERT INTO places VALUES ('it''s'), ('a\b'), ('Zürich'), ('"q"');
+        CREATE TABLE trips (id int PRIMARY KEY, place_code text REFERENCES places (code));
+        INSERT INTO trips SELECT i, 'p' || (i % 3000 + 1) FROM generate_series(1, 100) i;
+        INSERT INTO trips VALUES (101, 'it''s'), (102, 'a\b'), (103, 'Zürich'), (104, '"q"');
+        ANALYZE""")
+    evidence = _reference(_profile(postgres.uri, 500), "place_code").evidence
+    assert (evidence.rows, evidence.orphans, evidence.nulls) == (100, 0, 0)
+    assert evidence.reason == ("declared by the source, and held in 100 rows that were looked up")
+
+
 def test_a_table_that_has_fewer_rows_is_read_as_ever(shop: PostgresDatabase) -> None:
     """A sample larger than every table changes nothing."""
     assert _profile(shop.uri, 100_000) == _profile_whole(shop.uri)
