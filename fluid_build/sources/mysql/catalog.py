@@ -1,6 +1,6 @@
 """What a MySQL or MariaDB database declares, read from its information_schema."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -13,6 +13,9 @@ Query: TypeAlias = Callable[[str], Rows]
 
 Place: TypeAlias = tuple[str, str]
 """A table's database and name."""
+
+ForeignKey: TypeAlias = tuple[tuple[str, ...], str, str, tuple[str, ...]]
+"""Columns, and the database, table and columns that they refer to."""
 
 SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
 _TABLE_TYPES = ("BASE TABLE", "SYSTEM VERSIONED")
@@ -121,6 +124,7 @@ def read_tables(
         return []
     primary, unique = _keys(query, schemas)
     foreign = _foreign_keys(query, schemas)
+    key_columns = _key_columns(primary, foreign)
     columns = _columns(query, server, schemas)
     partly = _partly_readable(query)
     types = (*_TABLE_TYPES, *(("VIEW",) if views else ()))
@@ -148,7 +152,7 @@ def read_tables(
                 readable=bool(readable) or not hidden,
                 # The comment on a view is the word VIEW.
                 comment=None if is_view else _text(comment) or None,
-                columns=_with_keys(readable, primary.get(place), foreign.get(place, ())),
+                columns=_with_keys(readable, key_columns.get(place, ())),
                 primary_key=_within(readable, primary.get(place, ())),
                 unique_keys=tuple(
                     key for key in unique.get(place, ()) if _within(readable, key) == key
@@ -210,14 +214,24 @@ def _within(columns: Sequence[CatalogColumn], key: Sequence[str]) -> tuple[str, 
 
 
 def _with_keys(
-    columns: Sequence[CatalogColumn],
-    primary: tuple[str, ...] | None,
-    foreign: Iterable[tuple[tuple[str, ...], str, str, tuple[str, ...]]],
+    columns: Sequence[CatalogColumn], names: Collection[str]
 ) -> tuple[CatalogColumn, ...]:
-    names = {*(primary or ()), *(name for key in foreign for name in key[0])}
+    """Return the columns, with those of the names marked as parts of keys or references."""
     return tuple(
         replace(column, is_key=True) if column.name in names else column for column in columns
     )
+
+
+def _key_columns(
+    primary: Mapping[Place, tuple[str, ...]], foreign: Mapping[Place, tuple[ForeignKey, ...]]
+) -> dict[Place, set[str]]:
+    """Return the columns of each table that are in its primary key or either end of a reference."""
+    names = {place: set(key) for place, key in primary.items()}
+    for place, keys in foreign.items():
+        for own, to_schema, to_table, theirs in keys:
+            names.setdefault(place, set()).update(own)
+            names.setdefault((to_schema, to_table), set()).update(theirs)
+    return names
 
 
 def _columns(
@@ -313,9 +327,7 @@ def _keys(
     return primary, unique
 
 
-def _foreign_keys(
-    query: Query, schemas: Sequence[str]
-) -> dict[Place, tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]]:
+def _foreign_keys(query: Query, schemas: Sequence[str]) -> dict[Place, tuple[ForeignKey, ...]]:
     rows = query(
         "SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA,"
         " REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME"
@@ -327,7 +339,7 @@ def _foreign_keys(
     for schema, table, name, column, to_schema, to_table, to_column in rows:
         constraint = tuple(map(_text, (schema, table, name, to_schema, to_table)))
         constraints.setdefault(constraint, []).append((_text(column), _text(to_column)))
-    result: dict[Place, tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]] = {}
+    result: dict[Place, tuple[ForeignKey, ...]] = {}
     for (schema, table, _, to_schema, to_table), pairs in constraints.items():
         own, theirs = (tuple(names) for names in zip(*pairs, strict=True))
         key = (own, to_schema, to_table, theirs)

@@ -14,12 +14,11 @@ _NUMBERS = (
 _TEXTS = ("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set")
 _BYTES = ("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob")
 _DATES = ("date", "datetime", "timestamp")
-# MariaDB names the last one differently, and the scanner then takes its bytes for text.
+# MariaDB calls the last of them geometrycollection, whose bytes the scanner takes for text.
 _PLAIN_SHAPES = (
     "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
     "geomcollection",
 )  # fmt: skip
-_SHAPES = (*_PLAIN_SHAPES, "geometrycollection")
 _ZERO_DATE = "'0000-00-00%'"
 
 
