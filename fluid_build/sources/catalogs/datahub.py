@@ -133,15 +133,15 @@ class DataHubCatalog:
 
     def fetch(self, selection: Selection) -> CatalogSnapshot:
         """Return the selected datasets with their owners, domains, tags, terms and lineage."""
-        given = self.credential
-        if given.name and given.is_empty:
-            raise unknown_credential(given.name, _TITLE, "token")
-        environment = "" if given.name else os.environ.get("DATAHUB_GMS_URL", "").strip()
-        host = chosen_host(self.address, given, _TITLE, environment)
-        token = given.secret("token") or _token_of_environment(given)
+        credential = self.credential
+        if credential.name and credential.is_empty:
+            raise unknown_credential(credential.name, _TITLE, "token")
+        environment = "" if credential.name else os.environ.get("DATAHUB_GMS_URL", "").strip()
+        host = chosen_host(self.address, credential, _TITLE, environment)
+        token = credential.secret("token") or _token_of_environment(credential)
         url = base_url(host, _TITLE)
-        platform = self.address.part(0) or given.get("platform")
-        with JsonClient(Endpoint(_TITLE, url, bearer(token), given)) as client:
+        platform = self.address.part(0) or credential.get("platform")
+        with JsonClient(Endpoint(_TITLE, url, bearer(token), credential)) as client:
             tables = tuple(_tables(client, platform, selection))
         schemas = {table.schema for table in tables}
         return CatalogSnapshot(

@@ -42,11 +42,11 @@ class DataMeshManagerCatalog:
 
     def fetch(self, selection: Selection) -> CatalogSnapshot:
         """Return the tables of the selected data products, with their teams, domains and tags."""
-        given = self.credential
-        if given.name and given.is_empty:
-            raise unknown_credential(given.name, _TITLE, "api_key")
-        host = chosen_host(self.address, given, _TITLE, _HOST)
-        endpoint = Endpoint(_TITLE, base_url(host, _TITLE), _headers(given), given)
+        credential = self.credential
+        if credential.name and credential.is_empty:
+            raise unknown_credential(credential.name, _TITLE, "api_key")
+        host = chosen_host(self.address, credential, _TITLE, _HOST)
+        endpoint = Endpoint(_TITLE, base_url(host, _TITLE), _headers(credential), credential)
         with JsonClient(endpoint) as client:
             return _Reading(client, selection).snapshot(self.address.part(0))
 

@@ -60,9 +60,9 @@ class DataplexCatalog:
 
     def fetch(self, selection: Selection) -> CatalogSnapshot:
         """Return the selected tables with their schema, contacts, aspects and lineage."""
-        given = self.credential
-        project = self.address.host or given.get("project")
-        location = self.address.part(0) or given.get("location")
+        credential = self.credential
+        project = self.address.host or credential.get("project")
+        location = self.address.part(0) or credential.get("location")
         if not project or not location:
             raise UsageError(
                 "Dataplex needs a project and a location.",
@@ -70,10 +70,10 @@ class DataplexCatalog:
                 " fields project and location of the credential.",
             )
         group = self.address.part(1) or _GROUP
-        headers = bearer(google_token(given, _TITLE))
-        own = given.get("endpoint")
+        headers = bearer(google_token(credential, _TITLE))
+        own = credential.get("endpoint")
         entries, lineage = (
-            Endpoint(_TITLE, base_url(own or url, _TITLE), headers, given)
+            Endpoint(_TITLE, base_url(own or url, _TITLE), headers, credential)
             for url in (_ENTRIES, _LINEAGE)
         )
         place = f"/v1/projects/{quote(project)}/locations/{quote(location)}"
@@ -104,12 +104,12 @@ class _Reading:
 
     def tables(self, group: str) -> tuple[tuple[CatalogTable, ...], tuple[Skipped, ...]]:
         listed = [e for e in self._entries(group) if _is_table(e) and self._is_selected(e)]
-        tables: list[CatalogTable] = []
-        skipped: list[Skipped] = []
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for table in pool.map(self._table_or_reason, listed):
-                (tables if isinstance(table, CatalogTable) else skipped).append(table)  # type: ignore[arg-type]
-        return tuple(tables), tuple(skipped)
+            described = list(pool.map(self._table_or_reason, listed))
+        return (
+            tuple(each for each in described if isinstance(each, CatalogTable)),
+            tuple(each for each in described if isinstance(each, Skipped)),
+        )
 
     def _entries(self, group: str) -> Iterator[JsonObject]:
         token = ""
@@ -191,13 +191,13 @@ def _aspects(entry: JsonObject) -> dict[str, JsonObject]:
     A key is ``PROJECT.LOCATION.TYPE`` with ``@Schema.column`` for a column's.
     """
     aspects = member(entry, "aspects")
-    found: dict[str, JsonObject] = {}
+    by_type: dict[str, JsonObject] = {}
     for key, aspect in aspects.items() if isinstance(aspects, Mapping) else ():
         type_, at, path = key.partition("@")
         data = member(aspect, "data")
         name = f"{type_.rpartition('.')[2]}{at}{path}"
-        found[name] = data if isinstance(data, Mapping) else {}
-    return found
+        by_type[name] = data if isinstance(data, Mapping) else {}
+    return by_type
 
 
 def _labels(entry: JsonObject) -> dict[str, str]:

@@ -133,10 +133,10 @@ def _format_options(location: FilesLocation, columns: Sequence[Column]) -> list[
 
 def _csv_options(location: FilesLocation, columns: Sequence[Column]) -> list[str]:
     """Return how the serializers of Hive (LazySimpleSerDe, OpenCSVSerde) write a table."""
-    given = {name.lower(): value for name, value in location.options.items()}
-    delimiter = given.get("separatorchar") or given.get("field.delim") or ","
-    quoting = given.get("quotechar") or '"'
-    has_header = given.get("skip.header.line.count", "0") not in ("", "0")
+    settings = {name.lower(): value for name, value in location.options.items()}
+    delimiter = settings.get("separatorchar") or settings.get("field.delim") or ","
+    quoting = settings.get("quotechar") or '"'
+    has_header = settings.get("skip.header.line.count", "0") not in ("", "0")
     return [
         "auto_detect = false",
         f"delim = {literal(delimiter)}",

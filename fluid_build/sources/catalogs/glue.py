@@ -101,8 +101,8 @@ class GlueCatalog:
         """Return the parameters of DuckDB's secret for S3: the login that reads the catalog."""
         with _typed_errors(self.credential):
             session = _Reading(self.address, self.credential).session()
-            found = session.get_credentials()
-            login = found.get_frozen_credentials() if found else None
+            provider = session.get_credentials()
+            login = provider.get_frozen_credentials() if provider else None
         if login is None:
             return {}
         endpoint = self.credential.get("endpoint") or _s3_endpoint(session)
@@ -170,16 +170,16 @@ class _Reading:
         """Return the login: the credential's, or a profile's of AWS's own tools."""
         import boto3
 
-        given = self.credential
-        profile = given.get("profile")
-        region = self.address.host or given.get("region") or None
-        if given.name and given.is_empty:
-            if given.name not in boto3.Session().available_profiles:
-                raise _unknown_credential(given.name)
-            profile = given.name
-        secret, token = given.secret("secret_access_key"), given.secret("session_token")
+        credential = self.credential
+        profile = credential.get("profile")
+        region = self.address.host or credential.get("region") or None
+        if credential.name and credential.is_empty:
+            if credential.name not in boto3.Session().available_profiles:
+                raise _unknown_credential(credential.name)
+            profile = credential.name
+        secret, token = credential.secret("secret_access_key"), credential.secret("session_token")
         return boto3.Session(
-            aws_access_key_id=given.get("access_key_id") or None,
+            aws_access_key_id=credential.get("access_key_id") or None,
             aws_secret_access_key=secret.reveal() if secret else None,
             aws_session_token=token.reveal() if token else None,
             profile_name=profile or None,

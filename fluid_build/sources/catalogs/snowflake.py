@@ -90,19 +90,19 @@ class SnowflakeCatalog:
 
     def place(self) -> SnowflakePlace:
         """Return the database and the login: the credential's, or a connection's of its name."""
-        given = self.credential
-        database = self.address.part(0) or given.get("database")
-        if given.is_empty:
+        credential = self.credential
+        database = self.address.part(0) or credential.get("database")
+        if credential.is_empty:
             connections = connections_of_files()
-            if given.name and given.name not in connections:
-                raise unknown_credential(given.name, _TITLE, "password")
+            if credential.name and credential.name not in connections:
+                raise unknown_credential(credential.name, _TITLE, "password")
             return snowflake_place(
-                f"snowflake://{given.name or self.address.host}/{database}", connections
+                f"snowflake://{credential.name or self.address.host}/{database}", connections
             )
-        account = given.get("account")
+        account = credential.get("account")
         if account and self.address.host and account.lower() != self.address.host.lower():
             raise UsageError(
-                f"The credential {given.name} is for {account}, not for {self.address.host}.",
+                f"The credential {credential.name} is for {account}, not for {self.address.host}.",
                 hint="Pass the credential of that account, or leave the account out.",
             )
         database = database or os.environ.get("SNOWFLAKE_DATABASE", "")
@@ -110,9 +110,9 @@ class SnowflakeCatalog:
             raise UsageError(
                 "The Snowflake database isn't known.",
                 hint="Put it in the address, such as snowflake-catalog:///SALES, or set the field"
-                f" database of the credential {given.name}.",
+                f" database of the credential {credential.name}.",
             )
-        arguments = _arguments(given)
+        arguments = _arguments(credential)
         arguments.setdefault("account", self.address.host)
         return SnowflakePlace("", database, self.address.part(1), arguments)
 
@@ -146,11 +146,11 @@ class _Reading:
 
     def snapshot(self, requested: str) -> CatalogSnapshot:
         existing = schema_names(self.client.query, self.database)
-        wanted = requested if requested in existing else requested.upper()
+        existing_name = requested if requested in existing else requested.upper()
         schemas = [
             schema
             for schema in existing
-            if (not requested or schema == wanted) and self.selection.takes_schema(schema)
+            if (not requested or schema == existing_name) and self.selection.takes_schema(schema)
         ]
         tables = [
             table
