@@ -327,6 +327,19 @@ def test_an_open_document_is_a_workbook_too(tmp_path: Path) -> None:
     assert rows_of(place, "f") == [(1, "Ann"), (2, "Bob")]
 
 
+def test_repeated_cells_of_an_open_document_are_counted_before_they_are_read(
+    tmp_path: Path,
+) -> None:
+    """A file of a few hundred bytes may say that it has ten thousand million numbers."""
+    cells = (
+        '<table:table-row table:number-rows-repeated="1000000"><table:table-cell'
+        ' table:number-columns-repeated="10000" office:value-type="float" office:value="1"/>'
+        "</table:table-row>"
+    )
+    with pytest.raises(SourceUnreadableError, match="FLUID_MAX_CELLS"):
+        tables(open_document(tmp_path / "f.ods", PLAIN, cells))
+
+
 XLS = (
     "eNrtWE1oE0EU/vYvf/QnqanQCiUUrBrbgnjx0saW1p5Sqgj+IGja5hAaNyXJRQ9arTkKgifFS6EevFS9+IMKCoIe"
     "hIoeBEFs9NiToOChzfrey66msUIDGqjsF+bNzJs337zZeTM72deLoaW5u+1FVKEfGkqWH54KnULJ71SCoHbL4qKT"

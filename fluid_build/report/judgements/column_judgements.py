@@ -16,6 +16,7 @@ _COIN_TOSS = 0.5
 _NAMED_PERSONAL = 0.6
 """How sure a name alone is, set by hand: only to order the questions."""
 _DATE = re.compile(r"\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})")
+_BARE_NUMBER = re.compile(r"[-0-9.,eE+]*")
 _READ_AS_TEXT = "Read as text: "
 
 
@@ -47,7 +48,7 @@ def _convention(table: str, column: Mapping[str, Any], note: str) -> Iterator[Ju
             Choice(label, "", read_as("date", date_format=date_format))
             for label, date_format in orders
         )
-    elif "--decimal" in note:
+    elif "--decimal" in note and _are_bare(column):
         choices = (
             Choice("a decimal point", "", read_as("number", decimal="point")),
             Choice("a decimal comma", "", read_as("number", decimal="comma")),
@@ -64,6 +65,14 @@ def _convention(table: str, column: Mapping[str, Any], note: str) -> Iterator[Ju
         table=table,
         column=name,
     )
+
+
+def _are_bare(column: Mapping[str, Any]) -> bool:
+    """Return whether the numbers of a column have nothing around them, such as a currency.
+
+    Those that have can only be read as ``--decimal`` says, when the file is.
+    """
+    return all(_BARE_NUMBER.fullmatch(str(value["value"])) for value in column["top_values"])
 
 
 def personal_data(profile: ProfileDocument) -> Iterator[Judgement]:

@@ -28,7 +28,14 @@ _CELL = re.compile(
     rb"(?:/>|>[^<]*</(?:\w+:)?f>)(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?</(?:\w+:)?c>)?"
 )
 _ERROR = re.compile(rb"<(?:\w+:)?c\s[^>]*?\bt=\"e\"")
-_REPEATED = re.compile(rb"number-(columns|rows)-repeated=\"([0-9]+)\"")
+_REPEATED_ROWS = re.compile(
+    rb"<table:table-row\b[^>]*number-rows-repeated=\"([0-9]+)\"[^>]*>(.*?)</table:table-row>",
+    re.DOTALL,
+)
+_REPEATED_CELLS = re.compile(
+    rb"<table:table-cell\b([^>]*)number-columns-repeated=\"([0-9]+)\"([^>]*)>"
+)
+_VALUE = re.compile(rb"office:(?:value|string-value|date-value|time-value|boolean-value)|<text:p")
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -85,16 +92,13 @@ def _check_open_document(archive: zipfile.ZipFile) -> None:
     # Repeated cells are written once, so that a short file may say it has millions.
     rows = columns = 1
     for block in _blocks(archive, "content.xml"):
-        for match in _REPEATED.finditer(block):
-            tag = block[block.rfind(b"<", 0, match.start()) : block.find(b">", match.end()) + 1]
-            if tag.endswith(b"/>"):
-                continue
-            if match[1] == b"rows":
-                rows = max(rows, int(match[2]))
-            else:
-                columns = max(columns, int(match[2]))
-    if rows > 1 and columns > 1:
-        _check_area(rows, columns)
+        for repeated, cells in _REPEATED_ROWS.findall(block):
+            if _VALUE.search(cells):
+                rows = max(rows, int(repeated))
+        for before, repeated, after in _REPEATED_CELLS.findall(block):
+            if _VALUE.search(before + after):
+                columns = max(columns, int(repeated))
+    _check_area(rows, columns)
 
 
 def _has_manifest(archive: zipfile.ZipFile) -> bool:
@@ -151,8 +155,8 @@ def _blocks(archive: zipfile.ZipFile, part: str) -> Iterator[bytes]:
     with archive.open(part) as file:
         while block := file.read(_BLOCK):
             joined = rest + block
-            end = max(joined.rfind(b"</row>"), joined.rfind(b"<row "), joined.rfind(b"-row>"))
-            cut = end if end > 0 else max(0, len(joined) - _LONGEST_TAG)
+            end = joined.rfind(b"row>")
+            cut = end + len(b"row>") if end >= 0 else max(0, len(joined) - _LONGEST_TAG)
             yield joined[:cut]
             rest = joined[cut:]
     yield rest
