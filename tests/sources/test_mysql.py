@@ -326,6 +326,19 @@ def test_databases_are_chosen(mariadb: MariaDBDatabase) -> None:
         mariadb.run(f"DROP TABLE child; DROP DATABASE {other}")
 
 
+def test_databases_that_differ_in_case_are_told_apart(mariadb: MariaDBDatabase) -> None:
+    """Only the tables of the one that the URI names are read."""
+    twin = mariadb.name.upper()
+    mariadb.run(f"CREATE TABLE a (n int); CREATE DATABASE {twin}; CREATE TABLE {twin}.b (n int)")
+    try:
+        with open_source(mariadb.uri) as source:
+            assert [table.name for table in source.tables] == ["a"]
+        with open_source(mariadb.uri_of("root", database=twin)) as source:
+            assert [table.name for table in source.tables] == ["b"]
+    finally:
+        mariadb.run(f"DROP DATABASE {twin}")
+
+
 def test_all_tables_are_seen_at_one_moment(mariadb: MariaDBDatabase) -> None:
     """What is written while the tables are read is in none of them."""
     mariadb.run("CREATE TABLE a (n int); CREATE TABLE b (n int); INSERT INTO a VALUES (1)")

@@ -136,6 +136,9 @@ def read_tables(
     tables = []
     for schema, name, type_, comment, size, engine, number in rows:
         place = _text(schema), _text(name)
+        # The server compares the names of databases without case.
+        if place[0] not in schemas:
+            continue
         is_view = _text(type_) == "VIEW"
         readable, hidden = columns.get(place, ((), 0))
         is_partly_readable = place in partly or bool(readable and hidden)

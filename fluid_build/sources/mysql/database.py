@@ -81,7 +81,10 @@ def open_mysql(place: str, options: OpenOptions) -> OpenSource:
 def _schemas(server: Overview, requested: Sequence[str]) -> list[str]:
     if requested or not server.database:
         return chosen_schemas(requested, server.schemas, MYSQL.label, folds_case=False)
-    return [server.database]
+    # The server may lower the case of its databases' names, or tell two of them apart by it.
+    lower = server.database.lower()
+    alike = [name for name in server.schemas if name.lower() == lower]
+    return [server.database] if server.database in alike else alike or [server.database]
 
 
 def _notes(server: Overview, left_out: dict[str, int]) -> list[str]:
