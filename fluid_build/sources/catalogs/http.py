@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,6 +41,10 @@ _LONGEST_WAIT = 30.0
 """Seconds, also where the server asks for more: a person is waiting."""
 _RETRIED = frozenset({429, 500, 502, 503, 504})
 _LONGEST_REASON = 240
+
+
+# Without a handler of the program's own, Python prints stamina's line about each retry on stderr.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
 class _TryAgainError(Exception):

@@ -133,3 +133,8 @@ def test_a_host_that_would_show_the_login_or_is_none_is_refused(host: str) -> No
 def test_an_endpoint_does_not_show_its_headers() -> None:
     endpoint = Endpoint("Catalog", "https://example.com", {"x-key": SECRET}, CREDENTIAL)
     assert SECRET not in f"{endpoint!r} {endpoint} {CREDENTIAL!r}"
+
+
+def test_a_retry_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    ask(answering(Answer(None, 503), Answer({})))
+    assert capfd.readouterr().err == ""
