@@ -18,7 +18,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 class ScanEstimate:
     """What reading some tables will scan.
 
-    ``basis`` says where the figures are from (``a dry run``), and ``compute`` what runs the
+    ``basis`` says where the bytes are from (``a dry run``), and ``compute`` what runs the
     queries (``the warehouse LOAD_WH``), if that is known. ``is_at_most`` says that sampling may
     scan less. ``price`` is in US dollars, and ``price_source`` what it is computed by.
     """
@@ -36,15 +36,14 @@ class ScanEstimate:
     def sentence(self) -> str:
         """The estimate in a line."""
         of_tables = counted(self.tables, "table")
-        if self.bytes is None:
-            amount = f"Reading {of_tables}; how much that scans isn't known"
-        else:
-            most = "at most " if self.is_at_most else "about "
-            amount = f"Reading {of_tables} scans {most}{size(self.bytes)}"
         rows = "" if self.rows is None else f", {counted(self.rows, 'row')}"
-        basis = f" (from {self.basis})" if self.basis else ""
         compute = f", on {self.compute}" if self.compute else ""
-        return f"{amount}{rows}{basis}{compute}.{self._price}"
+        if self.bytes is None:
+            return f"Reading {of_tables}{rows}{compute}; how much that scans isn't known."
+        most = "at most" if self.is_at_most else "about"
+        basis = f" ({self.basis})" if self.basis else ""
+        amount = f"Reading {of_tables} scans {most} {size(self.bytes)}{basis}"
+        return f"{amount}{rows}{compute}.{self._price}"
 
     @property
     def _price(self) -> str:

@@ -63,7 +63,7 @@ def test_what_will_be_scanned_is_said_first(shop: SnowflakeDatabase) -> None:
     heard: list[ScanEstimate] = []
     with open_source(shop.uri, on_scan=heard.append):
         pass
-    assert (heard[0].tables, heard[0].rows, heard[0].basis) == (1, 1, "the catalog")
+    assert (heard[0].tables, heard[0].rows, heard[0].basis) == (1, 1, "by the catalog")
 
 
 def test_an_unknown_schema_is_named(shop: SnowflakeDatabase) -> None:

@@ -108,7 +108,7 @@ def _estimate(
     """Return what the queries would scan, by a dry run of each."""
     rows = sum(table.rows or 0 for table in catalog)
     if len(queries) > _MOST_DRY_RUNS:
-        scanned, basis = sum(table.bytes for table in catalog), "the sizes of the tables"
+        scanned, basis = sum(table.bytes for table in catalog), "the tables' sizes"
     else:
         scanned, basis = 0, "a dry run"
         for query in queries:

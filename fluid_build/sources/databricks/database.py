@@ -86,7 +86,7 @@ def _estimate(
     return ScanEstimate(
         tables=len(tables),
         bytes=sum(sizes) if sizes else None,
-        basis="DESCRIBE DETAIL",
+        basis="by DESCRIBE DETAIL",
         compute="the SQL warehouse",
         is_at_most=sample is not None,
     )

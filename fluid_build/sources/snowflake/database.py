@@ -84,7 +84,7 @@ def _estimate(
         tables=len(tables),
         bytes=sum(table.bytes for table in tables) or None,
         rows=sum(table.rows or 0 for table in tables),
-        basis="the catalog",
+        basis="by the catalog",
         compute=f"the warehouse {warehouse}" if warehouse else "",
         is_at_most=sample is not None,
     )
