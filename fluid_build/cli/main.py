@@ -385,7 +385,7 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         "Check the installation, the configuration, the store and the model provider.",
     )
 
-    yield LazyRepair("help", "help:show_help", "Show the help of a command.")
+    yield LazyRepair("help", "help:show_help", "Show the help of a command, or of all of them.")
 
 
 def _data_model() -> TyperGroup:
