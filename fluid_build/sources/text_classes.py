@@ -144,14 +144,18 @@ def bits(*names: str) -> int:
     return sum(CLASSES[name].bit for name in names)
 
 
+_MAYBE = f"[-0-9.,][-+0-9.,:/eETZ{SPACES}]*|[tTfF][a-zA-Z]{{3,4}}"
+"""The characters of all classes: numbers, dates and times, or true and false."""
+
+
 def class_sql(column: str) -> str:
     """Return the bit of the class that a value belongs to; ``column`` is SQL."""
     arms = " ".join(
         f"WHEN {filled(class_.test, column)} THEN {class_.bit}" for class_ in CLASSES.values()
     )
     words = ", ".join(literal(word) for word in NULL_WORDS)
-    # Most text shows by its first character that it can be nothing else.
-    plain = f"WHEN NOT regexp_matches({column}, '^[-0-9.,tTfF]') THEN {TEXT}"
+    # Most text shows by its characters that it can be nothing else.
+    plain = f"WHEN NOT regexp_full_match({column}, {literal(_MAYBE)}) THEN {TEXT}"
     return (
         f"CASE WHEN {column} IS NULL THEN NULL WHEN {column} IN ({words}) THEN {NULL_WORD}"
         f" {plain} {arms} ELSE {TEXT} END"
