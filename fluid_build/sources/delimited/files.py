@@ -43,7 +43,6 @@ from fluid_build.sources.engine import SCRATCH
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, LeftOut, Options
 from fluid_build.sources.sql import quote
-from fluid_build.sources.uri import as_pattern
 from fluid_build.text import counted, listed, noun
 
 READ_ERRORS = (OSError, EOFError, zlib.error, csv.Error)
@@ -330,7 +329,7 @@ def _guesses(connection: duckdb.DuckDBPyConnection, staging: _Staging) -> dict[i
     sql = column_sql(first, staging.names, staging.table)
     start = start_of_rows(first, sql, sampled_rows(len(staging.names)))
     columns = {f"c{i}": i for i in sql if i not in staging.text}
-    connection.execute(f"CREATE TABLE {_START} AS FROM {start}", [as_pattern(str(first.place))])
+    connection.execute(f"CREATE TABLE {_START} AS FROM {start}")
     try:
         guesses = guess(connection, _START, list(columns))
     finally:

@@ -127,13 +127,10 @@ def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[
 
 
 def start_of_rows(file: Readable, sources: Mapping[int, str], rows: int) -> str:
-    """Return a query for the first rows of a file that need no repair, with columns c0, c1, …
-
-    Its one parameter is the pattern of the file's path.
-    """
+    """Return a query for the first rows of a file that need no repair, with columns c0, c1, …"""
     chosen = ", ".join(f"{sql} AS c{i}" for i, sql in sorted(sources.items()))
     return (
-        f"(SELECT {chosen} FROM read_csv(?, {_layout(file.place, file.dialect)},"
+        f"(SELECT {chosen} FROM read_csv({_place(file.place)}, {_layout(file.place, file.dialect)},"
         f" ignore_errors=true) LIMIT {rows})"
     )
 
@@ -143,6 +140,14 @@ def _rows_so_far(connection: duckdb.DuckDBPyConnection, target: Target) -> int:
         f"SELECT coalesce(max(rowid) + 1, 0) FROM {target.relation}"
     ).fetchone()
     return int(row[0]) if row else 0
+
+
+def _place(path: Path) -> str:
+    """Return a path as SQL.
+
+    As a parameter, DuckDB would import pandas where that's installed, and lose a Ctrl-C meanwhile.
+    """
+    return literal(as_pattern(str(path)))
 
 
 def _layout(path: Path, dialect: Dialect) -> str:
@@ -172,11 +177,11 @@ def _insert(
     )
     sql = (
         f"INSERT INTO {target.relation} ({into}) SELECT {values} FROM (SELECT {attempted}"
-        f" FROM read_csv(?, {_layout(path, dialect)}, store_rejects=true,"
+        f" FROM read_csv({_place(path)}, {_layout(path, dialect)}, store_rejects=true,"
         " rejects_limit=0, rejects_table='rejected', rejects_scan='rejected_scans'))"
     )
     try:
-        connection.execute(sql, [as_pattern(str(path))])
+        connection.execute(sql)
         rows = connection.execute(
             "SELECT min(CAST(error_type AS VARCHAR)), line_byte_position, min(csv_line)"
             " FROM rejected GROUP BY line_byte_position ORDER BY line_byte_position"
