@@ -385,7 +385,7 @@ DUMP = SourceKind(
     label="SQL dump",
     phrase="a SQL dump",
     opener="fluid_build.sources.dumps.source:open_dump",
-    options=frozenset({"tables", "dialect"}),
+    options=frozenset({"tables", "nested", "dialect", "conventions"}),
     query_hint=(
         "The queries use table names. To run one in DuckDB, load the dump into a database first."
     ),
@@ -395,7 +395,7 @@ IN_MEMORY = SourceKind(
     label="data in memory",
     phrase="data in memory",
     opener="fluid_build.sources.in_memory.source:open_in_memory",
-    options=frozenset({"tables", "nested"}),
+    options=frozenset({"tables", "nested", "conventions"}),
     query_hint=(
         "The queries use table names. In Python, DuckDB runs one on a data frame in a variable of"
         " that name: duckdb.sql('…')."
@@ -451,7 +451,7 @@ CATALOGS: tuple[CatalogKind, ...] = (
         "glue:GlueCatalog",
         "glue://REGION/DATABASE",
         parameters=("catalog_id", "rows"),
-        options=frozenset[Option]({"full"}),
+        options=frozenset[Option]({"full", "nested", "conventions"}),
         plain_fields=("region", "catalog_id", "endpoint", "access_key_id", "profile"),
         secret_fields=("secret_access_key", "session_token"),
         extra="glue",

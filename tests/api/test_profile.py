@@ -45,6 +45,12 @@ def test_a_result_has_tables_columns_keys_and_evidence_by_name(frames: Frames) -
     assert (profile.source_name, profile.source_kind, profile.rows) == ("shop", "in_memory", 1100)
 
 
+def test_an_answer_settles_how_text_in_a_frame_is_written() -> None:
+    frame = pd.DataFrame({"id": [1, 2], "due": ["01/02/2024", "03/04/2024"]})
+    profile = fluid.profile({"invoice": frame}, date_order="dmy")
+    assert profile.tables["invoice"].columns["due"].measured_type == "DATE (%d/%m/%Y)"
+
+
 def test_an_unknown_table_is_a_key_error_with_a_guess(frames: Frames) -> None:
     profile = fluid.profile(frames)
     with pytest.raises(KeyError, match="Did you mean 'orders'"):

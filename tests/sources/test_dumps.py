@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from fluid_build.errors import SourceUnreadableError
 from fluid_build.forging import forge
+from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.dumps.literals import literals_of, read_rows
 from fluid_build.sources.uri import locate
 from tests.postgres import PostgresDatabase
@@ -211,6 +213,31 @@ def test_a_forge_of_a_dump_copies_its_rows_for_dbt(write: Write, tmp_path: Path)
         forged = forge(source, out=tmp_path / "shop")
     assert forged.proof.verdict == "proven"
     assert (tmp_path / "shop/dbt/land/customer.parquet").is_file()
+
+
+NESTED = """CREATE TABLE invoice (id integer PRIMARY KEY, lines jsonb, paid text, due text);
+INSERT INTO invoice VALUES (1, '[{"sku":"a"},{"sku":"b"}]', '1.234', '01/02/2024');
+INSERT INTO invoice VALUES (2, '[{"sku":"c"}]', '5.678', '03/04/2024');
+"""
+
+
+def test_nested_columns_of_a_dump_become_tables(write: Write) -> None:
+    path = write(NESTED)
+    with open_source(path) as source:
+        assert [table.name for table in source.tables] == ["invoice", "invoice__lines"]
+        assert [row[2] for row in rows(source, "invoice__lines")] == ["a", "b", "c"]
+    with open_source(path, nested="keep") as source:
+        assert [table.name for table in source.tables] == ["invoice"]
+
+
+def test_an_answer_settles_how_text_in_a_dump_is_written(write: Write) -> None:
+    path = write(NESTED)
+    types = []
+    for answers in (NO_ANSWERS, Conventions(".", "dmy")):
+        with open_source(path, conventions=answers) as source:
+            invoice = profile_source(source).table("invoice")
+        types.append((invoice.column("paid").measured_type, invoice.column("due").measured_type))
+    assert types == [(None, None), ("DOUBLE", "DATE (%d/%m/%Y)")]
 
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

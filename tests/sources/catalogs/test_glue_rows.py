@@ -67,6 +67,17 @@ def test_rows_in_s3_are_measured_with_their_partitions() -> None:
     assert profile.catalog.declared_domain == "Sales"
 
 
+def test_nested_columns_become_tables(server: str) -> None:
+    make_database(server, "nested")
+    columns = [column("id", "int"), column("lines", "array<struct<sku:string>>")]
+    kind = {"classification": "parquet"}
+    add_table(server, "nested", "orders", columns=columns, Parameters=kind)
+    put_rows(server, "SELECT 1 AS id, [{sku: 'a'}, {sku: 'b'}] AS lines", "nested/orders/part-0")
+    with open_source("glue:///nested?login=aws") as source:
+        assert [table.name for table in source.tables] == ["orders", "orders__lines"]
+        assert source.relation(source.tables[1]).fetchall() == [(1, 1, "a"), (1, 2, "b")]
+
+
 def test_values_of_a_column_that_is_tagged_as_personal_are_not_kept() -> None:
     with open_source("glue:///measured?login=aws") as source:
         mailbox = profile_source(source).table("customers").column("mailbox")
