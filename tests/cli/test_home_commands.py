@@ -3,6 +3,7 @@
 import io
 import json
 import stat
+import tomllib
 from contextlib import closing
 from pathlib import Path
 
@@ -204,6 +205,12 @@ def test_doctor_is_content_with_a_plain_installation(fluid: Fluid) -> None:
     document = _document(fluid, "doctor", "--offline")
     assert document["healthy"]
     assert {check["name"] for check in document["checks"]} >= {"engine", "store", "configuration"}
+
+
+def test_doctor_lists_every_extra(fluid: Fluid) -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    names = {check["name"] for check in _document(fluid, "doctor", "--offline")["checks"]}
+    assert {f"extra {extra}" for extra in project["optional-dependencies"]} <= names
 
 
 def test_doctor_says_what_is_wrong_with_the_configuration(fluid: Fluid, home: Path) -> None:
