@@ -19,7 +19,7 @@ from fluid_build.progress import OnProgress
 from fluid_build.report.page.page_file import is_page
 from fluid_build.secrets import redact
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import IN_MEMORY, KINDS, ServerKind
+from fluid_build.sources.kinds import IN_MEMORY, KINDS, RemoteKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource, place_of
@@ -225,14 +225,14 @@ def _opening(forged: ForgedFolder, source: SourceLike | None) -> Opening:
 def _own_place(folder: Path, source: ManifestSource) -> str:
     """Return where a folder says its source is, if a folder may choose that.
 
-    It may be a stranger's: it never chooses a server, which would be sent the user's password, nor
-    a file outside of its neighbourhood.
+    It may be a stranger's: it never chooses a place on a network, which would be sent the user's
+    login, nor a file outside of its neighbourhood.
     """
     place = place_of(source, folder)
-    if isinstance(KINDS[source.kind], ServerKind):
+    if isinstance(KINDS[source.kind], RemoteKind):
         raise NotTrustedError(
-            f"{MANIFEST_FILE} names a server, and a folder may never choose one.",
-            hint="Pass the server as source=.",
+            f"{MANIFEST_FILE} names a place on a network, and a folder may never choose one.",
+            hint="Pass it as source=, if that's where the data is.",
         )
     if stray(place, folder) is not None:
         raise NotTrustedError(

@@ -4,9 +4,10 @@ A lake's newest version is read once, so that all figures are of the same versio
 to it meanwhile.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import duckdb
 
@@ -32,7 +33,7 @@ _PLAIN: Options = ()
 _MOVED: Options = (("allow_moved_paths", "true"),)
 """Read an Iceberg table's files from its own folder, wherever its metadata says they were written.
 
-A copy of a table works that way, and a stranger's metadata leads nowhere else."""
+A copy of a table works that way. What is below the folder may still be called ``..``."""
 
 
 def column_names(engine: Engine, path: Path) -> tuple[str, ...]:
@@ -58,19 +59,52 @@ def stage_table(engine: Engine, files: TableFiles, relation: str, storage: FileS
         avro = Table(name=files.name, columns=columns, relation=relation, origin=origin)
         return _declared(avro, declared)
     folder = files.paths[0]
-    place = storage.place(folder)
+    # Delta spells its files from the root of a path with dots, where they couldn't be compared.
+    place = storage.place(folder) if storage.remote else os.path.abspath(folder)  # noqa: PTH100
     if files.format == "delta":
         schema = delta_log.schema_of(engine.connection, folder, storage)
         call, options = f"delta_scan({literal(place)})", _PLAIN
+        _check_files(_delta_files(engine.connection, place), place)
     else:
         schema = iceberg_metadata.schema_of(folder, storage)
         options = _MOVED
         version = f", version={literal(schema.version)}" if schema.version else ""
-        call = f"iceberg_scan({literal(place)}, allow_moved_paths=true{version})"
+        arguments = f"{literal(place)}, allow_moved_paths=true{version}"
+        call = f"iceberg_scan({arguments})"
+        _check_files(_iceberg_files(engine.connection, arguments), "")
     engine.connection.execute(f"CREATE TABLE {relation} AS FROM {call}")
     part = FilePart((folder,), options)
     origin = InFiles(files.format, folder, (part,), remote=storage.remote)
     return _declared(_table(engine.connection, files, relation, origin), schema)
+
+
+def _check_files(paths: Iterable[PurePath], folder: str) -> None:
+    """Raise ValueError for a path outside of a table's folder, or in a hidden folder below it.
+
+    The log may be a stranger's, who mustn't decide which files of this machine are read. Links in
+    hidden folders aren't looked at where a folder is confined.
+    """
+    for path in paths:
+        is_below = path.is_relative_to(folder)
+        if not is_below or any(part.startswith(".") for part in path.relative_to(folder).parts):
+            raise ValueError(
+                "It names files outside of its own folder, which aren't read. Copy the table"
+                " with its files, or export it."
+            )
+
+
+def _delta_files(connection: duckdb.DuckDBPyConnection, place: str) -> list[PurePath]:
+    rows = connection.execute(f"SELECT data_file FROM delta_list_files({literal(place)})")
+    return [PurePath(path) for (path,) in rows.fetchall()]
+
+
+def _iceberg_files(connection: duckdb.DuckDBPyConnection, arguments: str) -> list[PurePath]:
+    """Return the files of a table, relative to its folder.
+
+    DuckDB looks for them there by what follows the last ``/data/`` of the path in the metadata.
+    """
+    rows = connection.execute(f"SELECT file_path FROM iceberg_metadata({arguments})")
+    return [PurePath(path.rpartition("/data/")[2]) for (path,) in rows.fetchall()]
 
 
 def _load(engine: Engine, format_: Format) -> None:

@@ -208,7 +208,9 @@ def test_a_wrong_technique_is_refused_before_anything_is_read(tmp_path: Path) ->
         fluid.forge({"a": {"t": frame}, "b": {"t": frame}}, technique="dv2", target="snowflake")
 
 
-def test_a_folder_never_chooses_a_server_or_a_distant_file(database: Path, tmp_path: Path) -> None:
+def test_a_folder_never_chooses_a_place_on_a_network_or_a_distant_file(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fluid.forge(database, out=tmp_path / "near")
     assert fluid.verify(tmp_path / "near")
     manifest = tmp_path / "near/forge.json"
@@ -217,9 +219,12 @@ def test_a_folder_never_chooses_a_server_or_a_distant_file(database: Path, tmp_p
     with pytest.raises(fluid.NotTrustedError):
         fluid.verify(tmp_path / "near")
     server = text.replace('"sqlite"', '"postgres"').replace('"../shop.db"', '"postgresql://evil/x"')
-    manifest.write_text(server)
-    with pytest.raises(fluid.NotTrustedError, match="never choose"):
-        fluid.verify(tmp_path / "near")
+    url = text.replace('"sqlite"', '"s3"').replace('"../shop.db"', '"s3://evil/x.csv"')
+    monkeypatch.chdir(tmp_path)
+    for elsewhere in (server, url):
+        manifest.write_text(elsewhere)
+        with pytest.raises(fluid.NotTrustedError, match="never choose"):
+            fluid.verify(tmp_path / "near")
 
 
 def test_a_verification_has_the_document_of_the_command(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow
+import pyarrow.parquet
 import pytest
 from deltalake import DeltaTable, Field, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
@@ -153,6 +154,33 @@ def test_iceberg_metadata_leads_to_no_file_outside_of_the_table(tmp_path: Path) 
         document["location"] = f"file://{outside}"
         file.write_text(json.dumps(document))
     with pytest.raises(SourceUnreadableError):
+        open_source(folder)
+
+
+@pytest.mark.parametrize("path", ["../outside/{name}", "..%2Foutside%2F{name}", "{folder}/{name}"])
+def test_a_delta_log_leads_to_no_file_outside_of_the_table(tmp_path: Path, path: str) -> None:
+    folder, outside = tmp_path / "lake", tmp_path / "outside"
+    outside.mkdir()
+    write_deltalake(folder, pyarrow.table({"id": [1]}))
+    (file,) = folder.glob("*.parquet")
+    shutil.move(file, outside / file.name)
+    (commit,) = (folder / "_delta_log").glob("*.json")
+    named = path.format(name=file.name, folder=outside)
+    commit.write_text(commit.read_text().replace(file.name, named))
+    with pytest.raises(SourceUnreadableError, match="outside of its own folder"):
+        open_source(folder)
+
+
+def test_iceberg_manifests_lead_to_no_file_above_the_table(tmp_path: Path) -> None:
+    with iceberg_catalog(tmp_path / "lake") as catalog:
+        catalog.create_namespace("shop")
+        rows = pyarrow.table({"id": [1]})
+        table = catalog.create_table("shop.customers", schema=rows.schema)
+        folder = Path(str(table.location()).removeprefix("file://"))
+        (folder / "data").mkdir(exist_ok=True)
+        pyarrow.parquet.write_table(rows, tmp_path / "secret.parquet")
+        table.add_files([f"{folder}/data/../../../../secret.parquet"])
+    with pytest.raises(SourceUnreadableError, match="outside of its own folder"):
         open_source(folder)
 
 
