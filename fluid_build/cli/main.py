@@ -419,7 +419,9 @@ def _data_model() -> TyperGroup:
 
 
 def _group(name: str, summary: str, *commands: TyperCommand | TyperGroup) -> TyperGroup:
-    return Group(name=name, rich_markup_mode=None, help=summary, commands=commands)
+    return Group(
+        name=name, rich_markup_mode=None, help=summary, short_help=summary, commands=commands
+    )
 
 
 def run(arguments: Sequence[str], interrupts: Interrupts) -> int:

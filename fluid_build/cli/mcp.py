@@ -1,6 +1,8 @@
 """``fluid mcp``: the server that assistants in editors work with, and how to set one up."""
 
+import importlib.util
 import json
+import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +18,10 @@ from fluid_build.cli.read_arguments import ReadArguments, read_arguments
 from fluid_build.cli.source_options import split_name
 from fluid_build.cli.source_session import temporary_files
 from fluid_build.errors import UsageError, unknown_name
+from fluid_build.extras import install_command
 from fluid_build.secrets import redact, surely_without_passwords
+from fluid_build.sources.kinds import RemoteKind
+from fluid_build.sources.uri import locate
 
 if TYPE_CHECKING:
     from fluid_build.mcp.serving import HttpAddress
@@ -155,13 +160,14 @@ def show_config(
         raise UsageError(f"{workspace} isn't a folder.", hint="Pass a folder with --workspace.")
     line = ["mcp", "serve", "--workspace", str(workspace.resolve())]
     for name, uri in _named_sources(source or ()).items():
-        line += ["--source", f"{name}={_without_password(uri)}"]
+        line += ["--source", f"{name}={_from_anywhere(uri)}"]
     line += ["--allow-write"] if allow_write else []
     line += ["--share-values"] if share_values else []
     line += read_arguments(arguments.read)
     key, file = _EDITORS[editor]
     kind = {"type": "stdio"} if editor == "vscode" else {}
     server = {**kind, "command": _own_command(), "args": line}
+    _note_missing_extra()
     messages.tell(f"Put this into {file}:")
     sys.stdout.write(json.dumps({key: {_SERVER: server}}, indent=2) + "\n")
     return failures.DONE
@@ -196,7 +202,21 @@ def _without_password(uri: str) -> str:
 
 def _own_command() -> str:
     """Return the path of this command: an editor may not have it on its own path."""
-    return shutil.which(sys.argv[0]) or shutil.which("fluid") or "fluid"
+    command = shutil.which(sys.argv[0]) or shutil.which("fluid")
+    return os.path.abspath(command) if command else "fluid"
+
+
+def _from_anywhere(uri: str) -> str:
+    """Return a URI or path that doesn't depend on the folder in which an editor starts a server."""
+    address = locate(uri)
+    if isinstance(address.kind, RemoteKind):
+        return _without_password(uri)
+    return os.path.abspath(address.place)
+
+
+def _note_missing_extra() -> None:
+    if importlib.util.find_spec("mcp") is None:
+        messages.tell(f"Before the editor starts it, install the server: {install_command('mcp')}")
 
 
 def _show_address(address: "HttpAddress") -> None:

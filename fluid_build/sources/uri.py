@@ -86,6 +86,11 @@ def locate(text: str) -> Address:
     kind = SCHEMES.get(scheme)
     if kind is None:
         raise _unknown_scheme(scheme)
+    if isinstance(kind, RemoteKind) and not text.startswith("//", match.end()):
+        # The address may hold a password that nothing would recognise without the slashes.
+        raise UnknownSourceError(
+            f"Two slashes are missing after {scheme}:.", hint=f"Write {scheme}://…"
+        )
     if kind is MYSQL:
         return Address(kind, canonical_uri(text, MYSQL))
     if isinstance(kind, RemoteKind):
@@ -220,8 +225,14 @@ def _nearest_hint(path: Path) -> str:
 
 def _unknown_scheme(scheme: str) -> UnknownSourceError:
     known = ", ".join(f"{kind.schemes[0]}://" for kind in KINDS.values() if kind.schemes)
-    scheme_meant = nearest(scheme, tuple(SCHEMES))
-    guess = f"Did you mean {scheme_meant}://? " if scheme_meant else ""
+    database, plus, driver = scheme.partition("+")
+    if scheme == "jdbc":
+        guess = "Leave out jdbc:, as in postgresql://user@host/database. "
+    elif plus and database in SCHEMES:
+        guess = f"Leave out +{driver}: {database}://… "
+    else:
+        scheme_meant = nearest(scheme, tuple(SCHEMES))
+        guess = f"Did you mean {scheme_meant}://? " if scheme_meant else ""
     return UnknownSourceError(
         f"Fluid Forge can't read {scheme}:// sources.",
         hint=f"{guess}Supported: {known}, or a path to a file or folder.",

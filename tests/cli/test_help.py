@@ -26,6 +26,11 @@ def test_help_has_help_itself(fluid: Fluid) -> None:
     assert fluid("help", "help").out == fluid("help", "-h").out
 
 
+def test_no_summary_of_a_command_is_cut_off(fluid: Fluid) -> None:
+    for words in ([], ["forge"]):
+        assert not re.search(r"\.\.\.$", fluid(*words, "--help").out.partition("Commands:")[2], re.M)
+
+
 def test_help_of_no_command_guesses(fluid: Fluid) -> None:
     outcome = fluid("help", "profiel")
     assert outcome.code == 2

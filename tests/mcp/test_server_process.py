@@ -278,5 +278,20 @@ def test_no_password_is_put_into_a_configuration(fluid: Fluid) -> None:
     assert "The password is left out" in outcome.err
 
 
+def test_a_configuration_holds_no_path_that_depends_on_the_folder(
+    fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    command = tmp_path / "bin" / "fluid"
+    command.touch(mode=0o755)
+    (tmp_path / "orders.csv").write_text("a,b\n1,2\n")
+    monkeypatch.chdir(tmp_path / "bin")
+    monkeypatch.setattr("sys.argv", ["../bin/fluid"])
+    outcome = fluid("mcp", "config", "--source", "orders=../orders.csv")
+    server = json.loads(outcome.out)["mcpServers"]["fluid-forge"]
+    assert server["command"] == str(command)
+    assert f"orders={tmp_path}/orders.csv" in server["args"]
+
+
 def test_an_unknown_editor_is_an_error_with_the_known_ones() -> None:
     assert run(["mcp", "config", "--editor", "cursr"], Interrupts()) == 2

@@ -79,6 +79,27 @@ def test_an_unknown_scheme_names_the_known_ones() -> None:
     assert "duckdb://" in caught.value.hint
 
 
+@pytest.mark.parametrize("uri", ["postgresql:/u:s3cret@h/d", "mysql:u:s3cret@h/d", "glue:/eu"])
+def test_a_uri_without_its_slashes_is_refused_without_its_password(uri: str) -> None:
+    with pytest.raises(UnknownSourceError, match="Two slashes are missing") as caught:
+        locate(uri)
+    assert "s3cret" not in f"{caught.value} {caught.value.hint}"
+    assert f"{uri.partition(':')[0]}://" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("uri", "hint"),
+    [
+        ("jdbc:postgresql://h/d", "Leave out jdbc:"),
+        ("postgresql+psycopg2://h/d", "Leave out +psycopg2: postgresql://"),
+    ],
+)
+def test_a_uri_of_another_library_is_refused_with_what_to_write(uri: str, hint: str) -> None:
+    with pytest.raises(UnknownSourceError) as caught:
+        locate(uri)
+    assert (caught.value.hint or "").startswith(hint)
+
+
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
     """A folder where a database file was asked for is told apart from a missing file."""
     with pytest.raises(SourceNotFoundError, match="is a folder"):
