@@ -203,7 +203,7 @@ def _without_password(uri: str) -> str:
 def _own_command() -> str:
     """Return the path of this command: an editor may not have it on its own path."""
     command = shutil.which(sys.argv[0]) or shutil.which("fluid")
-    return os.path.abspath(command) if command else "fluid"
+    return _without_dots(command) if command else "fluid"
 
 
 def _from_anywhere(uri: str) -> str:
@@ -211,7 +211,12 @@ def _from_anywhere(uri: str) -> str:
     address = locate(uri)
     if isinstance(address.kind, RemoteKind):
         return _without_password(uri)
-    return os.path.abspath(address.place)
+    return _without_dots(address.place)
+
+
+def _without_dots(path: str) -> str:
+    # A link is kept: the command in a virtual environment may be one.
+    return os.path.abspath(path)  # noqa: PTH100
 
 
 def _note_missing_extra() -> None:

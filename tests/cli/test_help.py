@@ -28,7 +28,8 @@ def test_help_has_help_itself(fluid: Fluid) -> None:
 
 def test_no_summary_of_a_command_is_cut_off(fluid: Fluid) -> None:
     for words in ([], ["forge"]):
-        assert not re.search(r"\.\.\.$", fluid(*words, "--help").out.partition("Commands:")[2], re.M)
+        commands = fluid(*words, "--help").out.partition("Commands:")[2]
+        assert not re.search(r"\.\.\.$", commands, re.MULTILINE)
 
 
 def test_help_of_no_command_guesses(fluid: Fluid) -> None:
