@@ -138,10 +138,10 @@ def test_case_twin_columns_of_parquet_keep_their_names(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_bytes(raw.replace(b"idy", b"IDX"))
     with open_source(tmp_path) as source:
         (table,) = source.tables
-        assert [column.name for column in table.columns] == ["s", "idx", "IDX"]
+        assert [column.name for column in table.columns] == ["s__n", "s__m", "idx", "IDX"]
         aliases = [column.alias for column in table.columns]
         row = source.connection.execute(
-            f'SELECT "{aliases[1]}", "{aliases[2]}" FROM {table.relation}'
+            f'SELECT "{aliases[2]}", "{aliases[3]}" FROM {table.relation}'
         ).fetchone()
         assert row == (7, 8)
 

@@ -18,6 +18,7 @@ from fluid_build.sources.nested.levels import (
     KeyColumn,
     Level,
     ValueColumn,
+    in_row,
     item_key,
     item_name,
     item_rows,
@@ -103,9 +104,14 @@ class Splitting:
         presence = measure_presence(self._connection, self.documents, nodes)
         scalars = [node.path[0] for node in nodes if isinstance(node, Scalar)]
         columns = with_unique_names(value_columns(nodes, presence), scalars)
-        key = document_key(self._connection, self.table, self.documents, self._bare_name, columns)
-        if not key:
-            self.is_numbered = True
+        key: tuple[ValueColumn, ...] = ()
+        if any(isinstance(node, Items) for node in in_row(nodes)):
+            # Only the tables of lists have to name the row that they belong to.
+            key = document_key(
+                self._connection, self.table, self.documents, self._bare_name, columns
+            )
+            self.is_numbered = not key
+        if self.is_numbered:
             self._store_documents()
             sql = quote(self.number)
             key = (ValueColumn(self.number, sql, Scalar((self.number,), sql, "BIGINT")),)
