@@ -36,9 +36,9 @@ _NOT_SECRETS = frozenset({"PWD", "OLDPWD"})
 _PLAIN_VALUES = frozenset({"true", "false", "none", "null"})
 """Settings rather than secrets, in a variable such as ``USE_TOKEN``."""
 
-_VALUE = (
-    r"""(?:'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.)*"?|(?:(?:bearer|basic|token)\s+)?[^\s&;,)]+)"""
-)
+_QUOTED = r"""'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.)*"?|\{(?:[^}\n]|\}\})*\}?"""
+"""Quotes as in SQL and JSON, and braces as in the connection strings of ODBC."""
+_VALUE = rf"(?:{_QUOTED}|(?:(?:bearer|basic|token)\s+)?[^\s&;,)]+)"
 _ASSIGNED = rf"""[\w\-]{{0,40}}["']?\s{{0,4}}[=:]\s{{0,4}}(?P<value>{_VALUE})"""
 _NAMED = re.compile(rf"(?is){_WORD}{_ASSIGNED}")
 _KEYWORD = re.compile(rf"(?is)(?<![\w\-])[\w\-]*{_WORD}{_ASSIGNED}")
@@ -78,6 +78,8 @@ _SIGNATURE = (
 )
 """Parameters that sign a URL: whoever has them may read the file. A column may be called so."""
 _SIGNED = re.compile(rf"(?i)([?&;]{_SIGNATURE}=)[^&\s'\"<>]+")
+_AZURE = re.compile(r"(?i)\b(AccountKey|SharedAccessKey|SharedAccessSignature)=[^;\s'\"]{8,}")
+"""Keys of Azure's connection strings, which have no spaces; ``account_key`` may be a column."""
 _SIGNATURE_NAME = re.compile(rf"(?i){_SIGNATURE}")
 
 
@@ -94,6 +96,7 @@ def redact(text: str, known: Iterable[str] = (), mark: str = MASK) -> str:
         text = _LONE_LOGIN.sub(rf"\1{mark}@", _LOGIN.sub(lambda login: _masked(login, mark), text))
     if "://" in text and "?" in text:
         text = _SIGNED.sub(rf"\1{mark}", text)
+    text = _AZURE.sub(rf"\1={mark}", text)
     return _NAMED.sub(lambda pair: _without_value(pair, mark), text)
 
 
@@ -193,6 +196,9 @@ def without_passwords(dsn: str) -> str:
 def surely_without_passwords(dsn: str) -> str | None:
     """Return a connection string without its password; None where the two can't be told apart."""
     bare = without_passwords(dsn)
+    if bare.partition("?")[0].count("@") > 1:
+        # Either the user or the password has an @ that isn't escaped.
+        return None
     return bare if redact(bare) == bare else None
 
 

@@ -57,6 +57,9 @@ def test_a_key_of_a_known_format_is_hidden_anywhere(key):
         "postgresql://alice:hunter2@db.example/x",
         "copied from_postgresql://alice:hunter2@db.example/x",
         "https://hunter2@git.example/x",
+        "Driver={ODBC};PWD={a;b c}}hunter2};Database=x",
+        "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=hunter2hunter2==;X=y",
+        "BlobEndpoint=https://x.example;SharedAccessSignature=sv=1&sig=hunter2",
         "password=hunter2",
         '"api_key": "hunter2"',
         '"api_key": "escaped \\" hunter2"',
@@ -150,6 +153,7 @@ def test_any_password_is_left_out_of_a_connection_string(secret):
 
 def test_a_connection_string_whose_password_is_ambiguous_is_not_used():
     assert surely_without_passwords("postgresql://u:p/q@h/db") is None
+    assert surely_without_passwords("mysql://u:p@q@h/db") is None
 
 
 def test_the_environment_s_secrets_are_named_so_or_passwords_in_addresses():

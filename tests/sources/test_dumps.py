@@ -16,6 +16,7 @@ from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.dumps import sqlite_script
 from fluid_build.sources.dumps.literals import literals_of, read_rows
 from fluid_build.sources.uri import locate
 from tests.postgres import PostgresDatabase
@@ -73,7 +74,10 @@ def test_what_pg_dump_writes_has_the_rows_of_the_database(
     dump = tmp_path / "shop.sql"
     command = [str(postgres.psql.with_name("pg_dump")), *options, f"--file={dump}", postgres.uri]
     subprocess.run(command, check=True)
-    with open_source(dump) as read, open_source(postgres.uri, nested="keep") as server:
+    with (
+        open_source(dump, nested="keep") as read,
+        open_source(postgres.uri, nested="keep") as server,
+    ):
         assert (read.kind, read.skipped) == ("dump", ())
         for table in ("customer", "ticket", "empty"):
             assert rows(read, table) == rows(server, table)
@@ -134,6 +138,54 @@ def test_a_sqlite_dump_reaches_no_other_file(tmp_path: Path) -> None:
         assert rows(source, "t") == [(7,)]
         assert any("couldn't be run" in note for note in source.notes)
     assert not target.exists()
+
+
+COUNTING = "WITH c(x) AS (VALUES(1),(2),(3),(4),(5),(6),(7),(8),(9),(0))"
+CROSSED = ", ".join(f"c AS c{number}" for number in range(12))
+TENFOLD = ",'a','aaaaaaaaaa')"
+SQLITE_HEAD = """PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT);
+INSERT INTO t VALUES(1,'x');
+"""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT OR ROLLBACK INTO t VALUES(1,'again');",
+        f"INSERT INTO t(b) {COUNTING} SELECT 'x' FROM {CROSSED} WHERE c0.x + c11.x < 0;",
+        f"INSERT INTO t(b) {COUNTING} SELECT '{'x' * 1000}' FROM {CROSSED};",
+    ],
+    ids=["a rollback", "an endless loop", "a full disk"],
+)
+def test_a_statement_of_a_sqlite_dump_that_undoes_the_others_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    """What came before it would be lost unseen, and what goes on for ever is ended."""
+    monkeypatch.setattr(sqlite_script, "_INSTRUCTIONS", (20_000_000, 20))
+    monkeypatch.setattr(sqlite_script, "_SMALLEST_LIMIT", 1024 * 1024)
+    path = tmp_path / "dump.sql"
+    path.write_text(f"{SQLITE_HEAD}{statement}\nINSERT INTO t VALUES(2,'y');\nCOMMIT;\n")
+    with pytest.raises(SourceUnreadableError, match=r"before line 5, INSERT \("):
+        open_source(path)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"{'replace(' * 9}'aaaaaaaaaa'{TENFOLD * 9}",
+        "(WITH RECURSIVE c(x) AS ({}) SELECT x FROM c LIMIT 1)",
+    ],
+    ids=["a gigabyte", "a recursive query"],
+)
+def test_an_expression_of_a_sqlite_dump_that_grows_is_left_out(tmp_path: Path, value: str) -> None:
+    expression = value.format("SELECT 1 UNION ALL SELECT x + 1 FROM c")
+    path = tmp_path / "dump.sql"
+    path.write_text(f"{SQLITE_HEAD}INSERT INTO t VALUES(2,{expression});\nCOMMIT;\n")
+    with open_source(path) as source:
+        assert rows(source, "t") == [(1, "x")]
+        assert any("1 statement of dump.sql couldn't be run" in note for note in source.notes)
 
 
 def test_an_expression_is_left_out_and_never_run(write: Write) -> None:

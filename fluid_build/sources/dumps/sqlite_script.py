@@ -34,15 +34,23 @@ _ALLOWED = frozenset(
         sqlite3.SQLITE_SAVEPOINT,
         sqlite3.SQLITE_REINDEX,
         sqlite3.SQLITE_ANALYZE,
-        sqlite3.SQLITE_RECURSIVE,
     )
 )
 """What a dump needs. ATTACH and VACUUM INTO would write files, PRAGMA could unlock more."""
 _FUNCTIONS = frozenset(("replace", "char", "unistr", "cast", "length", "substr", "hex", "abs"))
 """What SQLite's own dumps call, and a few that can't do harm."""
-_MOST_INSTRUCTIONS = 2_000_000_000
-"""Of SQLite's virtual machine: far more than the rows of 1 GiB take, and an end to a loop."""
-_STEP = 10_000_000
+_INSTRUCTIONS = (200_000_000, 20)
+"""Of SQLite's virtual machine, and how many more for each character of the dump: several times what
+literal rows and their indexes take, and an end to a statement that goes on for ever."""
+_STEP = 1_000_000
+_PAGE = 4096
+_SMALLEST_LIMIT = 256 * 1024 * 1024
+_EXPANSION = 8
+"""Bytes of the database for each character of the dump, where that is more: rows take less than
+their text, and several indexes repeat them."""
+_LONGEST_VALUE = 1024 * 1024
+"""Bytes of a value or a row that are always allowed: ``replace`` could make a gigabyte of ten."""
+_UTF8 = 4
 _SHOWN = 3
 _CODE = re.compile(
     r"\\(?:\\|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|\+([0-9A-Fa-f]{6})|([0-9A-Fa-f]{4}))"
@@ -53,7 +61,7 @@ _TRANSACTION = ("BEGIN", "COMMIT", "END", "ROLLBACK", "PRAGMA")
 def open_sqlite_script(place: str, ddl: DeclaredSchema, options: OpenOptions) -> OpenSource:
     """Run a dump of SQLite in a temporary database, and open that.
 
-    Raises SourceUnreadableError where none of it can be run.
+    Raises SourceUnreadableError where none of it can be run, or one statement undoes the others.
     """
     folder = owned_folder()
     try:
@@ -77,18 +85,32 @@ def open_sqlite_script(place: str, ddl: DeclaredSchema, options: OpenOptions) ->
 
 
 def _run(files: Sequence[SqlFile], dialect: Dialect, place: str) -> list[str]:
-    """Run the statements of files, and return notes on those that failed."""
+    """Run the statements of files, and return notes on those that failed.
+
+    Raises SourceUnreadableError where one undid those before it, as SQLite does when a bound is
+    reached.
+    """
     failures: list[str] = []
     with closing(sqlite3.connect(place, isolation_level=None)) as connection:
         connection.create_function("unistr", 1, _unistr, deterministic=True)
+        _set_bounds(connection, [len(file.text) for file in files])
         connection.set_authorizer(_authorize)
-        budget = iter(range(_MOST_INSTRUCTIONS // _STEP))
-        connection.set_progress_handler(lambda: next(budget, None) is None, _STEP)
         connection.execute("BEGIN")
         for file in files:
             failures += _run_file(connection, file, dialect)
         connection.execute("COMMIT")
     return failures
+
+
+def _set_bounds(connection: sqlite3.Connection, sizes: Sequence[int]) -> None:
+    """Bound the time, the disk and the memory that statements take, by the characters of files."""
+    least, for_each = _INSTRUCTIONS
+    budget = iter(range((least + for_each * sum(sizes)) // _STEP))
+    connection.set_progress_handler(lambda: next(budget, None) is None, _STEP)
+    pages = max(_SMALLEST_LIMIT, _EXPANSION * sum(sizes)) // _PAGE
+    connection.execute(f"PRAGMA page_size = {_PAGE}")
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(_LONGEST_VALUE, _UTF8 * max(sizes)))
 
 
 def _run_file(connection: sqlite3.Connection, file: SqlFile, dialect: Dialect) -> list[str]:
@@ -100,7 +122,13 @@ def _run_file(connection: sqlite3.Connection, file: SqlFile, dialect: Dialect) -
         try:
             connection.execute(file.text[statement.tokens[0].start : end])
         except (sqlite3.Error, sqlite3.Warning) as error:
-            failed.append(f"line {statement.line}, {statement.words[0]} ({error})")
+            line = f"line {statement.line}, {statement.words[0]} ({error})"
+            if not connection.in_transaction:
+                raise SourceUnreadableError(
+                    f"{file.name} can't be read: all that comes before {line} would be lost.",
+                    hint="Remove that statement from the dump.",
+                ) from None
+            failed.append(line)
     if not failed:
         return []
     shown = "; ".join(failed[:_SHOWN])
