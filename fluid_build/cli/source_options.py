@@ -72,11 +72,16 @@ def uris_to_open(source: str | None, uris: Sequence[str], credential: str | None
     """
     kind = _CATALOG_NAMES.get(source or "")
     if not uris:
+        if source is not None and kind is None and source not in CHOICES:
+            raise unknown_name("source kind", source, CHOICES)
         if kind is None or (credential is None and source in KINDS and source != kind.name):
+            hint = "Run `fluid forge data-model from-source --help` to see its options."
+            if kind is not None:
+                hint = f"Pass --uri, or for {kind.label}'s catalog add --credential-id NAME."
             raise UsageError(
                 "Missing option '--uri'. Only a catalog needs none, with --source and"
                 " --credential-id.",
-                hint="Run `fluid forge data-model from-source --help` to see its options.",
+                hint=hint,
             )
         uris = [f"{kind.schemes[0]}://"]
     if credential is None:

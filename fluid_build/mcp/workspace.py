@@ -310,9 +310,12 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _inner_folders(folder: Path) -> Iterator[Path]:
-    """Yield the folders to look into: no links, none that is hidden or somebody else's."""
+    """Yield the folders to look into: no links, none that is hidden or somebody else's.
+
+    Readers of files take names with ``_`` for hidden too: a lake table's log isn't data.
+    """
     for entry in _entries(folder):
-        is_skipped = entry.name.startswith(".") or entry.name in _SKIPPED_FOLDERS
+        is_skipped = entry.name.startswith((".", "_")) or entry.name in _SKIPPED_FOLDERS
         if not is_skipped and entry.is_dir() and not entry.is_symlink():
             yield entry
 

@@ -87,6 +87,8 @@ def find_composite_references(
         if len(sharing) > _MOST_SHARING and not _is_named(key):
             continue
         for index in sharing:
+            if _are_split_alike(tables[index], key[0].table):
+                continue
             composites += matcher.references(index, [by_table[index] for by_table in matches], key)
         within = [_matches_within(column, targets, weights.names) for column in key]
         if any(id(column) not in targets for column in key):
@@ -116,6 +118,16 @@ def _composite_keys(
     most, key = max(counted, key=lambda choice: choice[0], default=(0, ()))
     if most >= _FEWEST_REPEATS:
         yield key
+
+
+def _are_split_alike(child: MeasuredTable, parent: MeasuredTable) -> bool:
+    """Return whether two tables come from the same documents.
+
+    Their references are known then, and positions in two lists only look alike.
+    """
+    splits = child.stats.table.split, parent.stats.table.split
+    documents = [split.documents.table.name for split in splits if split]
+    return child is not parent and len(documents) == len(splits) and len(set(documents)) == 1
 
 
 def _matches_within(

@@ -257,7 +257,8 @@ def test_snowflake_is_forged_without_an_address(
         (["--source", "sqlite", "--credential-id", "prod"], "Missing option '--uri'"),
         (["--uri", "shop.db", "--credential-id", "prod"], "--uri names something else"),
         (["--uri", "glue://?login=a", "--credential-id", "b"], "names a credential already"),
-        (["--source", "snowflake"], "Missing option '--uri'"),
+        (["--source", "snowflake"], "add --credential-id NAME"),
+        (["--source", "gleu"], "Did you mean 'glue'?"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(

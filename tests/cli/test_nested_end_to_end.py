@@ -164,6 +164,7 @@ def test_a_split_table_is_profiled_by_its_name(fluid: Fluid, tmp_path: Path) -> 
     profiled = fluid("profile", source, "--table", "orders__lines")
     assert profiled.code == 0
     assert "orders__id, position" in profiled.out
+    assert "Its lists became" in fluid("profile", source, "--table", "orders").out
     missed = fluid("profile", source, "--table", "orders__lins")
     assert missed.code == 2
     assert "orders__lines" in missed.err

@@ -245,6 +245,17 @@ def test_references_to_a_split_table_still_hold(tmp_path: Path) -> None:
         assert named(source, "b").foreign_keys == (DeclaredForeignKey(("a_id",), "a", ("id",)),)
 
 
+def test_positions_in_two_lists_of_a_document_are_no_reference(tmp_path: Path) -> None:
+    """The positions in a list inside a list are among those in the outer one by chance."""
+    lines = "[{'n': i, 'codes': ['a']}, {'n': i + 1, 'codes': []}]"
+    rows = f"SELECT i AS id, {lines} AS lines FROM range(60) t(i)"
+    with database(tmp_path, f"CREATE TABLE orders AS {rows}") as source:
+        profile = profile_source(source)
+    references = [(key.from_table, key.from_columns) for key in profile.foreign_keys]
+    assert ("orders__lines__codes", ("orders__id", "lines__position")) in references
+    assert ("orders__lines__codes", ("orders__id", "position")) not in references
+
+
 def test_keys_that_splitting_makes_are_not_called_declared_by_the_source(tmp_path: Path) -> None:
     """The reason says where they come from."""
     with database(tmp_path, "CREATE TABLE t AS SELECT unnest([[1, 2], [3]]) AS l") as source:

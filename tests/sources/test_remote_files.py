@@ -235,7 +235,7 @@ def test_tables_that_are_not_chosen_are_not_fetched(
     monkeypatch.setattr(Mirror, "fetch", fetch)
     with open_source(url, include=["customers"]) as source:
         assert count_rows(source) == {"customers": 2}
-        assert source.notes[0].startswith("1 of 6 remote files make its tables: ")
+        assert source.notes[0].startswith("1 of 6 remote files makes its tables: ")
     assert set(fetched) == {"customers.csv", "sales_2024_01.csv", "sales_2024_02.csv"}
 
 

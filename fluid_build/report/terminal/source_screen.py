@@ -180,6 +180,9 @@ def reading_notes(view: SourceView) -> Iterator[Part]:
 def table_screen(table: TableProfile) -> Iterator[Part]:
     """Yield one table, column by column; no value of a personal column is shown."""
     yield first_line(table.name, f"{table.rows_read} · key: {key_columns(table)}")
+    if table.notes:
+        yield heading("How it was read")
+        yield from map(indented, table.notes)
     for column in table.columns:
         yield heading(column.name, _column_facts(column))
         grid = Grid(Column(style="dim"), "", show_header=False)

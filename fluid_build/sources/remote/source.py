@@ -100,7 +100,8 @@ def _note_on_files(source: OpenSource, mirror: Mirror) -> str:
     sizes = [
         size for path, size in mirror.sizes.items() if tops.intersection((path, *path.parents))
     ]
+    verb = "makes" if len(sizes) == 1 else "make"
     return (
-        f"{len(sizes):,} of {counted(len(mirror.sizes), 'remote file')} make its tables:"
+        f"{len(sizes):,} of {counted(len(mirror.sizes), 'remote file')} {verb} its tables:"
         f" {byte_size(sum(sizes))}."
     )

@@ -150,7 +150,7 @@ def connection_variables(
 ) -> Mapping[str, str]:
     """Return the variables by which the server is reached, each with what it is for."""
     condition = (
-        "if it isn't the one that `fluid forge` read"
+        "if it has moved since the project was written"
         if surely_without_passwords(dsn)
         else "without a password"
     )

@@ -130,8 +130,10 @@ def limited_to_samples(source: Source, proof: Proof) -> Proof:
     sampled = tuple(t.name for t in source.tables if t.sampled and t.name in compared)
     if not sampled or proof.verdict != "proven":
         return proof.model_copy(update={"sampled": sampled})
-    tables = f"{len(sampled)} of {len(proof.tables)} tables"
-    reason = f"{proof.reason} Only a sample of {tables} was read, so nothing is proven of the rest."
+    number = f"{len(sampled)} of {len(proof.tables)} tables"
+    tables = "each table" if len(sampled) == len(proof.tables) else number
+    sample = f"Only a sample of {tables} was read, so nothing is proven of the other rows."
+    reason = f"{proof.reason} {sample}"
     return proof.model_copy(
         update={"sampled": sampled, "verdict": "holds in the sample", "reason": reason}
     )
