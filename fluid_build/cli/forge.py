@@ -15,9 +15,12 @@ from fluid_build.cli.options import (
     Debug,
     Dialect,
     EventDates,
+    Exclude,
     FiscalYearStart,
+    Include,
     Locale,
     Name,
+    Schemas,
     Target,
     Technique,
     Variant,
@@ -57,6 +60,7 @@ def from_source(
     ] = None,
     credential_id: CredentialId = None,
     reading: ReadArguments = _NO_READ_ARGUMENTS,
+    dialect: Dialect = None,
     name: Name = None,
     technique: Technique = "flat",
     variant: Variant = None,
@@ -90,7 +94,7 @@ def from_source(
     uris = uris_to_open(source, uri or (), credential_id)
     if len(uris) > 1:
         options.check_several()
-    requests = source_requests(source, uris, reading.read)
+    requests = source_requests(source, uris, replace(reading.read, dialect=dialect))
     for request in requests:
         if arguments.out is not None:
             check_outside(arguments.out, request.address)
@@ -102,6 +106,9 @@ def from_source(
 def from_ddl(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A SQL file.")],
+    schema: Schemas = None,
+    include: Include = None,
+    exclude: Exclude = None,
     dialect: Dialect = None,
     name: Name = None,
     technique: Technique = "flat",
@@ -136,12 +143,11 @@ def from_ddl(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    command = replace(
-        arguments.command(
-            "from-ddl", [SourceRequest(address, read=ReadOptions(dialect=dialect))], options
-        ),
-        name=_checked(name),
+    read = ReadOptions(
+        schemas=schema or (), include=include or (), exclude=exclude or (), dialect=dialect
     )
+    command = arguments.command("from-ddl", [SourceRequest(address, read=read)], options)
+    command = replace(command, name=_checked(name))
     return forge_sources(command, context.obj, arguments.reporting)
 
 

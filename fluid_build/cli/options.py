@@ -64,7 +64,9 @@ CredentialId: TypeAlias = Annotated[
 ]
 Dialect: TypeAlias = Annotated[
     str | None,
-    typer.Option("--dialect", metavar="NAME", help="SQL dialect of DDL; detected by default."),
+    typer.Option(
+        "--dialect", metavar="NAME", help="SQL dialect of a .sql file; detected by default."
+    ),
 ]
 Decimal: TypeAlias = Annotated[
     str | None,

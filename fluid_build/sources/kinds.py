@@ -378,14 +378,14 @@ DDL = SourceKind(
     label="DDL",
     phrase="DDL",
     opener="fluid_build.sources.ddl:open_structure",
-    options=frozenset({"tables", "dialect"}),
+    options=frozenset({"schemas", "tables", "dialect"}),
 )
 DUMP = SourceKind(
     name="dump",
     label="SQL dump",
     phrase="a SQL dump",
     opener="fluid_build.sources.dumps.source:open_dump",
-    options=frozenset({"tables", "nested", "dialect", "conventions"}),
+    options=frozenset({"schemas", "tables", "nested", "dialect", "conventions"}),
     query_hint=(
         "The queries use table names. To run one in DuckDB, load the dump into a database first."
     ),

@@ -18,7 +18,9 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.dumps import sqlite_script
 from fluid_build.sources.dumps.literals import literals_of, read_rows
-from fluid_build.sources.uri import locate
+from fluid_build.sources.kinds import DDL
+from fluid_build.sources.options import ReadOptions
+from fluid_build.sources.uri import Address, locate
 from tests.postgres import PostgresDatabase
 
 Write = Callable[[str], Path]
@@ -265,6 +267,36 @@ def test_a_forge_of_a_dump_copies_its_rows_for_dbt(write: Write, tmp_path: Path)
         forged = forge(source, out=tmp_path / "shop")
     assert forged.proof.verdict == "proven"
     assert (tmp_path / "shop/dbt/land/customer.parquet").is_file()
+
+
+SCHEMAS = """CREATE TABLE sales.customer (id integer PRIMARY KEY);
+CREATE TABLE crm.customer (id integer PRIMARY KEY);
+CREATE TABLE crm.visit (id integer PRIMARY KEY);
+CREATE TABLE loose (id integer PRIMARY KEY);
+INSERT INTO crm.visit VALUES (7);
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (ReadOptions(schemas=("crm",)), {"crm.customer", "crm.visit"}),
+        (ReadOptions(include=("customer",)), {"sales.customer", "crm.customer"}),
+        (ReadOptions(include=("CRM.*", "loose")), {"crm.customer", "crm.visit", "main.loose"}),
+        (
+            ReadOptions(schemas=("s*", "crm"), exclude=("visit",)),
+            {"sales.customer", "crm.customer"},
+        ),
+    ],
+)
+def test_tables_of_sql_are_chosen_by_schema_and_by_name(
+    write: Write, options: ReadOptions, names: set[str]
+) -> None:
+    """One key that SQLite has too doesn't make a dump with schemas one of SQLite."""
+    dump = write(SCHEMAS)
+    for address in (locate(str(dump)), Address(DDL, str(dump))):
+        with open_source(address, **options.as_settings()) as source:
+            assert {table.name for table in source.tables} == names
 
 
 NESTED = """CREATE TABLE invoice (id integer PRIMARY KEY, lines jsonb, paid text, due text);

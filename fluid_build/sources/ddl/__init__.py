@@ -1,22 +1,22 @@
 """Structure declared in SQL text. ``open_ddl(path)`` is the one way in."""
 
 from fluid_build.sources.base import Source
-from fluid_build.sources.ddl.source import open_ddl
+from fluid_build.sources.ddl.source import declared_name, open_ddl
 from fluid_build.sources.declared import settle_foreign_keys
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.selection import placed_name, selected_tables
+from fluid_build.sources.selection import selected_tables
 
 __all__ = ["open_ddl", "open_structure"]
 
 
 def open_structure(place: str, options: OpenOptions) -> Source:
     """Open DDL as a source of structure without rows."""
-    declared = open_ddl(place, dialect=options.dialect)
+    declared = open_ddl(place, dialect=options.dialect, schemas=options.schemas)
     try:
-        if options.include or options.exclude:
-            tables = selected_tables(declared.tables, placed_name, options)
+        if options.schemas or options.include or options.exclude:
+            tables = selected_tables(declared.tables, declared_name, options)
             declared.tables = settle_foreign_keys(tables)
-        options.on_tables([placed_name(table) for table in declared.tables])
+        options.on_tables([declared_name(table) for table in declared.tables])
     except BaseException:
         declared.close()
         raise

@@ -16,8 +16,10 @@ from fluid_build.sources.ddl.script import Script, count_statements, list_faults
 from fluid_build.sources.ddl.tables import DeclaredTables, declared_tables
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.engine import starting
+from fluid_build.sources.schemas import chosen_schemas
 from fluid_build.sources.source_names import name_of_path
 from fluid_build.sources.sql import quote
+from fluid_build.sources.table_choice import TableName
 
 _VIEW = re.compile(r"\bCREATE\s{1,9}(?:[A-Z]{1,20}\s{1,9}){0,3}VIEW\b", re.IGNORECASE)
 _SIGNS_SHOWN = 3
@@ -41,14 +43,36 @@ class DeclaredSchema:
     notes: tuple[str, ...]
 
 
-def open_ddl(path: str | Path, *, dialect: str | None = None) -> Source:
+def open_ddl(
+    path: str | Path, *, dialect: str | None = None, schemas: Sequence[str] = ()
+) -> Source:
     """Open the tables declared in an SQL file, a folder of them or a glob, each without a row.
 
     The source's ``notes`` count the statements by what they were and show those that couldn't be
-    read. Raises what ``read_ddl`` does.
+    read. Raises what ``read_ddl`` and ``in_schemas`` do.
     """
     declared = read_ddl(path, dialect=dialect)
-    return _open(declared.name, declared.tables, declared.skipped, declared.notes)
+    tables = in_schemas(declared, schemas)
+    return _open(declared.name, tables, declared.skipped, declared.notes)
+
+
+def in_schemas(declared: DeclaredSchema, requested: Sequence[str]) -> Sequence[Table]:
+    """Return the tables in the requested schemas, by names and globs; all of them without any.
+
+    Raises SourceNotFoundError for a schema that no table has.
+    """
+    if not requested:
+        return declared.tables
+    existing = list(dict.fromkeys(table.schema for table in declared.tables if table.schema))
+    chosen = chosen_schemas(requested, existing, declared.name)
+    return [table for table in declared.tables if table.schema in chosen]
+
+
+def declared_name(table: Table) -> TableName:
+    """Return the name of a declared table, which begins with its schema where there are several."""
+    # A table that's declared without a schema has the default one in its name alone.
+    start = f"{table.schema}." if table.schema else table.name.rpartition(".")[0] + "."
+    return TableName(table.name, table.schema, table.name.removeprefix(start))
 
 
 def read_ddl(path: str | Path, *, dialect: str | None = None) -> DeclaredSchema:

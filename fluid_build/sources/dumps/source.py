@@ -12,7 +12,7 @@ from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.reader import UnreadableError
 from fluid_build.sources.ddl.schema import DraftTable, find_column, find_table
 from fluid_build.sources.ddl.script import RowStatement
-from fluid_build.sources.ddl.source import DeclaredSchema, read_ddl
+from fluid_build.sources.ddl.source import DeclaredSchema, declared_name, in_schemas, read_ddl
 from fluid_build.sources.ddl.tables import whole_table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.dumps.header import (
@@ -29,13 +29,15 @@ from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, Engine, reason, sta
 from fluid_build.sources.kinds import DUMP
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.query_progress import following
-from fluid_build.sources.selection import placed_name, selected_tables
+from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.sql import quote
 from fluid_build.text import counted
 
 _LINES_SHOWN = 5
 _BRINGING_ROWS = ("INSERT", "REPLACE", "COPY")
 _CHANGES = ("UPDATE", "DELETE", "MERGE")
+_SQLITE_SCHEMAS = ("", "main", "temp")
+"""What SQLite can create a table in; INTEGER PRIMARY KEY alone doesn't make a dump SQLite's."""
 
 
 @dataclass
@@ -52,13 +54,14 @@ def open_dump(place: str, options: OpenOptions) -> OpenSource:
     """Open the SQL files at a path with the rows of their INSERT and COPY statements.
 
     No statement is run, except those of a SQLite dump, in a database of its own that can reach no
-    other file. Raises what ``read_ddl`` does, and EmptySourceError where no table could be read.
+    other file. Raises what ``read_ddl`` and ``in_schemas`` do, and EmptySourceError where no table
+    could be read.
     """
     ddl = read_ddl(place, dialect=options.dialect)
-    if ddl.dialect.name == "sqlite":
+    if ddl.dialect.name == "sqlite" and all(t.schema in _SQLITE_SCHEMAS for t in ddl.tables):
         return open_sqlite_script(place, ddl, options)
-    chosen = selected_tables(ddl.tables, placed_name, options)
-    options.on_tables([placed_name(table) for table in chosen])
+    chosen = selected_tables(in_schemas(ddl, options.schemas), declared_name, options)
+    options.on_tables([declared_name(table) for table in chosen])
     with starting(options.memory_limit) as engine:
         engine.stage(sum(len(file.text) for file in ddl.files))
         loader = _Loader(engine, ddl, chosen)

@@ -10,7 +10,7 @@ from fluid_build.errors import SourceUnreadableError
 from fluid_build.sources.base import OpenSource
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.files import SqlFile
-from fluid_build.sources.ddl.source import DeclaredSchema
+from fluid_build.sources.ddl.source import DeclaredSchema, in_schemas
 from fluid_build.sources.ddl.statements import split
 from fluid_build.sources.kinds import DUMP
 from fluid_build.sources.options import OpenOptions
@@ -61,8 +61,10 @@ _TRANSACTION = ("BEGIN", "COMMIT", "END", "ROLLBACK", "PRAGMA")
 def open_sqlite_script(place: str, ddl: DeclaredSchema, options: OpenOptions) -> OpenSource:
     """Run a dump of SQLite in a temporary database, and open that.
 
-    Raises SourceUnreadableError where none of it can be run, or one statement undoes the others.
+    Raises SourceUnreadableError where none of it can be run, or one statement undoes the others,
+    and SourceNotFoundError for a schema that it doesn't have.
     """
+    in_schemas(ddl, options.schemas)
     folder = owned_folder()
     try:
         file = folder.path / "dump.sqlite"
