@@ -28,8 +28,8 @@ class ReadOptions:
     or without its schema. Nothing in ``schemas`` or ``include`` means all. ``views`` says whether
     views are read as well. ``sample`` is how many rows of a table are read at most, and None for
     all. ``full`` says to read a warehouse in full, however much that scans. ``dialect`` is the SQL
-    dialect of DDL and dumps, None to detect it. ``conventions`` answer how numbers and dates in text are
-    written where the data leaves that open.
+    dialect of DDL and dumps, None to detect it. ``conventions`` answer how numbers and dates in
+    text are written where the data leaves that open.
     """
 
     schemas: Sequence[str] = ()

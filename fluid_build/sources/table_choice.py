@@ -80,9 +80,11 @@ def _full(name: TableName) -> str:
 
 def tables_hint(requested: str, names: Sequence[TableName]) -> str:
     """Return a hint with the names nearest to a requested one, and with all names."""
-    shown_by = {spelling.lower(): name.shown for name in names for spelling in name.spellings}
+    is_distinct = len({name.shown for name in names}) == len(names)
+    labels = {name: name.shown if is_distinct else _full(name) for name in names}
+    shown_by = {spelling.lower(): labels[name] for name in names for spelling in name.spellings}
     near = difflib.get_close_matches(requested.lower(), shown_by, n=3)
     guesses = " or ".join(dict.fromkeys(shown_by[spelling] for spelling in near))
     guess = f"Did you mean {guesses}? " if guesses else ""
-    tables = listed_up_to(_MOST_LISTED, [name.shown for name in names])
+    tables = listed_up_to(_MOST_LISTED, list(labels.values()))
     return f"{guess}The tables are {tables}."

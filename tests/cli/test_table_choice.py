@@ -124,6 +124,13 @@ def test_all_tables_are_listed_and_of_very_many_their_number() -> None:
     assert caught.value.hint and caught.value.hint.endswith("t29 and 4 more.")
 
 
+def test_tables_of_one_name_are_listed_with_their_schemas() -> None:
+    names = [TableName("item", schema, "item") for schema in ("crm", "shop")]
+    with pytest.raises(UsageError, match="nope") as caught:
+        chosen_table("nope", names)
+    assert caught.value.hint == "The tables are crm.item, shop.item."
+
+
 def test_the_very_spelling_goes_before_another_case() -> None:
     """Databases may hold both."""
     twins = [TableName("Orders"), TableName("orders")]

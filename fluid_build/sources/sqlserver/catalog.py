@@ -204,8 +204,3 @@ def _foreign_keys(query: Query) -> Mapping[int, ForeignKeys]:
         own_names, parent_names = zip(*columns, strict=True)
         keys[id_] = (*keys.get(id_, ()), (own_names, schema, table, parent_names))
     return keys
-
-
-def schemas_of(tables: Sequence[CatalogTable]) -> list[str]:
-    """Return the schemas that have tables, in order."""
-    return list(dict.fromkeys(table.schema for table in tables))
