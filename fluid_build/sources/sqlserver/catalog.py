@@ -4,7 +4,7 @@ https://learn.microsoft.com/en-us/sql/relational-databases/system-catalog-views/
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
