@@ -77,7 +77,8 @@ _SIGNATURE = (
     r"|googleaccessid|key-pair-id|policy)"
 )
 """Parameters that sign a URL: whoever has them may read the file. A column may be called so."""
-_SIGNED = re.compile(rf"(?i)([?&;]{_SIGNATURE}=)[^&\s'\"<>]+")
+_SIGNED = re.compile(rf"(?i)([?&;]\]?{_SIGNATURE}=)[^&\s'\"<>]+")
+"""In the pattern that finds one file, the query of a URL begins with ``[?]``."""
 _AZURE = re.compile(r"(?i)\b(AccountKey|SharedAccessKey|SharedAccessSignature)=[^;\s'\"]{8,}")
 """Keys of Azure's connection strings, which have no spaces; ``account_key`` may be a column."""
 _SIGNATURE_NAME = re.compile(rf"(?i){_SIGNATURE}")

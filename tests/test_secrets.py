@@ -57,6 +57,7 @@ def test_a_key_of_a_known_format_is_hidden_anywhere(key):
         "postgresql://alice:hunter2@db.example/x",
         "copied from_postgresql://alice:hunter2@db.example/x",
         "https://hunter2@git.example/x",
+        "https://a.example/x.parquet[?]X-Amz-Signature=hunter2&b=1",
         "Driver={ODBC};PWD={a;b c}}hunter2};Database=x",
         "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=hunter2hunter2==;X=y",
         "BlobEndpoint=https://x.example;SharedAccessSignature=sv=1&sig=hunter2",

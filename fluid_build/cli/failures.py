@@ -57,7 +57,8 @@ def explain(error: Exception) -> Failure:
         hint = error.hint or "Run the command with --help to see how it is used."
         return Failure(error.message, hint, error.command, _details(error))
     if isinstance(error, typer.TyperException):
-        return Failure(error.format_message(), _usage_hint(error))
+        # Whoever forgets --uri passes the address, with its password, as a command.
+        return Failure(redact(error.format_message()), _usage_hint(error))
     if isinstance(error, OSError):
         return _of_system(error)
     if isinstance(error, MemoryError):

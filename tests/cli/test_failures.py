@@ -113,6 +113,13 @@ def test_a_refusing_server_is_an_error_without_its_password(fluid: Fluid) -> Non
     assert "s3cret-word" not in outcome.err
 
 
+def test_an_address_in_place_of_a_command_shows_no_password(fluid: Fluid) -> None:
+    outcome = fluid("forge", "postgresql://alice:hunter2@localhost/shop")
+    assert_two_sentences(outcome)
+    assert "alice" in outcome.err
+    assert "hunter2" not in outcome.err
+
+
 @pytest.mark.parametrize("command", [PROFILE, FORGE], ids=["profile", "forge"])
 def test_a_server_that_never_answers_is_given_up(fluid: Fluid, command: tuple[str, ...]) -> None:
     """A port that is open and silent: the wait is bounded, by the URI's own bound if it has one."""
