@@ -131,7 +131,7 @@ def _configured_credential(name: str) -> Mapping[str, object]:
 
 
 def opening(source: SourceLike, settings: OpenSettings) -> Opening:
-    """Return how to open a source; UsageError for what is none, and for an unknown option."""
+    """Return how to open a source; UsageError if it isn't one, and for an unknown option."""
     read = _read_options(settings)
     name = settings.get("name")
     if isinstance(source, Source):

@@ -104,7 +104,8 @@ def serve(
     The options on reading apply to every source as far as its kind takes them; --views, to named
     sources alone.
 
-    Over HTTP, clients bear a token: that of FLUID_MCP_TOKEN, or a new one, shown once on stderr.
+    Over HTTP, clients send a token: the value of FLUID_MCP_TOKEN, or a new one, shown once on
+    stderr.
 
     \b
     Example:  fluid mcp serve --workspace ~/shop --source crm=postgresql://reader@db/crm

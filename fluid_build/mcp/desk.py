@@ -12,7 +12,7 @@ from fluid_build.mcp.workspace import Workspace
 from fluid_build.text import clip
 
 LONGEST_NAME = 200
-"""Characters of a name in an answer: longer ones are nobody's but an attacker's."""
+"""Characters of a name in an answer: no honest name is longer."""
 LONGEST_TEXT = 600
 """Characters of a comment or a reason in an answer: a few sentences."""
 MOST_NOTES = 20

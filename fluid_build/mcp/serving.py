@@ -29,7 +29,7 @@ _TOKEN_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class HttpAddress:
-    """Where a server listens, and the token that its clients bear."""
+    """Where a server listens, and the token that its clients send."""
 
     url: str
     token: str

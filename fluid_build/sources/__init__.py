@@ -109,7 +109,9 @@ def _useless_option(address: Address, option: Option) -> UsageError:
         "dialect": "SQL dialect",
         "conventions": "text to read numbers and dates from",
     }[option]
+    phrase = address.kind.phrase
+    verb = "have" if phrase.startswith("files") else "has"
     return UsageError(
-        f"{address.kind.phrase[:1].upper()}{address.kind.phrase[1:]} has no {missing}.",
+        f"{phrase[:1].upper()}{phrase[1:]} {verb} no {missing}.",
         hint=f"Remove {FLAGS[option]}.",
     )

@@ -19,7 +19,7 @@ PROTECTED = (
     "It is protected with a password. Save a copy without one (in Excel: File, Info, Protect"
     " Workbook, Encrypt with Password), and pass that."
 )
-_BROKEN = "It is no readable workbook: the file is damaged, or has the wrong extension."
+_BROKEN = "It isn't a workbook that can be read: the file is damaged, or has the wrong extension."
 _BLOCK = 4 * 1024 * 1024
 _LONGEST_TAG = 4096
 _GIGABYTE = 1024**3
