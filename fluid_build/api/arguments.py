@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Protocol, TypeAlias, TypedDict, Unpack, get_args
 
 import duckdb
@@ -210,7 +211,7 @@ def _address(source: object, name: str | None = None) -> Address:
     if is_table(source):
         return in_memory({name or ONLY_TABLE: source})
     raise UsageError(
-        f"A {type(source).__name__} isn't a source.",
+        f"An object of type {type(source).__name__} isn't a source.",
         hint="Pass a URI, a path, a data frame, an Arrow table, a DuckDB relation, a dict of these"
         " by name, or a list of sources.",
     )
@@ -254,8 +255,10 @@ def _read_options(settings: OpenSettings) -> ReadOptions:
             choices = " or ".join(repr(choice) for choice in _CHOICES[keyword] if choice)
             raise UsageError(f"{keyword}={value!r} isn't known.", hint=f"Use {choices}.")
     sample = settings.get("sample")
-    if sample is not None and sample < 1:
-        raise UsageError("A sample has at least one row.", hint="Pass sample=100_000.")
+    if not _is_row_limit(sample):
+        raise UsageError(
+            "A sample is a whole number of rows, at least one row.", hint="Pass sample=100_000."
+        )
     return ReadOptions(
         schemas=_globs(settings.get("schemas", ())),
         include=_globs(settings.get("include", ())),
@@ -267,6 +270,11 @@ def _read_options(settings: OpenSettings) -> ReadOptions:
         dialect=settings.get("dialect"),
         conventions=Conventions(settings.get("decimal"), settings.get("date_order")),
     )
+
+
+def _is_row_limit(sample: object) -> bool:
+    # NumPy's whole numbers are Integral, too.
+    return sample is None or (isinstance(sample, Integral) and int(sample) >= 1)
 
 
 def _globs(value: Sequence[str]) -> tuple[str, ...]:

@@ -120,6 +120,7 @@ def test_options_pass_through_to_the_source(tmp_path: Path) -> None:
         ({"decimal": ";"}, "decimal=';' isn't known"),
         ({"nested": "flat"}, "nested='flat' isn't known"),
         ({"sample": 0}, "at least one row"),
+        ({"sample": "100"}, "whole number of rows"),
         ({"include": "invoices"}, "No table matches invoices"),
         ({"schemas": "x"}, "Data in memory has no schemas"),
     ],

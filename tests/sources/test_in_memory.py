@@ -242,9 +242,9 @@ def test_a_table_that_cannot_be_converted_is_skipped_alone() -> None:
     ("tables", "message"),
     [
         ({}, "There is no table to read."),
-        ({"t": [1, 2]}, "t is a list, which isn't a table."),
-        ({"t": pl.Series([1])}, "t is a Series, which isn't a table."),
-        ({"t": pd.Series([1])}, "t is a Series, which isn't a table."),
+        ({"t": [1, 2]}, "t has the type list, which isn't a table."),
+        ({"t": pl.Series([1])}, "t has the type Series, which isn't a table."),
+        ({"t": pd.Series([1])}, "t has the type Series, which isn't a table."),
         ({3: pd.DataFrame({"a": [1]})}, "3 isn't the name of a table."),
     ],
 )

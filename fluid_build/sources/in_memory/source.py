@@ -80,7 +80,7 @@ def _check(tables: Mapping[str, object]) -> None:
             )
         if not is_table(table):
             raise UsageError(
-                f"{name} is a {type(table).__name__}, which isn't a table.",
+                f"{name} has the type {type(table).__name__}, which isn't a table.",
                 hint="Pass pandas or polars data frames, Arrow tables or DuckDB relations.",
             )
 
