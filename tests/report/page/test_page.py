@@ -26,15 +26,6 @@ def test_names_from_the_data_are_escaped() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
 
 
-def test_how_to_run_queries_is_said_only_where_there_are_some() -> None:
-    """A table without a key needs attention, and no query shows that."""
-    table = TableProfile(name="orders", rows=1, columns=(), notes=("Its lists became tables.",))
-    profile = Profile(source_kind="files", source_name="shop", tables=(table,))
-    page = report_page(PageContent(source_view(profile)))
-    assert "Its lists became tables." in page
-    assert "The queries use table names" not in page
-
-
 def test_the_policy_allows_the_style_and_the_script_of_the_page_alone() -> None:
     """The hashes in the policy are those of the page's only style sheet and only script."""
     page = page_of("orders")
