@@ -13,7 +13,7 @@ import pytest
 
 from fluid_build.cli.next_steps import after_summary
 from fluid_build.report.view import source_view
-from fluid_build.sources.conventions import NO_ANSWERS
+from fluid_build.sources.options import ReadOptions
 from tests.cli.running import COMMAND, Fluid
 from tests.modeling.profiles import column, profile, table
 
@@ -279,7 +279,7 @@ def test_all_is_refused_with_another_form_of_the_result(
 def test_a_password_is_not_repeated(source: str, repeated: str, remark: str) -> None:
     """The other options are, and the comment says what's missing."""
     view = source_view(profile(*(table(f"t{number}", column("id")) for number in range(30))))
-    steps = after_summary(view, source, schemas=("sales",), dialect=None, answers=NO_ANSWERS)
+    steps = after_summary(view, source, read=ReadOptions(schemas=("sales",)))
     assert steps[1].command == f"fluid profile {repeated} --schema sales --all"
     assert steps[1].remark == f"every table, relationship and finding{remark}"
     assert "secret-1" not in repr(steps)
