@@ -84,7 +84,12 @@ def is_unique_key(
 def _is_unique(entity: Entity, columns: Sequence[str], evidence: DecisionEvidence | None) -> bool:
     if evidence is not None:
         return not evidence.violations
-    return any(set(key.attributes) <= set(columns) and key.holds for key in entity.keys)
+    return any(
+        set(key.attributes) <= set(columns)
+        and key.holds
+        and (key.evidence.exact or key.evidence.sample is not None)
+        for key in entity.keys
+    )
 
 
 def decided_key(
