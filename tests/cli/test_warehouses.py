@@ -72,6 +72,7 @@ def test_nothing_that_a_sample_shows_is_called_proven(
     """Neither screen, proof, contract nor tests claim more than the rows that were read."""
     folder = tmp_path / "shop"
     screen = _forge(fluid, shop, folder, "--sample", "200")
+    assert "rows (a sample)" in screen
     assert "Holds in the sample." in screen
     assert "Proven" not in screen
     proof = json.loads((folder / "proof.json").read_text())

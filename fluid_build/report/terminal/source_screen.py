@@ -58,7 +58,8 @@ def title(view: SourceView) -> Text:
     """Return what was read, in one line."""
     figures = [counted(len(view.tables), "table"), counted(len(view.columns), "column")]
     if view.profile.has_data:
-        figures.append(counted(view.rows, "row"))
+        is_sample = any(table.measured.sample for table in view.tables)
+        figures.append(f"{counted(view.rows, 'row')}{' (a sample)' if is_sample else ''}")
     return first_line(view.profile.source_name, " · ".join((view.kind_label, *figures)))
 
 
