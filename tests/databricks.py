@@ -25,6 +25,8 @@ _VIEWS = {
     " column_name, ordinal_position",
     "referential_constraints": "constraint_schema, constraint_name, unique_constraint_catalog,"
     " unique_constraint_schema, unique_constraint_name",
+    "table_tags": "catalog_name, schema_name, table_name, tag_name, tag_value",
+    "column_tags": "catalog_name, schema_name, table_name, column_name, tag_name, tag_value",
 }
 
 
@@ -87,7 +89,9 @@ class _Cursor:
 
     def execute(self, statement: str) -> None:
         self.catalog.statements.append(statement)
-        if any(f"`{table}`" in statement for table in self.catalog.forbidden):
+        quoted = [f"`{table}`" for table in self.catalog.forbidden]
+        views = [f"information_schema.{view} " for view in self.catalog.forbidden]
+        if any(name in statement for name in (*quoted, *views)):
             raise ServerOperationError("[INSUFFICIENT_PERMISSIONS] User has no SELECT on it.")
         if statement.startswith("DESCRIBE DETAIL"):
             self.table = pa.table(

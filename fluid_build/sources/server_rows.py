@@ -27,6 +27,11 @@ class ServerQueryError(Exception):
     """A query that the server refused. Its text is the reason, one sentence without secrets."""
 
 
+def left_out(what: str, error: ServerQueryError) -> str:
+    """Return the note on a part of a catalog that this user may not read."""
+    return f"The {what} couldn't be read, so they are left out: {error}"
+
+
 class ServerRows(Protocol):
     """A way to read the rows of a server's query."""
 

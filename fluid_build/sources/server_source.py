@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.sources.base import OpenSource
+from fluid_build.sources.base import OpenSource, Table
+from fluid_build.sources.catalog_facts import CatalogFacts, FetchedCatalog, TableFacts
 from fluid_build.sources.engine import Engine
 from fluid_build.sources.kinds import ServerKind
 from fluid_build.sources.options import OpenOptions
@@ -16,6 +17,7 @@ from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.server_rows import ServerRows
 from fluid_build.sources.server_staging import C, ServerDialect, ServerStaging, ServerTable
 from fluid_build.sources.source_names import database_name
+from fluid_build.sources.table_choice import TableName
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,9 @@ class ServerCatalog(Generic[C]):
 
     ``views`` are the views that only ``--views`` reads, counted by what they are, in the plural.
     ``schemas`` are all that there are, where some may have no table. ``comment`` is what its owner
-    says of the database, and ``notes`` are sentences that a user must see.
+    says of the database, and ``notes`` are sentences that a user must see. ``facts`` are what tags
+    say of tables, by schema and name; those without tags are left out. ``duration_ms`` is how long
+    reading all of this took.
     """
 
     name: str
@@ -33,6 +37,8 @@ class ServerCatalog(Generic[C]):
     schemas: Sequence[str] = ()
     comment: str = ""
     notes: tuple[str, ...] = ()
+    facts: Mapping[tuple[str, str], TableFacts] = field(default_factory=dict)
+    duration_ms: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -108,4 +114,23 @@ def staged_source(
         ),
         keys=staging.keys,
         cleanup=[engine, staging],
+        catalog=_facts_of_staged(kind, catalog, staging.names, staged),
     )
+
+
+def _facts_of_staged(
+    kind: ServerKind,
+    catalog: ServerCatalog[C],
+    names: Sequence[TableName],
+    staged: Sequence[Table],
+) -> FetchedCatalog | None:
+    """Return the facts of the tables that were read, by their names; None without any."""
+    read_names = {table.name for table in staged}
+    facts = {
+        name.shown: catalog.facts[name.schema, name.table]
+        for name in names
+        if name.shown in read_names and (name.schema, name.table) in catalog.facts
+    }
+    if not facts:
+        return None
+    return FetchedCatalog(kind.name, CatalogFacts(kind.label, facts), catalog.duration_ms)

@@ -1,11 +1,14 @@
 """BigQuery, against a server that speaks its REST API."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
+import yaml
 
+import fluid_build as fluid
 from fluid_build.errors import ScanTooLargeError, SourceError, SourceNotFoundError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, SampledRows
@@ -67,6 +70,26 @@ def test_what_tables_declare_is_taken_over(project: BigQueryProject) -> None:
     assert orders.foreign_keys == (DeclaredForeignKey(("customer_id",), "customers", ("id",)),)
     assert (customers.column("id").comment, customers.column("id").nullable) == ("Who it is", False)
     assert customers.column("limit").declared_type == "BIGNUMERIC(20, 4)"
+
+
+def test_labels_and_policy_tags_reach_the_contract(project: BigQueryProject) -> None:
+    """Labels name an owner and a domain; a policy tag for personal data keeps the values out."""
+    project.add(
+        "people",
+        [
+            {"name": "id", "type": "INTEGER"},
+            {"name": "color", "type": "STRING", "policyTags": {"names": ["eu/policyTags/pii"]}},
+        ],
+        (1, "green"), (2, "blue"), (3, "red"),
+        labels={"team": "crm", "domain": "sales", "tier": "gold"},
+    )  # fmt: skip
+    forged = fluid.forge(project.uri, technique="flat")
+    color = forged.profile.tables["people"].columns["color"]
+    assert (color.pii, color.min, color.top_values) == (True, None, ())
+    contract = yaml.safe_load(forged.contract_yaml)
+    expose = next(each for each in contract["exposes"] if each["exposeId"] == "people")
+    assert "tier-gold" in expose["tags"]
+    assert "policy-tag:pii" in json.dumps(expose)
 
 
 def test_every_value_is_read_exactly(project: BigQueryProject) -> None:

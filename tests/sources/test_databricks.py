@@ -10,6 +10,7 @@ from fluid_build.errors import SourceError, SourceNotFoundError
 from fluid_build.profiling.profiler import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, SampledRows
+from fluid_build.sources.catalog_facts import CatalogOwner
 from fluid_build.sources.databricks.connection import databricks_place
 from tests.databricks import DatabricksCatalog
 
@@ -78,6 +79,38 @@ def test_what_tables_declare_is_taken_over(catalog: DatabricksCatalog) -> None:
     assert tables["order lines"].foreign_keys == (
         DeclaredForeignKey(("customer_id",), "customers", ("id",)),
     )
+
+
+def test_a_tag_reaches_the_profile(catalog: DatabricksCatalog) -> None:
+    """Tags name an owner, and a column tagged as personal keeps none of its values."""
+    catalog.record(
+        "table_tags",
+        ("prod", "shop", "customers", "data_owner", "crm-team"),
+        ("prod", "shop", "customers", "gold", ""),
+        ("prod", "shop", "secrets", "gold", ""),
+    )
+    catalog.record("column_tags", ("prod", "shop", "customers", "credit", "pii", "true"))
+    with open_source(_URI) as source:
+        profile = profile_source(source)
+    assert profile.catalog is not None
+    facts = profile.catalog.tables["customers"]
+    assert (profile.catalog.catalog, facts.address) == ("Databricks", "prod.shop.customers")
+    assert facts.tags == ("data_owner:crm-team", "gold")
+    assert facts.owners == (CatalogOwner("crm-team"),)
+    assert "secrets" not in profile.catalog.tables
+    credit = profile.table("customers").column("credit")
+    assert (credit.pii, credit.min, credit.top_values) == (True, None, ())
+
+
+def test_tags_that_this_user_may_not_read_are_left_out_with_a_note(
+    catalog: DatabricksCatalog,
+) -> None:
+    """The tables are read without them."""
+    catalog.forbidden.add("column_tags")
+    with open_source(_URI) as source:
+        assert source.catalog is None
+        assert "customers" in [table.name for table in source.tables]
+        assert any(note.startswith("The tags couldn't be read") for note in source.notes)
 
 
 def test_every_value_is_read_exactly(catalog: DatabricksCatalog) -> None:

@@ -1,5 +1,6 @@
 """Snowflake, against a server that answers its own client."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -13,6 +14,7 @@ from fluid_build.sources.base import SampledRows
 from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.server_staging import ServerTable
 from fluid_build.sources.snowflake.catalog import SnowflakeColumn, foreign_keys
+from fluid_build.sources.snowflake.client import SnowflakeClient
 from fluid_build.sources.snowflake.connection import snowflake_place
 from fluid_build.sources.snowflake.database import limited
 from fluid_build.sources.snowflake.types import SnowflakeDialect
@@ -56,6 +58,41 @@ def test_types_and_values_come_over_exactly(shop: SnowflakeDatabase) -> None:
     assert row == (1, "Zoë", Decimal("1.20"), datetime(2024, 1, 1, 10, 0, 0, 123456), '{"a":1}')
     assert (table.comment, table.primary_key) == ("Who buys", ("ID",))
     assert table.column("ID").declared_type == "NUMBER(38,0)"
+
+
+def test_a_tag_reaches_the_profile(
+    shop: SnowflakeDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stand-in has no tags, so their rows are recorded."""
+    answer = SnowflakeClient.query
+    place = {"object_schema": "PUBLIC", "object_name": "CUSTOMERS"}
+    tags = [
+        {**place, "column_name": None, "tag_name": "DOMAIN", "tag_value": "sales"},
+        {**place, "column_name": "NAME", "tag_name": "PRIVACY_CATEGORY", "tag_value": "IDENTIFIER"},
+    ]
+
+    def query(client: SnowflakeClient, sql: str) -> Sequence[Mapping[str, object]]:
+        if "account_usage.tag_references" in sql:
+            assert f"object_database = '{shop.name}'" in sql
+            return tags
+        return answer(client, sql)
+
+    monkeypatch.setattr(SnowflakeClient, "query", query)
+    with open_source(shop.uri) as source:
+        profile = profile_source(source)
+        assert not any("tags" in note for note in source.notes)
+    assert profile.catalog is not None
+    facts = profile.catalog.tables["CUSTOMERS"]
+    assert (facts.tags, facts.domain) == (("DOMAIN:sales",), "sales")
+    name = profile.table("CUSTOMERS").column("NAME")
+    assert (name.pii, name.min, name.top_values) == (True, None, ())
+
+
+def test_tags_that_the_role_may_not_see_are_left_out_with_a_note(shop: SnowflakeDatabase) -> None:
+    """The tables are read without them."""
+    with open_source(shop.uri) as source:
+        assert source.catalog is None
+        assert any(note.startswith("The tags couldn't be read") for note in source.notes)
 
 
 def test_what_will_be_scanned_is_said_first(shop: SnowflakeDatabase) -> None:

@@ -4,7 +4,7 @@ It's read from the tables themselves (``tables.get``), which costs nothing; each
 INFORMATION_SCHEMA is billed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -127,8 +127,3 @@ def declared_type(column: BigQueryField) -> str:
         digits = f"{column.precision}, {column.scale}" if column.scale else str(column.precision)
         name = f"{name}({digits})"
     return f"ARRAY<{name}>" if column.is_repeated else name
-
-
-def labels_of(table: "Table") -> Mapping[str, str]:
-    """Return a table's labels, which are BigQuery's tags."""
-    return dict(table.labels or {})

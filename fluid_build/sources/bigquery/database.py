@@ -1,5 +1,6 @@
 """The datasets of a BigQuery project, staged into DuckDB."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from fluid_build.sources.bigquery.catalog import (
 )
 from fluid_build.sources.bigquery.client import BigQueryClient
 from fluid_build.sources.bigquery.connection import bigquery_place, connect
+from fluid_build.sources.bigquery.labels import labeled_facts
 from fluid_build.sources.bigquery.types import BigQueryDialect
 from fluid_build.sources.engine import starting
 from fluid_build.sources.kinds import BIGQUERY
@@ -62,21 +64,32 @@ def open_bigquery(uri: str, options: OpenOptions) -> OpenSource:
 def _catalog(
     client: BigQueryClient, project: str, dataset: str, options: OpenOptions
 ) -> ServerCatalog[BigQueryColumn]:
+    began = time.perf_counter()
     existing = _asked(lambda: dataset_names(client.client, project))
     if dataset and dataset not in existing:
         # A dataset that is shared, but not listed, can be read by its name.
         existing.append(dataset)
     datasets = chosen_schemas(options.schemas, existing, project, folds_case=False)
     listed = _asked(lambda: listed_tables(client.client, project, datasets))
-    tables = _asked(
+    resources = _asked(
         lambda: [
-            described_table(client.client.get_table(table.path), project)
+            client.client.get_table(table.path)
             for table in listed
             if options.views or not table.is_view
         ]
     )
-    views = sum(table.is_view for table in listed)
-    return ServerCatalog(project, tables, {"views": views}, existing)
+    return ServerCatalog(
+        project,
+        [described_table(resource, project) for resource in resources],
+        {"views": sum(table.is_view for table in listed)},
+        existing,
+        facts={
+            (resource.dataset_id, resource.table_id): labeled_facts(resource, project)
+            for resource in resources
+            if resource.labels or any(field.policy_tags for field in resource.schema)
+        },
+        duration_ms=(time.perf_counter() - began) * 1000,
+    )
 
 
 def _asked(question: Callable[[], Result]) -> Result:

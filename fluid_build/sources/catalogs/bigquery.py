@@ -14,12 +14,12 @@ from fluid_build.sources.base import Skipped
 from fluid_build.sources.bigquery.catalog import (
     dataset_names,
     described_table,
-    labels_of,
     listed_tables,
 )
 from fluid_build.sources.bigquery.connection import BigQueryPlace, connect
+from fluid_build.sources.bigquery.labels import labeled_facts
+from fluid_build.sources.catalog_labels import domain_in, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
-from fluid_build.sources.catalogs.labels import as_tags, domain_in, owners_in
 from fluid_build.sources.catalogs.snapshot import (
     CatalogColumn,
     CatalogForeignKey,
@@ -103,14 +103,7 @@ class _Reading:
 
     def _table(self, table: Table, inherited: Mapping[str, str]) -> CatalogTable:
         described = described_table(table, self.project)
-        labels = labels_of(table)
-        policies = {
-            field.name: tuple(
-                f"policy-tag:{name.rpartition('/')[2]}" for name in field.policy_tags.names
-            )
-            for field in table.schema
-            if field.policy_tags
-        }
+        facts = labeled_facts(table, self.project, inherited)
         return CatalogTable(
             schema=described.schema,
             name=described.name,
@@ -120,18 +113,18 @@ class _Reading:
                     column.declared_type,
                     nullable=column.nullable,
                     comment=column.comment or "",
-                    tags=policies.get(column.name, ()),
+                    tags=facts.column_tags.get(column.name, ()),
                 )
                 for column in described.columns
             ),
-            address=f"{self.project}.{described.schema}.{described.name}",
+            address=facts.address,
             dialect="bigquery",
             comment=described.comment or table.friendly_name or "",
             primary_key=described.primary_key,
             foreign_keys=tuple(CatalogForeignKey(*key) for key in described.foreign_keys),
-            tags=as_tags(labels),
-            owners=owners_in(labels) or owners_in(inherited),
-            domain=domain_in(labels) or domain_in(inherited),
+            tags=facts.tags,
+            owners=facts.owners,
+            domain=facts.domain,
             is_view=described.is_view,
         )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fluid_build.errors import SourceUnreachableError, SourceUnreadableError
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.sources.catalog_facts import CatalogOwner
+from fluid_build.sources.catalog_labels import domain_in, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import (
     member,
@@ -20,7 +21,6 @@ from fluid_build.sources.catalogs.answers import (
     token_of,
 )
 from fluid_build.sources.catalogs.http import MOST_PAGES, Endpoint, JsonClient, base_url
-from fluid_build.sources.catalogs.labels import domain_in, owners_in
 from fluid_build.sources.catalogs.logins import bearer, chosen_host, unknown_credential
 from fluid_build.sources.catalogs.native_types import known_type
 from fluid_build.sources.catalogs.snapshot import (

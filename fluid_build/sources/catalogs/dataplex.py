@@ -11,6 +11,7 @@ from fluid_build.errors import SourceError, UsageError
 from fluid_build.json_types import JsonObject
 from fluid_build.sources.base import Skipped
 from fluid_build.sources.catalog_facts import CatalogOwner
+from fluid_build.sources.catalog_labels import as_tags, domain_in, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import (
     member,
@@ -22,7 +23,6 @@ from fluid_build.sources.catalogs.answers import (
 )
 from fluid_build.sources.catalogs.google_login import google_token
 from fluid_build.sources.catalogs.http import MOST_PAGES, Endpoint, JsonClient, base_url
-from fluid_build.sources.catalogs.labels import as_tags, domain_in, owners_in
 from fluid_build.sources.catalogs.logins import bearer
 from fluid_build.sources.catalogs.snapshot import (
     CatalogColumn,

@@ -20,6 +20,7 @@ from fluid_build.errors import (
 from fluid_build.extras import needs_extra
 from fluid_build.secrets import redact
 from fluid_build.sources.base import Skipped
+from fluid_build.sources.catalog_labels import as_tags, domain_in, owner_named, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import (
     member,
@@ -29,7 +30,6 @@ from fluid_build.sources.catalogs.answers import (
     text_of,
     texts_of,
 )
-from fluid_build.sources.catalogs.labels import as_tags, domain_in, owner_named, owners_in
 from fluid_build.sources.catalogs.snapshot import (
     CatalogColumn,
     CatalogSnapshot,

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UsageError
+from fluid_build.sources.catalog_facts import TableFacts
+from fluid_build.sources.catalog_labels import owner_named
 from fluid_build.sources.catalogs.address import CatalogAddress
-from fluid_build.sources.catalogs.labels import as_tags, domain_in, owner_named, owners_in
 from fluid_build.sources.catalogs.logins import unknown_credential
 from fluid_build.sources.catalogs.snapshot import (
     CatalogColumn,
@@ -18,7 +19,7 @@ from fluid_build.sources.catalogs.snapshot import (
     Selection,
 )
 from fluid_build.sources.credentials import Credential
-from fluid_build.sources.server_rows import ServerQueryError
+from fluid_build.sources.server_rows import ServerQueryError, left_out
 from fluid_build.sources.server_staging import ServerTable
 from fluid_build.sources.snowflake.catalog import SnowflakeColumn, read_tables, schema_names
 from fluid_build.sources.snowflake.client import SnowflakeClient
@@ -28,6 +29,7 @@ from fluid_build.sources.snowflake.connection import (
     connections_of_files,
     snowflake_place,
 )
+from fluid_build.sources.snowflake.tags import read_tags
 from fluid_build.sources.sql import literal
 
 _TITLE = "Snowflake Horizon"
@@ -57,9 +59,6 @@ _AUTHENTICATORS = {
     "password": "snowflake",
 }
 """The connector's words for what the configuration calls ``auth_method``."""
-
-_Labels = dict[tuple[str, str, str], dict[str, str]]
-"""Tags by schema, table and column; the column is "" for those of the table."""
 
 
 @dataclass(frozen=True)
@@ -157,23 +156,25 @@ class _Reading:
             for table in read_tables(self.client.query, self.database, schemas, views=True)
             if self.selection.takes_table(table.schema, table.name)
         ]
-        tags, owners, upstream = self._tags(), self._owners(), self._upstream()
+        tagged, notes = read_tags(self.client.query, self.database)
+        self.notes.extend(notes)
+        owners, upstream = self._owners(), self._upstream()
         return CatalogSnapshot(
             title=_TITLE,
             name=schemas[0] if len(schemas) == 1 and schemas != ["PUBLIC"] else self.database,
-            tables=tuple(self._table(table, tags, owners, upstream) for table in tables),
+            tables=tuple(self._table(table, tagged, owners, upstream) for table in tables),
             notes=tuple(self.notes),
         )
 
     def _table(
         self,
         table: ServerTable[SnowflakeColumn],
-        tags: _Labels,
+        tagged: Mapping[tuple[str, str], TableFacts],
         owners: Mapping[tuple[str, str], str],
         upstream: Mapping[tuple[str, str], tuple[str, ...]],
     ) -> CatalogTable:
         place = (table.schema, table.name)
-        labels = tags.get((*place, ""), {})
+        facts = tagged.get(place, TableFacts())
         return CatalogTable(
             schema=table.schema,
             name=table.name,
@@ -183,7 +184,7 @@ class _Reading:
                     column.declared_type,
                     nullable=column.nullable,
                     comment=column.comment or "",
-                    tags=as_tags(tags.get((*place, column.name), {})),
+                    tags=facts.column_tags.get(column.name, ()),
                 )
                 for column in table.columns
             ),
@@ -193,30 +194,12 @@ class _Reading:
             primary_key=table.primary_key,
             unique_keys=tuple(table.unique_keys),
             foreign_keys=tuple(CatalogForeignKey(*key) for key in table.foreign_keys),
-            tags=as_tags(labels),
-            owners=owners_in(labels) or owner_named(owners.get(place, "")),
-            domain=domain_in(labels),
+            tags=facts.tags,
+            owners=facts.owners or owner_named(owners.get(place, "")),
+            domain=facts.domain,
             upstream=upstream.get(place, ()),
             is_view=table.is_view,
         )
-
-    def _tags(self) -> _Labels:
-        rows = self._optional(
-            "tags",
-            "SELECT object_schema, object_name, column_name, tag_name, tag_value"
-            " FROM snowflake.account_usage.tag_references"
-            f" WHERE object_database = {literal(self.database)} AND object_deleted IS NULL"
-            " AND domain IN ('TABLE', 'COLUMN')",
-        )
-        tags: _Labels = {}
-        for row in rows:
-            place = (
-                _text(row, "object_schema"),
-                _text(row, "object_name"),
-                _text(row, "column_name"),
-            )
-            tags.setdefault(place, {})[_text(row, "tag_name")] = _text(row, "tag_value")
-        return tags
 
     def _owners(self) -> dict[tuple[str, str], str]:
         rows = self._optional(
@@ -249,7 +232,7 @@ class _Reading:
         try:
             return self.client.query(sql)
         except ServerQueryError as error:
-            self.notes.append(f"The {what} couldn't be read, so they are left out: {error}")
+            self.notes.append(left_out(what, error))
             return ()
 
 

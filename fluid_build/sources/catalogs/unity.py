@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from fluid_build.errors import SourceError
 from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.sources.catalog_labels import as_tags, domain_in, owner_named, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import (
     member,
@@ -22,7 +23,6 @@ from fluid_build.sources.catalogs.answers import (
     token_of,
 )
 from fluid_build.sources.catalogs.http import MOST_PAGES, Endpoint, JsonClient, base_url
-from fluid_build.sources.catalogs.labels import as_tags, domain_in, owner_named, owners_in
 from fluid_build.sources.catalogs.logins import bearer, chosen_host, unknown_credential
 from fluid_build.sources.catalogs.snapshot import (
     CatalogColumn,

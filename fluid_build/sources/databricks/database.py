@@ -1,5 +1,6 @@
 """A catalog of Databricks, staged into DuckDB."""
 
+import time
 from collections.abc import Sequence
 
 from fluid_build.errors import SourceUnreadableError
@@ -13,6 +14,7 @@ from fluid_build.sources.databricks.catalog import (
 )
 from fluid_build.sources.databricks.client import DatabricksClient
 from fluid_build.sources.databricks.connection import connect, databricks_place
+from fluid_build.sources.databricks.tags import read_tags
 from fluid_build.sources.databricks.types import DatabricksDialect
 from fluid_build.sources.engine import starting
 from fluid_build.sources.kinds import DATABRICKS
@@ -62,13 +64,19 @@ def open_databricks(uri: str, options: OpenOptions) -> OpenSource:
 def _catalog(
     client: DatabricksClient, name: str, options: OpenOptions
 ) -> ServerCatalog[DatabricksColumn]:
+    began = time.perf_counter()
     existing = schema_names(client.query, name)
     schemas = chosen_schemas(options.schemas, existing, name)
+    tables = read_tables(client.query, name, schemas, views=options.views)
+    facts, notes = read_tags(client.query, name, schemas)
     return ServerCatalog(
         name,
-        read_tables(client.query, name, schemas, views=options.views),
+        tables,
         {"views": view_count(client.query, name, schemas)},
         existing,
+        notes=notes,
+        facts=facts,
+        duration_ms=(time.perf_counter() - began) * 1000,
     )
 
 

@@ -1,5 +1,6 @@
 """A Snowflake database, staged into DuckDB."""
 
+import time
 from collections.abc import Sequence
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
@@ -25,6 +26,7 @@ from fluid_build.sources.snowflake.connection import (
     connections_of_files,
     snowflake_place,
 )
+from fluid_build.sources.snowflake.tags import read_tags
 from fluid_build.sources.snowflake.types import SnowflakeDialect
 
 
@@ -67,13 +69,19 @@ def open_snowflake(uri: str, options: OpenOptions) -> OpenSource:
 def _catalog(
     client: SnowflakeClient, database: str, options: OpenOptions
 ) -> ServerCatalog[SnowflakeColumn]:
+    began = time.perf_counter()
     existing = schema_names(client.query, database)
     schemas = chosen_schemas(options.schemas, existing, database, folds_case=False)
+    tables = read_tables(client.query, database, schemas, views=options.views)
+    facts, notes = read_tags(client.query, database)
     return ServerCatalog(
         database,
-        read_tables(client.query, database, schemas, views=options.views),
+        tables,
         {"views": view_count(client.query, database, schemas)},
         existing,
+        notes=notes,
+        facts=facts,
+        duration_ms=(time.perf_counter() - began) * 1000,
     )
 
 

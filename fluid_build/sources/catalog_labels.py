@@ -1,8 +1,12 @@
-"""Owners and domains in the labels of catalogs that have no field for them."""
+"""Tags, owners and domains in the labels of catalogs that have no field for them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
-from fluid_build.sources.catalog_facts import CatalogOwner
+from fluid_build.sources.catalog_facts import CatalogOwner, TableFacts
+
+TaggedPlace: TypeAlias = tuple[str, str, str, str, str]
+"""A schema, table, column, tag and its value; the column is "" for a tag of the table."""
 
 # The names that teams give such labels, without case and separators. A label of another name is
 # a tag like any other.
@@ -46,6 +50,26 @@ def as_tags(labels: Mapping[str, str]) -> tuple[str, ...]:
         name if value.strip().lower() in ("", "true", "yes") else f"{name}:{value}"
         for name, value in labels.items()
     )
+
+
+def tagged_tables(tags: Iterable[TaggedPlace], container: str) -> dict[tuple[str, str], TableFacts]:
+    """Return what tags say of each table that has some, by its schema and name.
+
+    ``container`` is the database that has the schemas.
+    """
+    labels: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+    for schema, table, column, tag, value in tags:
+        labels.setdefault((schema, table), {}).setdefault(column, {})[tag] = value
+    return {
+        (schema, table): TableFacts(
+            address=f"{container}.{schema}.{table}",
+            owners=owners_in(columns.get("", {})),
+            domain=domain_in(columns.get("", {})),
+            tags=as_tags(columns.get("", {})),
+            column_tags={name: as_tags(tagged) for name, tagged in columns.items() if name},
+        )
+        for (schema, table), columns in labels.items()
+    }
 
 
 def _values(labels: Mapping[str, str], keys: frozenset[str]) -> list[str]:
