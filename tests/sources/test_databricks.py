@@ -102,6 +102,16 @@ def test_a_tag_reaches_the_profile(catalog: DatabricksCatalog) -> None:
     assert (credit.pii, credit.min, credit.top_values) == (True, None, ())
 
 
+def test_the_parts_of_a_tagged_column_have_its_tags(catalog: DatabricksCatalog) -> None:
+    """A list is a table of its own, whose values are as personal as the list."""
+    catalog.record("column_tags", ("prod", "shop", "order lines", "tags", "pii", ""))
+    with open_source(_URI) as source:
+        profile = profile_source(source)
+    (child,) = [table for table in profile.tables if table.name.startswith("order lines__")]
+    personal = {column.name for column in child.columns if column.pii}
+    assert personal == {"value"}
+
+
 def test_tags_that_this_user_may_not_read_are_left_out_with_a_note(
     catalog: DatabricksCatalog,
 ) -> None:

@@ -20,6 +20,7 @@ from fluid_build.sources.nested.json_columns import is_json, leaves
 from fluid_build.sources.nested.levels import Level, ValueColumn
 from fluid_build.sources.nested.rebuilding import rebuilt_documents
 from fluid_build.sources.nested.splitting import Splitting, is_nested
+from fluid_build.sources.nested.tags import with_tagged_parts
 from fluid_build.sources.origin import InDatabase, Origin
 from fluid_build.sources.query_progress import following
 from fluid_build.sources.sql import quote
@@ -53,6 +54,9 @@ def split_nested(source: OpenSource, on_progress: OnProgress = ignore) -> None:
             tables += _split(source, table, used_names)
     on_progress(Progress("reading", len(source.tables), len(source.tables)))
     source.tables = tuple(tables)
+    if source.catalog is not None:
+        facts = with_tagged_parts(source.catalog.facts, tables)
+        source.catalog = replace(source.catalog, facts=facts)
 
 
 def _may_be_nested(table: Table) -> bool:
