@@ -160,7 +160,7 @@ def test_ddl_cannot_be_tested(tmp_path: Path) -> None:
     """There is nothing to test on it."""
     file = tmp_path / "schema.sql"
     file.write_text("CREATE TABLE t (n INTEGER);")
-    with pytest.raises(UsageError, match="DDL"):
+    with pytest.raises(UsageError, match="no data to test"):
         held(file, expose("t", [column("n", "integer")]))
 
 
