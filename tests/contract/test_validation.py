@@ -247,8 +247,8 @@ def test_in_python_none_is_an_absent_key() -> None:
     assert column == ContractColumn(name="a", type="int")
 
 
-def test_a_contract_of_15000_columns_is_judged_within_a_second() -> None:
-    """500 tables of 30 columns take less than a second."""
+def test_a_contract_of_15000_columns_is_judged_within_seconds() -> None:
+    """500 tables of 30 columns take about half a second; a quadratic check would take minutes."""
     columns = [
         {"name": f"c{i}", "type": "decimal(10, 2)", "tags": ["a-b"], "labels": {"x": "y"}}
         for i in range(30)
@@ -257,4 +257,4 @@ def test_a_contract_of_15000_columns_is_judged_within_a_second() -> None:
     document = contract(exposes=tables)
     begin = time.process_time()
     assert validate(document) == ()
-    assert time.process_time() - begin < 1
+    assert time.process_time() - begin < 5
