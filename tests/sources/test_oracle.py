@@ -8,7 +8,7 @@ import oracledb
 import pyarrow as pa
 import pytest
 
-from fluid_build.errors import SourceNotFoundError, SourceUnreachableError
+from fluid_build.errors import SourceNotFoundError, SourceUnreachableError, SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.oracle.catalog import CatalogColumn
 from fluid_build.sources.oracle.database import connect_arguments
@@ -127,6 +127,20 @@ def test_one_table_that_fails_does_not_stop_the_others(client: RecordedClient) -
             ("broken", "object no longer exists.")
         ]
     assert sum(sql.endswith('FROM "SHOP"."Order"') for sql in client.queries) == 1
+
+
+def test_a_connection_that_breaks_between_batches_keeps_the_servers_reason(
+    client: RecordedClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table is skipped with what the client said, not with what DuckDB made of it."""
+
+    def break_off(*, statement: str, size: int) -> Iterator[pa.Table]:
+        yield client.table_of(statement)
+        raise oracledb.DatabaseError("ORA-03113: end-of-file on communication channel")
+
+    monkeypatch.setattr(client, "fetch_df_batches", break_off)
+    with pytest.raises(SourceUnreadableError, match=r"read\. end-of-file on communication channel"):
+        open_source(DSN, include=["CUSTOMER"])
 
 
 def test_a_sample_is_bounded_by_the_server(client: RecordedClient) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from fluid_build.errors import (
@@ -15,6 +16,7 @@ from fluid_build.errors import (
 )
 from fluid_build.extras import needs_extra
 from fluid_build.secrets import passwords, redact, without_passwords
+from fluid_build.sources.arrow_batches import reader_of
 from fluid_build.sources.base import OpenSource
 from fluid_build.sources.client_query import querying
 from fluid_build.sources.engine import reason, starting
@@ -136,22 +138,21 @@ def _batches(client: Any, dsn: str) -> OpenBatches:
         batches = read(sql)
         try:
             first = next(batches, None)
-            if first is None:
-                yield pa.table(client.fetch_df_all(statement=sql))
-                return
+            # A result without rows may have no batch, which would say what its columns are.
+            like = pa.table(client.fetch_df_all(statement=sql)) if first is None else first
         except oracledb.Error as error:
             raise ServerQueryError(_message(error, dsn)) from None
-        yield pa.RecordBatchReader.from_batches(first.schema, _chained(first, batches))
+        rows = () if first is None else chain([first], batches)
+        with reader_of(like.schema, rows, (oracledb.Error,), describe) as reader:
+            yield reader
+
+    def describe(error: BaseException) -> str:
+        return _message(error, dsn)
 
     return open_batches
 
 
-def _chained(first: Any, others: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from others
-
-
-def _message(error: Exception, dsn: str) -> str:
+def _message(error: BaseException, dsn: str) -> str:
     """Return the server's message as one sentence, without any password."""
     text = _CODE.sub("", _HELP.sub("", redact(str(error), passwords(dsn))))
     return reason(SourceError(text.strip()))

@@ -14,6 +14,7 @@ from fluid_build.errors import (
 )
 from fluid_build.extras import needs_extra
 from fluid_build.secrets import passwords, redact, without_passwords
+from fluid_build.sources.arrow_batches import reader_of
 from fluid_build.sources.base import OpenSource
 from fluid_build.sources.client_query import Client, querying
 from fluid_build.sources.engine import reason, starting
@@ -154,14 +155,18 @@ def _batches(client: Client, dsn: str) -> OpenBatches:
                 batches = cursor.arrow_reader(_BATCH_ROWS)
             except _client_errors() as error:
                 raise ServerQueryError(_message(error, dsn)) from None
-            yield batches
+            with reader_of(batches.schema, batches, _client_errors(), describe) as reader:
+                yield reader
         finally:
             cursor.close()
+
+    def describe(error: BaseException) -> str:
+        return _message(error, dsn)
 
     return open_batches
 
 
-def _message(error: Exception, dsn: str) -> str:
+def _message(error: BaseException, dsn: str) -> str:
     """Return the server's message as one sentence, without any password."""
     text = redact(str(error), passwords(dsn))
     return reason(SourceError(_LABEL.sub("", text).strip()))
