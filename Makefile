@@ -6,21 +6,28 @@ TYPED := tests/api/typed_examples.py tests/copilot/typed_examples.py tests/copil
 
 # The tests start Python many times over, and compiled modules halve each start.
 export PYTHONDONTWRITEBYTECODE :=
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadgroup
+
+# Compiling every module of every package takes longer than compiling those that are imported.
+ifneq ($(shell command -v uv),)
+INSTALL := uv pip install --quiet --python $(BIN)/python --no-deps
+else
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps
+endif
 
 .PHONY: demo test test-fast test-all check bench lock clean
 
 demo: $(VENV)/.core  ## Install the locked core, then take a demo database apart.
 	@$(BIN)/fluid demo
 
-test: $(VENV)/.dev  ## Run the tests: what must pass before a commit lands.
-	@$(PYTEST)
+test: $(VENV)/.test  ## Run the tests that must pass before a commit: five minutes on two cores.
+	@$(PYTEST) --tier test
 
-test-fast: $(VENV)/.dev  ## Run the tests that need neither dbt, PostgreSQL nor much time.
-	@$(PYTEST) -m "not slow and not thorough"
+test-fast: $(VENV)/.test  ## Run the tests that are quick by themselves: a minute.
+	@$(PYTEST) --tier fast
 
-test-all: $(VENV)/.dev  ## Run the tests, larger sweeps of the corpus, and many more examples.
-	@$(PYTEST) -m "" --hypothesis-profile=thorough
+test-all: $(VENV)/.dev  ## Run all tests, larger sweeps of the corpus, and many more examples.
+	@$(PYTEST) --tier all --hypothesis-profile=thorough
 
 check: $(VENV)/.dev  ## Lint, types, floors.
 	@$(BIN)/ruff check .
@@ -29,25 +36,34 @@ check: $(VENV)/.dev  ## Lint, types, floors.
 	@$(BIN)/mypy --strict $(TYPED)
 	@$(BIN)/lint-imports
 
+COMPILE := uv pip compile --universal --generate-hashes --no-header --no-annotate --no-emit-index-url
+EXTRAS := --extra postgres --extra llm --extra otel --extra vectors
+
 lock:  ## Rewrite the hashed requirement files (needs uv).
-	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/core.txt
-	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra postgres --extra llm --extra otel --extra vectors --group dev -o requirements/dev.txt
-	uv pip compile requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/build.txt
+	$(COMPILE) pyproject.toml -o requirements/core.txt
+	$(COMPILE) pyproject.toml $(EXTRAS) --group dev -o requirements/dev.txt
+	$(COMPILE) pyproject.toml $(EXTRAS) --group test -o requirements/test.txt
+	$(COMPILE) requirements/build.in -o requirements/build.txt
 
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
-# The lock is complete, so pip need not look for dependencies (and trips over extras if it does).
+# A lock is complete, so nothing looks for dependencies (pip trips over extras if it does).
 $(VENV)/.core: requirements/core.txt requirements/build.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/core.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(INSTALL) --require-hashes -r requirements/build.txt
+	@$(INSTALL) --require-hashes -r requirements/core.txt
+	@$(INSTALL) --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt $(VENV)/.core
+$(VENV)/.test: requirements/test.txt $(VENV)/.core
+	@echo "Installing the locked packages of the tests into $(VENV) ..."
+	@$(INSTALL) --require-hashes -r requirements/test.txt
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.test
 	@echo "Installing the locked development tools into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
+	@$(INSTALL) --require-hashes -r requirements/dev.txt
 	@touch $@
 
 clean:

@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import warnings
@@ -22,10 +23,11 @@ from tests.dbt_server import DbtServer
 from tests.mariadb import NOT_INSTALLED, MariaDBDatabase, MariaDBServer, start_mariadb
 from tests.postgres import PostgresDatabase
 from tests.shared import SHARED
-from tests.sources.object_store import ObjectStore, object_store
+from tests.tiers import Tier, read_tiers
 
 if TYPE_CHECKING:
     from tests.snowflake import SnowflakeArguments, SnowflakeDatabase
+    from tests.sources.object_store import ObjectStore
 
 with warnings.catch_warnings():
     # The package warns at import where a desktop's run-time folder is not set.
@@ -46,101 +48,104 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
+# What a shell starts in the background ignores Ctrl-C, and tests of Ctrl-C would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Some runners of tests say how wide their terminal is; what a test prints is piped.
 os.environ.pop("COLUMNS", None)
 
 _TESTS = Path(__file__).parent
 _NEEDS_SHARED = "needs ../shared"
-_SLOW_FIXTURES = {
-    "dbt",
-    "fluid_process",
-    "mariadb_server",
-    "postgres_server",
-    "snowflake_server",
+_SERVERS = {
+    "snowflake_server": "snowflake",
+    "mariadb_server": "mysql",
+    "postgres_server": "postgres",
+    "s3_server": "s3",
+    "chromium_path": "chromium",
 }
-"""What takes a second or more each time, to start or to build."""
-_SLOW_PLACES = (
-    "api/test_documents.py",
-    "api/test_forge.py",
-    "api/test_names.py",
-    "browser/",
-    "cli/test_catalogs.py",
-    "cli/test_compact_dates.py",
-    "cli/test_completion.py",
-    "cli/test_contract_testing.py",
-    "cli/test_copying.py",
-    "cli/test_csv_end_to_end.py",
-    "cli/test_demo.py",
-    "cli/test_end_to_end.py",
-    "cli/test_failures.py",
-    "cli/test_forge_again.py",
-    "cli/test_interrupts.py",
-    "cli/test_irregular_files.py",
-    "cli/test_personal_values.py",
-    "cli/test_profile.py",
-    "cli/test_runs.py",
-    "cli/test_trust.py",
-    "cli/test_verify.py",
-    "cli/test_verify_warehouse.py",
-    "contract/exports/test_export_formats.py",
-    "contract/exports/test_exports_run.py",
-    "contract/live/",
-    "contract/test_agreement.py",
-    "contract/test_contract_limits.py",
-    "copilot/tools/test_metrics.py",
-    "demo/",
-    "mcp/",
-    "modeling/data_vault/test_decided_databases.py",
-    "pipeline/test_coordinator.py",
-    "pipeline/test_hostile_answers.py",
-    "pipeline/test_hostile_models.py",
-    "pipeline/test_hostile_processes.py",
-    "pipeline/test_values_stay_here.py",
-    "profiling/test_hostile_columns.py",
-    "profiling/test_semantic_types_accuracy.py",
-    "sources/catalogs/test_glue.py",
-    "sources/catalogs/test_glue_rows.py",
-    "sources/test_ddl_corpus.py",
-    "sources/test_every_kind.py",
-    "sources/test_hostile_names.py",
-    "sources/test_limits.py",
-    "sources/test_open_source.py",
-    "test_documents.py",
-    "test_forge.py",
-    "test_hostile_text.py",
-    "transform/data_vault/",
-    "transform/dbt/test_jinja_references.py",
-    "transform/dbt/test_targets.py",
-    "transform/dimensional/",
-    "transform/test_carried_tests.py",
-    "transform/test_delimited_text.py",
-    "transform/test_hashing.py",
-    "transform/test_manifest.py",
-    "transform/test_proof.py",
-)
-"""Modules that take more than four seconds; most forge, build or prove whole databases."""
-for _place in _SLOW_PLACES:
-    assert (_TESTS / _place).exists(), f"{_place} is gone: change _SLOW_PLACES in tests/conftest.py"
+"""What takes a second or more to start, with the kind of source that asks for it.
+
+The tests of each run in one worker, so it starts once.
+"""
+_MEMORY = Path("/dev/shm")
+_MEMORY_BYTES = 4 << 30
+"""A run of all tests leaves less than 1 GB behind, and DuckDB may spill for a moment."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow tests by what they use, and skip those whose files aren't there."""
+def _keep_files_in_memory() -> None:
+    """Put temporary files in memory where there is room: thousands of small ones cost much less."""
+    if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
+        return
+    if shutil.disk_usage(_MEMORY).free >= _MEMORY_BYTES:
+        os.environ["TMPDIR"] = str(_MEMORY)
+        tempfile.tempdir = None  # Asked for anew, with the variable.
+
+
+_keep_files_in_memory()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that chooses how much is run."""
+    parser.addoption(
+        "--tier",
+        choices=[tier.name.lower() for tier in Tier],
+        help="what to run (tests/tiers.py); 'test' by default, 'slow' where files are named",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Settle the tier here, since a worker is told every file by name."""
+    if config.option.tier is None:
+        is_named = config.args_source is pytest.Config.ArgsSource.ARGS
+        config.option.tier = (Tier.SLOW if is_named else Tier.TEST).name.lower()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Don't import a module of which no test is run: it may need packages that aren't there."""
+    if not collection_path.is_relative_to(_TESTS):
+        return None
+    place = collection_path.relative_to(_TESTS).as_posix() + "/" * collection_path.is_dir()
+    return read_tiers().leaves_out(place, _tier(config)) or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of higher tiers, group the others, and skip those without their files."""
+    tiers = read_tiers()
+    ids = {item: item.nodeid.removeprefix("tests/") for item in items}
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS and _tier(config) is Tier.ALL:
+        gone = tiers.unmatched(ids.values())
+        if gone:
+            raise pytest.UsageError(f"no test answers to these lines of tests/tiers.toml: {gone}")
+    left_out = []
     for item in items:
-        if _is_slow(item):
+        is_thorough = item.get_closest_marker("thorough") is not None
+        tier = tiers.tier_of(ids[item], is_thorough=is_thorough)
+        if tier > _tier(config):
+            left_out.append(item)
+        if tier > Tier.FAST:
             item.add_marker("slow")
         if item.get_closest_marker("needs_shared") and not SHARED.is_dir():
             item.add_marker(pytest.mark.skip(_NEEDS_SHARED))
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
-def _is_slow(item: pytest.Item) -> bool:
+def _tier(config: pytest.Config) -> Tier:
+    return Tier[config.option.tier.upper()]
+
+
+def _group(item: pytest.Item) -> str:
+    """Return what a test shares a worker with: others of its server, else those of its module."""
     assert isinstance(item, pytest.Function)
     # A test that runs on every kind of source asks for its server only once it runs.
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return (
-        item.path.relative_to(_TESTS).as_posix().startswith(_SLOW_PLACES)
-        or bool(_SLOW_FIXTURES.intersection(item.fixturenames))
-        or not {"mysql", "postgres", "snowflake"}.isdisjoint(map(str, parameters))
-    )
+    used = {*item.fixturenames, *map(str, parameters)}
+    servers = (server for server, kind in _SERVERS.items() if not used.isdisjoint({server, kind}))
+    return next(servers, item.nodeid.partition("::")[0])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -174,18 +179,20 @@ def _no_settings_from_outside(tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="session")
-def s3_server() -> Iterator[ObjectStore]:
+def s3_server() -> "Iterator[ObjectStore]":
     """An S3 server of this test session's own, with an empty bucket ``lake``."""
+    from tests.sources.object_store import object_store
+
     with object_store() as store:
         yield store
 
 
 @pytest.fixture
 def s3(
-    s3_server: ObjectStore,
+    s3_server: "ObjectStore",
     monkeypatch: pytest.MonkeyPatch,
     tmp_path_factory: pytest.TempPathFactory,
-) -> ObjectStore:
+) -> "ObjectStore":
     """The server, reached by the variables of Amazon's tools; no login of the developer's is."""
     monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
     for variable in [name for name in os.environ if name.startswith("AWS_")]:

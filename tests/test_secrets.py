@@ -1,7 +1,6 @@
 """Secrets: known ones, formats of keys, named values, addresses, and what must stay readable."""
 
 import ast
-import time
 from pathlib import Path
 
 import pytest
@@ -234,7 +233,7 @@ def test_no_signature_shows_the_environment():
      "a_-" * 60_000, "x:" * 100_000, "bearer " * 30_000, "://a:" * 40_000 + "@", "@://" * 50_000,
      "password='" * 20_000, "-----BEGIN A-----" * 10_000, "http://" * 30_000 + "@"],
 )  # fmt: skip
+@pytest.mark.timeout(60)
 def test_a_long_text_takes_linear_time(text):
-    started = time.perf_counter()
-    redact(text)
-    assert time.perf_counter() - started < 5
+    """Milliseconds; what backtracks takes hours, and the test is ended."""
+    assert len(redact(text)) > 0

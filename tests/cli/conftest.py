@@ -1,6 +1,7 @@
 """Fixtures that run the command, and small real sources to run it on."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -51,23 +52,28 @@ def fluid_process(tmp_path: Path) -> Fluid:
     return call
 
 
-@pytest.fixture
-def sqlite_shop(tmp_path: Path) -> Path:
-    """The two tables in an SQLite file."""
-    path = tmp_path / "two.sqlite"
-    with closing(sqlite3.connect(path)) as database, database:
+@pytest.fixture(scope="session")
+def _shops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the two tables in files, of which each test gets a copy."""
+    folder = tmp_path_factory.mktemp("shops")
+    with closing(sqlite3.connect(folder / "two.sqlite")) as database, database:
         for statement in STATEMENTS:
             database.execute(statement)
-    return path
+    with duckdb.connect(str(folder / "two.duckdb")) as connection:
+        connection.execute(";".join(STATEMENTS))
+    return folder
 
 
 @pytest.fixture
-def duckdb_shop(tmp_path: Path) -> Path:
+def sqlite_shop(_shops: Path, tmp_path: Path) -> Path:
+    """The two tables in an SQLite file."""
+    return Path(shutil.copy(_shops / "two.sqlite", tmp_path))
+
+
+@pytest.fixture
+def duckdb_shop(_shops: Path, tmp_path: Path) -> Path:
     """The two tables in a DuckDB file."""
-    path = tmp_path / "two.duckdb"
-    with duckdb.connect(str(path)) as database:
-        database.execute(";".join(STATEMENTS))
-    return path
+    return Path(shutil.copy(_shops / "two.duckdb", tmp_path))
 
 
 @pytest.fixture

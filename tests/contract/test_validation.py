@@ -1,6 +1,5 @@
 """What the validator says: where, what was found, what is allowed, and the nearest word."""
 
-import time
 from typing import Any
 
 import pytest
@@ -247,6 +246,7 @@ def test_in_python_none_is_an_absent_key() -> None:
     assert column == ContractColumn(name="a", type="int")
 
 
+@pytest.mark.timeout(30)
 def test_a_contract_of_15000_columns_is_judged_within_seconds() -> None:
     """500 tables of 30 columns take about half a second; a quadratic check would take minutes."""
     columns = [
@@ -255,6 +255,4 @@ def test_a_contract_of_15000_columns_is_judged_within_seconds() -> None:
     ]
     tables = [expose(exposeId=f"t{i}", contract={"schema": columns}) for i in range(500)]
     document = contract(exposes=tables)
-    begin = time.process_time()
     assert validate(document) == ()
-    assert time.process_time() - begin < 5

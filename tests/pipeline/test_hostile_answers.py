@@ -1,7 +1,6 @@
 """Answers out of all proportion, and answers that never come: the run ends on the draft."""
 
 import json
-import time
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +15,7 @@ from fluid_build.pipeline.requests import ModelUse
 from tests.pipeline.hostile_runs import Scene, forge_with
 from tests.pipeline.small_runs import forge_run, request_for, small_shop
 
-SECONDS = 30
+pytestmark = pytest.mark.timeout(60)
 """What no run on two small tables takes, whatever its model answers, on the slowest machine."""
 
 
@@ -60,10 +59,8 @@ def test_an_answer_that_cant_be_read_leaves_the_draft_and_is_reported(
     shop: Scene, tmp_path: Path, name: str
 ) -> None:
     text = UNREADABLE[name]()
-    started = time.monotonic()
     result = forge_with(shop, "flat", lambda _: Reply(text), tmp_path)
     assert result.faults == []
-    assert time.monotonic() - started < SECONDS
     assert result.receipt.fallback_used
     assert result.receipt.fallback_reasons
     assert not (tmp_path / "out" / "decisions.yaml").exists()
@@ -74,10 +71,8 @@ def test_proposals_out_of_all_proportion_come_to_nothing(
     shop: Scene, tmp_path: Path, name: str
 ) -> None:
     text = READABLE[name]()
-    started = time.monotonic()
     result = forge_with(shop, "flat", lambda _: Reply(text), tmp_path)
     assert result.faults == []
-    assert time.monotonic() - started < SECONDS
     assert not result.receipt.fallback_used
     assert result.receipt.invalid_proposals or result.receipt.count_proposed("refused")
     assert not result.receipt.count_proposed("accepted")
@@ -91,11 +86,9 @@ def test_an_answer_that_never_ends_is_given_up(
     shop: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endless: Fault
 ) -> None:
     monkeypatch.setenv("FLUID_LLM_TIMEOUT_SECONDS", "0.3")
-    started = time.monotonic()
     result = forge_with(shop, "flat", lambda _: endless, tmp_path)
     assert result.faults == []
     assert result.receipt.fallback_used
-    assert time.monotonic() - started < SECONDS
 
 
 def test_a_model_that_claims_millions_of_tokens_isnt_asked_again(

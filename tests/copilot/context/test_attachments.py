@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import struct
-import time
 import zlib
 from typing import Any
 
@@ -148,10 +147,9 @@ def test_a_pdfs_pages_are_counted_where_they_can_be(content: bytes, pages: int |
     ],
     ids=["a bomb", "many bombs", "no streams", "no tree", "no counts", "not linearized"],
 )
+@pytest.mark.timeout(60)
 def test_counting_pages_takes_bounded_work(content: bytes) -> None:
-    started = time.process_time()
-    count_pages(content)
-    assert time.process_time() - started < 3
+    assert count_pages(content) is None
 
 
 @given(st.binary(max_size=300))

@@ -152,9 +152,7 @@ def test_what_the_server_writes_to_stderr_is_logged_without_secrets(
 
 def test_a_slow_call_is_a_timeout_and_the_connection_goes_on() -> None:
     with connect(timeout=3) as connection:
-        started = time.monotonic()
         assert call(connection, "slow")["error"] == "TimeoutError"
-        assert 3 <= time.monotonic() - started < 10
         assert call(connection, "files_read", n=1) == "read 1"
 
 
