@@ -27,7 +27,7 @@ test-fast: $(VENV)/.test  ## Run the tests that are quick by themselves: a minut
 	@$(PYTEST) --tier fast
 
 test-all: $(VENV)/.dev  ## Run all tests, larger sweeps of the corpus, and many more examples.
-	@$(PYTEST) --tier all --hypothesis-profile=thorough
+	@$(PYTEST) --tier all
 
 check: $(VENV)/.dev  ## Lint, types, floors.
 	@$(BIN)/ruff check .

@@ -1,13 +1,14 @@
 """Measure the test suite: processor seconds per folder, module, test and fixture.
 
-    python bench/suite.py                        # what `make test` runs
-    python bench/suite.py -m "slow" tests/cli    # any arguments of pytest
+    python bench/suite.py                      # what `make test` runs
+    python bench/suite.py --tier all           # all tests
+    python bench/suite.py tests/cli -n 0       # any arguments of pytest
+    python bench/suite.py --tier slow --write  # and write tests/slow_tests.txt
 
 Seconds of the clock say how busy a machine is; these are seconds of processors, used by the workers
-and by all that they started (servers, dbt, browsers). What a module- or session-scoped fixture
-costs is counted for the first test that requests it, and once more in the table of fixtures. Linux
-only, because processes that still run are read from /proc. pytest's ``--durations`` shows the
-clock.
+and by all that they started (servers, dbt, browsers). What a fixture costs that tests share stands
+in the table of fixtures, not with the first test that requests it. Linux only, because processes
+that still run are read from /proc. pytest's ``--durations`` shows the clock.
 """
 
 import json
@@ -18,11 +19,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.tiers import SLOW_SECONDS, SLOW_TESTS, Case
 
 ROOT = Path(__file__).parents[1]
 RECORDS = "FLUID_SUITE_RECORDS"
@@ -58,7 +61,8 @@ class Recorder:
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / f"{os.getpid()}.jsonl").open("w", buffering=1)
-        self._file.write(json.dumps({"kind": "start", "seconds": processor_seconds()}) + "\n")
+        self._shared = 0.0
+        """Seconds of shared fixtures that were set up for the test under way."""
 
     def _record(self, kind: str, name: str, seconds: float, **facts: object) -> None:
         line = {"kind": kind, "name": name, "seconds": seconds, **facts}
@@ -69,12 +73,12 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        before, clock = processor_seconds(), time.perf_counter()
+        before, clock, self._shared = processor_seconds(), time.perf_counter(), 0.0
         result = yield
         self._record(
             "test",
-            item.nodeid,
-            processor_seconds() - before,
+            item.nodeid.partition("@")[0],
+            processor_seconds() - before - self._shared,
             clock=time.perf_counter() - clock,
             marks=sorted({mark.name for mark in item.iter_markers()} & {"slow", "thorough"}),
         )
@@ -84,10 +88,13 @@ class Recorder:
     def pytest_fixture_setup(
         self, fixturedef: "pytest.FixtureDef[Any]"
     ) -> Generator[None, Any, Any]:
-        before = processor_seconds()
+        before, shared = processor_seconds(), self._shared
         result = yield
+        seconds = processor_seconds() - before - (self._shared - shared)
+        if fixturedef.scope != "function":
+            self._shared += seconds
         place = f"{fixturedef.baseid or 'pytest'}::{fixturedef.argname}"
-        self._record("fixture", place, processor_seconds() - before, scope=fixturedef.scope)
+        self._record("fixture", place, seconds, scope=fixturedef.scope)
         return result
 
 
@@ -122,14 +129,24 @@ def _folder(test: str) -> str:
     return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
 
 
+def _slow_tests(tests: Iterable[Mapping[str, Any]]) -> str:
+    """Return a line for each slow test: the mean of what its cases took, and its id."""
+    rows = _grouped((Case(test["name"]).test, test["seconds"]) for test in tests)
+    return "".join(
+        f"{seconds / count:.2f} {name.removeprefix('tests/')}\n"
+        for name, seconds, count in sorted(rows)
+        if seconds / count > SLOW_SECONDS
+    )
+
+
 def main() -> int:
     """Run the suite and print where its processor time goes; return pytest's exit code."""
-    arguments = sys.argv[1:]
+    arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
     with tempfile.TemporaryDirectory() as name:
         started = time.perf_counter()
         command = [sys.executable, "-m", "pytest", "-p", "bench.suite", *arguments]
-        if not any(argument.startswith("-n") for argument in arguments):
-            command += ["-n", "2", "--dist", "worksteal"]
+        if "-n" not in arguments:
+            command += ["-n", "logical", "--dist", "loadgroup"]
         code = subprocess.run(
             command, cwd=ROOT, env={**os.environ, RECORDS: name}, check=False
         ).returncode
@@ -150,6 +167,8 @@ def main() -> int:
     modules = _grouped((test["name"].partition("::")[0], test["seconds"]) for test in tests)
     _table("module", modules, 40)
     functions = _grouped((test["name"].partition("[")[0], test["seconds"]) for test in tests)
+    if "--write" in sys.argv:
+        SLOW_TESTS.write_text(_slow_tests(tests), encoding="utf-8")
     _table("test", functions, 60)
     _table("fixture", _grouped((f["name"], f["seconds"]) for f in fixtures), 40)
     return code

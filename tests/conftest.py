@@ -23,7 +23,7 @@ from tests.dbt_server import DbtServer
 from tests.mariadb import NOT_INSTALLED, MariaDBDatabase, MariaDBServer, start_mariadb
 from tests.postgres import PostgresDatabase
 from tests.shared import SHARED
-from tests.tiers import Tier, read_tiers
+from tests.tiers import EXAMPLES, Case, Tier, read_tiers
 
 if TYPE_CHECKING:
     from tests.snowflake import SnowflakeArguments, SnowflakeDatabase
@@ -36,17 +36,14 @@ with warnings.catch_warnings():
 
 # Examples are files, databases and whole models: how long one takes says nothing, and a fixture
 # that all examples of a test share is fine, since each example uses names or files of its own.
-settings.register_profile(
-    "default",
-    deadline=None,
-    derandomize=True,
-    max_examples=20,
-    suppress_health_check=list(HealthCheck),
-)
-settings.register_profile(
-    "thorough", settings.get_profile("default"), derandomize=False, max_examples=300
-)
-settings.load_profile("default")
+for _tier_of_run, _examples in EXAMPLES.items():
+    settings.register_profile(
+        _tier_of_run.name.lower(),
+        deadline=None,
+        derandomize=True,
+        max_examples=_examples,
+        suppress_health_check=list(HealthCheck),
+    )
 
 # What a shell starts in the background ignores Ctrl-C, and tests of Ctrl-C would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -64,10 +61,9 @@ _SERVERS = {
     "s3_server": "s3",
     "chromium_path": "chromium",
 }
-"""What takes a second or more to start, with the kind of source that asks for it.
-
-The tests of each run in one worker, so it starts once.
-"""
+"""What takes a second or more to start, with the kind of source that asks for it."""
+_DEV_SERVERS = {"snowflake_server", "s3_server", "chromium_path"}
+"""Those whose packages only ``make test-all`` installs."""
 _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 4 << 30
 """A run of all tests leaves less than 1 GB behind, and DuckDB may spill for a moment."""
@@ -100,52 +96,63 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.tier is None:
         is_named = config.args_source is pytest.Config.ArgsSource.ARGS
         config.option.tier = (Tier.SLOW if is_named else Tier.TEST).name.lower()
+    settings.load_profile(config.option.tier)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Don't import a module of which no test is run: it may need packages that aren't there."""
-    if not collection_path.is_relative_to(_TESTS):
+    """Don't import a module that needs packages which ``make test`` doesn't install."""
+    if _tier(config) >= Tier.SLOW or not collection_path.is_relative_to(_TESTS):
         return None
     place = collection_path.relative_to(_TESTS).as_posix() + "/" * collection_path.is_dir()
-    return read_tiers().leaves_out(place, _tier(config)) or None
+    return read_tiers().is_dev_only(place) or None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests of higher tiers, group the others, and skip those without their files."""
-    tiers = read_tiers()
-    ids = {item: item.nodeid.removeprefix("tests/") for item in items}
+    cases = {item: _case(item) for item in items}
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS and _tier(config) is Tier.ALL:
-        gone = tiers.unmatched(ids.values())
+        gone = read_tiers().unmatched(cases.values())
         if gone:
             raise pytest.UsageError(f"no test answers to these lines of tests/tiers.toml: {gone}")
-    left_out = []
+    tiers = read_tiers().of(cases.values())
+    left_out = {item for item in items if tiers[cases[item].id] > _tier(config)}
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     for item in items:
-        is_thorough = item.get_closest_marker("thorough") is not None
-        tier = tiers.tier_of(ids[item], is_thorough=is_thorough)
-        if tier > _tier(config):
-            left_out.append(item)
-        if tier > Tier.FAST:
+        if tiers[cases[item].id] > Tier.FAST:
             item.add_marker("slow")
         if item.get_closest_marker("needs_shared") and not SHARED.is_dir():
             item.add_marker(pytest.mark.skip(_NEEDS_SHARED))
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        # A worker starts a server once; and a module's fixtures, if it has all of its tests.
+        item.add_marker(pytest.mark.xdist_group(_server(item) or item.nodeid.partition("::")[0]))
 
 
 def _tier(config: pytest.Config) -> Tier:
     return Tier[config.option.tier.upper()]
 
 
-def _group(item: pytest.Item) -> str:
-    """Return what a test shares a worker with: others of its server, else those of its module."""
+def _case(item: pytest.Item) -> Case:
+    assert isinstance(item, pytest.Function)
+    server = _server(item)
+    return Case(
+        id=item.nodeid.removeprefix("tests/"),
+        is_thorough=item.get_closest_marker("thorough") is not None,
+        uses_server=server is not None or "dbt" in item.fixturenames,
+        needs_dev=server in _DEV_SERVERS,
+    )
+
+
+def _server(item: pytest.Item) -> str | None:
+    """Return the fixture of the server that a test uses."""
     assert isinstance(item, pytest.Function)
     # A test that runs on every kind of source asks for its server only once it runs.
-    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    asks_later = hasattr(item, "callspec") and "request" in item.fixturenames
+    parameters = item.callspec.params.values() if asks_later else ()
     used = {*item.fixturenames, *map(str, parameters)}
     servers = (server for server, kind in _SERVERS.items() if not used.isdisjoint({server, kind}))
-    return next(servers, item.nodeid.partition("::")[0])
+    return next(servers, None)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

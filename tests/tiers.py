@@ -1,77 +1,123 @@
-"""Which tests a run takes: the fast ones, those that carry a promise, the slow ones, or all.
+"""How much a run of the tests takes, and which tests that is.
 
-``tests/tiers.toml`` says which tests are slow, and which of these carry a promise alone. A module
-of which a run takes no test isn't even imported, so a run needs only the packages of its own tests.
+A test is slow if a case of it took more than a tenth of a second of processor time when
+``python bench/suite.py --write`` measured the suite (``tests/slow_tests.txt``). Of a slow test with
+many cases, ``make test`` runs one, chosen by the test's name, so that tests of one subject run with
+different techniques, kinds and targets. Slow tests of more than a second are left to ``make
+test-all``, but for those that carry a promise alone (``tests/tiers.toml``).
 """
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 TESTS = Path(__file__).parent
+SLOW_TESTS = TESTS / "slow_tests.txt"
+SLOW_SECONDS = 0.1
+"""Eight of ten tests take less than a fiftieth, and all of these as much as a hundred slow ones."""
+DEAR_SECONDS = 1.0
+"""What takes longer builds a whole project with dbt, or forges a large database."""
 
 
 class Tier(IntEnum):
     """How much a run takes; each tier has all tests of those before it."""
 
     FAST = 0
-    """Tests that take less than a quarter of a second: ``make test-fast``."""
+    """The tests that aren't slow: ``make test-fast``."""
     TEST = 1
-    """Those, and the slow tests that alone carry a promise: ``make test``."""
+    """Those, a case of each slow test, and the promises: ``make test``."""
     SLOW = 2
-    """Those, and all other slow tests; what a run takes that names files."""
+    """Those, and all cases of slow tests; what a run takes that names files."""
     ALL = 3
     """Those, and larger sweeps of what other tests check: ``make test-all``."""
 
 
+EXAMPLES = {Tier.FAST: 5, Tier.TEST: 10, Tier.SLOW: 10, Tier.ALL: 300}
+"""How many examples Hypothesis tries of each property, where the test doesn't say."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A test with its parameters, by its id without ``tests/``, and what running it takes."""
+
+    id: str
+    is_thorough: bool = False
+    uses_server: bool = False
+    needs_dev: bool = False
+    """It needs packages that only ``make test-all`` installs."""
+
+    @property
+    def test(self) -> str:
+        """The test's id without the parameters."""
+        return self.id.partition("[")[0]
+
+
 @dataclass(frozen=True)
 class Tiers:
-    """The content of ``tiers.toml``: prefixes of the ids of tests, without ``tests/``."""
+    """What is known of tests by their ids, all without ``tests/``.
 
-    slow: tuple[str, ...]
-    promises: tuple[str, ...]
+    ``seconds``: of each slow test, what a case takes; ``promises``: dear tests and single cases
+    that ``make test`` runs all the same; ``dev_only``: modules and ``folders/`` that need packages
+    which only ``make test-all`` installs.
+    """
 
-    def tier_of(self, test: str, *, is_thorough: bool = False) -> Tier:
-        """Return the first tier that takes a test, by its id without ``tests/``."""
-        if is_thorough:
-            return Tier.ALL
-        if not any(_begins(test, place) for place in self.slow):
-            return Tier.FAST
-        return Tier.TEST if any(_begins(test, place) for place in self.promises) else Tier.SLOW
+    seconds: Mapping[str, float]
+    promises: frozenset[str]
+    dev_only: tuple[str, ...]
 
-    def leaves_out(self, place: str, tier: Tier) -> bool:
-        """Return True if a run of a tier takes no test of a module, or of a ``folder/``."""
-        if tier >= Tier.SLOW or not any(_begins(place, slow) for slow in self.slow):
-            return False
-        return tier < Tier.TEST or not any(
-            _begins(promise, place) or _begins(place, promise) for promise in self.promises
+    def of(self, cases: Iterable[Case]) -> dict[str, Tier]:
+        """Return the first tier that takes each case of the tests that are there, by its id."""
+        tests = defaultdict(list)
+        for case in cases:
+            tests[case.test].append(case)
+        return {
+            case.id: tier for test, all_of in tests.items() for case, tier in self._of(test, all_of)
+        }
+
+    def _of(self, test: str, cases: list[Case]) -> list[tuple[Case, Tier]]:
+        seconds = self.seconds.get(test, 0.0)
+        installed = [case for case in cases if not (case.needs_dev or self.is_dev_only(case.id))]
+        slow = [case for case in installed if case.uses_server or seconds > SLOW_SECONDS]
+        chosen = {slow[crc32(test.encode()) % len(slow)].id} if slow else set()
+        kept = self.promises | (chosen if seconds <= DEAR_SECONDS else set())
+
+        def tier_of(case: Case) -> Tier:
+            if case.is_thorough:
+                return Tier.ALL
+            if case not in installed:
+                return Tier.SLOW
+            if case not in slow:
+                return Tier.FAST
+            return Tier.TEST if case.id in kept or test in kept else Tier.SLOW
+
+        return [(case, tier_of(case)) for case in cases]
+
+    def is_dev_only(self, place: str) -> bool:
+        """Return True if a test, module or ``folder/`` needs what ``make test`` doesn't install."""
+        return any(
+            place == only
+            or place.startswith(only if only.endswith("/") else (f"{only}::", f"{only}["))
+            for only in self.dev_only
         )
 
-    def unmatched(self, tests: Iterable[str]) -> list[str]:
-        """Return the entries that no test answers to: those of tests that are gone or renamed."""
-        known = list(tests)
-        return [
-            place
-            for place in (*self.slow, *self.promises)
-            if not any(_begins(test, place) for test in known)
-        ]
-
-
-def _begins(test: str, place: str) -> bool:
-    """Return True if a place (folder/, module, test or one of its cases) holds a test."""
-    rest = test.removeprefix(place)
-    return len(rest) < len(test) and (place.endswith("/") or rest[:1] in ("", ":", "["))
+    def unmatched(self, cases: Iterable[Case]) -> list[str]:
+        """Return the lines that no case answers to: those of tests that are gone or renamed."""
+        known = {name for case in cases for name in (case.id, case.test)}
+        return sorted((self.promises | self.seconds.keys()) - known)
 
 
 @cache
 def read_tiers() -> Tiers:
-    """Read ``tiers.toml``; its promises are listed by what they promise."""
+    """Read ``slow_tests.txt``, and ``tiers.toml``, which lists promises by what they promise."""
     document = tomllib.loads((TESTS / "tiers.toml").read_text(encoding="utf-8"))
-    promises: dict[str, Sequence[str]] = document["promises"]
+    lines = (line.split() for line in SLOW_TESTS.read_text(encoding="utf-8").splitlines())
     return Tiers(
-        slow=tuple(document["slow"]),
-        promises=tuple(place for places in promises.values() for place in places),
+        seconds={test: float(seconds) for seconds, test in lines},
+        promises=frozenset(case for cases in document["promises"].values() for case in cases),
+        dev_only=tuple(document["dev_only"]),
     )

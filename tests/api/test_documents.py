@@ -6,8 +6,8 @@ import io
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
 
 from fluid_build.demo import build_shop
@@ -67,7 +67,9 @@ def test_the_example_of_the_readme_is_true(shop_folder: Path) -> None:
     run_example(block, {})
 
 
-def notebook(name: str) -> nbformat.NotebookNode:
+def notebook(name: str) -> Any:
+    import nbformat
+
     return nbformat.read(ROOT / "docs/notebooks" / name, as_version=4)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -63,6 +62,8 @@ def test_an_unknown_table_is_a_key_error_with_a_guess(frames: Frames) -> None:
 @pytest.mark.parametrize("form", ["pandas", "polars", "lazy", "arrow", "relation"])
 def test_every_form_of_a_table_gives_the_same_profile(frames: Frames, form: str) -> None:
     with duckdb.connect() as connection:
+        import polars as pl
+
         polars = {name: pl.from_pandas(frame) for name, frame in frames.items()}
         forms: dict[str, dict[str, object]] = {
             "pandas": {**frames},

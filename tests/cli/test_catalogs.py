@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keyring
 import pytest
@@ -13,12 +13,13 @@ import yaml
 
 from fluid_build.copilot.events import Event, get_event_bus
 from tests.cli.running import Fluid
-from tests.snowflake import SnowflakeDatabase
 from tests.sources.catalogs import datahub_api, google_api, mesh_api, unity_api
 from tests.sources.catalogs.api_server import Handler, serving
-from tests.sources.catalogs.glue_server import REGION, glue_server, make_shop, put_rows
 from tests.sources.test_credentials import MemoryKeyring
 from tests.transform.dbt.projects import manifest
+
+if TYPE_CHECKING:
+    from tests.snowflake import SnowflakeDatabase
 
 Fields = dict[str, str]
 
@@ -33,6 +34,8 @@ SECRETS = (
 
 @contextmanager
 def _glue() -> Iterator[Fields]:
+    from tests.sources.catalogs.glue_server import REGION, glue_server, make_shop
+
     with glue_server() as address:
         make_shop(address, "draft")
         yield {
@@ -214,6 +217,8 @@ def test_rows_that_can_be_read_are_measured_and_copied_for_dbt(
     catalog: tuple[str, Fields], name: str, fluid: Fluid, tmp_path: Path
 ) -> None:
     address = catalog[1]["endpoint"]
+    from tests.sources.catalogs.glue_server import make_shop, put_rows
+
     make_shop(address, "forged")
     orders = "SELECT range + 10 AS order_id, 1 AS customer_id, 2.5 AS amount FROM range(4)"
     put_rows(address, orders, "forged/orders/day=2024-05-01/part-0")
@@ -233,7 +238,7 @@ def test_rows_that_can_be_read_are_measured_and_copied_for_dbt(
 
 
 def test_snowflake_is_forged_without_an_address(
-    snowflake: SnowflakeDatabase, fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    snowflake: "SnowflakeDatabase", fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     snowflake.run("CREATE TABLE orders (id INTEGER PRIMARY KEY) COMMENT = 'Every order'")
     for name, value in snowflake.environment.items():

@@ -2,16 +2,19 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
 from tests.cli.running import Fluid
-from tests.snowflake import SnowflakeDatabase
+
+if TYPE_CHECKING:
+    from tests.snowflake import SnowflakeDatabase
 
 
 @pytest.fixture
-def shop(snowflake: SnowflakeDatabase) -> SnowflakeDatabase:
+def shop(snowflake: "SnowflakeDatabase") -> "SnowflakeDatabase":
     customers = ", ".join(f"({number * 7}, 'c{number}')" for number in range(1, 401))
     orders = ", ".join(f"({number}, {(number % 400 + 1) * 7})" for number in range(1, 901))
     snowflake.run(
@@ -23,14 +26,14 @@ def shop(snowflake: SnowflakeDatabase) -> SnowflakeDatabase:
     return snowflake
 
 
-def _forge(fluid: Fluid, shop: SnowflakeDatabase, folder: Path, *options: str) -> str:
+def _forge(fluid: Fluid, shop: "SnowflakeDatabase", folder: Path, *options: str) -> str:
     outcome = fluid("forge", "data-model", "from-source", "--uri", shop.uri, "-o", folder, *options)
     assert outcome.code == 0, outcome.err
     return outcome.out + outcome.err
 
 
 def test_the_size_of_the_scan_is_a_line_before_the_tables_are_read(
-    fluid: Fluid, shop: SnowflakeDatabase
+    fluid: Fluid, shop: "SnowflakeDatabase"
 ) -> None:
     """It's on stderr, like all progress."""
     outcome = fluid("profile", shop.uri)
@@ -42,7 +45,7 @@ def test_the_size_of_the_scan_is_a_line_before_the_tables_are_read(
 
 
 def test_dbt_builds_from_the_copies_and_the_source_is_opened_again(
-    fluid: Fluid, shop: SnowflakeDatabase, tmp_path: Path, dbt: None
+    fluid: Fluid, shop: "SnowflakeDatabase", tmp_path: Path, dbt: None
 ) -> None:
     """DuckDB can't attach Snowflake, and a note says that the project has copies."""
     folder = tmp_path / "shop"
@@ -54,7 +57,7 @@ def test_dbt_builds_from_the_copies_and_the_source_is_opened_again(
 
 
 def test_a_project_for_snowflake_reads_the_tables_where_they_are(
-    fluid: Fluid, shop: SnowflakeDatabase, tmp_path: Path
+    fluid: Fluid, shop: "SnowflakeDatabase", tmp_path: Path
 ) -> None:
     """Database and schema are the source's own."""
     _forge(fluid, shop, tmp_path / "shop", "--target", "snowflake")
@@ -67,7 +70,7 @@ def test_a_project_for_snowflake_reads_the_tables_where_they_are(
 
 
 def test_nothing_that_a_sample_shows_is_called_proven(
-    fluid: Fluid, shop: SnowflakeDatabase, tmp_path: Path
+    fluid: Fluid, shop: "SnowflakeDatabase", tmp_path: Path
 ) -> None:
     """Neither screen, proof, contract nor tests claim more than the rows that were read."""
     folder = tmp_path / "shop"
@@ -109,7 +112,7 @@ def test_full_is_for_warehouses_only(fluid: Fluid, tmp_path: Path) -> None:
 
 
 def test_a_connection_of_snowflakes_own_file_is_enough(
-    fluid_process: Fluid, shop: SnowflakeDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fluid_process: Fluid, shop: "SnowflakeDatabase", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Account, login and database come from it; nothing of the login is shown or stored."""
     settings = {

@@ -10,7 +10,6 @@ import duckdb
 import httpx
 import pyarrow
 import pytest
-from deltalake import write_deltalake
 from mcp.shared.exceptions import MCPError
 
 from tests.mcp.clients import Caller, HttpServer, http_server
@@ -182,6 +181,8 @@ def test_a_named_server_is_measured_forged_and_verified_by_its_name(
 
 def test_a_delta_table_is_read_only_where_it_was_named(workspace: Path, tmp_path: Path) -> None:
     table = workspace / "lake/sales"
+    from deltalake import write_deltalake
+
     write_deltalake(str(table), pyarrow.table({"sale_no": [1, 2, 3]}))
     options = ("--workspace", str(workspace), "--source", f"sales={table}")
     try:

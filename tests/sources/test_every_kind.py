@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow
@@ -16,7 +16,9 @@ from fluid_build.sources.uri import in_memory
 from tests.mariadb import ANSI, MariaDBDatabase
 from tests.sources.fingerprints import fingerprint
 from tests.sources.kinds import COLUMNS, MAKERS, ROWS, arrow_tables, csv_folder, statements
-from tests.sources.object_store import ObjectStore
+
+if TYPE_CHECKING:
+    from tests.sources.object_store import ObjectStore
 
 KINDS = (*MAKERS, "in_memory", "postgres", "mysql", "snowflake", "s3")
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -167,6 +166,8 @@ def test_a_named_index_is_data_and_another_is_not() -> None:
 
 
 def test_polars_and_arrow_tables_keep_their_values() -> None:
+    import polars as pl
+
     frame = pl.DataFrame(
         {
             "c": pl.Series(["x", None], dtype=pl.Categorical),
@@ -238,12 +239,18 @@ def test_a_table_that_cannot_be_converted_is_skipped_alone() -> None:
         open_source(in_memory({"broken": broken}))
 
 
+def test_a_series_of_polars_is_no_table() -> None:
+    import polars as pl
+
+    with pytest.raises(UsageError, match="t has the type Series, which isn't a table"):
+        open_source(in_memory({"t": pl.Series([1])}))
+
+
 @pytest.mark.parametrize(
     ("tables", "message"),
     [
         ({}, "There is no table to read."),
         ({"t": [1, 2]}, "t has the type list, which isn't a table."),
-        ({"t": pl.Series([1])}, "t has the type Series, which isn't a table."),
         ({"t": pd.Series([1])}, "t has the type Series, which isn't a table."),
         ({3: pd.DataFrame({"a": [1]})}, "3 isn't the name of a table."),
     ],

@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
@@ -21,8 +22,10 @@ from fluid_build.sources.combined import SourceRequest, open_several
 from fluid_build.sources.remote.mirror import Mirror
 from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.delimited_text import prove_text
-from tests.sources.object_store import ObjectStore
 from tests.sources.web_server import web_server
+
+if TYPE_CHECKING:
+    from tests.sources.object_store import ObjectStore
 
 
 def write_shop(folder: Path) -> Path:
@@ -46,7 +49,7 @@ def count_rows(source: Source) -> dict[str, int]:
     }
 
 
-def test_a_prefix_is_read_like_a_folder(s3: ObjectStore, tmp_path: Path) -> None:
+def test_a_prefix_is_read_like_a_folder(s3: "ObjectStore", tmp_path: Path) -> None:
     """Every format, hive partitions and monthly files."""
     url = s3.upload(write_shop(tmp_path / "shop"), "lake", "raw/shop")
     with open_source(url) as source:
@@ -70,7 +73,7 @@ def test_a_prefix_is_read_like_a_folder(s3: ObjectStore, tmp_path: Path) -> None
     ],
 )
 def test_a_file_a_folder_and_a_glob(
-    s3: ObjectStore, tmp_path: Path, place: str, tables: list[str]
+    s3: "ObjectStore", tmp_path: Path, place: str, tables: list[str]
 ) -> None:
     """Each names what it does on a disk."""
     (tmp_path / "orders").mkdir()
@@ -81,7 +84,7 @@ def test_a_file_a_folder_and_a_glob(
         assert [table.name for table in source.tables] == tables
 
 
-def test_a_folder_that_is_named_like_a_file_is_read(s3: ObjectStore) -> None:
+def test_a_folder_that_is_named_like_a_file_is_read(s3: "ObjectStore") -> None:
     """Spark writes one for each table."""
     for part in ("part-0", "part-1"):
         s3.client.put_object(Bucket="lake", Key=f"spark/t.csv/{part}.csv", Body="a,b\n1,2\n")
@@ -89,7 +92,7 @@ def test_a_folder_that_is_named_like_a_file_is_read(s3: ObjectStore) -> None:
         assert count_rows(source) == {"t.csv": 2}
 
 
-def test_hostile_keys_stay_inside_of_the_private_folder(s3: ObjectStore, temporary: Path) -> None:
+def test_hostile_keys_stay_inside_of_the_private_folder(s3: "ObjectStore", temporary: Path) -> None:
     """What no local file can be called is skipped and named; odd characters are read."""
     bodies = {
         "odd/../../evil.csv": b"a,b\n1,2\n",
@@ -119,14 +122,14 @@ def test_hostile_keys_stay_inside_of_the_private_folder(s3: ObjectStore, tempora
     ],
 )
 def test_what_is_not_there_is_said(
-    s3: ObjectStore, url: str, error: type[SourceError], message: str
+    s3: "ObjectStore", url: str, error: type[SourceError], message: str
 ) -> None:
     """Each failure has its own sentence."""
     with pytest.raises(error, match=message):
         open_source(url)
 
 
-def test_a_server_that_is_down_is_said(s3: ObjectStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_down_is_said(s3: "ObjectStore", monkeypatch: pytest.MonkeyPatch) -> None:
     """It isn't taken for an empty bucket."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(SourceUnreachableError, match=r"s3://lake/x can't be reached"):
@@ -213,7 +216,7 @@ def test_a_signed_url_is_read_and_its_secret_shown_nowhere(web: str, query: str)
     assert "5ecre7" not in f"{caught.value} {caught.value.hint}"
 
 
-def test_a_bucket_without_tables_says_so(s3: ObjectStore) -> None:
+def test_a_bucket_without_tables_says_so(s3: "ObjectStore") -> None:
     """Files that aren't data are named."""
     s3.client.put_object(Bucket="lake", Key="docs/readme.md", Body="x")
     with pytest.raises(EmptySourceError, match="no data files"):
@@ -221,7 +224,7 @@ def test_a_bucket_without_tables_says_so(s3: ObjectStore) -> None:
 
 
 def test_tables_that_are_not_chosen_are_not_fetched(
-    s3: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    s3: "ObjectStore", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is read is chosen by name before it's read."""
     url = s3.upload(write_shop(tmp_path / "shop"), "lake", "chosen")
@@ -239,7 +242,7 @@ def test_tables_that_are_not_chosen_are_not_fetched(
     assert set(fetched) == {"customers.csv", "sales_2024_01.csv", "sales_2024_02.csv"}
 
 
-def test_remote_sources_are_read_together(s3: ObjectStore, web: str, tmp_path: Path) -> None:
+def test_remote_sources_are_read_together(s3: "ObjectStore", web: str, tmp_path: Path) -> None:
     """The proof and dbt need the files for as long as the whole is open."""
     (tmp_path / "one").mkdir()
     (tmp_path / "one" / "orders.csv").write_text("id,v\n1,a\n")
@@ -251,7 +254,7 @@ def test_remote_sources_are_read_together(s3: ObjectStore, web: str, tmp_path: P
 
 
 def test_a_file_that_changes_or_goes_while_it_is_read_costs_only_itself(
-    s3: ObjectStore, monkeypatch: pytest.MonkeyPatch
+    s3: "ObjectStore", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program may clean up between listing and reading."""
     for name in ("a", "b"):
@@ -269,7 +272,7 @@ def test_a_file_that_changes_or_goes_while_it_is_read_costs_only_itself(
         assert (skipped.name, "404" in skipped.reason) == ("b", True)
 
 
-def test_small_files_are_fetched_together(s3: ObjectStore) -> None:
+def test_small_files_are_fetched_together(s3: "ObjectStore") -> None:
     """Two hundred parts are one table."""
     for number in range(200):
         body = f"id,v\n{number},a\n"
@@ -278,7 +281,7 @@ def test_small_files_are_fetched_together(s3: ObjectStore) -> None:
         assert count_rows(source) == {"parts": 200}
 
 
-def test_a_text_file_that_memory_cannot_hold_is_said(s3: ObjectStore, tmp_path: Path) -> None:
+def test_a_text_file_that_memory_cannot_hold_is_said(s3: "ObjectStore", tmp_path: Path) -> None:
     """DuckDB fetches a file in one piece; Parquet is read in parts."""
     s3.client.put_object(Bucket="lake", Key="large/a.csv", Body=b"id,v\n" + b"1,a\n" * 50_000_000)
     duckdb.sql("SELECT 1 AS id").write_parquet(str(tmp_path / "b.parquet"))

@@ -24,7 +24,7 @@ SERVER = str(Path(__file__).with_name("foreign_server.py"))
 
 
 def connect(**options: Any) -> McpConnection:
-    options = {"timeout": 20, "max_result_bytes": 100_000, **options}
+    options = {"timeout": 60, "max_result_bytes": 100_000, **options}
     return McpConnection.to_command(sys.executable, SERVER, **options)
 
 
@@ -151,13 +151,13 @@ def test_what_the_server_writes_to_stderr_is_logged_without_secrets(
 
 
 def test_a_slow_call_is_a_timeout_and_the_connection_goes_on() -> None:
-    with connect(timeout=3) as connection:
+    with connect(timeout=6) as connection:
         assert call(connection, "slow")["error"] == "TimeoutError"
         assert call(connection, "files_read", n=1) == "read 1"
 
 
 def test_a_server_that_dies_is_an_error_and_closing_still_works() -> None:
-    with connect(timeout=5) as connection:
+    with connect(timeout=30) as connection:
         assert call(connection, "die")["error"] == "McpConnectionError"
         tools = connection.tools
     assert tools.dispatch("files_read", {"n": 1}).error_type == "McpConnectionError"
@@ -206,7 +206,7 @@ def test_a_cancelled_call_is_cancelled(connection: McpConnection) -> None:
     "arguments", [["-c", "pass"], ["-c", "print('not the protocol')"], ["/does/not/exist.py"]]
 )
 def test_a_program_that_is_no_server_is_an_error(arguments: list[str]) -> None:
-    connection = McpConnection.to_command(sys.executable, *arguments, timeout=5)
+    connection = McpConnection.to_command(sys.executable, *arguments, timeout=30)
     with pytest.raises(McpConnectionError, match="MCP server python"):
         connection.__enter__()
 
@@ -277,7 +277,7 @@ def _wait_until(condition: Callable[[], bool]) -> None:
 def test_no_error_or_log_repeats_the_programs_variables(caplog: pytest.LogCaptureFixture) -> None:
     program = "import os, sys; print('seen', os.environ['SHOP'], file=sys.stderr)"
     connection = McpConnection.to_command(
-        sys.executable, "-c", program, env={"SHOP": "canary-5"}, timeout=5
+        sys.executable, "-c", program, env={"SHOP": "canary-5"}, timeout=30
     )
     with (
         caplog.at_level(logging.DEBUG, logger="fluid_build.copilot.mcp.connection"),
@@ -290,7 +290,7 @@ def test_no_error_or_log_repeats_the_programs_variables(caplog: pytest.LogCaptur
 
 def test_a_connection_that_failed_to_open_can_be_opened_later(tmp_path: Path) -> None:
     server = tmp_path / "server.py"
-    connection = McpConnection.to_command(sys.executable, str(server), timeout=20)
+    connection = McpConnection.to_command(sys.executable, str(server), timeout=60)
     with pytest.raises(McpConnectionError):
         connection.__enter__()
     shutil.copy(SERVER, server)

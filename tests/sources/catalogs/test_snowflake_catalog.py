@@ -1,14 +1,18 @@
 """Snowflake's own catalog, on a server that answers as Snowflake does."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from fluid_build.errors import UsageError
 from fluid_build.sources import open_source
-from tests.snowflake import SnowflakeDatabase
+
+if TYPE_CHECKING:
+    from tests.snowflake import SnowflakeDatabase
 
 
 @pytest.fixture
-def shop(snowflake: SnowflakeDatabase, monkeypatch: pytest.MonkeyPatch) -> SnowflakeDatabase:
+def shop(snowflake: "SnowflakeDatabase", monkeypatch: pytest.MonkeyPatch) -> "SnowflakeDatabase":
     for name, value in snowflake.environment.items():
         monkeypatch.delenv(name, raising=False)
         field = name.removeprefix("SNOWFLAKE_")
@@ -22,7 +26,7 @@ def shop(snowflake: SnowflakeDatabase, monkeypatch: pytest.MonkeyPatch) -> Snowf
     return snowflake
 
 
-def test_tables_have_their_types_keys_and_comments(shop: SnowflakeDatabase) -> None:
+def test_tables_have_their_types_keys_and_comments(shop: "SnowflakeDatabase") -> None:
     with open_source(f"snowflake-catalog:///{shop.name}?login=sf-prod") as source:
         customers, orders = source.tables
         assert source.has_data is False
@@ -36,20 +40,20 @@ def test_tables_have_their_types_keys_and_comments(shop: SnowflakeDatabase) -> N
         assert orders.comment == "Every order"
 
 
-def test_what_the_role_may_not_see_is_noted(shop: SnowflakeDatabase) -> None:
+def test_what_the_role_may_not_see_is_noted(shop: "SnowflakeDatabase") -> None:
     with open_source(f"snowflake-catalog:///{shop.name}?login=sf-prod") as source:
         notes = " ".join(source.notes)
     assert "The tags couldn't be read" in notes
     assert "The lineage couldn't be read" in notes
 
 
-def test_a_credential_of_another_account_is_refused(shop: SnowflakeDatabase) -> None:
+def test_a_credential_of_another_account_is_refused(shop: "SnowflakeDatabase") -> None:
     with pytest.raises(UsageError, match="is for"):
         open_source(f"snowflake-catalog://another/{shop.name}?login=sf-prod")
 
 
 def test_an_unknown_way_to_log_in_lists_the_known_ones(
-    shop: SnowflakeDatabase, monkeypatch: pytest.MonkeyPatch
+    shop: "SnowflakeDatabase", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FLUID_CREDENTIAL_SF_PROD_AUTH_METHOD", "magic")
     with pytest.raises(UsageError, match="unknown auth_method") as unknown:

@@ -1,14 +1,17 @@
 """How dbt reads files in an object store and on the web: in place, logged in at run time."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 
 from fluid_build.transform.dbt.running import run_dbt
-from tests.sources.object_store import ObjectStore
 from tests.sources.web_server import web_server
 from tests.transform.dbt.opened_projects import built_alike, project_of
+
+if TYPE_CHECKING:
+    from tests.sources.object_store import ObjectStore
 
 
 def write_shop(folder: Path) -> Path:
@@ -27,7 +30,7 @@ def write_shop(folder: Path) -> Path:
 
 @pytest.mark.usefixtures("dbt")
 def test_dbt_builds_from_an_object_store(
-    s3: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    s3: "ObjectStore", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It reads every format in place; no login is in the project."""
     project = tmp_path / "out"

@@ -1,0 +1,113 @@
+"""Which tests a run takes."""
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tiers import DEAR_SECONDS, SLOW_SECONDS, SLOW_TESTS, Case, Tier, Tiers, read_tiers
+
+TEST = "room/test_module.py::test_it"
+
+
+def tiers(seconds: float = 0.0, *promises: str, dev_only: tuple[str, ...] = ()) -> Tiers:
+    return Tiers({TEST: seconds}, frozenset(promises), dev_only)
+
+
+def cases(*names: str, **facts: bool) -> list[Case]:
+    return [Case(f"{TEST}[{name}]", **facts) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "tier"),
+    [
+        (0.0, Tier.FAST),
+        (SLOW_SECONDS, Tier.FAST),
+        (SLOW_SECONDS + 0.01, Tier.TEST),
+        (DEAR_SECONDS, Tier.TEST),
+        (DEAR_SECONDS + 0.01, Tier.SLOW),
+    ],
+)
+def test_what_a_test_takes_decides_its_tier(seconds: float, tier: Tier) -> None:
+    assert tiers(seconds).of([Case(TEST)]) == {TEST: tier}
+
+
+@pytest.mark.parametrize("promise", [TEST, f"{TEST}[b]"])
+def test_a_promise_is_kept_however_dear_it_is(promise: str) -> None:
+    found = tiers(60.0, promise).of(cases("a", "b"))
+    assert [case for case, tier in found.items() if tier is Tier.TEST] == (
+        [f"{TEST}[a]", f"{TEST}[b]"] if promise == TEST else [promise]
+    )
+
+
+@given(names=st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True))
+def test_of_a_slow_test_one_case_is_run_and_always_the_same(names: list[str]) -> None:
+    found = tiers(SLOW_SECONDS * 2).of(cases(*names))
+    assert Counter(found.values()) == Counter({Tier.TEST: 1} | {Tier.SLOW: len(names) - 1})
+    assert found == tiers(DEAR_SECONDS).of(cases(*names))
+
+
+def test_different_tests_are_run_with_different_cases() -> None:
+    """So that a technique or a kind of source that is named last is tested as well."""
+    names = [f"test_{number}" for number in range(50)]
+    found = Tiers(dict.fromkeys(names, 0.5), frozenset(), ()).of(
+        Case(f"{name}[{kind}]") for name in names for kind in ("flat", "vault", "star")
+    )
+    run = Counter(case.partition("[")[2] for case, tier in found.items() if tier is Tier.TEST)
+    assert run.keys() == {"flat]", "vault]", "star]"}
+    assert min(run.values()) > 5
+
+
+def test_a_fast_test_is_slow_with_a_server() -> None:
+    found = tiers().of([*cases("sqlite"), *cases("postgres", uses_server=True)])
+    assert list(found.values()) == [Tier.FAST, Tier.TEST]
+
+
+def test_what_needs_more_packages_is_no_promise() -> None:
+    found = tiers(0.0, TEST).of(cases("s3", uses_server=True, needs_dev=True))
+    assert list(found.values()) == [Tier.SLOW]
+    assert list(tiers(dev_only=("room/",)).of(cases("a")).values()) == [Tier.SLOW]
+
+
+def test_a_sweep_is_for_test_all_alone() -> None:
+    assert list(tiers(0.0, TEST).of(cases("a", is_thorough=True)).values()) == [Tier.ALL]
+
+
+@pytest.mark.parametrize(
+    ("only", "place", "expected"),
+    [
+        ("room/", "room/", True),
+        ("room/", "room/test_module.py", True),
+        ("room/", "rooms/test_module.py", False),
+        ("room/test_module.py", "room/test_module.py", True),
+        ("room/test_module.py", TEST, True),
+        ("room/test_mod", "room/test_module.py", False),
+        ("room/test_module.py", "room/", False),
+    ],
+)
+def test_a_module_or_folder_may_need_more_packages(only: str, place: str, expected: bool) -> None:
+    assert tiers(dev_only=(only,)).is_dev_only(place) is expected
+
+
+def test_lines_of_tests_that_are_gone_are_named() -> None:
+    known = tiers(1.0, f"{TEST}[a]", "gone.py::test_gone", f"{TEST}[gone]")
+    assert known.unmatched(cases("a")) == ["gone.py::test_gone", f"{TEST}[gone]"]
+
+
+def test_slow_tests_are_listed_once_and_in_order() -> None:
+    lines = SLOW_TESTS.read_text().splitlines()
+    names = [line.split()[1] for line in lines]
+    assert names == sorted(set(names))
+    assert all(re.fullmatch(r"\d+\.\d\d \S+\.py::test_\w+", line) for line in lines)
+
+
+def test_promises_are_slow_or_need_a_server() -> None:
+    """A promise of a fast test says nothing: it's run anyway."""
+    known = read_tiers()
+    assert not [
+        promise
+        for promise in known.promises
+        if "[" not in promise and known.seconds.get(promise, 0.0) <= DEAR_SECONDS
+    ]
