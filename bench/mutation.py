@@ -188,6 +188,14 @@ class Copy:
         if shared.exists():
             (folder / "shared").symlink_to(shared.resolve())
         self._writes = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """End the tests that run here, and run no others."""
+        self._is_stopped = True
+        if self._process is not None:
+            _end(self._process)
 
     @contextmanager
     def injected(self, fault: Fault) -> Iterator[None]:
@@ -228,6 +236,8 @@ class Copy:
 
     def run(self, tests: Sequence[str], select: str, *, workers: int, limit: float) -> Run:
         """Run tests until one fails, and no longer than the limit in seconds."""
+        if self._is_stopped:
+            raise FaultError("stopped")
         distribution = ["--dist", "worksteal"] if workers else []
         command = [
             *(sys.executable, "-m", "pytest", *tests, "-x", "-m", select, "-n", str(workers)),
@@ -246,6 +256,7 @@ class Copy:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+            self._process = process
             try:
                 code: int | None = process.wait(limit)
             except subprocess.TimeoutExpired:
@@ -297,7 +308,13 @@ class Trials:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._copies = 0
-        self._known: dict[tuple[str, ...], Run] = {}
+        self._known: dict[str, Run] = {}
+        self._all_copies: list[Copy] = []
+
+    def stop(self) -> None:
+        """End the tests that run."""
+        for copy in self._all_copies:
+            copy.stop()
 
     def result(self, fault: Fault) -> Result:
         """Return what becomes of a fault."""
@@ -316,17 +333,17 @@ class Trials:
         missing = [name for name in fault.tests if not (copy.tree / name.split("::")[0]).exists()]
         if missing:
             raise FaultError(f"{fault.id}: {missing[0]} doesn't exist.")
-        before = self._without_fault(copy, fault)
+        seconds = self._without_fault(copy, fault)
         with copy.injected(fault):
             copy.check_imported(fault)
-            if before.code != _NONE_SELECTED:
-                limit = _LEAST_LIMIT + _SLOWEST * before.seconds
+            if seconds is not None:
+                limit = _LEAST_LIMIT + _SLOWEST * seconds
                 run = copy.run(fault.tests, options.select, workers=0, limit=limit)
                 judged = _judged(fault, run, "nearest")
                 if judged is not None:
                     return judged
             if options.nearest_only:
-                note = "none of the nearest tests is selected" if before.code else ""
+                note = "none of the nearest tests is selected" if seconds is None else ""
                 return Result(fault.id, fault.room, "survived", step="nearest", note=note)
             run = copy.run((), options.select, workers=options.workers, limit=options.full_limit)
         judged = _judged(fault, run, "all")
@@ -340,20 +357,26 @@ class Trials:
                 raise FaultError(f"{fault.id}: {judged.by} fails without it too.")
         return judged
 
-    def _without_fault(self, copy: Copy, fault: Fault) -> Run:
-        """Return how the nearest tests end without the fault. Raises FaultError if one fails."""
-        with self._lock:
-            known = self._known.get(fault.tests)
-        if known is None:
-            known = copy.run(
-                fault.tests, self._options.select, workers=0, limit=self._options.full_limit
-            )
+    def _without_fault(self, copy: Copy, fault: Fault) -> float | None:
+        """Return the seconds that the nearest tests take without the fault; None if none is run.
+
+        Raises FaultError where one of them fails.
+        """
+        runs = []
+        for name in fault.tests:
             with self._lock:
-                self._known[fault.tests] = known
-        if known.code not in (_PASSED, _NONE_SELECTED):
-            failed = known.broken or known.ending
-            raise FaultError(f"{fault.id}: its nearest tests fail without it: {failed}")
-        return known
+                run = self._known.get(name)
+            if run is None:
+                options = self._options
+                run = copy.run((name,), options.select, workers=0, limit=options.full_limit)
+                with self._lock:
+                    self._known[name] = run
+            if run.code not in (_PASSED, _NONE_SELECTED):
+                failed = run.broken or run.ending
+                raise FaultError(f"{fault.id}: its nearest tests fail without it: {failed}")
+            runs.append(run)
+        selected = any(run.code == _PASSED for run in runs)
+        return sum(run.seconds for run in runs) if selected else None
 
     def _copy(self) -> Copy:
         """Return this thread's own copy."""
@@ -363,6 +386,7 @@ class Trials:
                 folder = self._folder / str(self._copies)
             folder.mkdir()
             self._local.copy = Copy(self._root, self._suite, folder)
+            self._all_copies.append(self._local.copy)
         copy: Copy = self._local.copy
         return copy
 
@@ -434,6 +458,7 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> int:
     arguments = _arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     suite = arguments.suite.resolve()
     select = usual_selection(suite) if arguments.select is None else arguments.select
     options = Options(select, arguments.nearest, arguments.limit, arguments.workers)
@@ -450,14 +475,19 @@ def main() -> int:
         ThreadPoolExecutor(arguments.jobs) as pool,
     ):
         trials = Trials(ROOT, suite, Path(folder), options)
-        for result in pool.map(trials.result, faults):
-            results.append(result)
-            print(
-                f"{len(results)}/{len(faults)} {result.fault}: {_MARKS[result.outcome]}"
-                f" {result.by} {result.note} ({result.seconds:.0f} s)",
-                file=sys.stderr,
-                flush=True,
-            )
+        try:
+            for result in pool.map(trials.result, faults):
+                results.append(result)
+                print(
+                    f"{len(results)}/{len(faults)} {result.fault}: {_MARKS[result.outcome]}"
+                    f" {result.by} {result.note} ({result.seconds:.0f} s)",
+                    file=sys.stderr,
+                    flush=True,
+                )
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            trials.stop()
+            return 130
     if arguments.json:
         print(json.dumps({"select": select, "faults": [asdict(r) for r in results]}, indent=2))
     else:
