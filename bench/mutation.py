@@ -1,6 +1,6 @@
 """Which of 60 faults, chosen by hand, the tests notice.
 
-    python bench/mutation.py [--fault ID ...] [--suite TREE] [--jobs N] [--select EXPR]
+    python bench/mutation.py [--fault ID ...] [--suite TREE] [--jobs N] [--select OPTIONS]
 
 ``faults.toml`` has the faults: a text in a file, and what takes its place. Each is injected into a
 copy of the checkout, where the tests nearest to it run first and, if these pass, all that `make
@@ -160,16 +160,13 @@ def mutated(fault: Fault, root: Path) -> str:
 
 
 def usual_selection(tree: Path) -> str:
-    """Return the marker expression of `make test`: the Makefile's own, else that of pytest."""
-    makefile = (tree / "Makefile").read_text(encoding="utf-8")
-    recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
-    with (tree / "pyproject.toml").open("rb") as file:
-        options = tomllib.load(file)["tool"]["pytest"]["ini_options"]["addopts"]
-    for command in (recipe[1] if recipe else "", options):
-        words = shlex.split(command)
-        if "-m" in words:
-            return words[words.index("-m") + 1]
-    return ""
+    """Return the options of pytest by which `make test` chooses its tests, from the Makefile."""
+    recipe = re.search(
+        r"^test:.*\n\t@?\$\(PYTEST\)(.*)$", (tree / "Makefile").read_text(), re.MULTILINE
+    )
+    if recipe is None:
+        raise FaultError(f"{tree / 'Makefile'} has no recipe of `test` that runs $(PYTEST).")
+    return recipe[1].strip()
 
 
 class Copy:
@@ -238,9 +235,18 @@ class Copy:
         """Run tests until one fails, and no longer than the limit in seconds."""
         if self._is_stopped:
             raise FaultError("stopped")
-        distribution = ["--dist", "worksteal"] if workers else []
+        distribution = ["--dist", "loadgroup"] if workers else []
         command = [
-            *(sys.executable, "-m", "pytest", *tests, "-x", "-m", select, "-n", str(workers)),
+            *(
+                sys.executable,
+                "-m",
+                "pytest",
+                *tests,
+                "-x",
+                *shlex.split(select),
+                "-n",
+                str(workers),
+            ),
             *distribution,
             *("-p", "no:cacheprovider", "--color=no", "--tb=line", "-rfE"),
             f"--ignore={OWN_TEST}",
@@ -443,7 +449,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="faults at a time")
     parser.add_argument(
-        "--select", metavar="EXPR", help="marker expression; that of `make test` if not given"
+        "--select", metavar="OPTIONS", help="of pytest; those of `make test` if not given"
     )
     parser.add_argument("--nearest", action="store_true", help="run the nearest tests alone")
     parser.add_argument(
@@ -460,15 +466,15 @@ def main() -> int:
     arguments = _arguments()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     suite = arguments.suite.resolve()
-    select = usual_selection(suite) if arguments.select is None else arguments.select
-    options = Options(select, arguments.nearest, arguments.limit, arguments.workers)
     try:
+        select = usual_selection(suite) if arguments.select is None else arguments.select
         faults = _chosen(arguments.fault)
         for fault in faults:
             mutated(fault, ROOT)
     except FaultError as error:
         print(error, file=sys.stderr)
         return 2
+    options = Options(select, arguments.nearest, arguments.limit, arguments.workers)
     results: list[Result] = []
     with (
         tempfile.TemporaryDirectory(prefix="fluid-mutation-") as folder,
