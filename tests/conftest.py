@@ -20,6 +20,7 @@ from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
 from fluid_build.transform.dbt import running
 from tests.browser.availability import NOT_TESTED
 from tests.dbt_server import DbtServer
+from tests.forges import MADE
 from tests.mariadb import NOT_INSTALLED, MariaDBDatabase, MariaDBServer, start_mariadb
 from tests.postgres import PostgresDatabase
 from tests.shared import SHARED
@@ -97,6 +98,10 @@ def pytest_configure(config: pytest.Config) -> None:
         is_named = config.args_source is pytest.Config.ArgsSource.ARGS
         config.option.tier = (Tier.SLOW if is_named else Tier.TEST).name.lower()
     settings.load_profile(config.option.tier)
+    if not hasattr(config, "workerinput"):
+        made = tempfile.TemporaryDirectory(prefix="fluid-tests-")
+        os.environ[MADE] = made.name
+        config.add_cleanup(made.cleanup)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

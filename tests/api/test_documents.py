@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fluid_build.demo import build_shop
+from tests.forges import demo_shop
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"(?<=^```python\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
@@ -35,7 +35,7 @@ def run_example(code: str, names: dict[str, object]) -> None:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's database."""
     path = tmp_path_factory.mktemp("shop") / "shop.db"
-    build_shop(path)
+    demo_shop(path)
     return path
 
 

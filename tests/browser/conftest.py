@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from fluid_build.demo import build_shop
 from tests.browser.availability import skip_or_fail
 from tests.browser.axe import AxeUnavailableError, fetch_axe, read_axe
 from tests.browser.chromium import NAMES, find_chromium, launch_chromium
 from tests.browser.page_contents import example_run, forged_content, write_page
 from tests.browser.watched_pages import OpenPage, watched_page
+from tests.forges import demo_shop
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +57,6 @@ def axe(pytestconfig: pytest.Config) -> str:
 def demo_page(chromium_path: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the demo shop: modelled, proven, and run with a language model."""
     folder = tmp_path_factory.mktemp("demo")
-    build_shop(folder / "shop.db")
+    demo_shop(folder / "shop.db")
     content = forged_content(folder / "shop.db", "dimensional", example_run(), is_proven=True)
     return write_page(content, folder)

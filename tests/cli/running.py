@@ -7,9 +7,6 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.forging import forge
-from fluid_build.sources import open_source
-
 COMMAND = (sys.executable, "-m", "fluid_build.cli.main")
 
 
@@ -35,13 +32,6 @@ STATEMENTS = (
     ),
 )
 """Two tables, one referring to the other, in SQL that every engine understands."""
-
-
-def forged(source: Path, folder: Path, technique: str = "flat") -> Path:
-    """Forge a source into a folder, and return the folder."""
-    with open_source(source) as opened:
-        forge(opened, technique=technique, out=folder)
-    return folder
 
 
 def run(path: Path, *statements: str) -> None:

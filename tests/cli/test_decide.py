@@ -11,8 +11,9 @@ import pytest
 from fluid_build.cli.decision_targets import FolderNames, reference_of
 from fluid_build.decisions.files import read_decision_file
 from fluid_build.decisions.language import AnyDecision
-from tests.cli.running import Fluid, forged
+from tests.cli.running import Fluid
 from tests.folders import artifacts_of
+from tests.forges import forged
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,8 @@ from fluid_build.decisions.language import (
     Split,
     TextType,
 )
-from tests.cli.running import Fluid, forged
+from tests.cli.running import Fluid
+from tests.forges import forged
 
 LINES, SHOPS = 'my "lines", 2024', "-shops.old"
 DECISIONS: tuple[AnyDecision, ...] = (

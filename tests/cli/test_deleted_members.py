@@ -9,7 +9,8 @@ import pytest
 from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.dbt.running import run_dbt
-from tests.cli.running import Fluid, forged, run
+from tests.cli.running import Fluid, run
+from tests.forges import forged
 from tests.postgres import PostgresDatabase
 
 _SHOP = (

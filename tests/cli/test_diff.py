@@ -7,15 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Fluid
+from tests.forges import forged
 
 
 @pytest.fixture
-def model(fluid: Fluid, duckdb_shop: Path, tmp_path: Path) -> Path:
+def model(duckdb_shop: Path, tmp_path: Path) -> Path:
     """A folder that was forged."""
-    out = tmp_path / "model"
-    made = fluid("forge", "data-model", "from-source", "--uri", duckdb_shop, "-o", out)
-    assert made.code == 0, made.err
-    return out
+    return forged(duckdb_shop, tmp_path / "model")
 
 
 def edited(model: Path, before: str, after: str, name: str = "contract.fluid.yaml") -> Path:

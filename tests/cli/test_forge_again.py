@@ -9,6 +9,7 @@ import yaml
 
 from tests.cli.running import Fluid, Outcome
 from tests.folders import artifacts_of
+from tests.forges import forged
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
 
@@ -18,10 +19,9 @@ def forge(fluid: Fluid, source: Path, folder: Path, *options: str) -> Outcome:
 
 
 @pytest.fixture
-def folder(fluid: Fluid, duckdb_shop: Path, tmp_path: Path) -> Path:
+def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
     """What was forged of the two tables."""
-    assert forge(fluid, duckdb_shop, tmp_path / "out").code == 0
-    return tmp_path / "out"
+    return forged(duckdb_shop, tmp_path / "out")
 
 
 def owned_by_sales(folder: Path) -> str:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.forging import forge
 from fluid_build.regular_files import read_regular
-from fluid_build.sources import open_source
 from tests.cli.running import Fluid
+from tests.forges import forged
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
@@ -35,9 +34,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 @pytest.fixture
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
     """A forged folder, next to its source."""
-    with open_source(duckdb_shop) as source:
-        forge(source, out=tmp_path / "shop-model")
-    return tmp_path / "shop-model"
+    return forged(duckdb_shop, tmp_path / "shop-model")
 
 
 @pytest.mark.parametrize("name", ["forge.json", "model.json"])

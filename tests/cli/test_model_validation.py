@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Fluid, forged
+from tests.cli.running import Fluid
+from tests.forges import forged
 
 
 @pytest.mark.parametrize("technique", ["flat", "data_vault_2", "dimensional"])

@@ -22,7 +22,8 @@ from fluid_build.pipeline.folder_facts import reviewed_facts
 from fluid_build.report.page.page_file import is_page
 from fluid_build.sources import open_source
 from fluid_build.verification.page_sources import read_page_sources
-from tests.cli.running import STATEMENTS, Fluid, forged
+from tests.cli.running import STATEMENTS, Fluid
+from tests.forges import forged
 from tests.postgres import PostgresDatabase
 
 FROM_SOURCE = ("forge", "data-model", "from-source")

@@ -12,7 +12,8 @@ import duckdb
 import pytest
 
 from fluid_build.decisions.files import read_decision_file
-from tests.cli.running import COMMAND, Fluid, Outcome, forged
+from tests.cli.running import COMMAND, Fluid, Outcome
+from tests.forges import forged
 
 
 @pytest.fixture(scope="module")

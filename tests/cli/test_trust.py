@@ -16,6 +16,7 @@ from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from tests.cli.running import COMMAND, Fluid, Outcome
 from tests.cli.servers import PasswordThief, password_thief
+from tests.forges import forged
 
 SECRET = "geheim-from-the-environment"
 
@@ -40,9 +41,7 @@ def passwords_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
     """A forged folder, next to its source."""
-    with open_source(duckdb_shop) as source:
-        forge(source, out=tmp_path / "shop-model")
-    return tmp_path / "shop-model"
+    return forged(duckdb_shop, tmp_path / "shop-model")
 
 
 def edit(path: Path, change: Callable[[Any], None]) -> None:

@@ -13,7 +13,8 @@ import pytest
 from fluid_build.forging import forge
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.sources import open_source
-from tests.cli.running import STATEMENTS, Fluid, forged, run
+from tests.cli.running import STATEMENTS, Fluid, run
+from tests.forges import forged
 from tests.postgres import PostgresDatabase
 
 

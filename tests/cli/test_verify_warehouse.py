@@ -12,7 +12,8 @@ import pytest
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.execution import FIRST_LOAD, built
 from fluid_build.verification import read_folder
-from tests.cli.running import STATEMENTS, Fluid, forged, run
+from tests.cli.running import STATEMENTS, Fluid, run
+from tests.forges import forged
 from tests.postgres import PostgresDatabase
 
 TECHNIQUES = ("data_vault_2", "dimensional", "flat")

@@ -8,11 +8,11 @@ import yaml
 from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
 from fluid_build.decisions.language import AnyDecision, Ignore, SetKey, TextType
-from fluid_build.demo import build_shop as build_demo
 from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from fluid_build.transform.proof.proof import Proof
 from tests.decisions.test_references import refers
+from tests.forges import demo_shop
 from tests.shared import CORPUS, needs_shared
 
 TECHNIQUES = ("flat", "dimensional", "data_vault_2")
@@ -22,7 +22,7 @@ on_every_technique = pytest.mark.parametrize("technique", TECHNIQUES)
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("demo") / "demo.sqlite"
-    build_demo(path)
+    demo_shop(path)
     return path
 
 

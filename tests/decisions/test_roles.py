@@ -7,10 +7,10 @@ import pytest
 from fluid_build.decisions.editing import with_decision
 from fluid_build.decisions.files import parse_decisions
 from fluid_build.decisions.language import Classify
-from fluid_build.demo import build_shop as build_demo
 from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from tests.decisions.shop import Shop
+from tests.forges import demo_shop
 
 IN_A_VAULT = Classify(table="customers", role="hub")
 IN_A_STAR = Classify(table="customers", role="dimension")
@@ -42,7 +42,7 @@ def test_a_forge_follows_the_role_of_its_technique(
     tmp_path: Path, technique: str, statuses: list[str]
 ) -> None:
     path = tmp_path / "demo.sqlite"
-    build_demo(path)
+    demo_shop(path)
     with open_source(path) as source:
         forged = forge(source, technique=technique, decisions=[IN_A_VAULT, IN_A_STAR])
     assert [verdict.status for verdict in forged.verdicts] == statuses

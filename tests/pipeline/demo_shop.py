@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from fluid_build.demo import build_shop
+from tests.forges import demo_shop
 
 _CUT = (
     "DELETE FROM customers WHERE customer_id % 60",
@@ -22,7 +22,7 @@ _CUT = (
 
 def small_demo(path: Path) -> Path:
     """Write every sixtieth customer of the demo, with all that refers to them, to a file."""
-    build_shop(path)
+    demo_shop(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         for statement in _CUT:
             database.execute(statement)

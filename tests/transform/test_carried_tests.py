@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.demo import build_shop
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
+from tests.forges import demo_shop
 from tests.shared import CORPUS, on_databases
 
 TAKEN_APART = ("data_vault_2", "dimensional")
@@ -20,7 +20,7 @@ TAKEN_APART = ("data_vault_2", "dimensional")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's database."""
     path = tmp_path_factory.mktemp("shop") / "shop.db"
-    build_shop(path)
+    demo_shop(path)
     return path
 
 

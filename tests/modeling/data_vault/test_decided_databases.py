@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from fluid_build.decisions.language import BusinessKey, Classify, Merge, Role, Split
-from fluid_build.demo import build_shop
+from tests.forges import demo_shop
 from tests.modeling.data_vault.decided_vaults import Decided, Measured, measured
 from tests.shared import CORPUS, on_databases
 
@@ -16,7 +16,7 @@ _ROLES: tuple[Role, ...] = ("hub", "link", "satellite", "reference")
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measured]:
     path = tmp_path_factory.mktemp("demo") / "shop.db"
-    build_shop(path)
+    demo_shop(path)
     with measured(path) as source:
         yield source
 

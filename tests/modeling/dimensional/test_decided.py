@@ -17,13 +17,13 @@ from fluid_build.decisions.language import (
     Split,
 )
 from fluid_build.decisions.model_decisions import model_decisions
-from fluid_build.demo import build_shop
 from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionalModel, Fact
 from fluid_build.modeling.techniques import build_model
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.running import run_dbt
 from fluid_build.transform.plan.techniques import transform_plan
+from tests.forges import demo_shop
 from tests.modeling.dimensional.decided_shop import Workshop, small_shop, workshop
 from tests.shared import CORPUS, on_databases
 from tests.transform.dbt.projects import duckdb_access, written
@@ -313,7 +313,7 @@ def test_a_business_key_is_unused_in_a_star(shop: Workshop) -> None:
 
 def test_the_demo_is_proven_with_decisions_of_every_kind(tmp_path: Path) -> None:
     place = tmp_path / "shop.db"
-    build_shop(place)
+    demo_shop(place)
     with workshop(place) as opened:
         result = opened.decided(
             Classify(table="reviews", role="dimension"),
