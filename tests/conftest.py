@@ -226,7 +226,10 @@ def _own_database(server: pgserver.PostgresServer) -> PostgresDatabase:
 def postgres_server() -> Iterator[pgserver.PostgresServer]:
     """A PostgreSQL server of this test session's own; works as root and as any other user."""
     folder = Path(tempfile.mkdtemp(prefix="fluid-pg-", dir=_TEMPORARY))
-    server = pgserver.get_server(folder / "data", cleanup_mode="stop")
+    with pytest.MonkeyPatch.context() as patch:
+        # As root it adds a user of its own, with a program that a plain PATH doesn't have.
+        patch.setenv("PATH", f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+        server = pgserver.get_server(folder / "data", cleanup_mode="stop")
     # Nobody needs these databases after a crash; writing them through to disk takes half a minute.
     _own_database(server).run("ALTER SYSTEM SET fsync = off")
     _own_database(server).run("SELECT pg_reload_conf()")

@@ -6,13 +6,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.decisions.language import AnyDecision, Describe, Rename
 from fluid_build.forging import Forged, forge
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.elements import Build
+from tests.examples import dear_property
 from tests.shared import CORPUS, on_databases
 from tests.test_decided_names import NEW_NAMES, TECHNIQUES, columns, relations, statuses
 from tests.test_forge import build_shop
@@ -197,7 +198,7 @@ def test_a_description_of_an_element_is_in_every_artifact(
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
-@settings(max_examples=10, deadline=None)
+@dear_property
 @given(data=st.data())
 def test_the_proof_holds_whatever_elements_are_called(
     shop: Path, technique: str, data: st.DataObject

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.exports.formats import export
@@ -22,6 +22,7 @@ from fluid_build.sources.combined import SourceRequest, open_several
 from fluid_build.sources.uri import locate
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.proof import build_and_prove
+from tests.examples import dear_property
 from tests.shared import CORPUS, on_databases
 from tests.test_forge import build_shop
 
@@ -154,7 +155,7 @@ def test_a_name_that_relations_spell_differently_says_so(shop: Path, word: str, 
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
-@settings(max_examples=12, deadline=None)
+@dear_property
 @given(
     st.lists(
         st.tuples(

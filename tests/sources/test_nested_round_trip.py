@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import literal
 from fluid_build.transform.proof.nested_documents import prove_nested
 from fluid_build.transform.proof.row_comparison import between, count, describe
+from tests.examples import dear_property
 
 NAMES = st.sampled_from(
     ["id", "name", "value", "position", "present", "a__b", "a", "b", "it's", 'q"', "x.y", "é", "$k"]
@@ -83,7 +84,7 @@ def check_round_trip(place: Path) -> None:
                 assert not (counts.missing or counts.unexpected)
 
 
-@settings(max_examples=80, deadline=None)
+@dear_property
 @given(documents())
 def test_documents_in_duckdb_survive_being_split(
     generated: tuple[dict[str, Any], list[dict[str, Any]]],
@@ -118,7 +119,7 @@ ANY_JSON = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@dear_property
 @given(st.lists(ANY_JSON, min_size=1, max_size=5))
 def test_json_of_any_structure_survives(rows: list[Any]) -> None:
     """JSON is split as far as its values have a structure in common, and loses nothing."""
@@ -133,7 +134,7 @@ def test_json_of_any_structure_survives(rows: list[Any]) -> None:
         check_round_trip(place)
 
 
-@settings(max_examples=40, deadline=None)
+@dear_property
 @given(documents())
 def test_json_columns_survive_being_split(
     generated: tuple[dict[str, Any], list[dict[str, Any]]],

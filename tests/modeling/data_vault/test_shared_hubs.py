@@ -4,9 +4,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import dear_property
 from tests.modeling.several_sources import Modelled, modelled
 
 _SPARSE = "'K' || (10000 + (i * 7919) % 90000)"
@@ -200,7 +201,7 @@ def _key_ranges(draw: st.DrawFn) -> tuple[str, int, int, int, int]:
     return key, first, first + draw(st.integers(1, 60)), others, others + draw(st.integers(1, 60))
 
 
-@settings(max_examples=12, deadline=None)
+@dear_property
 @given(ranges=_key_ranges(), names=st.sampled_from(["'Name ' || i", "'N' || i * 37 % 11", "NULL"]))
 def test_every_row_of_each_source_is_rebuilt_whatever_they_share(
     ranges: tuple[str, int, int, int, int], names: str

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.decisions.language import (
@@ -20,6 +20,7 @@ from fluid_build.decisions.language import (
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.stages import decide, design, look_closer, prove
 from fluid_build.modeling.dimensional.elements import Variant
+from tests.examples import dear_property
 from tests.modeling.dimensional.decided_shop import Workshop, small_shop, workshop
 
 _COLUMNS = {
@@ -102,9 +103,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
         yield opened
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@dear_property
 @given(decisions=_DECISIONS, variant=st.sampled_from([None, *get_args(Variant)]))
 def test_any_decisions_leave_a_star_that_is_proven(
     shop: Workshop, decisions: list[AnyDecision], variant: Variant | None

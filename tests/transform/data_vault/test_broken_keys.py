@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import dear_property
 from tests.modeling.profiles import reference
 from tests.transform.data_vault.vaults import Vault, broken_keys, vault
 
@@ -66,7 +67,7 @@ def _arrive(shop: Vault, batch: dict[str, list[tuple[object, ...]]]) -> None:
             shop.connection.execute(f"INSERT INTO shop.{table} VALUES ({marks})", row)
 
 
-@settings(max_examples=12)
+@dear_property
 @given(batches=st.lists(_BATCHES, min_size=1, max_size=2))
 def test_whatever_arrives_is_loaded_once_and_no_loss_is_silent(
     tmp_path_factory: pytest.TempPathFactory,

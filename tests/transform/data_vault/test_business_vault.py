@@ -6,13 +6,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.modeling.data_vault.business_elements import BusinessTable
 from fluid_build.modeling.data_vault.business_queries import AS_OF
 from fluid_build.transform.plan.execution import FIRST_LOAD
 from fluid_build.transform.proof.proof import prove
+from tests.examples import dear_property
 from tests.modeling.profiles import reference
 from tests.transform.data_vault.shop import REFERENCES, SHOP
 from tests.transform.data_vault.vaults import Vault, vault
@@ -237,7 +238,7 @@ _CHANGES = st.one_of(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@dear_property
 @given(loads=st.lists(st.lists(_CHANGES, min_size=1, max_size=3), min_size=1, max_size=4))
 def test_whatever_changes_every_moment_is_answered_alike(
     tmp_path_factory: pytest.TempPathFactory, loads: list[list[str]]

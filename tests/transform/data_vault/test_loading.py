@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import dear_property
 from tests.transform.data_vault.shop import REFERENCES, SHOP
 from tests.transform.data_vault.vaults import Vault, vault
 
@@ -294,7 +295,7 @@ _CHANGES = st.one_of(
 )
 
 
-@settings(max_examples=5)
+@dear_property
 @given(loads=st.lists(st.lists(_CHANGES, min_size=1, max_size=8), min_size=1, max_size=2))
 def test_whatever_changes_nothing_is_lost_and_nothing_is_loaded_twice(
     tmp_path_factory: pytest.TempPathFactory, loads: list[list[str]]
