@@ -282,7 +282,7 @@ def test_the_page_is_made_again_as_the_forge_wrote_it(
 
 
 def test_a_folder_that_was_edited_is_shown_as_it_is(fluid: Fluid, recorded: Path) -> None:
-    contract, query = recorded / "contract.fluid.yaml", next(recorded.glob("dbt/models/**/*.sql"))
+    contract, query = recorded / "contract.fluid.yaml", recorded / "dbt/models/flat/orders.sql"
     contract.write_text(contract.read_text() + "\n# looked at by the finance team\n")
     query.write_text(query.read_text() + "\n-- edited by hand\n")
     assert fluid("report", recorded).code == 0
@@ -312,7 +312,7 @@ def test_commands_of_a_folder_that_looks_like_an_option_paste(
 def test_what_was_edited_after_the_proof_is_not_shown_as_proven(
     fluid: Fluid, recorded: Path
 ) -> None:
-    query = next(recorded.glob("dbt/models/**/*.sql"))
+    query = recorded / "dbt/models/flat/orders.sql"
     query.write_text(query.read_text() + " WHERE FALSE")
     (recorded / "MODEL.md").write_text("My notes.")
     assert fluid("report", recorded).code == 0
@@ -450,7 +450,7 @@ def test_a_link_out_of_the_folder_is_not_followed(
     """A folder may be a stranger's, and a page may be passed on."""
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret of this machine")
-    query = next(recorded.glob("dbt/models/**/*.sql"))
+    query = recorded / "dbt/models/flat/orders.sql"
     query.unlink()
     query.symlink_to(secret)
     assert fluid("report", recorded).code == 0
