@@ -16,13 +16,19 @@ MADE = "FLUID_TESTS_MADE"
 
 
 def forged(source: Path, folder: Path, technique: str = "flat") -> Path:
-    """Forge a file into a folder beside it, or copy what was forged of the same bytes."""
+    """Forge a source into a folder, and return the folder."""
+    with open_source(source) as opened:
+        forge(opened, technique=technique, out=folder)
+    return folder
+
+
+def forged_copy(source: Path, folder: Path, technique: str = "flat") -> Path:
+    """Copy to a new folder beside a file what was forged of the same bytes, once in a run."""
     assert source.parent == folder.parent, "a folder leads to its source by its relative path"
     content = sha256(source.read_bytes()).hexdigest()
 
     def make(place: Path) -> None:
-        with open_source(shutil.copy(source, place)) as opened:
-            forge(opened, technique=technique, out=place / folder.name)
+        forged(Path(shutil.copy(source, place)), place / folder.name, technique)
 
     made = _made_once(f"{content}-{source.name}-{folder.name}-{technique}", make)
     return Path(shutil.copytree(made / folder.name, folder))

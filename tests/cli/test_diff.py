@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Fluid
-from tests.forges import forged
+from tests.forges import forged_copy
 
 
 @pytest.fixture
 def model(duckdb_shop: Path, tmp_path: Path) -> Path:
     """A folder that was forged."""
-    return forged(duckdb_shop, tmp_path / "model")
+    return forged_copy(duckdb_shop, tmp_path / "model")
 
 
 def edited(model: Path, before: str, after: str, name: str = "contract.fluid.yaml") -> Path:

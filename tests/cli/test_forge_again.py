@@ -9,7 +9,7 @@ import yaml
 
 from tests.cli.running import Fluid, Outcome
 from tests.folders import artifacts_of
-from tests.forges import forged
+from tests.forges import forged_copy
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
 
@@ -21,7 +21,7 @@ def forge(fluid: Fluid, source: Path, folder: Path, *options: str) -> Outcome:
 @pytest.fixture
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
     """What was forged of the two tables."""
-    return forged(duckdb_shop, tmp_path / "out")
+    return forged_copy(duckdb_shop, tmp_path / "out")
 
 
 def owned_by_sales(folder: Path) -> str:

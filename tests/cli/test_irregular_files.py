@@ -8,7 +8,7 @@ import pytest
 
 from fluid_build.regular_files import read_regular
 from tests.cli.running import Fluid
-from tests.forges import forged
+from tests.forges import forged_copy
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 
@@ -34,7 +34,7 @@ def make(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 @pytest.fixture
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
     """A forged folder, next to its source."""
-    return forged(duckdb_shop, tmp_path / "shop-model")
+    return forged_copy(duckdb_shop, tmp_path / "shop-model")
 
 
 @pytest.mark.parametrize("name", ["forge.json", "model.json"])

@@ -23,7 +23,7 @@ from fluid_build.report.page.page_file import is_page
 from fluid_build.sources import open_source
 from fluid_build.verification.page_sources import read_page_sources
 from tests.cli.running import STATEMENTS, Fluid
-from tests.forges import forged
+from tests.forges import forged, forged_copy
 from tests.postgres import PostgresDatabase
 
 FROM_SOURCE = ("forge", "data-model", "from-source")
@@ -183,7 +183,7 @@ def test_two_forges_in_a_program_write_the_same_page(
 
 
 def test_the_page_is_replaced_by_the_next_forge(sqlite_shop: Path, tmp_path: Path) -> None:
-    page = forged(sqlite_shop, tmp_path / "model") / REPORT_FILE
+    page = forged_copy(sqlite_shop, tmp_path / "model") / REPORT_FILE
     whole = page.read_bytes()
     page.write_bytes(whole[: len(whole) // 2])
     forged(sqlite_shop, tmp_path / "model")
@@ -208,7 +208,7 @@ def test_a_report_of_your_own_is_kept_unless_you_say_so(sqlite_shop: Path, tmp_p
 def test_a_page_that_cannot_be_written_leaves_the_folder_whole(
     sqlite_shop: Path, tmp_path: Path
 ) -> None:
-    folder = forged(sqlite_shop, tmp_path / "model")
+    folder = forged_copy(sqlite_shop, tmp_path / "model")
     (folder / "MODEL.md").unlink()
     (folder / REPORT_FILE).unlink()
     (folder / REPORT_FILE).mkdir()
@@ -304,7 +304,7 @@ def test_a_column_that_was_decided_to_be_personal_shows_no_value(
 def test_commands_of_a_folder_that_looks_like_an_option_paste(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:
-    folder = forged(sqlite_shop, tmp_path / "--model")
+    folder = forged_copy(sqlite_shop, tmp_path / "--model")
     assert fluid("report", folder).code == 0
     assert "fluid report ./--model --open" in (folder / REPORT_FILE).read_text()
 
@@ -337,7 +337,7 @@ def test_without_a_record_the_folder_is_reviewed(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:
     """A folder that a program forged has no run, and its page has what a review finds now."""
-    folder = forged(sqlite_shop, tmp_path / "model")
+    folder = forged_copy(sqlite_shop, tmp_path / "model")
     outcome = fluid("report", folder, "--json")
     assert (outcome.code, json.loads(outcome.out)["run"]) == (0, None)
     page = (folder / REPORT_FILE).read_text()
@@ -348,7 +348,7 @@ def test_without_a_record_the_folder_is_reviewed(
 def test_a_contract_that_is_not_valid_is_a_finding(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:
-    folder = forged(sqlite_shop, tmp_path / "model")
+    folder = forged_copy(sqlite_shop, tmp_path / "model")
     contract = folder / "contract.fluid.yaml"
     contract.write_text(contract.read_text().replace("kind: ", "sort: ", 1))
     assert fluid("report", folder).code == 0
@@ -435,7 +435,7 @@ def test_a_damaged_file_never_ends_in_a_bug(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path, name: str
 ) -> None:
     """Whatever value is changed: there's a page, or an error that names the files."""
-    path = forged(sqlite_shop, tmp_path / "model", "data_vault_2") / name
+    path = forged_copy(sqlite_shop, tmp_path / "model", "data_vault_2") / name
     document = json.loads(path.read_text())
     places = [place for place, value in leaves(document) if isinstance(value, str)]
     for place in random.Random(14).sample(places, min(15, len(places))):
@@ -469,7 +469,7 @@ def test_a_broken_decision_is_reported_with_its_line(fluid: Fluid, recorded: Pat
 def test_the_page_is_opened_in_the_browser_of_the_system(
     fluid_process: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:
-    folder = forged(sqlite_shop, tmp_path / "model")
+    folder = forged_copy(sqlite_shop, tmp_path / "model")
     browser, opened = tmp_path / "browser", tmp_path / "opened"
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n')
     browser.chmod(0o755)
@@ -481,7 +481,7 @@ def test_the_page_is_opened_in_the_browser_of_the_system(
 def test_without_a_browser_the_path_is_printed(
     fluid_process: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:
-    folder = forged(sqlite_shop, tmp_path / "model")
+    folder = forged_copy(sqlite_shop, tmp_path / "model")
     outcome = fluid_process("report", folder, "--open", BROWSER="", PATH="", DISPLAY="")
     assert outcome.code == 0
     assert "There is no browser" in outcome.err
@@ -491,7 +491,7 @@ def test_without_a_browser_the_path_is_printed(
 def test_without_a_display_an_address_is_printed_and_no_command(
     fluid_process: Fluid, sqlite_shop: Path, tmp_path: Path
 ) -> None:
-    folder = forged(sqlite_shop, tmp_path / "model")
+    folder = forged_copy(sqlite_shop, tmp_path / "model")
     outcome = fluid_process("report", folder, DISPLAY="", WAYLAND_DISPLAY="")
     assert (folder / REPORT_FILE).as_uri() in outcome.out
     assert "xdg-open" not in outcome.out
@@ -515,7 +515,7 @@ def test_a_page_is_the_same_wherever_its_folder_lies(
     fluid: Fluid, sqlite_shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No other part of a folder's path than its name is in its page."""
-    folder = forged(sqlite_shop, tmp_path / "model")
+    folder = forged_copy(sqlite_shop, tmp_path / "model")
     monkeypatch.chdir(tmp_path)
     fluid("report", "model")
     page = (folder / REPORT_FILE).read_bytes()

@@ -16,7 +16,7 @@ from fluid_build.forging import forge
 from fluid_build.sources import open_source
 from tests.cli.running import COMMAND, Fluid, Outcome
 from tests.cli.servers import PasswordThief, password_thief
-from tests.forges import forged
+from tests.forges import forged_copy
 
 SECRET = "geheim-from-the-environment"
 
@@ -41,7 +41,7 @@ def passwords_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def folder(duckdb_shop: Path, tmp_path: Path) -> Path:
     """A forged folder, next to its source."""
-    return forged(duckdb_shop, tmp_path / "shop-model")
+    return forged_copy(duckdb_shop, tmp_path / "shop-model")
 
 
 def edit(path: Path, change: Callable[[Any], None]) -> None:

@@ -14,7 +14,7 @@ from fluid_build.forging import forge
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.sources import open_source
 from tests.cli.running import STATEMENTS, Fluid, run
-from tests.forges import forged
+from tests.forges import forged, forged_copy
 from tests.postgres import PostgresDatabase
 
 
@@ -30,7 +30,7 @@ def forged_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The two tables in a DuckDB file, and next to it the folder of their flat model."""
     place = tmp_path_factory.mktemp("forged")
     run(place / "two.duckdb", *STATEMENTS)
-    forged(place / "two.duckdb", place / "shop-model")
+    forged_copy(place / "two.duckdb", place / "shop-model")
     return place
 
 
@@ -51,7 +51,7 @@ def test_a_fresh_forge_is_proven(
     fluid: Fluid, duckdb_shop: Path, tmp_path: Path, technique: str
 ) -> None:
     """What was just forged verifies, for each technique, and nothing is remarked."""
-    folder = forged(duckdb_shop, tmp_path / "out", technique)
+    folder = forged_copy(duckdb_shop, tmp_path / "out", technique)
     before = (folder / "proof.json").read_bytes()
     outcome = fluid("verify", folder)
     assert outcome.code == 0
@@ -183,7 +183,7 @@ def test_a_key_that_holds_no_longer_fails_in_every_technique(
     fluid: Fluid, duckdb_shop: Path, tmp_path: Path, technique: str
 ) -> None:
     """Two customers of one number: the key is named, with its rows and what to do."""
-    folder = forged(duckdb_shop, tmp_path / "out", technique)
+    folder = forged_copy(duckdb_shop, tmp_path / "out", technique)
     run(duckdb_shop, "INSERT INTO customer VALUES (107, 'other@example.org', 'Bonn')")
     outcome = fluid("verify", folder)
     assert outcome.code == 1
@@ -356,7 +356,7 @@ def dated_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "CREATE TABLE orders AS SELECT i AS order_id, DATE '2024-01-01' + CAST(i AS INTEGER) AS"
         " ordered_on, CAST(i * 1.5 AS DECIMAL(8,2)) AS total FROM range(60) AS t (i)",
     )
-    forged(place / "dated.duckdb", place / "star", "dimensional")
+    forged_copy(place / "dated.duckdb", place / "star", "dimensional")
     return place
 
 
