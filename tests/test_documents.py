@@ -1,5 +1,6 @@
 """What the documents show is what the commands print."""
 
+import importlib
 import re
 import tomllib
 from collections.abc import Iterator
@@ -131,3 +132,37 @@ def test_every_dependency_has_a_line() -> None:
     for requirement in declared:
         name = re.split(r"[^\w-]", requirement)[0]
         assert name in named or name.startswith("duckdb-extension-"), name
+
+
+MAP = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    """A section of the map."""
+    return MAP.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def test_the_map_names_functions_that_there_are() -> None:
+    rows = re.findall(r"^\| \d+ \| `([\w.]+)` ", section("The way of the data"), re.MULTILINE)
+    assert len(rows) == 10
+    for row in rows:
+        module, _, name = row.rpartition(".")
+        assert callable(getattr(importlib.import_module(f"fluid_build.{module}"), name))
+
+
+def test_the_map_names_files_that_there_are() -> None:
+    """A part in angle brackets stands for any name."""
+    named = re.findall(r"`([\w/<>.]+(?:/|\.(?:py|toml|md|json)))`", MAP)
+    assert len(named) > 50
+    for name in named:
+        pattern = re.sub(r"<\w+>", "*", name.rstrip("/"))
+        places = (ROOT, ROOT / "fluid_build")
+        is_of_techniques = name in ("elements.py", "rebuilds.py")
+        is_written = name == "MODEL.md"
+        assert is_of_techniques or is_written or any(list(p.glob(pattern)) for p in places), name
+
+
+def test_the_map_has_every_room() -> None:
+    listed = set(re.findall(r"`(\w+(?:\.py)?)`", section("The rooms")))
+    rooms = [path.name for path in (ROOT / "fluid_build").iterdir() if path.name[0] not in "_."]
+    assert set(rooms) - {"py.typed"} <= listed
