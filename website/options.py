@@ -16,6 +16,8 @@ that. Every command also has `--help`, and `--debug`, which shows the traceback 
 _OF_EVERY_COMMAND = ("--help", "--debug")
 _EXAMPLE = re.compile(r"^(?:Example:)? +(?=fluid )", re.MULTILINE)
 _SPECIAL = re.compile(r"[\\*_<\[]")
+_CODE = re.compile(r"(`[^`]*`)|((?<![\w-])--[a-z][a-z-]*)")
+"""What is code in a help text: what is in backticks, and the names of options."""
 
 
 def options_page(root: Any, described: Collection[str]) -> str:
@@ -47,9 +49,9 @@ def _subcommands(context: Any) -> list[tuple[str, Any]]:
 def _section(context: Any, is_described: bool) -> str:
     path = _path(context)
     usage = " ".join([context.command_path, *context.command.collect_usage_pieces(context)])
-    parts = [f"## {path}", *_paragraphs(context.command.help or ""), f"```text\n{usage}\n```"]
+    parts = [f"## {path}", *_paragraphs(context.command.help or ""), f"Usage: `{usage}`"]
     if is_described:
-        parts.append(f"More in [commands](commands.md#{anchor(path)}).")
+        parts[-1] += f" · [more about it](commands.md#{anchor(path)})"
     if below := _subcommands(context):
         parts.append("\n".join(_summary(path, name, command) for name, command in below))
     parts += _definitions(context)
@@ -92,7 +94,8 @@ def _definitions(context: Any) -> Iterator[str]:
 
 def _escaped(text: str) -> str:
     """Return a help text as Markdown, in which only its code has a meaning."""
-    words = re.split(r"(`[^`]*`)", text)
-    return "".join(
-        word if word.startswith("`") else _SPECIAL.sub(r"\\\g<0>", word) for word in words
-    )
+    parts, end = [], 0
+    for code in _CODE.finditer(text):
+        parts += [_SPECIAL.sub(r"\\\g<0>", text[end : code.start()]), code[1] or f"`{code[2]}`"]
+        end = code.end()
+    return "".join([*parts, _SPECIAL.sub(r"\\\g<0>", text[end:])])

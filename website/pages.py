@@ -4,8 +4,9 @@ The documents next to mkdocs.yml are pages as they are. The reference of options
 commands, and the reference of Python names of their docstrings.
 """
 
+import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -37,6 +38,8 @@ _PYTHON = {
 }
 """Pages of docstrings: title, first paragraph and module."""
 _PLACES = DOCUMENTS | FILES
+_ALONE = "---\nhide: [navigation]\n---\n\n"
+"""What leaves out the list of a section's pages, where there is only one."""
 _LINK = re.compile(r"(?<=\]\()[^)#:]+(?=[)#])")
 _COMMAND = re.compile(r"^#+ (fluid [a-z -]+)$", re.MULTILINE)
 
@@ -58,12 +61,30 @@ def _from_root(source: str) -> str:
     def place(link: re.Match[str]) -> str:
         return _PLACES.get(link[0], link[0].removeprefix("docs/"))
 
-    return _LINK.sub(place, (ROOT / source).read_text(encoding="utf-8"))
+    text = _LINK.sub(place, (ROOT / source).read_text(encoding="utf-8"))
+    return _ALONE + text if DOCUMENTS[source] == "index.md" else text
 
 
 def _of_docstrings(page: str) -> str:
     title, first, module = _PYTHON[page]
-    return f"# {title}\n\n{first}\n\n::: {module}\n"
+    return f"# {title}\n\n{first}\n\n" + "\n".join(_groups(module))
+
+
+def _groups(module: str) -> Iterator[str]:
+    """Yield what a module offers in the order in which a reader needs it."""
+    kinds: dict[str, list[str]] = {"Functions": [], "Classes and types": [], "Errors": []}
+    for name in sorted(importlib.import_module(module).__all__, key=str.lower):
+        kinds[_kind(name)].append(f"::: {module}.{name}\n")
+    for kind, names in kinds.items():
+        if names:
+            yield "\n".join([f"## {kind}\n", *names])
+
+
+def _kind(name: str) -> str:
+    """Return what a name stands for, by its form: the value itself may need an extra."""
+    if name[0].islower():
+        return "Functions"
+    return "Errors" if name.endswith("Error") else "Classes and types"
 
 
 def _options() -> str:
