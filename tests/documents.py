@@ -19,7 +19,16 @@ from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "docs/commands.md", "docs/json.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/own-data.md",
+    "docs/overruling.md",
+    "docs/second-day.md",
+    "docs/commands.md",
+    "docs/json.md",
+)
+"""Those with transcripts, in the order in which they're run: each goes on with the folders of those
+before it."""
 OMITTED = "[...]"
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _MAKE = "make "

@@ -80,7 +80,11 @@ def decide(
 def set_key(
     context: typer.Context, table: Table, columns: Columns, options: ClaimOptions = _CLAIM
 ) -> int:
-    """Say which columns identify a row of a table."""
+    """Say which columns identify a row of a table.
+
+    \b
+    Example:  fluid decide shop-model set-key orders order_no
+    """
     return _decide_columns(context, "set_key", table, columns, options)
 
 
@@ -88,7 +92,11 @@ def set_key(
 def business_key(
     context: typer.Context, table: Table, columns: Columns, options: ClaimOptions = _CLAIM
 ) -> int:
-    """Say which columns the business identifies a row by: what its hub is built on."""
+    """Say which columns the business identifies a row by: what its hub is built on.
+
+    \b
+    Example:  fluid decide shop-model business-key products ean
+    """
     return _decide_columns(context, "business_key", table, columns, options)
 
 
@@ -96,7 +104,11 @@ def business_key(
 def grain(
     context: typer.Context, table: Table, columns: Columns, options: ClaimOptions = _CLAIM
 ) -> int:
-    """Say which columns tell the rows of a fact apart."""
+    """Say which columns tell the rows of a fact apart.
+
+    \b
+    Example:  fluid decide shop-model grain order_lines order_id pos
+    """
     return _decide_columns(context, "grain", table, columns, options)
 
 
@@ -121,7 +133,11 @@ def drop_relationship(
     parent: ToColumns,
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Say that columns don't refer to that table."""
+    """Say that columns don't refer to that table.
+
+    \b
+    Example:  fluid decide shop-model drop-relationship stores.country countries.code
+    """
     place = DecidedFolder(context)
     return place.decide("drop_relationship", _reference(place, child, parent), options)
 
@@ -140,7 +156,11 @@ def classify(
     ],
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Say what a table becomes."""
+    """Say what a table becomes.
+
+    \b
+    Example:  fluid decide shop-model classify reviews hub
+    """
     place = DecidedFolder(context)
     fields = {"table": table_of(table, place.names), "role": role}
     return place.decide("classify", fields, options)
@@ -158,7 +178,11 @@ def measure(
     ],
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Say how a number adds up."""
+    """Say how a number adds up.
+
+    \b
+    Example:  fluid decide shop-model measure employees.salary semi-additive
+    """
     place = DecidedFolder(context)
     fields = _column_fields(place, column) | {"additivity": additivity}
     return place.decide("measure", fields, options)
@@ -209,7 +233,11 @@ def personal_data(
     is_not: Annotated[bool, typer.Option("--not", help="It isn't personal data.")] = False,
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Say that a column holds personal data, or doesn't."""
+    """Say that a column holds personal data, or doesn't.
+
+    \b
+    Example:  fluid decide shop-model personal-data reviews.body
+    """
     place = DecidedFolder(context)
     fields = _column_fields(place, column) | {"is_personal": not is_not}
     return place.decide("personal_data", fields, options)
@@ -223,7 +251,11 @@ def rename(
     element: IsElement = False,
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Give a table, a column or an element of the model another name."""
+    """Give a table, a column or an element of the model another name.
+
+    \b
+    Example:  fluid decide shop-model rename customers.cust_no customer_number
+    """
     place = DecidedFolder(context)
     fields = _target_fields(target_of(target, place.names, is_element=element))
     return place.decide("rename", fields | {"new_name": new_name}, options)
@@ -237,7 +269,11 @@ def describe(
     element: IsElement = False,
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Say what a table, a column or an element of the model is."""
+    """Say what a table, a column or an element of the model is.
+
+    \b
+    Example:  fluid decide shop-model describe customers "Everyone who ever ordered."
+    """
     place = DecidedFolder(context)
     fields = _target_fields(target_of(target, place.names, is_element=element))
     return place.decide("describe", fields | {"text": description}, options)
@@ -249,7 +285,11 @@ def domain(
     label: Annotated[str, typer.Argument(metavar="DOMAIN", help="Such as Sales.")],
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Say which business domain the product belongs to."""
+    """Say which business domain the product belongs to.
+
+    \b
+    Example:  fluid decide shop-model domain Sales
+    """
     return DecidedFolder(context).decide("domain", {"domain": label}, options)
 
 
@@ -262,7 +302,11 @@ def owner(
     ] = None,
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Say which team owns the product."""
+    """Say which team owns the product.
+
+    \b
+    Example:  fluid decide shop-model owner "Sales data" --email sales-data@example.com
+    """
     return DecidedFolder(context).decide("owner", {"team": team, "email": email}, options)
 
 
@@ -272,13 +316,21 @@ def name(
     product: Annotated[str, typer.Argument(metavar="NAME", help="What the product is called.")],
     options: DecisionOptions = _DECISION,
 ) -> int:
-    """Say what the product is called."""
+    """Say what the product is called.
+
+    \b
+    Example:  fluid decide shop-model name "Bike shop"
+    """
     return DecidedFolder(context).decide("name", {"name": product}, options)
 
 
 @with_option_groups
 def ignore(context: typer.Context, table: Table, options: DecisionOptions = _DECISION) -> int:
-    """Leave a table out."""
+    """Leave a table out.
+
+    \b
+    Example:  fluid decide shop-model ignore orders_backup --reason "A copy from 2019."
+    """
     place = DecidedFolder(context)
     return place.decide("ignore", {"table": table_of(table, place.names)}, options)
 

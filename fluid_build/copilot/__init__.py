@@ -1,7 +1,17 @@
 """The agent runtime, a library that knows nothing about data products.
 
 The names that programs use most are here, each imported from its module on first use, so that
-importing the package or a part of it loads nothing else.
+importing the package or a part of it loads nothing else. docs/runtime.md is its page.
+
+From the ground up: ``messages``, ``errors`` (the tree is at its top) and ``error_classification``
+are the forms that everything else uses. Failures of HTTP and of providers become typed errors in
+one place; ``context_overflow_phrases`` holds the phrases that say a prompt is too long, each with
+its source. ``untrusted_json`` reads JSON from models and servers with bounded nesting, and
+``message_checks`` refuses a message if something in it would be lost. ``context`` has token
+estimates, windows and compaction, and what is known of models. ``unified_config`` has every
+setting, and where it came from. ``events`` is the bus; ``operations`` publishes timed operations on
+it (agents, steps, model calls, an agent's tool calls), nested through a context variable. Above
+these are ``cost``, ``llm``, ``tools``, ``agents`` and ``mcp``.
 """
 
 TYPE_CHECKING = False  # type checkers take it for True; importing typing isn't free

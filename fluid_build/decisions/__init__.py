@@ -1,1 +1,10 @@
-"""Decisions: what a person or a model says about the data, in one typed language."""
+"""Decisions: what a person or a model says about the data, in one typed language.
+
+``language`` has the kinds. ``nodes`` reads YAML with places and bounds, ``files`` turns entries
+into typed decisions or every problem at once, ``editing`` writes evidence and entries into a
+person's text without touching the rest, and ``subjects`` says which decisions are about the same.
+``weighing`` says what becomes of each one: a ``Verdict`` (``verdicts``) with a sentence, figures
+and the query. ``model_decisions`` hands those that the profile doesn't hold to the modelling.
+``reasons`` has the sentence that says who decided, and ``commands`` writes a decision as the
+``fluid decide`` line that makes it.
+"""

@@ -1,4 +1,7 @@
-"""A small shop database to try Fluid Forge on, made on the spot."""
+"""A small shop database to try Fluid Forge on, made on the spot.
+
+Its names and phrases are data (``shop.toml``), and its rows one seeded sequence.
+"""
 
 import sqlite3
 from contextlib import closing

@@ -1,6 +1,12 @@
 """The main road, from a source to its profile, model, plan, contract, dbt project and proof.
 
-Each stage hands typed values to the next, and none reaches back.
+``stages`` has the stages as functions, each of what the ones before it returned. ``forge`` calls
+them one after another, and the pipeline's coordinator calls the same functions. Nothing is written
+before the contract has passed the validator; then all files are written together, or none is.
+
+``decision_files`` reads a folder's decisions before a forge and writes what became of them.
+``documents`` renders the files, ``folder`` writes them with their manifest, and ``report_file``
+writes the page.
 """
 
 from fluid_build.contract.read.files import CONTRACT_FILE

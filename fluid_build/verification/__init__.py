@@ -1,4 +1,9 @@
-"""The way back: from a forged folder to its source, and whether the one still fits the other."""
+"""The way back: from a forged folder to its source, and whether the one still fits the other.
+
+The folder may be a stranger's. SQL is never read from it: the plan is derived again from its model.
+The page that is made of a folder runs nothing that it reads, follows no link out of it, and says
+nothing of where it lies but its name.
+"""
 
 from fluid_build.verification.dbt import DbtVerified, verify_dbt
 from fluid_build.verification.forged_folder import ForgedFolder, read_folder

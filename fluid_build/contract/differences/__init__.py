@@ -1,4 +1,7 @@
-"""Two versions of a contract or a model, and what parts them: ``differences(old, new)``."""
+"""Two versions of a contract or a model, and what parts them: ``differences(old, new)``.
+
+A change is judged as a reader of the data would judge it.
+"""
 
 from fluid_build.contract.differences.change import LEVELS, Action, DocumentChange, Level
 from fluid_build.contract.differences.differing import Differences, VersionAdvice, differences

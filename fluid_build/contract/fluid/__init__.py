@@ -1,4 +1,8 @@
-"""The FLUID 0.7.2 contract as Pydantic types, and as tables for what no code reads."""
+"""The FLUID 0.7.2 contract as Pydantic types, and as tables for what no code reads.
+
+The types allow exactly what the official JSON schema allows, and property-based tests keep the two
+verdicts equal. Sections that no code reads are one table, ``sections.yaml``.
+"""
 
 from fluid_build.contract.fluid.binding import Binding, BindingLocation
 from fluid_build.contract.fluid.column import COLUMN_TYPES, ContractColumn, Sensitivity

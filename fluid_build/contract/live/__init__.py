@@ -1,4 +1,7 @@
-"""Live data checked against a contract: ``check_live(contract, source, now=...)``."""
+"""Live data checked against a contract: ``check_live(contract, source, now=...)``.
+
+Queries are made from a rule's structure, and never from SQL in the contract.
+"""
 
 from fluid_build.contract.live.junit import junit_xml
 from fluid_build.contract.live.report import result_document

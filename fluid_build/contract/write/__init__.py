@@ -1,1 +1,4 @@
-"""From a plan to a contract, and a contract to YAML."""
+"""From a plan to a contract, and a contract to YAML.
+
+The names, types and rules are the plan's.
+"""

@@ -1,9 +1,14 @@
 """The cost of a run, by model and by agent, and its limit.
 
 A call reserves the most that it can cost before it is sent, and settles for its actual cost
-afterwards, so that parallel calls can't exceed the limit together. A call for which too little is
-left only because others have reserved it can wait for them. Money is a ``Decimal`` in US dollars.
-Source: Agentic Primitives, "RunCostTracker".
+afterwards, so that parallel calls can't exceed the limit together. Each attempt reserves, not the
+call: it ends free (not sent, or refused), at the reported usage, or at its reservation. A call for
+which too little is left only because others have reserved it can wait for them; one that would wait
+for something that waits for it is refused. Money is a ``Decimal`` in US dollars.
+
+``ledger`` holds what is spent, reserved and waited for; threads and tasks wait in ``queue``; the
+``tracker`` is over both. ``ledger_lock`` keeps finalizers out of a change of the ledger. Source:
+Agentic Primitives, "RunCostTracker".
 """
 
 from fluid_build.copilot.cost.configured import parse_cost_limit

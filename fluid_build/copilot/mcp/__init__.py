@@ -1,6 +1,7 @@
 """Tools over the Model Context Protocol: those of other programs, and ours for them.
 
-Needs the extra ``mcp``: version 2.3 or later of the official SDK.
+A connection has a thread and an event loop of its own, and everything that a server says is checked
+and bounded. Needs the extra ``mcp``: version 2.3 or later of the official SDK.
 """
 
 from fluid_build.extras import needs_extra

@@ -1,4 +1,7 @@
-"""Conformance: whether a model and a contract obey the standards that they are written in."""
+"""Conformance: whether a model and a contract obey the standards that they are written in.
+
+``checks`` has one check a standard, and ``dialect_mapper`` fills in OSI dialects.
+"""
 
 from fluid_build.modeling.osi_dialects import OSI_SUPPORTED_DIALECTS
 from fluid_build.pipeline.conformance.agent import ConformanceAgent

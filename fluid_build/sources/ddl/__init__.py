@@ -1,4 +1,12 @@
-"""Structure declared in SQL text. ``open_ddl(path)`` is the one way in."""
+"""Structure declared in SQL text. ``open_ddl(path)`` is the one way in.
+
+The text is cut into statements, so that a bad one doesn't take the others with it. ``detection``
+finds the dialect by headers, line ends, quoting and phrases, and ``statements`` cuts. ``reading``
+(with ``create`` and ``alter``) applies each statement to ``schema``, where ``changes`` alters
+tables. sqlglot reads what a column declares (``columns``), ``types`` has DuckDB's name for each
+type, and ``tables`` makes tables of the result. docs/dependencies.md says why sqlglot doesn't read
+whole statements.
+"""
 
 from fluid_build.sources.base import Source
 from fluid_build.sources.ddl.source import declared_name, open_ddl

@@ -1,1 +1,26 @@
-"""The transform plan: what a model is built of, for each technique."""
+"""The transform plan: what a model is built of, for each technique.
+
+A plan (``elements``) is a pure function of the model: ``transform_plan(model)`` (``techniques``, of
+a ``FlatPlan``, ``VaultPlan`` or ``MartPlan``) needs no source, no profile and no clock. That is why
+``fluid verify`` can derive it again from ``model.json``, and never runs SQL that it read from a
+file. Its SQL is plain DuckDB: ``source.<id>`` is a table of the source and ``model.<name>`` another
+build.
+
+``staging`` types and renames, and knows the way back. Where converting text loses its spelling
+(``1.50``), a vault keeps the text and the other techniques keep the value. ``flat``, ``data_vault``
+and ``dimensional`` make the builds, and for each source table the query that rebuilds it from the
+builds alone. ``history`` is the insert-only loading that both use: what is new, what changed, what
+is gone. ``sql_layout`` lays out their SQL. The clause that picks what is new is separate, so that
+the first run, the next run and dbt share one text; where it belongs inside a query,
+``Build.opening`` is the part of ``sql`` that it follows (``next_sql``).
+
+``relied_keys``: every key that a technique loads by is tested on the staging, so that ``dbt build``
+skips what reads a table whose key has broken. Loading doesn't depend on that: all rows of a broken
+key are compared and added together, so that none is dropped, none is added twice, and the test of
+the key fails. ``carried_tests`` carries what was promised of a source column to the relation that
+holds it (each technique's ``carriers``); a ``RowScope`` leaves out what such a relation adds (older
+versions, deleted rows, the unknown member).
+
+``execution`` runs a plan on the source's own connection and checks every relation's columns and
+types. ``parallel_sessions`` runs small builds and proofs next to each other.
+"""

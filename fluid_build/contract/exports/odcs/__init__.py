@@ -1,4 +1,7 @@
-"""The Open Data Contract Standard: how contracts are written in it, and read from it."""
+"""The Open Data Contract Standard: how contracts are written in it, and read from it.
+
+What FLUID has no key for becomes labels when it's read, and goes back out as custom properties.
+"""
 
 from fluid_build.contract.exports.format import ExportFormat
 from fluid_build.contract.exports.odcs.reading import import_odcs

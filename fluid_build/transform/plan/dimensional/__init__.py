@@ -1,1 +1,6 @@
-"""The dimensional technique: its builds, and how they are compared with the source."""
+"""The dimensional technique: its builds, and how they are compared with the source.
+
+``dimensions`` and ``facts`` make the builds, and ``rebuilds`` the way back. Snapshots are built
+before the calendar, which has their days; each load keeps the days before and replaces its own.
+``service_days`` lists the days of services in SQL, and checks their number by arithmetic.
+"""
