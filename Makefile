@@ -22,12 +22,13 @@ test-fast: $(VENV)/.dev  ## Run the tests that need neither dbt, PostgreSQL nor 
 test-all: $(VENV)/.dev  ## Run the tests, larger sweeps of the corpus, and many more examples.
 	@$(PYTEST) -m "" --hypothesis-profile=thorough
 
-check: $(VENV)/.dev  ## Lint, types, floors.
+check: $(VENV)/.dev  ## Lint, types, floors, budget.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy --strict $(TYPED)
 	@$(BIN)/lint-imports
+	@$(BIN)/python scripts/budget.py
 
 lock:  ## Rewrite the hashed requirement files (needs uv).
 	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/core.txt
