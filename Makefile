@@ -8,7 +8,7 @@ TYPED := tests/api/typed_examples.py tests/copilot/typed_examples.py tests/copil
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: demo test test-fast test-all check bench lock clean
+.PHONY: demo test test-fast test-all test-pythons check bench lock release clean
 
 demo: $(VENV)/.core  ## Install the locked core, then take a demo database apart.
 	@$(BIN)/fluid demo
@@ -22,6 +22,15 @@ test-fast: $(VENV)/.dev  ## Run the tests that need neither dbt, PostgreSQL nor 
 test-all: $(VENV)/.dev  ## Run the tests, larger sweeps of the corpus, and many more examples.
 	@$(PYTEST) -m "" --hypothesis-profile=thorough
 
+# Each has an environment of its own, and all of them run, whichever fails.
+test-pythons:  ## Run the tests with each supported Python that is on the PATH.
+	@failed=; for version in 3.11 3.12 3.13 3.14; do \
+	  python$$version -c "" 2>/dev/null || { echo "python$$version isn't on the PATH."; continue; }; \
+	  echo "Python $$version"; \
+	  $(MAKE) --no-print-directory test PYTHON=python$$version VENV=.venv-$$version \
+	    || failed="$$failed $$version"; \
+	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
+
 check: $(VENV)/.dev  ## Lint, types, floors, budget.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -34,6 +43,9 @@ lock:  ## Rewrite the hashed requirement files (needs uv).
 	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/core.txt
 	uv pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --extra postgres --extra llm --extra otel --extra vectors --group dev -o requirements/dev.txt
 	uv pip compile requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-emit-index-url -o requirements/build.txt
+
+release: $(VENV)/.dev  ## Build a release into dist/ and check it; tags and uploads nothing.
+	@$(BIN)/python scripts/release.py
 
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
@@ -52,4 +64,4 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.core
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo-shop .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* demo-shop dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,13 +7,18 @@ project, whose packages overwrite ours: ``foreign_distributions`` finds it.
 import importlib.metadata
 import re
 import shlex
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 from fluid_build.errors import MissingExtraError
 
 DISTRIBUTION = "fluid-build"
 _IMPORTED = "fluid_build"
+
+NEWEST_PYTHON: Mapping[str, tuple[int, int]] = {"dbt": (3, 13)}
+"""Up to which Python an extra runs, where that isn't the newest of ours. dbt-core 1.11 asks for
+a mashumaro that fails on Python 3.14 while it's imported."""
 
 
 def install_command(extra: str) -> str:
@@ -39,6 +44,17 @@ def needs_extra(extra: str, purpose: str) -> Generator[None]:
         if (error.name or "").startswith("fluid_build"):
             raise
         raise missing_extra(extra, purpose) from error
+
+
+def runs_here(extra: str) -> bool:
+    """Return whether the packages of an extra run on this Python."""
+    newest = NEWEST_PYTHON.get(extra)
+    return newest is None or sys.version_info[:2] <= newest
+
+
+def python_for(extra: str) -> str:
+    """Return in words which Python an extra runs on that doesn't run on this one."""
+    return "Python {}.{} or earlier".format(*NEWEST_PYTHON[extra])
 
 
 def packages_of(extra: str) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
+from fluid_build.extras import python_for, runs_here
 from fluid_build.transform.dbt import running
 from tests.browser.availability import NOT_TESTED
 from tests.dbt_server import DbtServer
@@ -232,6 +233,8 @@ def _dbt_server() -> Iterator[DbtServer]:
 @pytest.fixture(scope="session")
 def dbt(_dbt_server: DbtServer) -> None:
     """Let a test run dbt, in forks of a process that has it in memory; such a test is slow."""
+    if not runs_here("dbt"):
+        pytest.skip(f"dbt needs {python_for('dbt')}")
     _dbt_server.is_allowed = True
 
 

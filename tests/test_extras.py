@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,12 @@ import pytest
 from fluid_build.errors import MissingExtraError
 from fluid_build.extras import (
     DISTRIBUTION,
+    NEWEST_PYTHON,
     foreign_distributions,
     install_command,
     needs_extra,
+    python_for,
+    runs_here,
 )
 from tests.distributions import install_distribution
 
@@ -49,6 +53,25 @@ def test_a_distribution_of_other_packages_is_not_foreign(site_packages: Path) ->
     install_distribution(site_packages, DISTRIBUTION)
     install_distribution(site_packages, "duckdb", "duckdb")
     assert foreign_distributions() == []
+
+
+@pytest.mark.parametrize(
+    ("python", "runs"), [((3, 11, 2), True), ((3, 13), True), ((3, 14), False)]
+)
+def test_dbt_runs_up_to_a_version_of_python(
+    monkeypatch: pytest.MonkeyPatch, python: tuple[int, ...], runs: bool
+) -> None:
+    monkeypatch.setattr(sys, "version_info", python)
+    assert runs_here("dbt") is runs
+    assert runs_here("llm")
+    assert python_for("dbt") == "Python 3.13 or earlier"
+
+
+def test_the_metadata_leaves_out_dbt_where_it_does_not_run() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    major, minor = NEWEST_PYTHON["dbt"]
+    marker = f"python_version < '{major}.{minor + 1}'"
+    assert all(r.endswith(marker) for r in project["optional-dependencies"]["dbt"])
 
 
 def test_a_bug_of_ours_is_not_a_missing_extra():

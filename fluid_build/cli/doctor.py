@@ -24,7 +24,13 @@ from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.store.configured import STORE_VARIABLE, open_store
 from fluid_build.copilot.unified_config import CONFIG_NAME, fluid_home, load_unified_config
 from fluid_build.errors import FluidError
-from fluid_build.extras import DISTRIBUTION, foreign_distributions, packages_of
+from fluid_build.extras import (
+    DISTRIBUTION,
+    foreign_distributions,
+    packages_of,
+    python_for,
+    runs_here,
+)
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading, text, unbroken
 from fluid_build.report.terminal.unbroken_grid import Grid
@@ -129,7 +135,10 @@ def _checks(*, offline: bool) -> Iterator[Diagnosis]:
     )
     yield from _check_model(offline=offline)
     for extra, (module, purpose) in EXTRAS.items():
-        if _is_installed(module):
+        if not runs_here(extra):
+            finding = f"needs {python_for(extra)}: {purpose}"
+            yield Diagnosis(f"extra {extra}", "optional", finding)
+        elif _is_installed(module):
             yield Diagnosis(f"extra {extra}", "ok", f"installed: {purpose}")
         else:
             yield Diagnosis(
