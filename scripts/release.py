@@ -90,8 +90,8 @@ def build(root: Path, dist: Path) -> Distributions:
     hatchling = (sys.executable, "-m", "hatchling", "build", "-d", str(dist.resolve()))
     _run(*hatchling, "-t", "sdist", cwd=root, SOURCE_DATE_EPOCH=time)
     (sdist,) = dist.glob("*.tar.gz")
-    with tempfile.TemporaryDirectory() as folder, tarfile.open(sdist) as archive:
-        archive.extractall(folder, filter="data")
+    with tempfile.TemporaryDirectory() as folder:
+        _run("tar", "-xzf", str(sdist.resolve()), "-C", folder, cwd=root)
         (source,) = Path(folder).iterdir()
         _run(*hatchling, "-t", "wheel", cwd=source, SOURCE_DATE_EPOCH=time)
     (wheel,) = dist.glob("*.whl")
