@@ -19,26 +19,36 @@ else
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps
 endif
 
-.PHONY: demo test test-fast test-all check bench docs docs-serve lock clean
+.PHONY: demo test test-fast test-all test-pythons check bench docs docs-serve lock release clean
 
 demo: $(VENV)/.core  ## Install the locked core, then take a demo database apart.
 	@$(BIN)/fluid demo
 
 test: $(VENV)/.test  ## Run the tests that must pass before a commit: five minutes on two cores.
-	@$(PYTEST) --tier test
+	@$(PYTEST) --tier test --suite-time test
 
 test-fast: $(VENV)/.test  ## Run the tests that are quick by themselves: a minute.
-	@$(PYTEST) --tier fast
+	@$(PYTEST) --tier fast --suite-time fast
 
 test-all: $(VENV)/.dev  ## Run all tests, larger sweeps of the corpus, and many more examples.
 	@$(PYTEST) --tier all
 
-check: $(VENV)/.dev  ## Lint, types, floors.
+# Each has an environment of its own, and all of them run, whichever fails.
+test-pythons:  ## Run the tests with each supported Python that is on the PATH.
+	@failed=; for version in 3.11 3.12 3.13 3.14; do \
+	  python$$version -c "" 2>/dev/null || { echo "python$$version isn't on the PATH."; continue; }; \
+	  echo "Python $$version"; \
+	  $(MAKE) --no-print-directory test PYTHON=python$$version VENV=.venv-$$version \
+	    || failed="$$failed $$version"; \
+	done; [ -z "$$failed" ] || { echo "Failed:$$failed"; exit 1; }
+
+check: $(VENV)/.dev  ## Lint, types, floors, budget.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy --strict $(TYPED)
 	@$(BIN)/lint-imports
+	@$(BIN)/python scripts/budget.py
 
 docs: $(DOCS)/.docs  ## Build the documentation site in site/; a broken link or anchor fails.
 	@$(DOCS)/bin/python -m mkdocs build
@@ -55,6 +65,9 @@ lock:  ## Rewrite the hashed requirement files (needs uv).
 	$(COMPILE) pyproject.toml $(EXTRAS) --group test -o requirements/test.txt
 	$(COMPILE) pyproject.toml --constraints requirements/core.txt --group docs -o requirements/docs.txt
 	$(COMPILE) requirements/build.in -o requirements/build.txt
+
+release: $(VENV)/.dev  ## Build a release into dist/ and check it; tags and uploads nothing.
+	@$(BIN)/python scripts/release.py
 
 $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
@@ -81,8 +94,8 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.test
 $(DOCS)/.docs: requirements/docs.txt
 	@echo "Installing the locked packages of the documentation into $(DOCS) ..."
 	@$(PYTHON) -m venv $(DOCS)
-	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/docs.txt
+	@$(subst $(BIN),$(DOCS)/bin,$(INSTALL)) --require-hashes -r requirements/docs.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(DOCS) site demo-shop .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* site demo-shop dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,7 +4,7 @@
 when one of them is used first. ``__init__.pyi`` has their types.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BuildFailedError",

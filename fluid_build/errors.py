@@ -171,7 +171,7 @@ class DbtError(FluidError):
 
 
 class DbtMissingError(DbtError):
-    """dbt isn't installed in the environment of Fluid Forge."""
+    """dbt isn't installed in the environment of Fluid Forge, or doesn't run on its Python."""
 
 
 class DbtFailedError(DbtError):

@@ -1,25 +1,28 @@
 """Optional packages: what to install where one is missing.
 
-An extra is named by the requirements behind it, never as ``fluid-forge[...]``: on the package index
-that name belongs to another project.
+The distribution is called as the import package is. ``fluid-forge`` on the package index is another
+project, whose packages overwrite ours: ``foreign_distributions`` finds it.
 """
 
 import importlib.metadata
 import re
 import shlex
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 from fluid_build.errors import MissingExtraError
 
-_DISTRIBUTION = "fluid-forge"
+DISTRIBUTION = "fluid-build"
+_IMPORTED = "fluid_build"
+
+NEWEST_PYTHON: Mapping[str, tuple[int, int]] = {"dbt": (3, 13)}
+"""Up to which Python an extra runs, where that isn't the newest of ours. dbt-core 1.11 asks for
+a mashumaro that fails on Python 3.14 while it's imported."""
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs the packages of an extra.
-
-    Without the metadata of an installation it is the one for a clone of the repository.
-    """
+    """Return the command that installs the packages of an extra."""
     return shlex.join(["pip", "install", *packages_of(extra)])
 
 
@@ -43,13 +46,35 @@ def needs_extra(extra: str, purpose: str) -> Generator[None]:
         raise missing_extra(extra, purpose) from error
 
 
+def runs_here(extra: str) -> bool:
+    """Return whether the packages of an extra run on this Python."""
+    newest = NEWEST_PYTHON.get(extra)
+    return newest is None or sys.version_info[:2] <= newest
+
+
+def python_for(extra: str) -> str:
+    """Return in words which Python an extra runs on that doesn't run on this one."""
+    return "Python {}.{} or earlier".format(*NEWEST_PYTHON[extra])
+
+
 def packages_of(extra: str) -> list[str]:
-    """Return what is installed for an extra: its requirements, or the extra of a clone."""
+    """Return what is installed for an extra: that of the installed distribution, or of a clone.
+
+    An installed distribution satisfies its own name, so the index isn't asked for it.
+    """
     try:
-        lines = importlib.metadata.requires(_DISTRIBUTION) or []
+        importlib.metadata.distribution(DISTRIBUTION)
     except importlib.metadata.PackageNotFoundError:
-        lines = []
-    marker = re.compile(rf"""extra\s*==\s*['"]{re.escape(extra)}['"]""")
-    split = (line.partition(";") for line in lines)
-    requirements = [name.strip() for name, _, condition in split if marker.search(condition)]
-    return requirements or [f".[{extra}]"]
+        return [f".[{extra}]"]
+    return [f"{DISTRIBUTION}[{extra}]"]
+
+
+def foreign_distributions() -> list[str]:
+    """Return the other installed distributions that have files in the import package, by name."""
+    providers = importlib.metadata.packages_distributions().get(_IMPORTED, [])
+    return sorted({name for name in providers if _normal(name) != DISTRIBUTION})
+
+
+def _normal(distribution: str) -> str:
+    """Return a distribution's name as the index compares names."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
+from fluid_build.extras import python_for, runs_here
 from fluid_build.transform.dbt import running
 from tests.browser.availability import NOT_TESTED
 from tests.dbt_server import DbtServer
@@ -45,6 +46,8 @@ for _tier_of_run, _examples in EXAMPLES.items():
         max_examples=_examples,
         suppress_health_check=list(HealthCheck),
     )
+
+pytest_plugins = ["tests.suite_time"]
 
 # What a shell starts in the background ignores Ctrl-C, and tests of Ctrl-C would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -254,6 +257,8 @@ def _dbt_server() -> Iterator[DbtServer]:
 @pytest.fixture(scope="session")
 def dbt(_dbt_server: DbtServer) -> None:
     """Let a test run dbt, in forks of a process that has it in memory; such a test is slow."""
+    if not runs_here("dbt"):
+        pytest.skip(f"dbt needs {python_for('dbt')}")
     _dbt_server.is_allowed = True
 
 

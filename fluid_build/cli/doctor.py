@@ -17,19 +17,25 @@ from rich.table import Column
 
 import fluid_build
 from fluid_build.cli import failures, messages
-from fluid_build.cli.invocation import fluid, install_command
+from fluid_build.cli.invocation import fluid, install_command, uninstall_command
 from fluid_build.cli.options import Debug, Json
 from fluid_build.copilot.llm.credentials import find_key_place
 from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.store.configured import STORE_VARIABLE, open_store
 from fluid_build.copilot.unified_config import CONFIG_NAME, fluid_home, load_unified_config
 from fluid_build.errors import FluidError
-from fluid_build.extras import packages_of
+from fluid_build.extras import (
+    DISTRIBUTION,
+    foreign_distributions,
+    packages_of,
+    python_for,
+    runs_here,
+)
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading, text, unbroken
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.secrets import redact
-from fluid_build.text import counted
+from fluid_build.text import counted, listed
 
 State = Literal["ok", "optional", "failed"]
 _STYLES: dict[State, str] = {"ok": "green", "optional": "dim", "failed": "red"}
@@ -116,6 +122,7 @@ def _checks(*, offline: bool) -> Iterator[Diagnosis]:
         "ok",
         f"Fluid Forge {fluid_build.__version__}, Python {platform.python_version()}",
     )
+    yield _check_package()
     yield _attempt("engine", _check_engine, "Install Fluid Forge again.")
     yield _attempt("temporary files", _check_temporary_files, "Free space, or set TMPDIR.")
     yield _attempt(
@@ -128,7 +135,10 @@ def _checks(*, offline: bool) -> Iterator[Diagnosis]:
     )
     yield from _check_model(offline=offline)
     for extra, (module, purpose) in EXTRAS.items():
-        if _is_installed(module):
+        if not runs_here(extra):
+            finding = f"needs {python_for(extra)}: {purpose}"
+            yield Diagnosis(f"extra {extra}", "optional", finding)
+        elif _is_installed(module):
             yield Diagnosis(f"extra {extra}", "ok", f"installed: {purpose}")
         else:
             yield Diagnosis(
@@ -137,6 +147,20 @@ def _checks(*, offline: bool) -> Iterator[Diagnosis]:
                 f"not installed: {purpose}",
                 install_command(*packages_of(extra)),
             )
+
+
+def _check_package() -> Diagnosis:
+    """Look for other projects that install a package of our name, and a command ``fluid``."""
+    place = Path(fluid_build.__file__).parent
+    foreign = foreign_distributions()
+    if not foreign:
+        return Diagnosis("package", "ok", f"fluid_build is in {place}")
+    return Diagnosis(
+        "package",
+        "failed",
+        f"{listed(foreign)} installed a package fluid_build too, over files of {DISTRIBUTION}",
+        f"Run `{uninstall_command(*foreign)}`, then install Fluid Forge again.",
+    )
 
 
 def _attempt(name: str, work: Callable[[], str], advice: str) -> Diagnosis:

@@ -65,11 +65,20 @@ def _dbt() -> Path:
 
 def install_command(*packages: str) -> str:
     """Return a command line that installs packages into our environment."""
+    return f"{_installer('install')} {shlex.join(packages)}"
+
+
+def uninstall_command(*packages: str) -> str:
+    """Return a command line that removes packages from our environment."""
+    return f"{_installer('uninstall')} {shlex.join(packages)}"
+
+
+def _installer(command: str) -> str:
+    """Return a command of our environment's pip, or of uv where it made one without pip."""
     python = _program_path(Path(sys.executable))
-    # An environment that uv made has no pip of its own.
-    pip = f"{python} -m pip install"
-    install = pip if importlib.util.find_spec("pip") else f"uv pip install --python {python}"
-    return f"{install} {shlex.join(packages)}"
+    if importlib.util.find_spec("pip"):
+        return f"{python} -m pip {command}"
+    return f"uv pip {command} --python {python}"
 
 
 def _program_path(program: Path, folder: Path = Path()) -> str:

@@ -17,6 +17,7 @@ from fluid_build.cli.invocation import (
 from fluid_build.cli.read_arguments import read_arguments
 from fluid_build.cli.source_options import named_uri
 from fluid_build.contract.write.exposes import DBT_FOLDER
+from fluid_build.extras import python_for, runs_here
 from fluid_build.forging import CONTRACT_FILE, Forged
 from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
@@ -99,6 +100,14 @@ def after_forge(
             prove,
             review,
             Step("", f"{folder / DBT_FOLDER}/README.md says how to build it in {target}."),
+        )
+    if not runs_here("dbt"):
+        place = f"{folder / DBT_FOLDER}/README.md"
+        return (
+            *look,
+            prove,
+            review,
+            Step("", f"{place} says how to build it, with a dbt of {python_for('dbt')}."),
         )
     project = folder / DBT_FOLDER
     build = f"(cd {shlex.quote(str(project))} && {dbt_command(project)} build)"

@@ -14,6 +14,7 @@ from fluid_build.cli.model_order import newest_first
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.store.configured import open_store
 from tests.cli.running import Fluid
+from tests.distributions import install_distribution
 
 KEY = "sk-ant-test-0123456789abcdef"
 
@@ -205,6 +206,18 @@ def test_doctor_is_content_with_a_plain_installation(fluid: Fluid) -> None:
     document = _document(fluid, "doctor", "--offline")
     assert document["healthy"]
     assert {check["name"] for check in document["checks"]} >= {"engine", "store", "configuration"}
+
+
+def test_doctor_finds_another_project_with_a_package_of_our_name(
+    fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_distribution(tmp_path, "fluid-forge")
+    monkeypatch.syspath_prepend(tmp_path)
+    document = _document(fluid, "doctor", "--offline")
+    (check,) = [check for check in document["checks"] if check["name"] == "package"]
+    assert (document["healthy"], check["state"]) == (False, "failed")
+    assert check["finding"].startswith("fluid-forge installed a package fluid_build too")
+    assert "uninstall fluid-forge`, then install Fluid Forge again" in check["advice"]
 
 
 def test_doctor_lists_every_extra(fluid: Fluid) -> None:

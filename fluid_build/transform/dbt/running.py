@@ -8,6 +8,7 @@ the database, it writes to a temporary folder. Its messages are read as JSON
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
-from fluid_build.extras import install_command
+from fluid_build.extras import install_command, python_for, runs_here
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.secrets import redact, secrets_of_environment
 from fluid_build.sources.kinds import KINDS, ServerKind
@@ -38,6 +39,8 @@ _STATUSES: Mapping[str, DbtStatus] = {
 }
 # Results of tests and models are in run_results.json; of the messages we want only the others.
 _RESULT_EVENTS = {"LogTestResult", "LogModelResult", "RunResultWarning", "RunResultWarningMessage"}
+_FAILED_IMPORT = "mashumaro.exceptions.UnserializableField"
+"""What the import of dbt ends with on a Python that is too new for it."""
 _LONGEST_MESSAGE = 1000
 """Characters of dbt's own words in an error: a traceback of dbt has many thousands."""
 _PRIVATE_VARIABLES = (
@@ -232,7 +235,13 @@ def _node(
 
 
 def _gave_up(output: str) -> DbtError:
-    if "No module named 'dbt" in output or "No module named dbt" in output:
+    is_missing = "No module named 'dbt" in output or "No module named dbt" in output
+    if not runs_here("dbt") and (is_missing or _FAILED_IMPORT in output):
+        return DbtMissingError(
+            f"dbt doesn't run on Python {platform.python_version()}",
+            hint=f"It needs {python_for('dbt')}: make an environment of that for Fluid Forge.",
+        )
+    if is_missing:
         return DbtMissingError(
             "dbt isn't installed", hint="Install it:", command=install_command("dbt")
         )

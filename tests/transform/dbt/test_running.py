@@ -7,7 +7,7 @@ import pytest
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.errors import DbtFailedError, DbtMissingError
-from fluid_build.extras import install_command
+from fluid_build.extras import NEWEST_PYTHON, install_command
 from fluid_build.transform.dbt.running import DbtNode, DbtResult, run_dbt
 from tests.transform.dbt.projects import written
 
@@ -20,6 +20,21 @@ def test_where_dbt_is_missing_the_hint_says_how_to_install_it(tmp_path: Path) ->
     with pytest.raises(DbtMissingError, match="dbt isn't installed") as missing:
         run_dbt(tmp_path, python=str(bare))
     assert missing.value.command == install_command("dbt")
+
+
+def test_on_a_python_that_is_too_new_the_hint_names_an_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installing dbt wouldn't help there."""
+    bare = Path(sys.base_prefix) / "bin" / "python3"
+    if sys.prefix == sys.base_prefix or not bare.exists():
+        pytest.skip("these tests do not run in a virtual environment")
+    monkeypatch.setitem(NEWEST_PYTHON, "dbt", (3, 10))
+    with pytest.raises(DbtMissingError, match="dbt doesn't run on Python 3") as missing:
+        run_dbt(tmp_path, python=str(bare))
+    assert missing.value.command is None
+    assert missing.value.hint
+    assert "Python 3.10 or earlier" in missing.value.hint
 
 
 @pytest.mark.usefixtures("dbt")

@@ -1,0 +1,97 @@
+"""The wheel: it holds the package and nothing else, and runs where nothing else of ours is."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import fluid_build
+
+ROOT = Path(__file__).parent.parent
+TESTED_WHEEL = "TESTED_WHEEL"
+"""A variable with the path of a wheel that is to be tested instead of a new one, for a release."""
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Run a program that knows nothing of the repository, and return what it prints."""
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {**inherited, "PYTHONDONTWRITEBYTECODE": "1"}
+    process = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this repository."""
+    if given := os.environ.get(TESTED_WHEEL):
+        return Path(given).resolve()
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
+    (path,) = folder.iterdir()
+    return path
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment of its own with the wheel, which sees the locked dependencies of ours.
+
+    They're on a path, whose own path files Python doesn't read: so the repository, which is
+    installed by such a file, stays unknown.
+    """
+    folder = tmp_path_factory.mktemp("installed")
+    for command in _installing(folder / "env", wheel):
+        run(*command, cwd=folder)
+    paths = sysconfig.get_paths(vars={"base": str(folder / "env")})
+    dependencies = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    (Path(paths["purelib"]) / "dependencies.pth").write_text("\n".join(sorted(dependencies)))
+    return folder / "env"
+
+
+def _installing(environment: Path, wheel: Path) -> Sequence[Sequence[str | Path]]:
+    """Return the commands that make an environment and install the wheel, without a network."""
+    python = environment / "bin" / "python"
+    if uv := shutil.which("uv"):
+        make: list[str | Path] = [uv, "venv", "--quiet", "--python", sys.executable, environment]
+        install = [uv, "pip", "install", "--quiet", "--offline", "--no-deps", "--python", python]
+        return (make, [*install, wheel])
+    return (
+        [sys.executable, "-m", "venv", environment],
+        [python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", wheel],
+    )
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    metadata = f"fluid_build-{fluid_build.__version__}.dist-info/"
+    package = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "fluid_build").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert {name for name in names if not name.startswith(metadata)} == package
+    assert "fluid_build/py.typed" in package
+    assert {".html", ".js", ".css", ".toml", ".json"} <= {Path(name).suffix for name in package}
+
+
+def test_the_demo_is_proven_where_only_the_wheel_is_installed(
+    environment: Path, tmp_path: Path
+) -> None:
+    origin = "import fluid_build; print(fluid_build.__file__)"
+    imported = Path(run(environment / "bin/python", "-c", origin, cwd=tmp_path).strip())
+    assert imported.is_relative_to(environment)
+    out = run(environment / "bin/fluid", "demo", cwd=tmp_path)
+    assert "✓ Proven. Every table was rebuilt exactly: no row is missing, none was added." in out
+    proof = json.loads((tmp_path / "demo-shop/proof.json").read_text())
+    assert proof["verdict"] == "proven"
+    assert sum(table["rebuilt"] for table in proof["tables"]) == 200_000
