@@ -47,6 +47,16 @@ def test_many_repeated_days_need_no_name() -> None:
     assert measured("x", "INTEGER", DAYS * 2).measured_type == DATE
 
 
+@pytest.mark.parametrize(("days", "type_"), [(39, None), (40, DATE), (41, DATE)])
+def test_without_a_name_forty_repeated_days_are_dates(days: int, type_: str | None) -> None:
+    assert measured("x", "INTEGER", DAYS[:days] * 2).measured_type == type_
+
+
+@pytest.mark.parametrize(("days", "type_"), [(2, None), (3, DATE)])
+def test_with_a_name_three_days_are_dates(days: int, type_: str | None) -> None:
+    assert measured("order_date", "INTEGER", DAYS[:days]).measured_type == type_
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
@@ -50,6 +50,28 @@ def test_one_column_agrees_with_counting_by_hand(child: list[int | None], parent
     assert inclusion.coverage == pytest.approx(len(set(present) & parent) / len(parent))
 
 
+@given(
+    least=st.integers(-3, 5),
+    size=st.integers(1, 6),
+    child=st.lists(st.integers(-8, 14), min_size=1, max_size=8),
+)
+@example(least=5, size=5, child=[1, 5])
+@example(least=-3, size=3, child=[-1, 0])
+def test_values_around_a_key_without_gaps_agree_with_counting_by_hand(
+    least: int, size: int, child: list[int]
+) -> None:
+    """What is less than the least key is an orphan, as what is more than the greatest."""
+    keys = range(least, least + size)
+    script = filled("child", "c INTEGER", [(v,) for v in child])
+    script += filled("parent", "p INTEGER", [(v,) for v in keys])
+    inclusion = included(script, ["c"], ["p"])
+    assert inclusion.orphans == sum(v not in keys for v in child)
+    assert (inclusion.distinct, inclusion.distinct_matched) == (
+        len(set(child)),
+        len(set(child) & set(keys)),
+    )
+
+
 PAIR = st.tuples(st.one_of(st.none(), st.integers(0, 3)), st.one_of(st.none(), st.integers(0, 3)))
 
 
@@ -59,6 +81,20 @@ def test_two_columns_agree_with_counting_by_hand(
 ) -> None:
     """Columns are compared pair by pair, and a null in either leaves the row out."""
     script = filled("child", "a INTEGER, b INTEGER", child)
+    script += filled("parent", "x INTEGER, y INTEGER", sorted(parent))
+    inclusion = included(script, ["a", "b"], ["x", "y"])
+    present = [pair for pair in child if None not in pair]
+    assert inclusion.rows == len(present)
+    assert inclusion.matched == sum(pair in parent for pair in present)
+
+
+@given(st.lists(PAIR, max_size=10), st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))))
+@example(child=[(None, 1), (1, None), (1, 1)], parent={(1, 1)})
+def test_columns_of_two_types_agree_with_counting_by_hand(
+    child: list[Pair], parent: set[tuple[int, int]]
+) -> None:
+    """They're compared by a join, as columns of large tables are."""
+    script = filled("child", "a VARCHAR, b INTEGER", child)
     script += filled("parent", "x INTEGER, y INTEGER", sorted(parent))
     inclusion = included(script, ["a", "b"], ["x", "y"])
     present = [pair for pair in child if None not in pair]

@@ -66,6 +66,27 @@ def test_columns_of_one_name_mean_the_same() -> None:
     assert "ward(changed_by) -> users(user_id)" in references(profile)
 
 
+def _with_namesakes(staff: int, clients: int) -> Profile:
+    """Profile tables whose ``changed_by`` refers to staff or clients, and one that says nothing."""
+    namesakes = "".join(
+        f"CREATE TABLE {kind}_log_{n} AS SELECT 9000 + 7 * i AS {kind}_log_{n}_id,"
+        f" {start} + pick(i, {start + n}, 60) AS changed_by FROM range(700) t(i);"
+        for kind, start, count in (("staff", 1, staff), ("client", 5001, clients))
+        for n in range(count)
+    )
+    return profiled(
+        "CREATE TABLE staff AS SELECT 1 + i AS staff_id, 's' || i AS name FROM range(60) t(i);"
+        "CREATE TABLE clients AS SELECT 5001 + i AS client_id, 'c' || i AS name FROM range(60) t(i);"
+        "CREATE TABLE ward AS SELECT 70 + 9 * i AS ward_id, 1 + i AS changed_by FROM range(4) t(i);"
+        + namesakes
+    )
+
+
+def test_most_columns_of_a_name_decide_and_half_of_them_do_not() -> None:
+    assert "ward(changed_by) -> staff(staff_id)" in references(_with_namesakes(2, 1))
+    assert "ward(changed_by) -> staff(staff_id)" not in references(_with_namesakes(1, 1))
+
+
 def test_without_names_a_column_that_takes_all_values_of_a_key_refers_to_it() -> None:
     """That unrelated numbers end just where a key does hardly ever happens."""
     profile = profiled(
