@@ -28,7 +28,7 @@ test: $(VENV)/.test  ## Run the tests that must pass before a commit: five minut
 	@$(PYTEST) --tier test --suite-time test
 
 test-fast: $(VENV)/.test  ## Run the tests that are quick by themselves: a minute.
-	@$(PYTEST) --tier fast --suite-time fast
+	@$(PYTEST) --tier fast --suite-time test-fast
 
 test-all: $(VENV)/.dev  ## Run all tests, larger sweeps of the corpus, and many more examples.
 	@$(PYTEST) --tier all

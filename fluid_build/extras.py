@@ -8,7 +8,7 @@ import importlib.metadata
 import re
 import shlex
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from fluid_build.errors import MissingExtraError
@@ -16,7 +16,7 @@ from fluid_build.errors import MissingExtraError
 DISTRIBUTION = "fluid-build"
 _IMPORTED = "fluid_build"
 
-NEWEST_PYTHON: Mapping[str, tuple[int, int]] = {"dbt": (3, 13)}
+NEWEST_PYTHON: dict[str, tuple[int, int]] = {"dbt": (3, 13)}
 """Up to which Python an extra runs, where that isn't the newest of ours. dbt-core 1.11 asks for
 a mashumaro that fails on Python 3.14 while it's imported."""
 

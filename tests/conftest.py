@@ -17,10 +17,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
-from fluid_build.extras import python_for, runs_here
 from fluid_build.transform.dbt import running
 from tests.browser.availability import NOT_TESTED
-from tests.dbt_server import DbtServer
+from tests.dbt_server import DbtServer, skip_where_dbt_does_not_run
 from tests.forges import MADE
 from tests.mariadb import NOT_INSTALLED, MariaDBDatabase, MariaDBServer, start_mariadb
 from tests.postgres import PostgresDatabase
@@ -257,8 +256,7 @@ def _dbt_server() -> Iterator[DbtServer]:
 @pytest.fixture(scope="session")
 def dbt(_dbt_server: DbtServer) -> None:
     """Let a test run dbt, in forks of a process that has it in memory; such a test is slow."""
-    if not runs_here("dbt"):
-        pytest.skip(f"dbt needs {python_for('dbt')}")
+    skip_where_dbt_does_not_run()
     _dbt_server.is_allowed = True
 
 

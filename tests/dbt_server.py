@@ -19,6 +19,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NoReturn, Self
 
+import pytest
+
+from fluid_build.extras import python_for, runs_here
+
 _LONGEST_REQUEST = 200_000
 _DBT = ("-m", "dbt.cli.main")
 _PROJECT = {
@@ -26,6 +30,12 @@ _PROJECT = {
     "profiles.yml": "{warm: {target: dev, outputs: {dev: {type: duckdb, path: ':memory:'}}}}",
 }
 """An empty project: reading it loads dbt's own macros, and starts no threads."""
+
+
+def skip_where_dbt_does_not_run() -> None:
+    """Skip the test that calls this on a Python that is too new for dbt."""
+    if not runs_here("dbt"):
+        pytest.skip(f"dbt needs {python_for('dbt')}")
 
 
 @dataclass

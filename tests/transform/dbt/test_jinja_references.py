@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.dbt.jinja import Jinja, literal_document, literally
 from fluid_build.transform.dbt.jinja_references import with_references
+from tests.dbt_server import skip_where_dbt_does_not_run
 
 HOSTILE = """
 {{ 7 * 7 }} {% raw %} {# no comment #} {%- endif %} }} %} #} { {{{ {{{{ }}}}} {{{%
@@ -31,6 +32,7 @@ TAG = st.sampled_from(["", "a", "body"])
 
 def get_rendered(template: str, context: dict[str, Any], *, native: bool = False) -> Any:
     """Render a template as dbt does."""
+    skip_where_dbt_does_not_run()
     # Importing dbt takes seconds, which collecting the tests shouldn't.
     from dbt.clients import jinja
 

@@ -12,11 +12,14 @@ from fluid_build.transform.dbt.running import DbtNode, DbtResult, run_dbt
 from tests.transform.dbt.projects import written
 
 
-def test_where_dbt_is_missing_the_hint_says_how_to_install_it(tmp_path: Path) -> None:
+def test_where_dbt_is_missing_the_hint_says_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The interpreter that a virtual environment is made of has no dbt."""
     bare = Path(sys.base_prefix) / "bin" / "python3"
     if sys.prefix == sys.base_prefix or not bare.exists():
         pytest.skip("these tests do not run in a virtual environment")
+    monkeypatch.delitem(NEWEST_PYTHON, "dbt")
     with pytest.raises(DbtMissingError, match="dbt isn't installed") as missing:
         run_dbt(tmp_path, python=str(bare))
     assert missing.value.command == install_command("dbt")

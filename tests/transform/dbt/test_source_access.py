@@ -13,6 +13,7 @@ from fluid_build.sources import open_source
 from fluid_build.sources.uri import locate
 from fluid_build.transform.dbt.running import run_dbt
 from fluid_build.transform.dbt.source_access import source_access
+from tests.dbt_server import skip_where_dbt_does_not_run
 from tests.postgres import PostgresDatabase
 from tests.transform.dbt.opened_projects import built_alike, project_of
 
@@ -80,6 +81,7 @@ def test_a_missing_sqlite_file_is_not_made(sqlite_file: Path, project: Path) -> 
 
 def test_the_scanner_missing_is_said_with_its_remedy(sqlite_file: Path, project: Path) -> None:
     """Without the wheel, and with none installed in DuckDB, the error names what to install."""
+    skip_where_dbt_does_not_run()
     with project_of(f"sqlite:///{sqlite_file}", project):
         pass
     program = """
