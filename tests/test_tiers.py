@@ -111,3 +111,10 @@ def test_promises_are_slow_or_need_a_server() -> None:
         for promise in known.promises
         if "[" not in promise and known.seconds.get(promise, 0.0) <= DEAR_SECONDS
     ]
+
+
+def test_the_tests_of_a_module_share_a_worker(request: pytest.FixtureRequest) -> None:
+    """Its fixtures would be made in each worker otherwise, and nobody would notice."""
+    if not hasattr(request.config, "workerinput"):
+        pytest.skip("there are no workers in this run")
+    assert request.node.nodeid.endswith("@tests/test_tiers.py")

@@ -76,7 +76,8 @@ def _with_namesakes(staff: int, clients: int) -> Profile:
     )
     return profiled(
         "CREATE TABLE staff AS SELECT 1 + i AS staff_id, 's' || i AS name FROM range(60) t(i);"
-        "CREATE TABLE clients AS SELECT 5001 + i AS client_id, 'c' || i AS name FROM range(60) t(i);"
+        "CREATE TABLE clients AS SELECT 5001 + i AS client_id, 'c' || i AS name"
+        " FROM range(60) t(i);"
         "CREATE TABLE ward AS SELECT 70 + 9 * i AS ward_id, 1 + i AS changed_by FROM range(4) t(i);"
         + namesakes
     )
