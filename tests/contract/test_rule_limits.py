@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.contract.rule_limits import percent
+from fluid_build.contract.fluid import DqRule
+from fluid_build.contract.rule_limits import UnclearLimitError, limit_of, percent
+
+
+def rule(**fields: object) -> DqRule:
+    return DqRule.model_validate({"id": "r", "type": "validity", "severity": "error", **fields})
 
 
 @pytest.mark.parametrize(
@@ -21,3 +26,42 @@ def test_a_broken_share_never_reads_as_the_whole(rows: int, data: st.DataObject)
     """A single violation among many rows still shows."""
     violations = data.draw(st.integers(1, rows))
     assert percent((rows - violations) / rows) != "100%"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "share"),
+    [(0, 0.0), (0.5, 0.5), (1, 1.0), (1.0, 1.0), (1.01, 0.0101), (2, 0.02), (97, 0.97), (100, 1.0)],
+)
+def test_a_threshold_is_a_share_up_to_1_and_a_percentage_above(
+    threshold: float, share: float
+) -> None:
+    assert limit_of(rule(threshold=threshold)).share == pytest.approx(share)
+
+
+@pytest.mark.parametrize("threshold", [-0.01, 100.01])
+def test_a_threshold_that_is_no_share_is_refused(threshold: float) -> None:
+    with pytest.raises(UnclearLimitError):
+        limit_of(rule(threshold=threshold))
+
+
+@pytest.mark.parametrize(
+    ("operator", "allowed"),
+    [
+        (None, [2, 3]), (">=", [2, 3]), (">", [2]), ("<=", [3, 4]), ("<", [4]), ("==", [3]),
+        ("!=", [2, 4]),
+    ],
+)  # fmt: skip
+def test_a_share_at_its_threshold_keeps_the_rule_as_the_operator_says(
+    operator: str | None, allowed: list[int]
+) -> None:
+    """Of 100 rows, 3 violations are just at 97 percent."""
+    limit = limit_of(rule(threshold=0.97, operator=operator))
+    assert [violations for violations in (2, 3, 4) if limit.allows(100, violations)] == allowed
+
+
+@pytest.mark.parametrize(("most", "violations", "allowed"), [(3, 3, True), (3, 4, False)])
+def test_a_limit_in_rows_is_kept_up_to_its_number(
+    most: int, violations: int, allowed: bool
+) -> None:
+    limit = limit_of(rule(labels={"max-violations": str(most)}))
+    assert limit.allows(1000, violations) is allowed

@@ -131,6 +131,14 @@ def test_limits(store: Store) -> None:
     assert keys("customer", store, mode="vector", embed=embed, min_similarity=0.99) == []
 
 
+@pytest.mark.parametrize(("least", "is_found"), [(0.99, True), (1.0, True), (1.01, False)])
+def test_a_record_just_as_similar_as_asked_for_is_found(
+    store: Store, least: float, is_found: bool
+) -> None:
+    """The best of the matches by keyword is 1."""
+    assert bool(keys("weather", store, mode="keyword", min_similarity=least)) is is_found
+
+
 @pytest.mark.parametrize("query", ["", "  \n"])
 def test_an_empty_query_does_not_touch_the_store(query: str) -> None:
     """There is nothing to look for."""

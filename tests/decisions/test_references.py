@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 from fluid_build.decisions.language import AddRelationship, Author, DropRelationship, Merge
+from fluid_build.decisions.weighing.references import weigh_dropping
 from tests.decisions.shop import ORPHANS, Shop, open_shop
 
 
@@ -173,3 +174,22 @@ def test_a_query_that_fails_refuses_the_decision_without_quoting_a_value(tmp_pat
     assert verdict.status == "refused"
     assert verdict.message.startswith("It couldn't be checked on the data: ")
     assert "3402823669" not in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("confidence", "by", "status"),
+    [
+        (0.94, "model", "accepted"), (0.95, "model", "refused"), (0.96, "model", "refused"),
+        (0.95, "person", "accepted"), (1.0, "person", "accepted"),
+    ],
+)  # fmt: skip
+def test_a_model_drops_no_reference_that_is_sure(
+    shop: Shop, confidence: float, by: Author, status: str
+) -> None:
+    key = shop.profile.foreign_keys[0].model_copy(
+        update={"confidence": confidence, "origin": "measured"}
+    )
+    profile = shop.profile.model_copy(update={"foreign_keys": (key,)})
+    child = f"{key.from_table}.{key.from_columns[0]}"
+    decision = drops(child, f"{key.to_table}.{key.to_columns[0]}", by=by)
+    assert weigh_dropping(profile, decision).status == status

@@ -12,6 +12,7 @@ from fluid_build.sources import open_source
 
 def observed(folder: Path, *statements: str) -> Observations:
     """Return what is observed of a database that these statements make."""
+    folder.mkdir(exist_ok=True)
     database = folder / "source.duckdb"
     with duckdb.connect(str(database)) as connection:
         for statement in statements:

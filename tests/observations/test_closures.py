@@ -86,3 +86,12 @@ def test_a_wrong_distance_is_no_closure(tmp_path: Path) -> None:
     """The pair is right, but it's three steps and not two."""
     update = "UPDATE employee_closure SET distance = 3 WHERE distance = 2 AND employee_id = 150"
     assert not observed(tmp_path, _EMPLOYEES, _CLOSURE, update).closures
+
+
+def test_a_hierarchy_of_one_step_is_a_list_of_parents_and_children(tmp_path: Path) -> None:
+    """All its pairs are there, and say no more than the parents do; one more level does."""
+    flat = _EMPLOYEES.replace("101 + (i - 1) // 4", "101")
+    delete = "DELETE FROM employee_closure WHERE distance = 0"
+    assert not observed(tmp_path / "flat", flat, _CLOSURE, delete).closures
+    deeper = flat.replace("THEN 101 END", "THEN CASE WHEN i < 100 THEN 101 ELSE 102 END END")
+    assert observed(tmp_path / "deep", deeper, _CLOSURE, delete).closures

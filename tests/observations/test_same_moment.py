@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from fluid_build.observations.observe import observe
 from fluid_build.observations.observed import Observations
@@ -108,3 +109,30 @@ def test_two_events_that_share_their_day_in_a_few_rows_are_two(tmp_path: Path) -
     """
     observed = _observed(tmp_path, table.format(rows=19), table.format(rows=20))
     assert [twin.table for twin in observed.twin_moments] == ["bill_20"]
+
+
+@pytest.mark.parametrize(
+    ("summer", "winter", "is_zone"),
+    [
+        ("2 HOUR", "1 HOUR", True),
+        ("-4 HOUR", "-5 HOUR", True),
+        ("1 HOUR", "1 HOUR", True),
+        ("3 HOUR", "1 HOUR", False),
+        ("90 MINUTE", "60 MINUTE", False),
+        ("2 HOUR", "1 MINUTE", False),
+    ],
+)
+def test_only_a_clock_that_is_put_forward_by_an_hour_is_of_another_zone(
+    tmp_path: Path, summer: str, winter: str, is_zone: bool
+) -> None:
+    observed = _observed(
+        tmp_path,
+        f"""
+        CREATE TABLE reading AS
+        SELECT i AS id, TIMESTAMP '2024-01-01 08:00' + INTERVAL (i) DAY AS read_utc,
+          read_utc + CASE WHEN i > 80 THEN INTERVAL '{summer}' ELSE INTERVAL '{winter}' END
+            AS read_local
+        FROM range(100) AS t(i)
+        """,
+    )
+    assert bool(observed.twin_moments) is is_zone

@@ -1,5 +1,6 @@
 """What the page is told of a run, and the times that its timeline is drawn from."""
 
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
@@ -106,3 +107,19 @@ def test_a_stage_that_ran_again_has_a_span_for_each_attempt() -> None:
     again = StageRow(name="logical", seconds=1, spans=((7, 8),))
     (row,) = stage_rows([first, again])
     assert (row.seconds, row.attempts, row.spans) == (3, 2, ((1, 3), (7, 8)))
+
+
+def test_a_stage_that_ran_three_times_has_the_sums_of_all_attempts() -> None:
+    attempts = [
+        StageRow(
+            name="logical",
+            seconds=seconds,
+            input_tokens=100 * seconds,
+            output_tokens=10 * seconds,
+            cost_usd=Decimal("0.01") * seconds,
+        )
+        for seconds in (1, 2, 4)
+    ]
+    (row,) = stage_rows(attempts)
+    assert (row.seconds, row.attempts, row.input_tokens, row.output_tokens) == (7, 3, 700, 70)
+    assert row.cost_usd == Decimal("0.07")

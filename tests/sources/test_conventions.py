@@ -287,6 +287,21 @@ def test_the_user_s_answer_decides_the_order_of_dates(tmp_path: Path) -> None:
     assert month_first == ["2024-01-02", "2024-03-04"]
 
 
+@pytest.mark.parametrize("settling", ["13/02/2024", "02/13/2024"])
+@pytest.mark.parametrize("order", ["dmy", "mdy"])
+def test_the_user_s_answer_counts_before_what_another_column_settles(
+    tmp_path: Path, settling: str, order: str
+) -> None:
+    (_, days, note), _ = columns(
+        tmp_path,
+        ["01/02/2024", "03/04/2024"],
+        [settling, "03/04/2024"],
+        answers=Conventions(date_order=order),
+    )
+    assert days[0] == ("2024-02-01" if order == "dmy" else "2024-01-02")
+    assert "as --date-order says" in note
+
+
 def test_a_late_value_settles_what_the_sample_left_open(tmp_path: Path) -> None:
     """All values count, not the first ten thousand alone."""
     numbers = [f"{i % 900 + 100}.{i % 1000:03d}" for i in range(12_000)]

@@ -180,3 +180,23 @@ def test_dbt_reads_the_next_month_too(
         assert made.access.copies == ()
         assert made.differing("sales") == 0
         assert "sales[-_. ][0-9]*" in made.external("sales")
+
+
+@pytest.mark.parametrize(
+    ("january", "february", "is_one"),
+    [
+        ("a,b,c", "a,b,c", True),
+        ("a,b,c", "a,b,d", True),
+        ("a,b", "a,c", False),
+        ("a,b,c,d", "a,b,c,e", True),
+    ],
+    ids=["all", "half", "a third", "three fifths"],
+)
+def test_files_with_half_of_their_columns_in_common_are_one_table(
+    tmp_path: Path, january: str, february: str, is_one: bool
+) -> None:
+    for month, header in (("01", january), ("02", february)):
+        rows = "\n".join(",".join(f"{n}{name}" for name in header.split(",")) for n in range(3))
+        (tmp_path / f"sales_2024_{month}.csv").write_text(f"{header}\n{rows}\n")
+    with open_source(tmp_path) as source:
+        assert (len(source.tables) == 1) is is_one

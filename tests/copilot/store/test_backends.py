@@ -166,6 +166,21 @@ def test_keys_by_prefix(store: Store) -> None:
     assert store.keys("n", "r%") == ["r%n"]
 
 
+@pytest.mark.parametrize(("seconds", "is_alive"), [(7.75, True), (8, False), (8.25, False)])
+def test_a_record_ends_with_the_last_moment_of_its_life(
+    open_store: OpenStore, seconds: float, is_alive: bool
+) -> None:
+    """Seconds that a float has exactly, so that the moment itself is met."""
+    clock = Clock()
+    store = open_store(clock=clock)
+    store.put("n", "k", 1, ttl_seconds=8, text="fleeting")
+    clock.now += seconds
+    assert (store.get("n", "k") == 1) is is_alive
+    assert (store.keys("n") == ["k"]) is is_alive
+    assert bool(store.search("n", "fleeting", 1)) is is_alive
+    assert store.add("n", "k", 2) is not is_alive
+
+
 def test_time_to_live(open_store: OpenStore) -> None:
     """A record is gone once its life is over, its key is free, and purging deletes it."""
     clock = Clock()

@@ -215,3 +215,13 @@ def test_clipping_cuts_no_secret_open(cut: int) -> None:
         "t", {"a": {"password": "CANARY " * 20}, "tokens": ["CANARY"] * 20}
     )
     assert "CANARY" not in str(collector.traces[execution_id].input_params)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 19, 20, 21, 40, 100])
+def test_the_p95_is_the_first_duration_that_95_percent_are_below(calls: int) -> None:
+    collector = ToolObservabilityCollector()
+    for _ in range(calls):
+        collector.end_execution(collector.start_execution("search", {}), DONE)
+    ordered = sorted(collector.metrics["search"])
+    found = collector.get_tool_metrics("search")["p95_duration_ms"]
+    assert found == next(d for i, d in enumerate(ordered) if i + 1 > calls * 0.95)

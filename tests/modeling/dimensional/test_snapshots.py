@@ -88,6 +88,7 @@ def test_only_levels_that_events_change_are_recorded(column: str, is_recorded: b
     [
         ("salary_history *id, from_date date, amount decimal, person_id/40 > person", False),
         ("pay *id, from_date date, salary decimal, person_id/40 > person", False),
+        ("pay *id, note text, salary decimal, person_id/40 > person", True),
         ("bonus *id, from_date date, amount decimal, person_id/40 > person", True),
     ],
 )

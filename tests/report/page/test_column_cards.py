@@ -120,3 +120,20 @@ def test_a_bar_is_as_high_as_its_share_of_the_tallest(counts: list[int]) -> None
     assert len(bars) == sum(count > 0 for count in counts)
     heights = [float(bar.split("v-")[1].split("h")[0]) for bar in bars]
     assert all(1 <= height <= BAR_HEIGHT for height in heights)
+
+
+@pytest.mark.parametrize(("sample", "percent"), [(None, 10.0), (50, 40.0)])
+def test_the_share_of_a_value_is_of_the_rows_that_were_counted(
+    sample: int | None, percent: float
+) -> None:
+    """In a sample a value occurs more rarely, and its share is the same."""
+    column = ColumnProfile(
+        name="city",
+        type="VARCHAR",
+        rows=200,
+        nulls=0,
+        distinct=5,
+        sample=sample,
+        top_values=(ValueCount(value="Rome", count=20), ValueCount(value="Oslo", count=4)),
+    )
+    assert [value.percent for value in card_of(column).values] == [percent, percent / 5]
