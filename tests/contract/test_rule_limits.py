@@ -9,7 +9,7 @@ from fluid_build.contract.rule_limits import UnclearLimitError, limit_of, percen
 
 
 def rule(**fields: object) -> DqRule:
-    return DqRule.model_validate({"id": "r", "type": "validity", "severity": "error", **fields})
+    return DqRule.model_validate({"id": "r", "type": "valid_values", "severity": "error", **fields})
 
 
 @pytest.mark.parametrize(
