@@ -68,6 +68,19 @@ def test_saving_refuses_rows_that_have_changed(database: Path, tmp_path: Path) -
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("change", ["CREATE TABLE more AS SELECT 1 AS a", "DROP TABLE orders"])
+def test_saving_refuses_a_source_with_other_tables(
+    database: Path, tmp_path: Path, change: str
+) -> None:
+    forged = fluid.forge(database)
+    with sqlite3.connect(database) as connection:
+        connection.execute(change)
+    connection.close()
+    with pytest.raises(fluid.SourceChangedError):
+        forged.save(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_saving_what_was_in_memory_copies_it_for_dbt(frames: Frames, tmp_path: Path) -> None:
     forged = fluid.forge(frames, name="shop")
     forged.save(tmp_path / "shop")

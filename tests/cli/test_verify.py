@@ -271,9 +271,15 @@ def test_edited_files_are_listed(fluid: Fluid, folder: Path) -> None:
     (folder / "plan.json").write_text("{}")
     (folder / "proof" / "orders.sql").unlink()
     (folder / "proof" / "more.sql").write_text("SELECT 1")
+    (folder / "dbt" / "models" / "flat" / "more.sql").write_text("SELECT 1")
     outcome = fluid("verify", folder)
     assert outcome.code == 0
-    for line in ("plan.json was edited", "proof/orders.sql is missing", "proof/more.sql was added"):
+    for line in (
+        "plan.json was edited",
+        "proof/orders.sql is missing",
+        "proof/more.sql was added",
+        "dbt/models/flat/more.sql was added",
+    ):
         assert line in outcome.out
 
 

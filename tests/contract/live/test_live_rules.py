@@ -119,6 +119,8 @@ def test_a_reference_leads_to_the_expose_of_that_id(tmp_path: Path) -> None:
         ("2024-05-15 12:00:00", "P1M", "passed"),
         ("2024-05-15 11:59:59", "P1M", "failed"),
         ("2024-06-15 23:00:00", "PT1S", "passed"),
+        ("2024-06-16 11:59:59", "PT1S", "passed"),
+        ("2024-06-16 12:00:01", "PT1S", "failed"),
     ],
 )
 def test_freshness_is_the_age_of_the_newest_value(

@@ -93,6 +93,18 @@ def test_violated_claims_are_no_constraints(violations: int) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "scope", [{"filled": ("other",)}, {"current": "is_current"}, {"latest_of": ("id",)}]
+)
+def test_a_key_of_some_rows_is_no_constraint_of_the_table(scope: dict[str, object]) -> None:
+    of_some = table("a", key_test("other", key_kind="declared", scope=scope))
+    referring = table("b", reference("other", "a", scope=scope))
+    assert [kind for _, kind, _ in constraints(schema("duckdb", of_some, referring))] == [
+        "PRIMARY KEY",
+        "PRIMARY KEY",
+    ]
+
+
 def test_declared_key_is_unique_and_a_measured_one_is_not() -> None:
     declared = table("a", key_test("other", key_kind="declared"))
     measured = table("b", key_test("other", key_kind="candidate"))
