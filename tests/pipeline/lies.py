@@ -224,7 +224,14 @@ class _Teller:
         )
         fields = {"to_table": parent.name, "to_columns": [key.name]}
         if matched < rows:
-            yield rows - matched, _proposal("add_relationship", child.name, [column.name], **fields)
+            lie = _proposal("add_relationship", child.name, [column.name], **fields)
+            # One that the source has, with its orphans, is no lie: accepting it changes nothing.
+            is_known = any(
+                (fk.from_table, fk.from_columns, fk.to_table, fk.to_columns)
+                == (child.name, (column.name,), parent.name, (key.name,))
+                for fk in self._profile.foreign_keys
+            )
+            yield rows - matched, Lie(lie.proposal, is_refutable=not is_known)
         elif rows:
             # It holds, if only by chance: the data can't say that nobody meant it.
             lie = _proposal("add_relationship", child.name, [column.name], **fields)
