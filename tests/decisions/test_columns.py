@@ -1,5 +1,9 @@
 """Decisions about text, measures, personal data, names and entities."""
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
 from fluid_build.decisions.language import (
@@ -14,7 +18,9 @@ from fluid_build.decisions.language import (
     Split,
     TextType,
 )
-from fluid_build.decisions.weighing import amended
+from fluid_build.decisions.weighing import amended, weigh
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
 from tests.decisions.shop import Shop
 
 
@@ -233,3 +239,30 @@ def test_a_model_cant_sum_what_it_says_refers_to_nothing(shop: Shop) -> None:
     assert "refers to `customers`" in verdict.message
     *_, verdict = shop.weigh(dropped, Measure.model_validate(measure))
     assert verdict.status == "accepted"
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_every_reading_that_parts_a_reference_is_refused(tmp_path: Path, is_reversed: bool) -> None:
+    """However many there are, and whichever comes first."""
+    path = tmp_path / "days.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        for name in ("opened", "closed", "paid"):
+            database.execute(f"CREATE TABLE {name} (day TEXT PRIMARY KEY)")
+            database.execute(
+                f"CREATE TABLE {name}_log (n INTEGER PRIMARY KEY, day TEXT REFERENCES {name} (day))"
+            )
+            days = [(f"2024-{n % 12 + 1:02}-{n % 9 + 1:02}",) for n in range(36)]
+            database.executemany(f"INSERT INTO {name} VALUES (?)", sorted(set(days)))
+            database.executemany(
+                f"INSERT INTO {name}_log VALUES (?, ?)", [(n, *day) for n, day in enumerate(days)]
+            )
+    readings = [
+        TextType(table=f"{name}_log", column="day", read_as="text")
+        for name in ("opened", "closed", "paid")
+    ]
+    with open_source(path) as source:
+        decisions = readings[::-1] if is_reversed else readings
+        verdicts = weigh(source, profile_source(source), decisions)
+    assert {(verdict.status, "is read differently" in verdict.message) for verdict in verdicts} == {
+        ("refused", True)
+    }
