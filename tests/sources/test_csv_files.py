@@ -244,8 +244,9 @@ def test_broken_and_empty_files_are_skipped_with_the_reason(tmp_path: Path) -> N
         }
 
 
+# Of few and ragged lines, another delimiter in quoted cells can be taken for that of the file.
 CELLS = st.text(
-    st.characters(codec="utf-8", exclude_characters="\0\r", exclude_categories=("Cs", "Cc")),
+    st.characters(codec="utf-8", exclude_characters="\0\r;|^~", exclude_categories=("Cs", "Cc")),
     max_size=12,
 )
 
