@@ -67,6 +67,8 @@ _SERVERS = {
 """What takes a second or more to start, with the kind of source that asks for it."""
 _DEV_SERVERS = {"snowflake_server", "s3_server", "chromium_path"}
 """Those whose packages only ``make test-all`` installs."""
+_LONGEST_SWEEP = 1800
+"""Seconds for each test of ``make test-all``: 300 examples of a loaded vault take four minutes."""
 _MEMORY = Path("/dev/shm")
 _MEMORY_BYTES = 4 << 30
 """A run of all tests leaves less than 1 GB behind, and DuckDB may spill for a moment."""
@@ -100,6 +102,8 @@ def pytest_configure(config: pytest.Config) -> None:
         is_named = config.args_source is pytest.Config.ArgsSource.ARGS
         config.option.tier = (Tier.SLOW if is_named else Tier.TEST).name.lower()
     settings.load_profile(config.option.tier)
+    if _tier(config) is Tier.ALL and config.option.timeout is None:
+        config.option.timeout = _LONGEST_SWEEP
     if not hasattr(config, "workerinput"):
         made = tempfile.TemporaryDirectory(prefix="fluid-tests-")
         os.environ[MADE] = made.name
