@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from fluid_build.decisions.language import DECISION
 from fluid_build.decisions.subjects import decision_line
+from fluid_build.markdown import visible
 from fluid_build.pipeline.receipt import Cost, DecisionRow, FindingRow, Receipt, StageRow, UsageRow
 from fluid_build.report.page.run_facts import (
     CostFacts,
@@ -78,17 +79,18 @@ def _finding(row: FindingRow) -> FindingFacts:
 
 
 def _proposals(rows: Sequence[DecisionRow]) -> tuple[ProposalFacts, ...]:
-    return tuple(map(_proposal, rows))
+    return tuple(map(proposal_facts, rows))
 
 
-def _proposal(row: DecisionRow) -> ProposalFacts:
+def proposal_facts(row: DecisionRow) -> ProposalFacts:
+    """Return what the page says of a proposal, without what a terminal would obey in it."""
     decision = DECISION.validate_python(row.decision)
     return ProposalFacts(
-        decision=decision_line(decision),
+        decision=visible(decision_line(decision)),
         by=decision.by,
         status=row.status,
-        message=row.message,
-        reason=decision.reason,
+        message=visible(row.message),
+        reason=visible(decision.reason),
         sql="" if row.evidence is None else row.evidence.sql,
     )
 

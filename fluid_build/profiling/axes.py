@@ -112,7 +112,8 @@ class FloatingPoint:
 
     def text(self, position: Position) -> str:
         """Return the number in its shortest spelling."""
-        return str(float(position))
+        # Zero has a sign among floats, and nobody means it.
+        return str(float(position) + 0.0)
 
     def inner_borders(self, bounds: Bounds) -> list[Position]:
         """Return whole borders, or those that have three digits of the width of a bin."""

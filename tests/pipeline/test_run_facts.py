@@ -8,8 +8,8 @@ import pytest
 
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.language import DropRelationship, SetKey
-from fluid_build.pipeline.receipt import Receipt, StageRow, stage_rows
-from fluid_build.pipeline.run_facts import run_facts
+from fluid_build.pipeline.receipt import DecisionRow, Receipt, StageRow, stage_rows
+from fluid_build.pipeline.run_facts import proposal_facts, run_facts
 from fluid_build.pipeline.runs import RunLog
 from tests.pipeline.small_runs import (
     Interrupted,
@@ -100,6 +100,16 @@ def test_facts_have_the_decisions_of_a_person_with_what_became_of_them(
         entry.status for entry in receipt.decisions
     ]
     assert facts.conformance == tuple(receipt.conformance.items())
+
+
+def test_what_a_terminal_obeys_in_a_proposal_is_spelled_out() -> None:
+    """The names, the reason and the answer are a model's, and the page may be shown anywhere."""
+    decision = SetKey(table="or\x1b[31mders", columns=("a\u202eb",), by="model", reason="x")
+    row = DecisionRow(decision=decision.model_dump(), status="refused", message="no \x1b[0m")
+    facts = proposal_facts(row)
+    shown = f"{facts.decision} {facts.reason} {facts.message}"
+    assert all(char.isprintable() for char in shown)
+    assert "or\\u001b[31mders" in shown
 
 
 def test_a_stage_that_ran_again_has_a_span_for_each_attempt() -> None:

@@ -5,7 +5,7 @@ import logging
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from openai.types.chat.completion_create_params import (
     CompletionCreateParamsNonStreaming,
@@ -608,6 +608,7 @@ json_values = st.recursive(
     ),
     schema=st.none() | st.just(SCHEMA),
 )
+@example(body={"output": [{}]}, schema=None)
 def test_any_json_is_read_or_refused_with_a_typed_error(body, schema):
     """A stranger's answer never breaks the reader in another way."""
     try:

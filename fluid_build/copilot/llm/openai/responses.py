@@ -191,7 +191,7 @@ def _render_answer(message: Message) -> list[dict[str, JsonValue]]:
             phase = part.block.get("phase")
         elif _can_be_returned(part.block):
             items.append(dict(part.block))
-    while items and items[-1]["type"] == "reasoning":
+    while items and items[-1].get("type") == "reasoning":
         # a reasoning item "without its required following item", of an answer cut off, is refused
         items.pop()
     return items
