@@ -70,7 +70,9 @@ def check_git(root: Path, version: str) -> None:
 
 def check_locks(root: Path) -> None:
     """Make sure that ``make lock`` would change nothing. Needs uv, and asks the index."""
-    commands = _run("make", "--dry-run", "--always-make", "lock", cwd=root).splitlines()
+    commands = _run(
+        "make", "--no-print-directory", "--dry-run", "--always-make", "lock", cwd=root
+    ).splitlines()
     with tempfile.TemporaryDirectory() as folder:
         # What is locked already is kept, as far as it still fits: so newer versions change nothing.
         shutil.copytree(root / "requirements", folder, dirs_exist_ok=True)

@@ -52,7 +52,7 @@ def test_of_a_slow_test_one_case_is_run_and_always_the_same(names: list[str]) ->
 def test_different_tests_are_run_with_different_cases() -> None:
     """So that a technique or a kind of source that is named last is tested as well."""
     names = [f"test_{number}" for number in range(50)]
-    found = Tiers(dict.fromkeys(names, 0.5), frozenset(), ()).of(
+    found = Tiers(dict.fromkeys(names, DEAR_SECONDS), frozenset(), ()).of(
         Case(f"{name}[{kind}]") for name in names for kind in ("flat", "vault", "star")
     )
     run = Counter(case.partition("[")[2] for case, tier in found.items() if tier is Tier.TEST)
