@@ -37,7 +37,7 @@ class Tier(IntEnum):
     """Those, and larger sweeps of what other tests check: ``make test-all``."""
 
 
-EXAMPLES = {Tier.FAST: 5, Tier.TEST: 10, Tier.SLOW: 10, Tier.ALL: 300}
+EXAMPLES = {Tier.FAST: 5, Tier.TEST: 5, Tier.SLOW: 20, Tier.ALL: 300}
 """How many examples Hypothesis tries of each property, where the test doesn't say."""
 
 
