@@ -19,7 +19,7 @@ else
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps
 endif
 
-.PHONY: demo test test-fast test-all test-pythons check bench docs docs-serve lock release clean
+.PHONY: demo test test-fast test-slow test-all test-pythons check bench docs docs-serve lock release clean
 
 demo: $(VENV)/.core  ## Install the locked core, then take a demo database apart.
 	@$(BIN)/fluid demo
@@ -29,6 +29,9 @@ test: $(VENV)/.test  ## Run the tests that must pass before a commit: five minut
 
 test-fast: $(VENV)/.test  ## Run the tests that are quick by themselves: a minute.
 	@$(PYTEST) --tier fast --suite-time test-fast
+
+test-slow: $(VENV)/.dev  ## Run all tests but larger sweeps, with 20 examples of each property.
+	@$(PYTEST) --tier slow
 
 test-all: $(VENV)/.dev  ## Run all tests, larger sweeps of the corpus, and many more examples.
 	@$(PYTEST) --tier all
