@@ -3,7 +3,7 @@
     python bench/suite.py                      # what `make test` runs
     python bench/suite.py --tier all           # all tests
     python bench/suite.py tests/cli -n 0       # any arguments of pytest
-    python bench/suite.py --tier slow --write  # and write tests/slow_tests.txt
+    python bench/suite.py --write              # all but sweeps, and write tests/test_seconds.txt
 
 Seconds of the clock say how busy a machine is; these are seconds of processors, used by the workers
 and by all that they started (servers, dbt, browsers). What a fixture costs that tests share stands
@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 
-from tests.tiers import SLOW_SECONDS, SLOW_TESTS, Case
+from tests.tiers import QUICK_SECONDS, TEST_SECONDS, Case
 
 ROOT = Path(__file__).parents[1]
 RECORDS = "FLUID_SUITE_RECORDS"
@@ -61,8 +61,8 @@ class Recorder:
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / f"{os.getpid()}.jsonl").open("w", buffering=1)
-        self._shared = 0.0
-        """Seconds of shared fixtures that were set up for the test under way."""
+        self._shared, self._shared_clock = 0.0, 0.0
+        """What setting up shared fixtures took for the test under way."""
 
     def _record(self, kind: str, name: str, seconds: float, **facts: object) -> None:
         line = {"kind": kind, "name": name, "seconds": seconds, **facts}
@@ -73,13 +73,14 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        before, clock, self._shared = processor_seconds(), time.perf_counter(), 0.0
+        before, clock = processor_seconds(), time.perf_counter()
+        self._shared = self._shared_clock = 0.0
         result = yield
         self._record(
             "test",
             item.nodeid.partition("@")[0],
             processor_seconds() - before - self._shared,
-            clock=time.perf_counter() - clock,
+            clock=time.perf_counter() - clock - self._shared_clock,
             marks=sorted({mark.name for mark in item.iter_markers()} & {"slow", "thorough"}),
         )
         return result
@@ -89,10 +90,12 @@ class Recorder:
         self, fixturedef: "pytest.FixtureDef[Any]"
     ) -> Generator[None, Any, Any]:
         before, shared = processor_seconds(), self._shared
+        started, shared_clock = time.perf_counter(), self._shared_clock
         result = yield
         seconds = processor_seconds() - before - (self._shared - shared)
         if fixturedef.scope != "function":
             self._shared += seconds
+            self._shared_clock = shared_clock + time.perf_counter() - started
         place = f"{fixturedef.baseid or 'pytest'}::{fixturedef.argname}"
         self._record("fixture", place, seconds, scope=fixturedef.scope)
         return result
@@ -129,19 +132,29 @@ def _folder(test: str) -> str:
     return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
 
 
-def _slow_tests(tests: Iterable[Mapping[str, Any]]) -> str:
-    """Return a line for each slow test: the mean of what its cases took, and its id."""
-    rows = _grouped((Case(test["name"]).test, test["seconds"]) for test in tests)
+def _test_seconds(tests: Iterable[Mapping[str, Any]]) -> str:
+    """Return a line for each test that isn't quick: the mean of what its cases took, and its id."""
+    rows = _grouped((Case(test["name"]).test, _taken(test)) for test in tests)
     return "".join(
-        f"{seconds / count:.2f} {name.removeprefix('tests/')}\n"
+        f"{seconds / count:.3f} {name.removeprefix('tests/')}\n"
         for name, seconds, count in sorted(rows)
-        if seconds / count > SLOW_SECONDS
+        if seconds / count > QUICK_SECONDS
     )
+
+
+def _taken(test: Mapping[str, Any]) -> float:
+    """Return what a test takes: a worker that waits for something runs no other test."""
+    # The clock of two workers on two processors runs ahead of the work, though not twice as fast.
+    return max(float(test["seconds"]), float(test["clock"]) / 2)
 
 
 def main() -> int:
     """Run the suite and print where its processor time goes; return pytest's exit code."""
+    # A test's tier follows from what it takes with the examples that `make test` tries.
+    measured = ["--tier", "slow", "--hypothesis-profile", "test"]
+    is_written = "--write" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--write"]
+    arguments += measured * is_written
     with tempfile.TemporaryDirectory() as name:
         started = time.perf_counter()
         command = [sys.executable, "-m", "pytest", "-p", "bench.suite", *arguments]
@@ -167,8 +180,8 @@ def main() -> int:
     modules = _grouped((test["name"].partition("::")[0], test["seconds"]) for test in tests)
     _table("module", modules, 40)
     functions = _grouped((test["name"].partition("[")[0], test["seconds"]) for test in tests)
-    if "--write" in sys.argv:
-        SLOW_TESTS.write_text(_slow_tests(tests), encoding="utf-8")
+    if is_written:
+        TEST_SECONDS.write_text(_test_seconds(tests), encoding="utf-8")
     _table("test", functions, 60)
     _table("fixture", _grouped((f["name"], f["seconds"]) for f in fixtures), 40)
     return code

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tiers import DEAR_SECONDS, SLOW_SECONDS, SLOW_TESTS, Case, Tier, Tiers, read_tiers
+from tests.tiers import (
+    DEAR_SECONDS,
+    QUICK_SECONDS,
+    SLOW_SECONDS,
+    TEST_SECONDS,
+    Case,
+    Tier,
+    Tiers,
+    read_tiers,
+)
 
 TEST = "room/test_module.py::test_it"
 
@@ -24,14 +33,24 @@ def cases(*names: str, **facts: bool) -> list[Case]:
     ("seconds", "tier"),
     [
         (0.0, Tier.FAST),
-        (SLOW_SECONDS, Tier.FAST),
-        (SLOW_SECONDS + 0.01, Tier.TEST),
+        (QUICK_SECONDS, Tier.FAST),
+        (QUICK_SECONDS + 0.001, Tier.TEST),
+        (SLOW_SECONDS, Tier.TEST),
+        (SLOW_SECONDS + 0.001, Tier.TEST),
         (DEAR_SECONDS, Tier.TEST),
-        (DEAR_SECONDS + 0.01, Tier.SLOW),
+        (DEAR_SECONDS + 0.001, Tier.SLOW),
     ],
 )
 def test_what_a_test_takes_decides_its_tier(seconds: float, tier: Tier) -> None:
     assert tiers(seconds).of([Case(TEST)]) == {TEST: tier}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "run"), [(QUICK_SECONDS, 2), (SLOW_SECONDS, 2), (SLOW_SECONDS + 0.001, 1)]
+)
+def test_all_cases_are_run_of_what_is_not_slow(seconds: float, run: int) -> None:
+    found = tiers(seconds).of(cases("a", "b"))
+    assert sum(tier <= Tier.TEST for tier in found.values()) == run
 
 
 @pytest.mark.parametrize("promise", [TEST, f"{TEST}[b]"])
@@ -60,7 +79,7 @@ def test_different_tests_are_run_with_different_cases() -> None:
     assert min(run.values()) > 5
 
 
-def test_a_fast_test_is_slow_with_a_server() -> None:
+def test_a_quick_test_is_slow_with_a_server() -> None:
     found = tiers().of([*cases("sqlite"), *cases("postgres", uses_server=True)])
     assert list(found.values()) == [Tier.FAST, Tier.TEST]
 
@@ -96,11 +115,11 @@ def test_lines_of_tests_that_are_gone_are_named() -> None:
     assert known.unmatched(cases("a")) == ["gone.py::test_gone", f"{TEST}[gone]"]
 
 
-def test_slow_tests_are_listed_once_and_in_order() -> None:
-    lines = SLOW_TESTS.read_text().splitlines()
+def test_tests_are_listed_once_and_in_order() -> None:
+    lines = TEST_SECONDS.read_text().splitlines()
     names = [line.split()[1] for line in lines]
     assert names == sorted(set(names))
-    assert all(re.fullmatch(r"\d+\.\d\d \S+\.py::test_\w+", line) for line in lines)
+    assert all(re.fullmatch(r"\d+\.\d{3} \S+\.py::test_\w+", line) for line in lines)
 
 
 def test_promises_are_slow_or_need_a_server() -> None:

@@ -1,9 +1,9 @@
 """How much a run of the tests takes, and which tests that is.
 
-A test is slow if a case of it took more than a tenth of a second of processor time when
-``python bench/suite.py --write`` measured the suite (``tests/slow_tests.txt``). Of a slow test with
-many cases, ``make test`` runs one, chosen by the test's name, so that tests of one subject run with
-different techniques, kinds and targets. Slow tests that are dearer still are left to ``make
+What a case of a test takes was measured by ``python bench/suite.py --write``, in seconds of
+processor time (``tests/test_seconds.txt``). ``make test-fast`` runs the quick tests, which are most.
+Of a slow test with many cases, ``make test`` runs one, chosen by the test's name, so that tests of
+one subject run with different techniques, kinds and targets. Dear tests are left to ``make
 test-all``, but for those that carry a promise alone (``tests/tiers.toml``).
 """
 
@@ -17,9 +17,11 @@ from pathlib import Path
 from zlib import crc32
 
 TESTS = Path(__file__).parent
-SLOW_TESTS = TESTS / "slow_tests.txt"
+TEST_SECONDS = TESTS / "test_seconds.txt"
+QUICK_SECONDS = 0.015
+"""Seven of ten cases take no longer, and all of these a minute of processor time."""
 SLOW_SECONDS = 0.1
-"""Eight of ten tests take less than a fiftieth, and all of these as much as a hundred slow ones."""
+"""What takes longer runs a command, or loads a small database."""
 DEAR_SECONDS = 0.3
 """What takes longer forges a database, loads a vault twice, or builds a whole project with dbt."""
 
@@ -28,9 +30,9 @@ class Tier(IntEnum):
     """How much a run takes; each tier has all tests of those before it."""
 
     FAST = 0
-    """The tests that aren't slow: ``make test-fast``."""
+    """The quick tests: ``make test-fast``."""
     TEST = 1
-    """Those, a case of each slow test, and the promises: ``make test``."""
+    """Those, what isn't slow, a case of each slow test, and the promises: ``make test``."""
     SLOW = 2
     """Those, and all cases of slow tests; what a run takes that names files."""
     ALL = 3
@@ -61,7 +63,7 @@ class Case:
 class Tiers:
     """What is known of tests by their ids, all without ``tests/``.
 
-    ``seconds``: of each slow test, what a case takes; ``promises``: dear tests and single cases
+    ``seconds``: of each test that isn't quick, what a case takes; ``promises``: dear tests and single cases
     that ``make test`` runs all the same; ``dev_only``: modules and ``folders/`` that need packages
     which only ``make test-all`` installs.
     """
@@ -92,7 +94,7 @@ class Tiers:
             if case not in installed:
                 return Tier.SLOW
             if case not in slow:
-                return Tier.FAST
+                return Tier.FAST if seconds <= QUICK_SECONDS else Tier.TEST
             return Tier.TEST if case.id in kept or test in kept else Tier.SLOW
 
         return [(case, tier_of(case)) for case in cases]
@@ -113,9 +115,9 @@ class Tiers:
 
 @cache
 def read_tiers() -> Tiers:
-    """Read ``slow_tests.txt``, and ``tiers.toml``, which lists promises by what they promise."""
+    """Read ``test_seconds.txt``, and ``tiers.toml``, which lists promises by what they promise."""
     document = tomllib.loads((TESTS / "tiers.toml").read_text(encoding="utf-8"))
-    lines = (line.split() for line in SLOW_TESTS.read_text(encoding="utf-8").splitlines())
+    lines = (line.split() for line in TEST_SECONDS.read_text(encoding="utf-8").splitlines())
     return Tiers(
         seconds={test: float(seconds) for seconds, test in lines},
         promises=frozenset(case for cases in document["promises"].values() for case in cases),

@@ -89,6 +89,7 @@ def test_only_levels_that_events_change_are_recorded(column: str, is_recorded: b
         ("salary_history *id, from_date date, amount decimal, person_id/40 > person", False),
         ("pay *id, from_date date, salary decimal, person_id/40 > person", False),
         ("pay *id, note text, salary decimal, person_id/40 > person", True),
+        ("pay *id, salary decimal, amount decimal, person_id/40 > person, town_id/9 > town", True),
         ("bonus *id, from_date date, amount decimal, person_id/40 > person", True),
     ],
 )

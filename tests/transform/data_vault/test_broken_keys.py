@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid_build.sources import open_source
+from fluid_build.transform.proof.source_changes import key_changes
 from tests.examples import dear_property
 from tests.modeling.profiles import reference
 from tests.transform.data_vault.vaults import Vault, broken_keys, vault
+from tests.transform.databases import database
 
 # No key is declared, so that any row may come. Each table becomes another piece of a vault: hubs, a
 # code list, a multi-active satellite, a link of references alone, a link with children of its own.
@@ -114,3 +117,25 @@ def test_a_code_that_becomes_null_is_loaded_once(tmp_path: Path) -> None:
         shop.change("INSERT INTO shop.code VALUES (NULL, 'none')")
         assert [shop.load(), shop.load()] == [{"ref_code": 1}, {}]
         assert list(broken_keys(shop.built)) == ["stg_code_code_not_null"]
+
+
+@pytest.mark.parametrize(
+    ("row", "broken"),
+    [
+        ("(3, 2, NULL, 'another key')", ""),
+        ("(3, 3, NULL, 'twin')", "the table 'line' has 2 rows whose key"),
+        ("(NULL, 3, 1, 'no thing')", "the table 'line' has a row whose key"),
+    ],
+)
+def test_a_null_that_a_hashed_key_had_before_is_a_value(
+    tmp_path: Path, row: str, broken: str
+) -> None:
+    """One row may have it, a second one repeats the key; any other null breaks it."""
+    known = (*_SHOP, "INSERT INTO line VALUES (3, 3, NULL, 'no number')")
+    file = database(tmp_path / "changed.duckdb", *known, f"INSERT INTO line VALUES {row}")
+    with (
+        vault(tmp_path, known, _REFERENCES, keys=_KEYS) as shop,
+        open_source(file, nested="keep") as changed,
+    ):
+        found = [str(change) for change in key_changes(changed, shop.model, shop.plan)]
+    assert [change[: len(broken)] for change in found] == ([broken] if broken else [])

@@ -109,6 +109,21 @@ def test_a_path_goes_from_the_project_s_real_folder(tmp_path: Path) -> None:
     assert (link / "../../../data.csv").exists()
 
 
+@pytest.mark.parametrize("is_template", [True, False])
+@given(name=st.text(alphabet=st.sampled_from("{}%#$'\"ab1 [*?"), min_size=1, max_size=9))
+def test_dbt_reads_from_a_folder_of_any_name(
+    tmp_path_factory: pytest.TempPathFactory, is_template: bool, name: str
+) -> None:
+    """No mark of SQL, of Jinja, of a placeholder or of a pattern in a path has a meaning."""
+    folder = tmp_path_factory.mktemp("data") / name
+    folder.mkdir()
+    (folder / f"{name}.txt").write_text("found")
+    path = base_of(str(folder), Path.cwd()).sql(folder / f"{name}.txt", template=is_template)
+    rendered = render(path, {})
+    filled = string.Template(rendered).substitute() if is_template else rendered.format_map({})
+    assert duckdb.sql(f"SELECT content FROM read_text({filled})").fetchall() == [("found",)]
+
+
 @pytest.mark.parametrize(
     ("dsn", "expected"),
     [

@@ -64,6 +64,20 @@ def test_an_event_meets_the_version_of_its_day(shop: Star) -> None:
     assert len(by_city) == 2
 
 
+def test_an_event_of_the_moment_of_a_change_meets_the_new_version(shop: Star) -> None:
+    """A version holds from its first moment on; the one before it ended just then."""
+    shop.change(
+        "UPDATE shop.customer SET city = 'Bern'",
+        "UPDATE shop.orders SET order_date = TIMESTAMP '2024-01-16' WHERE id = 1",
+        "UPDATE shop.orders SET order_date = TIMESTAMP '2024-01-15 23:59:59' WHERE id = 2",
+    )
+    shop.load()
+    assert shop.rows(
+        "SELECT o.id, c.valid_from, c.city = 'Bern' FROM model.fct_orders o"
+        " JOIN model.dim_customer c USING (customer_key) WHERE o.id <= 2 ORDER BY o.id"
+    ) == [(1, datetime(2024, 1, 16), True), (2, BEGINNING, False)]
+
+
 def test_an_event_without_a_day_meets_the_version_of_today(shop: Star) -> None:
     """Nobody knows when a page was visited."""
     shop.change("UPDATE shop.customer SET city = 'Bern'")
