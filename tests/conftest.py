@@ -15,7 +15,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from fluid_build.copilot.unified_config import ENVIRONMENT, HOME_VARIABLE
 from fluid_build.transform.dbt import running
@@ -111,9 +112,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(made.cleanup)
 
 
+@given(st.none())
+def _make_hypothesis_ready(_: None) -> None:
+    """It looks for who holds its random numbers once, and doesn't see what is frozen."""
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Keep the collector from looking at tests and modules, which stay: it takes half a second."""
+    _make_hypothesis_ready()
     gc.disable()
     try:
         return (yield)
