@@ -67,7 +67,7 @@ def test_columns_of_one_name_mean_the_same() -> None:
 
 
 def _with_namesakes(staff: int, clients: int) -> Profile:
-    """Profile tables whose ``changed_by`` refers to staff or clients, and one that says nothing."""
+    """Profile tables whose ``changed_by`` refers to staff or clients, and two that say nothing."""
     namesakes = "".join(
         f"CREATE TABLE {kind}_log_{n} AS SELECT 9000 + 7 * i AS {kind}_log_{n}_id,"
         f" {start} + pick(i, {start + n}, 60) AS changed_by FROM range(700) t(i);"
@@ -79,13 +79,18 @@ def _with_namesakes(staff: int, clients: int) -> Profile:
         "CREATE TABLE clients AS SELECT 5001 + i AS client_id, 'c' || i AS name"
         " FROM range(60) t(i);"
         "CREATE TABLE ward AS SELECT 70 + 9 * i AS ward_id, 1 + i AS changed_by FROM range(4) t(i);"
+        "CREATE TABLE hall AS SELECT 30 + 8 * i AS hall_id, 5001 + i AS changed_by"
+        " FROM range(4) t(i);"
         + namesakes
     )
 
 
 def test_most_columns_of_a_name_decide_and_half_of_them_do_not() -> None:
-    assert "ward(changed_by) -> staff(staff_id)" in references(_with_namesakes(3, 2))
-    assert "ward(changed_by) -> staff(staff_id)" not in references(_with_namesakes(2, 2))
+    of_ward = "ward(changed_by) -> staff(staff_id)"
+    of_hall = "hall(changed_by) -> clients(client_id)"
+    assert references(_with_namesakes(3, 2)) & {of_ward, of_hall} == {of_ward}
+    assert references(_with_namesakes(2, 3)) & {of_ward, of_hall} == {of_hall}
+    assert not references(_with_namesakes(2, 2)) & {of_ward, of_hall}
 
 
 def test_without_names_a_column_that_takes_all_values_of_a_key_refers_to_it() -> None:
