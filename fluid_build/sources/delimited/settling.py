@@ -42,7 +42,7 @@ def outvoted_columns(
             continue
         row = connection.execute(
             f"SELECT count_if(class & {settling} <> 0), count_if(class & {fitting_both} <> 0)"
-            f" FROM (SELECT {class_sql(text)} AS class FROM {relation})"
+            f" FROM (SELECT {class_sql('v')} AS class FROM (SELECT {text} AS v FROM {relation}))"
         ).fetchone() or (0, 0)
         if row[0] < _CLEARLY * row[1]:
             outvoted.add(position)
@@ -60,7 +60,8 @@ def example_of(
     if not settling or reading.type == "DATE":
         return ""
     row = connection.execute(
-        f"SELECT {name} FROM {relation} WHERE {class_sql(text)} & {settling} <> 0 LIMIT 1"
+        f"SELECT shown FROM (SELECT {name} AS shown, {text} AS v FROM {relation})"
+        f" WHERE {class_sql('v')} & {settling} <> 0 LIMIT 1"
     ).fetchone()
     return row[0].strip() if row and may_be_quoted(row[0]) else ""
 
