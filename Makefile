@@ -15,8 +15,10 @@ PYTEST := $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadgroup
 # Compiling every module of every package takes longer than compiling those that are imported.
 ifneq ($(shell command -v uv),)
 INSTALL := uv pip install --quiet --python $(BIN)/python --no-deps
+MAKE_VENV := uv venv --quiet --seed --python $(PYTHON)
 else
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps
+MAKE_VENV := $(PYTHON) -m venv
 endif
 
 .PHONY: demo test test-fast test-slow test-all test-pythons check bench docs docs-serve lock release clean
@@ -73,7 +75,7 @@ release: $(VENV)/.dev  ## Build a release into dist/ and check it; tags and uplo
 	@$(BIN)/python scripts/release.py
 
 $(BIN)/python:
-	@$(PYTHON) -m venv $(VENV)
+	@$(MAKE_VENV) $(VENV)
 
 # A lock is complete, so nothing looks for dependencies (pip trips over extras if it does).
 $(VENV)/.core: requirements/core.txt requirements/build.txt pyproject.toml | $(BIN)/python

@@ -22,7 +22,7 @@ QUICK_SECONDS = 0.015
 """Seven of ten cases take no longer, and all of these a minute of processor time."""
 SLOW_SECONDS = 0.13
 """What takes longer runs a command, or loads a small database."""
-DEAR_SECONDS = 0.3
+DEAR_SECONDS = 0.25
 """What takes longer forges a database, loads a vault twice, or builds a whole project with dbt."""
 
 
