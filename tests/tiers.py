@@ -1,10 +1,10 @@
 """How much a run of the tests takes, and which tests that is.
 
 What a case of a test takes was measured by ``python bench/suite.py --write``, in seconds of
-processor time (``tests/test_seconds.txt``). ``make test-fast`` runs the quick tests, which are most.
-Of a slow test with many cases, ``make test`` runs one, chosen by the test's name, so that tests of
-one subject run with different techniques, kinds and targets. Dear tests are left to ``make
-test-all``, but for those that carry a promise alone (``tests/tiers.toml``).
+processor time (``tests/test_seconds.txt``). ``make test-fast`` runs the quick tests, which are
+most. Of a slow test with many cases, ``make test`` runs one, chosen by the test's name, so that
+tests of one subject run with different techniques, kinds and targets. Dear tests are left to
+``make test-all``, but for those that carry a promise alone (``tests/tiers.toml``).
 """
 
 import tomllib
@@ -63,9 +63,9 @@ class Case:
 class Tiers:
     """What is known of tests by their ids, all without ``tests/``.
 
-    ``seconds``: of each test that isn't quick, what a case takes; ``promises``: dear tests and single cases
-    that ``make test`` runs all the same; ``dev_only``: modules and ``folders/`` that need packages
-    which only ``make test-all`` installs.
+    ``seconds``: of each test that isn't quick, what a case takes; ``promises``: dear tests and
+    single cases that ``make test`` runs all the same; ``dev_only``: modules and ``folders/`` that
+    need packages which only ``make test-all`` installs.
     """
 
     seconds: Mapping[str, float]

@@ -80,8 +80,7 @@ def _with_namesakes(staff: int, clients: int) -> Profile:
         " FROM range(60) t(i);"
         "CREATE TABLE ward AS SELECT 70 + 9 * i AS ward_id, 1 + i AS changed_by FROM range(4) t(i);"
         "CREATE TABLE hall AS SELECT 30 + 8 * i AS hall_id, 5001 + i AS changed_by"
-        " FROM range(4) t(i);"
-        + namesakes
+        " FROM range(4) t(i);" + namesakes
     )
 
 
