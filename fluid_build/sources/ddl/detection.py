@@ -139,9 +139,9 @@ _ROWS = re.compile(
 )
 # Lengths are bounded: a quote that's never closed must not have the whole text searched for it.
 _TOKEN = re.compile(
-    r"--[^\n]*+|/\*(?!M?!)(?:[^*]|\*(?!/))*+(?:\*/)?|'(?:[^'\\\n]|\\.|''){0,1000}+'"
-    r'|`[^`\n]{0,300}+`|"[^"\n]{0,300}+"|\[[^\]\n]{0,300}+\]'
-    r"|\d[\w.]*+|[^\W\d][\w$]*+|\$\w{0,60}\$|::|\S"
+    r"--[^\n]*|/\*(?!M?!)[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|'(?:[^'\\\n]|\\.|''){0,1000}'(?!')"
+    r'|`[^`\n]{0,300}`|"[^"\n]{0,300}"|\[[^\]\n]{0,300}\]'
+    r"|\d[\w.]*|[^\W\d][\w$]*|\$\w{0,60}\$|::|\S"
 )
 _QUOTED = {"'": "''", '"': '"x"', "[": "[x]"}
 _MOVES_ROWS = frozenset(("insert", "replace", "values", "select", "update", "delete", "merge"))

@@ -95,11 +95,15 @@ _OPENERS = frozenset(
 )
 
 
+_PARTS_AT_ONCE = 10_000
+"""Python keeps a place to go back to for each part."""
+
+
 def _rows_body(string: str) -> re.Pattern[str]:
-    """Return a pattern for everything up to the end of a statement's rows, in one match."""
+    """Return a pattern for many of the parts that the rows of a statement are made of, if any."""
     return re.compile(
-        rf"(?:[^;'\"`\n\-/]++|{string}|\"[^\"]*+\"|`[^`]*+`|--[^\n]*+|/(?!\*)|-(?!-)"
-        r"|\n(?!\s*(?:GO\s*\n|CREATE\s|ALTER\s+TABLE\s)))*+",
+        rf"(?:[^;'\"`\n\-/]+|{string}|\"[^\"]*\"|`[^`]*`|--[^\n]*|/(?!\*)|-(?!-)"
+        rf"|\n(?!\s*(?:GO\s*\n|CREATE\s|ALTER\s+TABLE\s))){{0,{_PARTS_AT_ONCE}}}",
         re.IGNORECASE | re.DOTALL,
     )
 
@@ -305,8 +309,8 @@ class _Splitter:
         body = _ROWS_BODY_BACKSLASH if self.dialect.backslash else _ROWS_BODY
         start = self.position
         while True:
-            rows = body.match(self.text, self.position)
-            self.position = rows.end() if rows else self.position
+            while (rows := body.match(self.text, self.position)) and rows.end() > self.position:
+                self.position = rows.end()
             self.rows = (start, self.position)
             if not self.text.startswith("/*", self.position):
                 return

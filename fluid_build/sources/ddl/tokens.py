@@ -26,16 +26,18 @@ class Token(NamedTuple):
     end: int
 
 
-PLAIN_STRING = r"'[^']*+(?:''[^']*+)*+'"
-BACKSLASH_STRING = r"'(?:[^'\\]++|\\(?s:.)|'')*+'"
-_BACKSLASH_DQUOTE = r'"(?:[^"\\]++|\\(?s:.)|"")*+"'
-_DOLLAR = r"(?P<dollar>\$(?P<tag>(?:[^\W\d]\w*+)?+)\$(?s:.*?)\$(?P=tag)\$)"
+# A text ends at a quote that no other follows. No pattern has a possessive quantifier: in Python
+# 3.11.2, a group that has one stops too early, which would lose rows.
+PLAIN_STRING = r"'[^']*(?:''[^']*)*'(?!')"
+BACKSLASH_STRING = r"'[^'\\]*(?:(?:\\(?s:.)|'')[^'\\]*)*'(?!')"
+_BACKSLASH_DQUOTE = r'"[^"\\]*(?:(?:\\(?s:.)|"")[^"\\]*)*"(?!")'
+_DOLLAR = r"(?P<dollar>\$(?P<tag>(?:[^\W\d]\w*)?)\$(?s:.*?)\$(?P=tag)\$)"
 _ORACLE_QUOTE = (
     r"(?P<oquote>[Nn]?[Qq]'(?:\[(?s:.*?)\]|\{(?s:.*?)\}|\((?s:.*?)\)|<(?s:.*?)>"
     r"|(?P<fence>[^\s\w\[{(<])(?s:.*?)(?P=fence))')"
 )
 _TRIPLE = r"(?P<triple>[rRbB]{0,2}(?:\"\"\"(?s:.*?)\"\"\"|'''(?s:.*?)'''))"
-_WORD = r"(?:[^\W\d]|[@#$](?=\w)|\$\([^)\n]*\)|\$\{[^}\n]*\})[\w$#@]*+"
+_WORD = r"(?:[^\W\d]|[@#$](?=\w)|\$\([^)\n]*\)|\$\{[^}\n]*\})[\w$#@]*"
 
 
 @cache
@@ -45,10 +47,10 @@ def _pattern(dialect: Dialect) -> re.Pattern[str]:
     string = BACKSLASH_STRING if dialect.backslash else PLAIN_STRING
     dquote = _BACKSLASH_DQUOTE if dialect.backslash else PLAIN_STRING.replace("'", '"')
     parts = [
-        r"(?P<space>[\s\ufeff\x00]++)",
-        rf"(?P<comment>(?:{'|'.join(comments)})[^\n]*+)",
+        r"(?P<space>[\s\ufeff\x00]+)",
+        rf"(?P<comment>(?:{'|'.join(comments)})[^\n]*)",
         # MySQL runs what's inside /*!40101 … */, so only the two ends are skipped.
-        r"(?P<version>/\*M?!(?!999999)\d*+|\*/)" if dialect.version_comments else "",
+        r"(?P<version>/\*M?!(?!999999)\d*|\*/)" if dialect.version_comments else "",
         r"(?P<block>/\*)",
         _TRIPLE if dialect.name == "bigquery" else "",
         _ORACLE_QUOTE if dialect.sqlplus else "",
@@ -56,10 +58,10 @@ def _pattern(dialect: Dialect) -> re.Pattern[str]:
         rf"(?P<estring>[Ee]{BACKSLASH_STRING})",
         rf"(?P<string>(?:[NnBbXxRr]|[Uu]&|_\w+\s?)?{string})",
         rf"(?P<dquote>(?:[Uu]&)?{dquote})",
-        r"(?P<backtick>`[^`]*+(?:``[^`]*+)*+`)",
+        r"(?P<backtick>`[^`]*(?:``[^`]*)*`(?!`))",
         # Bounded, or a text of opening brackets would be searched to its end for each of them.
-        r"(?P<bracket>\[[^\]]{0,300}+(?:\]\][^\]]{0,300}+)*+\])" if dialect.brackets else "",
-        r"(?P<number>\d[\w.]*+)",
+        r"(?P<bracket>\[[^\]]{0,300}(?:\]\][^\]]{0,300})*\](?!\]))" if dialect.brackets else "",
+        r"(?P<number>\d[\w.]*)",
         rf"(?P<word>{_WORD})",
         r"(?P<sign>[^\s])",
     ]

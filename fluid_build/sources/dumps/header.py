@@ -64,7 +64,9 @@ def _tokens_before_values(
     position = start
     while (token := next_token(text, dialect, position)) and token.start < end:
         tokens.append(token)
-        if token.upper in ("VALUES", "VALUE"):
+        # OVERRIDING SYSTEM VALUE stands before them, in PostgreSQL.
+        is_overriding = len(tokens) > 2 and tokens[-3].upper == "OVERRIDING"
+        if token.upper in ("VALUES", "VALUE") and not is_overriding:
             return tokens
         if token.upper in ("SELECT", "WITH", "SET", "EXEC", "TABLE") and len(tokens) > 1:
             return None

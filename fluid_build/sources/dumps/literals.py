@@ -12,7 +12,7 @@ Row: TypeAlias = list[str | None]
 BINARY = "\\x"
 """Begins the hexadecimal digits of a binary value."""
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*+|\.\d++)(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _ISO = r"'(?:YYYY|yyyy|RRRR|SYYYY)[-/](?:MM|mm)[-/](?:DD|dd)[^']*'"
 """The formats of Oracle's conversions that leave a literal as DuckDB reads it."""
 
@@ -21,7 +21,7 @@ def _value_pattern(string: str) -> re.Pattern[str]:
     """Return a pattern for a literal, its conversion if it has one, and what follows it."""
     return re.compile(
         rf"""
-        \s*+
+        \s*
         (?P<call>(?:CAST|CONVERT|TO_DATE|TO_TIMESTAMP|TO_TIMESTAMP_TZ|TO_CLOB|HEXTORAW)\s*\(\s*)?
         (?:(?:DATE|TIME|TIMESTAMP|TIMESTAMPTZ|INTERVAL)\s*(?='))?
         (?: (?:[NnRr]|_[a-z]\w*\s*|[Uu]&)?(?P<text>{string})
@@ -29,13 +29,13 @@ def _value_pattern(string: str) -> re.Pattern[str]:
           | (?P<null>NULL\b)
           | (?P<truth>TRUE\b|FALSE\b)
           | [Xx]'(?P<hex>[0-9A-Fa-f]*)'
-          | 0[xX](?P<hex_digits>[0-9A-Fa-f]*+)
+          | 0[xX](?P<hex_digits>[0-9A-Fa-f]*)
           | [Bb]'(?P<bits>[01]*)'
           | [Ee](?P<escaped>{BACKSLASH_STRING})
         )
-        (?(call)\s*(?:AS\s+[\w\ \[\].]+(?:\([\d\s,]*\))?|,\s*{_ISO})?\s*\))
-        (?:::[\w\ .\[\]"]+(?:\([\d\s,]*\))?[\w\ \[\]]*)?
-        \s*+(?P<end>[,)])
+        (?(call)\s{{0,99}}(?:AS\s+[\w\ \[\].]{{1,99}}(?:\([\d\s,]{{0,99}}\))?|,\s*{_ISO})?\s*\))
+        (?:::[\w\ .\[\]"]{{1,99}}(?:\([\d\s,]{{0,99}}\))?[\w\ \[\]]{{0,99}})?
+        \s*(?P<end>[,)])
         """,
         re.IGNORECASE | re.VERBOSE,
     )
@@ -58,7 +58,7 @@ def literals_of(*, backslash: bool) -> Literals:
     return _BACKSLASH if backslash else _STANDARD
 
 
-_OPEN = re.compile(r"\s*+(?:,\s*+)?(?:ROW\s*)?\(", re.IGNORECASE)
+_OPEN = re.compile(r"(?:[\s,]|--[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*(?:ROW\s*)?\(", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{1,2}|[0-7]{3}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a", "f": "\f"}
 
@@ -123,7 +123,7 @@ def _character(code: str, *, has_codes: bool) -> str:
     return chr(int(code, 8) if code.isdigit() else int(code[1:], 16))
 
 
-_SKIPPED = re.compile(r"[^()'\"]++")
+_SKIPPED = re.compile(r"[^()'\"]+")
 
 
 def _after_row(text: str, position: int, end: int, literals: Literals) -> int:

@@ -22,6 +22,7 @@ from fluid_build.sources.dumps.header import (
     is_text_format,
 )
 from fluid_build.sources.dumps.literals import literals_of, read_rows
+from fluid_build.sources.dumps.row_count import count_rows
 from fluid_build.sources.dumps.row_files import RowFile, rows_query
 from fluid_build.sources.dumps.sqlite_script import open_sqlite_script
 from fluid_build.sources.dumps.types import create_typed
@@ -42,12 +43,16 @@ _SQLITE_SCHEMAS = ("", "main", "temp")
 
 @dataclass
 class _Rows:
-    """The rows of one table: a file for each set of columns, and the lines that were left out."""
+    """The rows of one table: a file for each set of columns, and the lines that were left out.
+
+    ``miscounted`` says of which statement's rows a second count found another number.
+    """
 
     table: Table
     draft: DraftTable
     files: dict[tuple[str, ...], RowFile] = field(default_factory=dict)
     left_out: list[int] = field(default_factory=list)
+    miscounted: str = ""
 
 
 def open_dump(place: str, options: OpenOptions) -> OpenSource:
@@ -151,14 +156,23 @@ class _Loader:
         if statement.statement.words[0] == "COPY":
             file.add_copied(text[header.start : end])
             return
-        literals = literals_of(backslash=self._ddl.dialect.backslash)
-        for row in read_rows(text, header.start, end, literals):
+        backslash = self._ddl.dialect.backslash
+        read = 0
+        for row in read_rows(text, header.start, end, literals_of(backslash=backslash)):
+            read += 1
             if isinstance(row, int):
                 rows.left_out.append(_line(statement, row))
             elif len(row) != file.width:
                 rows.left_out.append(statement.statement.line)
             else:
                 file.add(row)
+        counted_rows = count_rows(text, header.start, end, backslash=backslash)
+        if read != counted_rows:
+            rows.miscounted = (
+                f"The statement in line {statement.statement.line} has {counted_rows:,} rows by one"
+                f" count, and {read:,} by another, so some may be lost. Write a row a line, without"
+                " comments, and try again."
+            )
 
     def _file(self, header: RowHeader, rows: _Rows) -> RowFile | None:
         """Return the file for rows with these columns; None where the table hasn't one of them."""
@@ -181,6 +195,9 @@ class _Loader:
         skipped: list[Skipped] = []
         for position, rows in enumerate(self._rows.values()):
             report = Progress("reading", position, len(self._rows), rows.table.name)
+            if rows.miscounted:
+                skipped.append(Skipped(rows.table.name, rows.miscounted))
+                continue
             try:
                 with following(self._engine.connection, on_progress, report):
                     tables.append(self._table(rows))
@@ -204,6 +221,7 @@ class _Loader:
             table = create_typed(connection, query, table, names)
             for file in rows.files.values():
                 file.path.unlink()
+            _assert_loaded(connection, table, sum(file.rows for file in rows.files.values()))
         notes = (*table.notes, *_note_on_lines(rows.left_out))
         described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
         columns_as_read = tuple(
@@ -229,11 +247,21 @@ def _line(statement: RowStatement, offset: int) -> int:
     return statement.statement.line + statement.file.text.count("\n", start, offset)
 
 
+def _assert_loaded(connection: duckdb.DuckDBPyConnection, table: Table, rows: int) -> None:
+    """Raise DuckDB's error where a table hasn't all rows that were read for it."""
+    row = connection.execute(f"SELECT count(*) FROM {table.relation}").fetchone() or (0,)
+    if row[0] != rows:
+        raise duckdb.InvalidInputException(
+            f"{rows:,} rows were read, and {row[0]:,} of them arrived in the table."
+        )
+
+
 def _note_on_lines(lines: Sequence[int]) -> list[str]:
     if not lines:
         return []
-    numbers = ", ".join(str(line) for line in lines[:_LINES_SHOWN])
-    more = ", …" if len(lines) > _LINES_SHOWN else ""
+    different = list(dict.fromkeys(lines))
+    numbers = ", ".join(str(line) for line in different[:_LINES_SHOWN])
+    more = ", …" if len(different) > _LINES_SHOWN else ""
     rows = "1 row was" if len(lines) == 1 else f"{len(lines):,} rows were"
     return [
         f"{rows} left out, because a value isn't a literal or a column is missing: line"
