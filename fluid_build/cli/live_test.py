@@ -201,7 +201,7 @@ def _broken_promises(result: LiveResult) -> Iterator[Part]:
         if room <= 0:
             unlisted += len(broken)
             continue
-        yield heading(expose.expose_id, counted(len(broken), "broken promise"))
+        yield heading(expose.expose_id, _by_severity(broken))
         ranked = sorted(broken, key=lambda check: (not check.fails, not check.warns))
         shown = ranked[: min(room, _MOST_OF_AN_EXPOSE)]
         for check in shown:
@@ -209,7 +209,19 @@ def _broken_promises(result: LiveResult) -> Iterator[Part]:
         yield from more(len(ranked) - len(shown), ": see --json")
         room -= len(shown)
     if unlisted:
-        yield heading("Further broken promises", f"{unlisted:,}: see --json")
+        yield heading("Further", f"{unlisted:,}: see --json")
+
+
+def _by_severity(broken: Sequence[CheckResult]) -> str:
+    """Return how many promises are broken; what doesn't fail the test isn't called so."""
+    failed = sum(check.fails for check in broken)
+    warned = sum(check.warns for check in broken)
+    figures = (
+        (failed, "broken promise"),
+        (warned, "warning"),
+        (len(broken) - failed - warned, "note"),
+    )
+    return ", ".join(counted(number, what) for number, what in figures if number)
 
 
 def _broken_promise(check: CheckResult) -> Iterator[Part]:

@@ -24,12 +24,13 @@ class Conversion(ModelPart):
 
     ``to_type`` is DuckDB's name of that type. ``format`` is the strptime format of a date, "" for
     ISO, or which mark separates decimals (``decimal comma``). ``reversible`` means that every
-    value, written back as text, is spelled as before.
+    value, written back as text, is spelled as before; ``decided`` that a person chose the reading.
     """
 
     to_type: str
     format: str = ""
     reversible: bool = False
+    decided: bool = False
 
 
 class Attribute(Element):

@@ -166,7 +166,10 @@ def _conversion(column: ColumnProfile) -> Conversion | None:
         return None
     to_type, _, spelled = measured.partition(" (")
     return Conversion(
-        to_type=to_type, format=spelled.removesuffix(")"), reversible=column.reversible
+        to_type=to_type,
+        format=spelled.removesuffix(")"),
+        reversible=column.reversible,
+        decided=column.reading_decided,
     )
 
 

@@ -1,35 +1,53 @@
-"""The type that values really have, checked on each: what text holds, and dates in numbers."""
+"""The type that values really have, checked on each: what text holds, and dates in numbers.
+
+A type is taken only if every value comes back from it: its canonical spelling (``canonical_text``)
+is that of the text, and numbers keep what tells them apart (``exact_numbers``).
+"""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 
 import duckdb
 
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.profiling.compact_dates import COMPACT_FORMATS, is_credible
+from fluid_build.profiling.truth_words import MOST_SPELLINGS, TRUTH, are_truths
+from fluid_build.sources.canonical_text import canonical_text, canonical_value
 from fluid_build.sources.conventions import (
     DATE_QUESTION,
     NO_ANSWERS,
     NUMBER_QUESTION,
     UNDECIDED,
+    VERSIONS_NOTE,
     Conventions,
+)
+from fluid_build.sources.exact_numbers import (
+    CODE,
+    NUMBER,
+    NumberFacts,
+    are_versions,
+    exact_type,
+    facts_sql,
+    read_facts,
 )
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import ONE_POINT
 
 TYPE_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("BIGINT", re.compile(r"^\s*[+-]?\d{1,18}\s*$")),
-    ("DOUBLE", re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$")),
+    ("BIGINT", re.compile(r"^\s*[-+]?\d+\s*$")),
+    ("DOUBLE", re.compile(rf"^\s*{NUMBER}\s*$")),
     ("DATE", re.compile(r"^\s*\d{4}-\d{1,2}-\d{1,2}\s*$")),
     ("TIMESTAMP", re.compile(r"^\s*\d{4}-\d{1,2}-\d{1,2}[ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*$")),
-    ("BOOLEAN", re.compile(r"^(true|false|t|f|yes|no)$", re.IGNORECASE)),
+    ("BOOLEAN", TRUTH),
     ("UUID", re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")),
 )
+_CODE = re.compile(CODE)
+_NUMBERS = ("BIGINT", "DOUBLE")
+"""The types that numbers are first taken for; what they are says ``exact_numbers``."""
 _BIT_STRING = re.compile(r"\s*(?:var)?bit\b", re.IGNORECASE)
 """A declared type whose values are ones and zeros that make no number: ``bit(8)``, ``varbit``."""
-LEADING_ZERO = re.compile(r"^\s*[+-]?0\d")
-"""A number written like a code: as a number it would lose its zeros."""
 _DATE_FORMATS = (
     ("%d/%m/%Y", re.compile(r"^\d{1,2}/\d{1,2}/\d{4}$")),
     ("%m/%d/%Y", re.compile(r"^\d{1,2}/\d{1,2}/\d{4}$")),
@@ -47,6 +65,9 @@ _AMBIGUOUS_DATES = {
 _FIRST_YEAR = 1000
 """``strptime`` takes a year of two digits for the year 24; no source means that."""
 
+_LONGEST_TRUTH = 6
+"""One letter more than any word for true or false has."""
+
 _FITS, _SAME = 1, 2
 """A value is of a type, or is even spelled as the type's values are."""
 
@@ -55,17 +76,28 @@ _FITS, _SAME = 1, 2
 class _TypeGuess:
     """A type that the values of a column may have, and the outcome of checking it on each.
 
-    ``reading`` is SQL that converts a value, ``same_spelling`` says that converting back restores
-    the text, ``fits_both`` that every point in the numbers could also separate thousands.
+    ``same_spelling`` says that converting back restores the text, ``fits_both`` that every point in
+    the numbers could also separate thousands.
     """
 
     stats: ColumnStats
     type: str
-    reading: str
-    holds: bool = False
     same_spelling: bool = False
     bounds: tuple[object, object] = (None, None)
     fits_both: bool = False
+
+    @property
+    def text(self) -> str:
+        """SQL for a value as text."""
+        return _text_sql(self.stats)
+
+    @property
+    def reading(self) -> str:
+        """SQL that converts a value, null where it has no place in the type."""
+        bare, _, date_format = self.type.partition(" (")
+        if date_format:
+            return date_sql(self.text, date_format.removesuffix(")"))
+        return f"TRY_CAST(trim({self.text}) AS {bare})"
 
 
 def find_measured_types(
@@ -79,17 +111,16 @@ def find_measured_types(
     stay text with a note.
     """
     guesses = [
-        _TypeGuess(stats, type_name, reading)
+        _TypeGuess(stats, type_name)
         for stats in measured.columns
         if stats.kind in {"text", "integer"}
-        for type_name, reading in _guess_types(stats)
+        for type_name in _guess_types(stats)
     ]
     if not guesses:
         return
     by_column: dict[int, list[_TypeGuess]] = {}
-    for guess in _check_all(connection, measured, guesses):
-        if guess.holds:
-            by_column.setdefault(id(guess.stats), []).append(guess)
+    for guess in _confirmed(connection, measured, _fitting(connection, measured, guesses)):
+        by_column.setdefault(id(guess.stats), []).append(guess)
     settled = {
         fits[0].type for fits in by_column.values() if len(fits) == 1 and not fits[0].fits_both
     }
@@ -99,37 +130,115 @@ def find_measured_types(
             _set_type(chosen)
 
 
-def _check_all(
+def _fitting(
     connection: duckdb.DuckDBPyConnection, measured: TableStats, guesses: Sequence[_TypeGuess]
-) -> list[_TypeGuess]:
-    checks = ", ".join(
-        f"coalesce(min({_fit_sql(guess, name)}), {_SAME}), {_bounds_sql(guess)},"
-        f" {_fits_both_sql(guess.type, name)}"
-        for guess in guesses
-        for name in [_text_sql(guess.stats)]
-    )
-    row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
-    outcomes = zip(row[::4], row[1::4], row[2::4], row[3::4], strict=True)
-    return [
-        replace(
+) -> Iterator[_TypeGuess]:
+    """Yield the guesses that all values fit, numbers with the type that keeps their digits."""
+    aggregates = [_aggregates(guess) for guess in guesses]
+    row = connection.execute(
+        f"SELECT {', '.join(chain.from_iterable(aggregates))} FROM {measured.table.relation}"
+    ).fetchone()
+    figures = iter(row or ())
+    for guess, some in zip(guesses, aggregates, strict=True):
+        fit, low, high, fits_both, *facts = islice(figures, len(some))
+        type_: str | None = guess.type
+        if fit < _FITS:
+            continue
+        if guess.type == "BOOLEAN" and not are_truths(guess.stats.name, facts[0] or ()):
+            continue
+        if guess.type in _NUMBERS:
+            type_ = _number_type(guess.stats, read_facts(tuple(facts)))
+        if type_ is None:
+            continue
+        yield replace(
             guess,
-            holds=fit >= _FITS,
-            same_spelling=fit == _SAME,
+            type=type_,
+            same_spelling=fit == _SAME and type_ == guess.type,
             bounds=(low, high),
-            fits_both=both,
+            fits_both=bool(fits_both) and type_ != "BIGINT",
         )
-        for guess, (fit, low, high, both) in zip(guesses, outcomes, strict=True)
-    ]
 
 
-def _fit_sql(guess: _TypeGuess, name: str) -> str:
+def _number_type(stats: ColumnStats, facts: NumberFacts) -> str | None:
+    """Return the type of a column of numbers; None for codes, and for more digits than any has."""
+    if are_versions(facts):
+        stats.notes.append(VERSIONS_NOTE)
+        return None
+    return None if facts.has_codes else exact_type(facts)
+
+
+def _aggregates(guess: _TypeGuess) -> list[str]:
+    """Return SQL for how well all values fit a guess, and for what else decides about its type."""
+    name = guess.text
+    first = [f"coalesce(min({_fit_sql(guess)}), {_SAME})", *_bounds_sql(guess)]
+    if guess.type in _NUMBERS:
+        return [*first, _fits_both_sql(name), *facts_sql(f"trim({name})")]
+    if guess.type == "BOOLEAN":
+        # What's left out by the limit doesn't fit, or else the column has all spellings.
+        spellings = f"list(DISTINCT left(trim({name}), {_LONGEST_TRUTH}))"
+        return [*first, "FALSE", f"{spellings}[:{MOST_SPELLINGS}]"]
+    return [*first, "FALSE"]
+
+
+def _fit_sql(guess: _TypeGuess) -> str:
     """Return SQL for how well a value fits the type."""
+    name = guess.text
     # A value in the usual spelling has no spaces around it: most are converted once, untrimmed.
     usual = spelled_sql(guess.type, guess.reading.replace(f"trim({name})", name))
+    if guess.type in _NUMBERS:
+        fits = f"regexp_full_match(trim({name}), {literal(NUMBER)})"
+    else:
+        fits = f"{guess.reading} IS NOT NULL"
     return (
-        f"CASE WHEN {name} IS NULL OR {usual} = {name} THEN {_SAME}"
-        f" WHEN {guess.reading} IS NOT NULL THEN {_FITS} ELSE 0 END"
+        f"CASE WHEN {name} IS NULL OR {usual} = {name} THEN {_SAME} WHEN {fits} THEN {_FITS}"
+        " ELSE 0 END"
     )
+
+
+def _confirmed(
+    connection: duckdb.DuckDBPyConnection, measured: TableStats, guesses: Iterable[_TypeGuess]
+) -> Iterator[_TypeGuess]:
+    """Yield the guesses by which each value comes back, those of different spelling after a check.
+
+    Different numbers in text must stay different: ``1.5`` beside ``1.50`` may be two codes.
+    """
+    fitting = list(guesses)
+    open_ = [guess for guess in fitting if not guess.same_spelling]
+    outcomes: dict[int, tuple[bool, bool]] = {}
+    if open_:
+        checks = ", ".join(f"{_comes_back_sql(guess)}, {_same_sql(guess)}" for guess in open_)
+        row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
+        outcomes = {
+            id(guess): (comes_back, same)
+            for guess, comes_back, same in zip(open_, row[::2], row[1::2], strict=True)
+        }
+    for guess in fitting:
+        comes_back, same = outcomes.get(id(guess), (True, True))
+        if comes_back:
+            yield replace(guess, same_spelling=same)
+
+
+def _comes_back_sql(guess: _TypeGuess) -> str:
+    """Return SQL for whether each value says in the type what its text says."""
+    name, reading = guess.text, guess.reading
+    bare, _, spelling = guess.type.partition(" (")
+    spelling = spelling.removesuffix(")")
+    text, value = canonical_text(bare, spelling, name), canonical_value(bare, spelling, reading)
+    comes_back = (
+        f"coalesce(bool_and({name} IS NULL OR ({text}) IS NOT DISTINCT FROM ({value})), TRUE)"
+    )
+    if not _is_number(guess.type):
+        return comes_back
+    return f"({comes_back} AND count(DISTINCT trim({name})) = count(DISTINCT {reading}))"
+
+
+def _same_sql(guess: _TypeGuess) -> str:
+    name = guess.text
+    return f"coalesce(bool_and({spelled_sql(guess.type, guess.reading)} = {name}), TRUE)"
+
+
+def _is_number(type_name: str) -> bool:
+    return type_name.startswith(("BIGINT", "HUGEINT", "DOUBLE", "DECIMAL"))
 
 
 def _choose(
@@ -138,7 +247,8 @@ def _choose(
     """Return the type that holds; of two orders of day and month, the one that is settled."""
     first = fits[0]
     if first.fits_both:
-        if answers.decimal == "." or (answers.decimal is None and "DOUBLE" in settled):
+        has_point = any(type_.startswith(("DOUBLE", "DECIMAL")) for type_ in settled)
+        if answers.decimal == "." or (answers.decimal is None and has_point):
             return first
         if answers.decimal is None:
             first.stats.notes.append(NUMBER_QUESTION)
@@ -172,18 +282,17 @@ def _set_type(chosen: _TypeGuess) -> None:
         stats.bounds = (int(str(low)), int(str(high)))
 
 
-def _fits_both_sql(type_name: str, name: str) -> str:
+def _fits_both_sql(name: str) -> str:
     """Return SQL for whether every point in the numbers could separate thousands as well."""
-    if type_name != "DOUBLE":
-        return "FALSE"
     fits = f"regexp_full_match(trim({name}), {literal(ONE_POINT)})"
     return f"coalesce(bool_and({fits}) FILTER (contains({name}, '.')), FALSE)"
 
 
-def _bounds_sql(guess: _TypeGuess) -> str:
+def _bounds_sql(guess: _TypeGuess) -> tuple[str, str]:
     """Return SQL for the bounds of whole numbers in text, which sorts differently from numbers."""
-    is_integer = guess.type == "BIGINT"
-    return f"min({guess.reading}), max({guess.reading})" if is_integer else "NULL, NULL"
+    if guess.type != "BIGINT":
+        return "NULL", "NULL"
+    return f"min({guess.reading})", f"max({guess.reading})"
 
 
 def spelled_sql(type_name: str, reading: str) -> str:
@@ -194,8 +303,8 @@ def spelled_sql(type_name: str, reading: str) -> str:
     return f"CAST(CAST({reading} AS {bare}) AS VARCHAR)"
 
 
-def _guess_types(stats: ColumnStats) -> list[tuple[str, str]]:
-    """Return the types that all sampled values fit, each with SQL that converts a value."""
+def _guess_types(stats: ColumnStats) -> list[str]:
+    """Return the types that all sampled values fit."""
     values = [value for value, _ in stats.values]
     if not values:
         return []
@@ -203,20 +312,17 @@ def _guess_types(stats: ColumnStats) -> list[tuple[str, str]]:
         return []
     if set(UNDECIDED) & set(stats.column.notes):
         return []
-    name = _text_sql(stats)
     formats = [
         fmt
         for fmt, pattern in _DATE_FORMATS
         if _all_match(values, pattern) and is_credible(stats, fmt)
     ]
     if formats or stats.kind == "integer":
-        return [(f"DATE ({fmt})", date_sql(name, fmt)) for fmt in formats]
-    for type_name, pattern in TYPE_PATTERNS:
-        if _all_match(values, pattern):
-            if type_name in {"BIGINT", "DOUBLE"} and any(map(LEADING_ZERO.match, values)):
-                return []
-            return [(type_name, f"TRY_CAST(trim({name}) AS {type_name})")]
-    return []
+        return [f"DATE ({fmt})" for fmt in formats]
+    type_ = next((name for name, pattern in TYPE_PATTERNS if _all_match(values, pattern)), None)
+    if type_ is None or (type_ in _NUMBERS and any(map(_CODE.fullmatch, values))):
+        return []
+    return [type_]
 
 
 def reading_sql(stats: ColumnStats) -> str:

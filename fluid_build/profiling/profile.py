@@ -88,7 +88,8 @@ class ColumnProfile(_Frozen):
     ``type`` is DuckDB's name for the type as read, ``declared_type`` the source's own word.
     ``measured_type`` is the type that every value of a text column really has, or a date format
     that all of a column's whole numbers follow; None if the values are what ``type`` says.
-    ``reversible`` says that each value, read as that type and written again, has the same spelling.
+    ``reversible`` says that each value, read as that type and written again, has the same spelling,
+    and ``reading_decided`` that a person chose the type.
     ``min`` and ``max`` are text; lengths are characters, of text columns. ``top_values`` is counted
     over the whole column, or over ``sample`` rows. ``mean``, ``quantiles`` and ``histogram`` are
     of numbers, dates and times, as text like the bounds; infinity and NaN count in none of them.
@@ -118,6 +119,7 @@ class ColumnProfile(_Frozen):
     statistics_sample: int | None = None
     measured_type: str | None = None
     reversible: bool = False
+    reading_decided: bool = False
     semantic_type: str | None = None
     semantic_reason: str = ""
     pii: bool = False

@@ -79,7 +79,7 @@ def _broken_keys(model: ConceptualModel) -> Iterator[Notice]:
             if repeats:
                 verb = "repeats" if repeats == 1 else "repeat"
                 faults.append(f"{repeats:,} {verb} the key of another row")
-            if evidence.nulls:
+            if evidence.nulls and key.kind == "primary":
                 verb = "has" if evidence.nulls == 1 else "have"
                 faults.append(f"{evidence.nulls:,} {verb} a null")
             rows = counted(entity.rows, "row")

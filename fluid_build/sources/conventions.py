@@ -6,7 +6,7 @@ The rule. A value settles a convention where only one reading makes a number or 
 - 46,88 and 1.234,56 and 1.234.567 settle a decimal comma; 12.5, 0.125, 1234.567 (no thousands are
   written so), 1,234.56, 1,234,567 and 12,34,567 a decimal point; 25/12/2024 settles the day first.
 - 654.159 and 654,159 (one to three digits, no leading zero, a mark, three digits) and 01/02/2024
-  fit both conventions and settle nothing; nor do 12, -0 and 1e5, which have no mark.
+  fit both conventions and settle nothing; nor do 12, -0 and 1e+5, which have no mark.
 
 A column follows its own values where they settle it, and is text where they contradict each other.
 A column whose values all fit both conventions follows the user's answer; else the other columns of
@@ -23,8 +23,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fluid_build.sources.exact_numbers import EXACT_DIGITS
 from fluid_build.sources.sql import literal
-from fluid_build.sources.text_classes import NULL_WORD, SPACES, bits
+from fluid_build.sources.text_classes import SPACES, bits, decimals_of, values_of
 
 DecimalMark: TypeAlias = Literal[".", ","]
 DateOrder: TypeAlias = Literal["dmy", "mdy"]
@@ -54,6 +55,10 @@ UNDECIDED = (
     _CONTRADICTORY_NUMBERS, _CONTRADICTORY_DATES,
 )  # fmt: skip
 """Notes on columns whose text isn't to be read as numbers or dates unless a person says how."""
+VERSIONS_NOTE = (
+    "Read as text: zeros at the end of its decimals tell values apart, as in the versions 1.1 and"
+    " 1.10."
+)
 _BY_ANOTHER = "based on another column of the table"
 
 
@@ -73,13 +78,17 @@ class Reading:
     """How the values of a column are read: its type, and the SQL for one value.
 
     ``spelling`` is the convention that its text follows: a decimal mark, the format of a date, or
-    "" where the text is spelled as DuckDB itself would.
+    "" where the text is spelled as DuckDB itself would. ``written`` is the SQL of a test that a
+    value is written like the others, "" where it doesn't matter, and ``usual`` that of a quick one
+    that shows most values to be so.
     """
 
     type: str
     classes: int
     template: str
     spelling: str = ""
+    written: str = ""
+    usual: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +113,8 @@ _MARKED = {
 }
 """Classes that settle a decimal mark."""
 _EITHER = bits("unmarked", "one point", "one comma", "spaces")
-_NUMBERS = {mark: bits("integer") | _EITHER | settling for mark, settling in _MARKED.items()}
+_INTEGERS = bits("integer", "long integer")
+_NUMBERS = {mark: _INTEGERS | _EITHER | settling for mark, settling in _MARKED.items()}
 _ALL_NUMBERS = _NUMBERS["."] | _NUMBERS[","]
 _FRACTIONS = {
     ".": bits(
@@ -119,7 +129,7 @@ _FRACTIONS = {
 }
 _ALL_GROUPED_ALIKE = tuple(bits(name) for name in ("points", "commas", "spaces"))
 _TWO_READINGS = bits("one point", "one comma")
-_UNMARKED = bits("integer", "unmarked")
+_UNMARKED = _INTEGERS | bits("unmarked")
 _PLAIN = _UNMARKED | bits("one point", "fraction")
 
 _ORDERED = {
@@ -130,6 +140,8 @@ _EITHER_FIRST = {mark: bits(f"either first {mark}") for mark in _ORDERED}
 _DATES = {mark: _EITHER_FIRST[mark] | sum(some.values()) for mark, some in _ORDERED.items()}
 DATE_FORMATS = {"dmy": ("%d/%m/%Y", "%d-%m-%Y"), "mdy": ("%m/%d/%Y", "%m-%d-%Y")}
 """The spellings of dates in which day and month may be taken for each other, by their order."""
+_ONE_WORD = (bits("true"), bits("false"))
+"""One word alone says nothing: a truth has an opposite."""
 _SHORT_YEARS = bits("short dotted", "short /")
 _SPOKEN = {"dmy": "day", "mdy": "month", ".": "point", ",": "comma"}
 
@@ -149,7 +161,7 @@ _OTHERS = (
     Reading("TIMESTAMP", bits("date", "timestamp"), _cast("TIMESTAMP")),
     Reading("TIMESTAMP WITH TIME ZONE", bits("zoned"), _cast("TIMESTAMPTZ")),
     Reading("TIME", bits("time"), _cast("TIME")),
-    Reading("BOOLEAN", bits("boolean"), _cast("BOOLEAN")),
+    Reading("BOOLEAN", bits("true", "false"), _cast("BOOLEAN")),
     Reading("DATE", bits("dotted"), "CAST(strptime({c}, '%d.%m.%Y') AS DATE)", "%d.%m.%Y"),
     Reading(
         "DATE",
@@ -163,15 +175,17 @@ _OTHERS = (
 
 def decide_alone(classes: int) -> Decision:
     """Return what the values of one column say by themselves, by the sum of their classes' bits."""
-    values = classes & ~NULL_WORD
+    values = values_of(classes)
     if not values:
         return Decision()
     if not values & ~_ALL_NUMBERS:
-        return _number_alone(values)
+        return _number_alone(classes)
     if mark := _date_mark(values):
         return _date_alone(values, mark)
     if not values & ~_SHORT_YEARS:
         return Decision(note=SHORT_YEAR_QUESTION)
+    if values in _ONE_WORD:
+        return Decision()
     return Decision(next((reading for reading in _OTHERS if not values & ~reading.classes), None))
 
 
@@ -193,9 +207,7 @@ def decide(
     orders = {mark: _agreed_convention(some, typed, columns) for mark, some in _ORDERED.items()}
     decimal = _agreed_convention(_MARKED, typed, columns)
     return [
-        decision
-        if not decision.open
-        else _decide_open(classes & ~NULL_WORD, answers, decimal, orders)
+        decision if not decision.open else _decide_open(classes, answers, decimal, orders)
         for classes, decision in zip(columns, alone, strict=True)
     ]
 
@@ -217,7 +229,7 @@ def contested(columns: Sequence[int]) -> dict[int, tuple[int, int]]:
 
 def _marks(classes: int) -> set[str]:
     """Return the decimal marks that the values of a column of numbers settle."""
-    if classes & ~NULL_WORD & ~_ALL_NUMBERS:
+    if values_of(classes) & ~_ALL_NUMBERS:
         return set()
     return {mark for mark, settling in _MARKED.items() if classes & settling}
 
@@ -249,7 +261,8 @@ def _agreed_convention(
     return _Agreed() if first is None else _Agreed(name, first)
 
 
-def _number_alone(values: int) -> Decision:
+def _number_alone(classes: int) -> Decision:
+    values = values_of(classes)
     if values & _MARKED["."] and values & _MARKED[","]:
         return Decision(note=_CONTRADICTORY_NUMBERS)
     if values == bits("spaces"):
@@ -257,11 +270,25 @@ def _number_alone(values: int) -> Decision:
     if values in _ALL_GROUPED_ALIKE:
         return Decision(open=True)
     if not values & ~(_UNMARKED | bits("spaces")):
-        return Decision(_number(values, "."))
+        return _numbers(classes, ".")
     for mark, settling in _MARKED.items():
         if values & settling:
-            return Decision(_number(values, mark))
+            return _numbers(classes, mark)
     return Decision(open=True)
+
+
+_SHORT_INTEGER = f"(strlen({{c}}) <= {EXACT_DIGITS} OR contains({{c}}, '.'))"
+"""The test for a whole number that a DOUBLE keeps, or one with decimals, which has its own test."""
+
+
+def _numbers(classes: int, mark: str, note: str = "", settled_by: int | None = None) -> Decision:
+    """Return the decision to read numbers by a decimal mark; versions stay text."""
+    if decimals_of(classes, mark).are_versions:
+        return Decision(note=VERSIONS_NOTE)
+    if classes & _FRACTIONS[mark] and classes & bits("long integer"):
+        # A DOUBLE doesn't keep so many digits, and BIGINT no decimals.
+        return Decision()
+    return Decision(_number(classes, mark), note, settled_by=settled_by)
 
 
 def _date_mark(values: int) -> str:
@@ -277,12 +304,13 @@ def _date_alone(values: int, mark: str) -> Decision:
 
 
 def _decide_open(
-    values: int, answers: Conventions, decimal: _Agreed, orders: Mapping[str, _Agreed]
+    classes: int, answers: Conventions, decimal: _Agreed, orders: Mapping[str, _Agreed]
 ) -> Decision:
     """Return the decision on a column that is open.
 
     The user's answer, else what the file agrees on.
     """
+    values = values_of(classes)
     if mark := _date_mark(values):
         chosen = answers.date_order or orders[mark].convention
         if not chosen:
@@ -300,7 +328,7 @@ def _decide_open(
     mark = _SPOKEN[chosen]
     note = f"Numbers such as 1.234 or 1,234 are read with a {mark} as the decimal mark, {why}."
     settled_by = None if answers.decimal else decimal.column
-    return Decision(_number(values, chosen), note, settled_by=settled_by)
+    return _numbers(classes, chosen, note, settled_by)
 
 
 def is_spelled_in_two_ways(classes: int, reading: Reading) -> bool:
@@ -326,22 +354,25 @@ def settling_classes(reading: Reading) -> int:
     return 0
 
 
-def _number(values: int, mark: str) -> Reading:
+def _number(classes: int, mark: str) -> Reading:
     """Numbers with a decimal mark; whole where no value has decimals."""
+    values = values_of(classes)
     type_ = "DOUBLE" if values & _FRACTIONS[mark] else "BIGINT"
-    if values == bits("integer"):
-        return Reading(type_, values, _cast(type_))
+    if not values & ~_INTEGERS:
+        return Reading(type_, _INTEGERS, _cast(type_))
     if mark == "." and not values & ~_PLAIN:
         # The test for a fraction takes in the others as well.
-        return Reading(type_, bits("integer", "fraction"), _cast(type_), mark)
+        decimals = decimals_of(classes, mark)
+        written = f"{decimals.test(mark)} AND {_SHORT_INTEGER}"
+        numbers = bits("integer", "fraction")
+        return Reading(type_, numbers, _cast(type_), mark, written, decimals.usual(mark))
     groups = SPACES + ("," if mark == "." else ".")
     bare = f"translate({{c}}, {literal(groups)}, '')"
     read = bare if mark == "." else f"replace({bare}, ',', '.')"
     # What a later value can't mean here must not lose its marks and become a number all the same.
     fits = f"regexp_full_match({{c}}, {literal(_written(mark, groups))})"
-    return Reading(
-        type_, values, f"CAST(CASE WHEN {fits} THEN {read} ELSE {{c}} END AS {type_})", mark
-    )
+    template = f"CAST(CASE WHEN {fits} THEN {read} ELSE {{c}} END AS {type_})"
+    return Reading(type_, values, template, mark, decimals_of(classes, mark).test(mark))
 
 
 DECIMAL_COMMA = "decimal comma"

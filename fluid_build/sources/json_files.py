@@ -10,6 +10,7 @@ import duckdb
 from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.json_numbers import loses_digits, with_long_numbers_as_text
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.periods import FILE_NAME, PeriodColumn
 from fluid_build.sources.personal_text import holds_personal
@@ -95,6 +96,15 @@ def stage_json(
         connection.execute(f"DROP TABLE {relation}")
         _create(connection, places, options, relation, period)
         rows = connection.execute(f"DESCRIBE {relation}").fetchall()
+    columns = tuple(Column(row[0], row[1]) for row in rows)
+    has_long_numbers = loses_digits(connection, _objects(places), columns)
+    if has_long_numbers:
+        places = _quoted_copies(connection, places, files.root, folder)
+        period = _PeriodOfPlaces(files.period, present, places) if files.period else None
+        connection.execute(f"DROP TABLE {relation}")
+        _create(connection, places, options, relation, period)
+        rows = connection.execute(f"DESCRIBE {relation}").fetchall()
+        notes.append(_LONG_NUMBERS)
     if [row[:2] for row in rows] == [("json", "JSON")] and not _has_rows(connection, relation):
         connection.execute(f"DROP TABLE {relation}")
         raise ValueError("It has no records.")
@@ -103,7 +113,7 @@ def stage_json(
         root=files.root,
         parts=(FilePart(tuple(present), options, encoding=wide),),
         partitioned=any(partitions(path, files.root) for path in present),
-        mended=bool(broken),
+        mended=bool(broken) or has_long_numbers,
         copied=copied,
         period=files.period,
     )
@@ -118,6 +128,30 @@ _KEYS_AS_DATA: Options = (
 
 As the names of a struct's fields they would be part of the type, which is no secret.
 """
+
+
+_LONG_NUMBERS = "Some numbers have more digits than a DOUBLE keeps; they were read as text."
+
+
+def _objects(places: list[Path]) -> str:
+    patterns = ", ".join(literal(as_pattern(str(place))) for place in places)
+    size = dict(_OPTIONS)["maximum_object_size"]
+    return f"read_json_objects([{patterns}], maximum_object_size={size})"
+
+
+def _quoted_copies(
+    connection: duckdb.DuckDBPyConnection, places: list[Path], root: Path, folder: Path
+) -> list[Path]:
+    """Copy files with long numbers as text, in folders of the same names: these may hold values."""
+    copies = []
+    for number, place in enumerate(places):
+        within = place.relative_to(root).parent if place.is_relative_to(root) else Path()
+        copy = folder / f"numbers{number}" / within / f"{number}.jsonl"
+        copy.parent.mkdir(parents=True)
+        copies.append(copy)
+    objects = {copy: _objects([place]) for copy, place in zip(copies, places, strict=True)}
+    with_long_numbers_as_text(connection, objects)
+    return copies
 
 
 def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:

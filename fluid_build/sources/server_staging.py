@@ -86,7 +86,8 @@ class ServerTable(Generic[C]):
 
     ``readable`` says whether the user may read it. ``rows`` is how many rows the server says it
     has, None where it doesn't, and ``is_estimate`` that it may be wrong. ``notes`` are sentences a
-    user must see.
+    user must see. Without ``rows_of_children``, a query has to leave out those of tables that
+    inherit from it.
     """
 
     schema: str
@@ -102,6 +103,7 @@ class ServerTable(Generic[C]):
     rows: int | None = None
     is_estimate: bool = False
     is_view: bool = False
+    rows_of_children: bool = True
 
 
 class ServerDialect(Protocol[Asked]):
@@ -347,7 +349,8 @@ class ServerStaging(Generic[C]):
 
     def _place(self, table: _Planned[C]) -> str:
         names = (self._container, table.catalog.schema, table.catalog.name)
-        return ".".join(self._dialect.quote(name) for name in names if name)
+        place = ".".join(self._dialect.quote(name) for name in names if name)
+        return place if table.catalog.rows_of_children else f"ONLY {place}"
 
     def _server_sql(self, table: _Planned[C]) -> str:
         columns = ", ".join(f"{r.expression} AS c{i}" for i, r in enumerate(table.requests))

@@ -1,14 +1,13 @@
 """The classes that a text may belong to, as a number, a date or the like, and their SQL.
 
 Each text belongs to one class, the first whose test it passes. A column is judged by the classes
-that its values have, as a sum of bits.
+that its values have, as a sum of bits. Further bits say how many decimals its numbers have.
 """
 
 from dataclasses import dataclass
 
+from fluid_build.sources.exact_numbers import EXACT_DIGITS
 from fluid_build.sources.sql import literal
-
-_EXACT_DIGITS = 15
 
 DUMPED_NULL = "\\N"
 _ERRORS = ("#N/A", "#NV", "#DIV/0!", "#REF!", "#VALUE!", "#WERT!", "#NAME?", "#NUM!", "#NULL!")
@@ -25,8 +24,10 @@ ONE_POINT = "-?[1-9][0-9]{0,2}[.][0-9]{3}"
 
 _ONE_COMMA = "-?[1-9][0-9]{0,2},[0-9]{3}"
 _EXPONENT = "([eE][-+]?[0-9]{1,3})?"
-_UNMARKED = f"-?(0|[1-9][0-9]*){_EXPONENT}"
-_FRACTION = f"-?(0|[1-9][0-9]*)?([.][0-9]*)?{_EXPONENT}"
+_SIGNED_EXPONENT = "([eE][-+][0-9]{1,3})?"
+_UNMARKED = f"-?(0|[1-9][0-9]*){_SIGNED_EXPONENT}"
+"""Without a sign, an exponent after whole digits is a letter of a code: 61E8."""
+_FRACTION = f"-?(0|[1-9][0-9]*)?[.][0-9]*{_EXPONENT}|{_UNMARKED}"
 _COMMA_FRACTION = f"-?(0|[1-9][0-9]*)?,[0-9]+{_EXPONENT}"
 _ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _ZONE = " *(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
@@ -50,9 +51,7 @@ def _exact(pattern: str) -> str:
     """Return the test for a number of no more digits than a DOUBLE keeps."""
     digits = "length(regexp_replace({c}, '[eE].*|[^0-9]', '', 'g'))"
     # What is that short has no more digits, and counting them costs more than all else.
-    few = (
-        f"CASE WHEN strlen({{c}}) <= {_EXACT_DIGITS} THEN TRUE ELSE {digits} <= {_EXACT_DIGITS} END"
-    )
+    few = f"CASE WHEN strlen({{c}}) <= {EXACT_DIGITS} THEN TRUE ELSE {digits} <= {EXACT_DIGITS} END"
     return f"{_like(pattern)} AND {few}"
 
 
@@ -79,6 +78,12 @@ def _short_date(format_: str, mark: str) -> str:
 
 
 _TESTS = (
+    (
+        "long integer",
+        f"strlen({{c}}) > {EXACT_DIGITS} AND length(ltrim({{c}}, '-')) > {EXACT_DIGITS}"
+        " AND CAST(TRY_CAST({c} AS BIGINT) AS VARCHAR) IS NOT DISTINCT FROM {c}",
+        "a whole number",
+    ),
     # Only the canonical spelling counts: 007 and +7 are text.
     (
         "integer",
@@ -107,7 +112,8 @@ _TESTS = (
         " AND TRY_CAST({c} AS TIME) IS NOT NULL",
         "a time",
     ),
-    ("boolean", "lower({c}) IN ('true', 'false')", "true or false"),
+    ("true", "lower({c}) = 'true'", "true or false"),
+    ("false", "lower({c}) = 'false'", "true or false"),
     *(
         class_
         for mark, day_first, month_first in (
@@ -137,11 +143,80 @@ _TESTS = (
 )
 CLASSES = {name: Class(1 << i, test, phrase) for i, (name, test, phrase) in enumerate(_TESTS)}
 NULL_WORD, TEXT = 1 << len(CLASSES), 2 << len(CLASSES)
+_VALUES = (1 << len(CLASSES)) - 1 | TEXT
 
 
 def bits(*names: str) -> int:
     """Return the bits of some classes together."""
     return sum(CLASSES[name].bit for name in names)
+
+
+def values_of(classes: int) -> int:
+    """Return the bits of values alone: without missing ones, and without how they're written."""
+    return classes & _VALUES
+
+
+_MOST_DECIMALS = 9
+"""More decimals than that count as so many."""
+_MARKED = {".": ("fraction", "one point"), ",": ("comma fraction", "one comma")}
+"""Classes of numbers with decimals that could be versions: nothing parts their thousands."""
+_COUNTS = {
+    mark: 4 << len(CLASSES) + place * (_MOST_DECIMALS + 1) for place, mark in enumerate(_MARKED)
+}
+"""The bit of numbers with one decimal, by their mark. Those of more decimals follow."""
+_PADDED = {mark: first << _MOST_DECIMALS for mark, first in _COUNTS.items()}
+"""The bit of numbers with more decimals than one, the last of which is a zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decimals:
+    """How the numbers of a column are written: how many decimals they have.
+
+    ``is_padded`` says that some end in a zero which the value wouldn't need.
+    """
+
+    counts: tuple[int, ...]
+    is_padded: bool
+
+    @property
+    def are_versions(self) -> bool:
+        """Whether zeros tell values apart, as in 1.1 and 1.10."""
+        return self.is_padded and len(self.counts) > 1
+
+    def test(self, mark: str) -> str:
+        """Return the test that a value is written like these, so that zeros tell nothing."""
+        if len(self.counts) == 1 and self.counts[0] in range(2, _MOST_DECIMALS):
+            place = f"{{c}}[-{self.counts[0] + 1}]"
+            return f"({place} = {literal(mark)} OR NOT contains({{c}}, {literal(mark)}))"
+        padded = f"regexp_matches({{c}}, {literal(f'[{mark}][0-9]+0$')})"
+        return f"NOT (suffix({{c}}, '0') AND {padded})"
+
+    def usual(self, mark: str) -> str:
+        """Return a quick test that most values pass: short, without exponents, written like these.
+
+        What passes it passes ``test`` as well, and that of numbers with a decimal mark.
+        """
+        is_uniform = len(self.counts) == 1 and self.counts[0] in range(2, _MOST_DECIMALS)
+        decimals = f"[0-9]{{{self.counts[0]}}}" if is_uniform else "(?:[0-9]|[0-9]*[1-9])"
+        pattern = f"-?(?:0|[1-9][0-9]*)(?:[{mark}]{decimals})?"
+        return f"strlen({{c}}) <= {EXACT_DIGITS} AND {_like(pattern)}"
+
+
+def decimals_of(classes: int, mark: str) -> Decimals:
+    """Return how a column's numbers with that decimal mark are written."""
+    counts = (
+        count for count in range(1, _MOST_DECIMALS + 1) if classes & _COUNTS[mark] << (count - 1)
+    )
+    return Decimals(tuple(counts), bool(classes & _PADDED[mark]))
+
+
+def _decimals_sql(mark: str, column: str) -> str:
+    """Return the bits that say how a number's decimals are written."""
+    decimals = f"length(split_part(split_part(lower({column}), 'e', 1), {literal(mark)}, 2))"
+    count = f"least(greatest({decimals}, 1), {_MOST_DECIMALS})"
+    is_padded = f"regexp_matches({column}, {literal(f'[{mark}][0-9]+0$')})"
+    padded = f"CASE WHEN {is_padded} THEN {_PADDED[mark]} ELSE 0 END"
+    return f"(CAST({_COUNTS[mark]} AS BIGINT) << ({count} - 1)) + {padded}"
 
 
 _MAYBE = f"[-0-9.,][-+0-9.,:/eETZ{SPACES}]*|[tTfF][a-zA-Z]{{3,4}}"
@@ -150,8 +225,12 @@ _MAYBE = f"[-0-9.,][-+0-9.,:/eETZ{SPACES}]*|[tTfF][a-zA-Z]{{3,4}}"
 
 def class_sql(column: str) -> str:
     """Return the bit of the class that a value belongs to; ``column`` is SQL."""
+    written = {
+        name: _decimals_sql(mark, column) for mark, names in _MARKED.items() for name in names
+    }
     arms = " ".join(
-        f"WHEN {filled(class_.test, column)} THEN {class_.bit}" for class_ in CLASSES.values()
+        f"WHEN {filled(class_.test, column)} THEN {class_.bit} + {written.get(name, 0)}"
+        for name, class_ in CLASSES.items()
     )
     words = ", ".join(literal(word) for word in NULL_WORDS)
     # Most text shows by its characters that it can be nothing else.

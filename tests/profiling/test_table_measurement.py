@@ -227,7 +227,10 @@ def text_of(*values: str | None) -> ColumnStats:
     [
         (("1", "22", "-3", None), "BIGINT"),
         ((" 1 ", "22"), "BIGINT"),
-        (("1.5", "2", "-3e4"), "DOUBLE"),
+        (("1.5", "2", "-3.5e4"), "DOUBLE"),
+        (("1.5", "2", "-3e4"), None),
+        (("1.10", "1.2"), None),
+        (("1.10", "1.25"), "DOUBLE"),
         (("2024-01-31", "1999-12-01"), "DATE"),
         (("31/01/2024", "01/12/1999"), "DATE (%d/%m/%Y)"),
         (("01/31/2024", "12/01/1999"), "DATE (%m/%d/%Y)"),
@@ -235,7 +238,11 @@ def text_of(*values: str | None) -> ColumnStats:
         (("31-Jan-2024", "01-Dec-1999"), "DATE (%d-%b-%Y)"),
         (("2024/01/31", "1999/12/01"), "DATE (%Y/%m/%d)"),
         (("2024-01-31 10:00:00", "2024-01-31T23:59"), "TIMESTAMP"),
-        (("true", "FALSE", "t"), "BOOLEAN"),
+        (("true", "FALSE"), "BOOLEAN"),
+        (("true", "TRUE"), None),
+        (("true", "FALSE", "t"), None),
+        (("t", "f"), "BOOLEAN"),
+        (("T", "F"), None),
         (("3f2504e0-4f89-11d3-9a0c-0305e82c3301",), "UUID"),
         (("007", "012"), None),
         (("007", "12", "5"), None),
@@ -265,7 +272,7 @@ def test_the_type_that_text_really_has(values: tuple[str | None, ...], type_: st
         (("2024-01-31 10:00:00", "2024-01-31 23:59:00"), "TIMESTAMP", True),
         (("2024-01-31 10:00:00", "2024-01-31T23:59"), "TIMESTAMP", False),
         (("1", "22", "-3"), "BIGINT", True),
-        (("1", "+22"), "BIGINT", False),
+        (("1", "+22"), None, False),
         (("1 ", "22"), "BIGINT", False),
         (("1.5", "2.25", "-0.125"), "DOUBLE", True),
         (("1.50", "2.25"), "DOUBLE", False),
@@ -289,10 +296,18 @@ def test_text_is_reversible_if_each_value_is_spelled_as_its_type_is(
 
 def test_one_odd_spelling_far_down_makes_text_irreversible() -> None:
     """The spelling of every value of a large table is compared, not a sample."""
-    odd = "CASE WHEN i = 64321 THEN '+64321' ELSE CAST(i AS VARCHAR) END"
+    odd = "CASE WHEN i = 64321 THEN ' 64321' ELSE CAST(i AS VARCHAR) END"
     column = measured_column(odd, LARGE).columns[0]
     assert (column.measured_type, column.reversible) == ("BIGINT", False)
     assert measured_column("CAST(i AS VARCHAR)", LARGE).columns[0].reversible
+
+
+@pytest.mark.parametrize("code", ["064321", "6e4", "+64321", "1.10"])
+def test_one_code_far_down_keeps_text(code: str) -> None:
+    """What is only written like a code is looked for in all values, not in a sample."""
+    numbers = "i + 0.5" if "." in code else "i"
+    odd = f"CASE WHEN i = 64321 THEN '{code}' ELSE CAST({numbers} AS VARCHAR) END"
+    assert measured_column(odd, LARGE).columns[0].measured_type is None
 
 
 @given(st.lists(st.one_of(st.integers(-99, 99), st.floats(-9, 9)), min_size=1, max_size=9))

@@ -168,7 +168,10 @@ def test_case_twin_columns_are_told_apart(tmp_path: Path) -> None:
         (["00123", "45"], "VARCHAR", ["00123", "45"]),
         (["+49", "7"], "VARCHAR", ["+49", "7"]),
         (["1.5", "2"], "DOUBLE", ["1.5", "2.0"]),
-        (["1.50", "1e3"], "DOUBLE", ["1.5", "1000.0"]),
+        (["1.5", "1.5e3"], "DOUBLE", ["1.5", "1500.0"]),
+        (["1.5", "1e3"], "VARCHAR", ["1.5", "1e3"]),
+        (["1.10", "1.2"], "VARCHAR", ["1.10", "1.2"]),
+        (["true", "True"], "VARCHAR", ["True", "true"]),
         (["0.12345678901234567890"], "VARCHAR", ["0.12345678901234567890"]),
         (["123456789012345678901234"], "VARCHAR", ["123456789012345678901234"]),
         (["2020-01-31", "2021-12-01"], "DATE", ["2020-01-31", "2021-12-01"]),
@@ -261,6 +264,23 @@ def test_no_line_is_ever_lost(tmp_path: Path, rows: list[list[str]]) -> None:
     with open_source(path) as source:
         keys = [row[0] for row in rows_of(source)]
     assert keys == ["1", "2", "3"] + ["9"] * len(rows)
+
+
+def test_values_that_nobody_can_name_are_refused(tmp_path: Path) -> None:
+    """An unquoted decimal comma shifts the values of every row under a wrong name."""
+    rows = "".join(f"{i},{i},50,Rome\n" for i in range(30))
+    path = written(tmp_path / "shift.csv", f"no,price,city\n{rows}")
+    with pytest.raises(SourceUnreadableError, match="3 names, but 30 of 30 rows have more values"):
+        open_source(path)
+
+
+def test_a_few_rows_with_more_values_are_named(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{i},Rome,\n" for i in range(30))
+    path = written(tmp_path / "shift.csv", f"no,price,city\n{rows}31,1,50,Rome\n")
+    with open_source(path) as source:
+        (note,) = only(source).notes
+        assert "has 3 names, but 1 of 31 rows have more values" in note
+        assert len(rows_of(source)) == 31
 
 
 def test_a_missing_value_s_word_far_down_a_file_does_not_stop_its_column(tmp_path: Path) -> None:

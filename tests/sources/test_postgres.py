@@ -161,6 +161,41 @@ def test_a_partitioned_table_is_one(postgres: Database) -> None:
     assert refund.foreign_keys == (DeclaredForeignKey(("day", "id"), "sale", ("day", "id")),)
 
 
+def test_tables_that_only_inherit_are_parts_of_their_parent(postgres: Database) -> None:
+    """What partitions were before version 10: no row is read twice, at any depth."""
+    postgres.run("""
+        CREATE TABLE measured (day date, id int);
+        CREATE TABLE measured_2023 () INHERITS (measured);
+        CREATE TABLE measured_2024 () INHERITS (measured);
+        CREATE TABLE measured_2024_may () INHERITS (measured_2024);
+        INSERT INTO measured VALUES ('2022-01-01', 1);
+        INSERT INTO measured_2023 VALUES ('2023-01-01', 2);
+        INSERT INTO measured_2024 VALUES ('2024-01-01', 3);
+        INSERT INTO measured_2024_may VALUES ('2024-05-01', 4);
+    """)
+    with open_source(postgres.uri) as source:
+        measured = only(source)
+        assert sorted(map(str, values(source, measured, "id"))) == ["1", "2", "3", "4"]
+    assert "The rows of 3 tables that inherit from it are among its own." in measured.notes
+
+
+def test_a_parent_is_read_without_children_that_have_more_columns(postgres: Database) -> None:
+    """Each row is in one table, with all of its columns."""
+    postgres.run("""
+        CREATE TABLE place (id int, name text);
+        CREATE TABLE capital (country text) INHERITS (place);
+        CREATE TABLE village () INHERITS (place);
+        INSERT INTO place VALUES (1, 'Hamburg');
+        INSERT INTO capital VALUES (2, 'Berlin', 'de');
+        INSERT INTO village VALUES (3, 'Wacken');
+    """)
+    with open_source(postgres.uri) as source:
+        tables = {table.name: table for table in source.tables}
+        ids = {name: values(source, table, "id") for name, table in tables.items()}
+    assert ids == {"place": ["1"], "capital": ["2"], "village": ["3"]}
+    assert "Tables with columns of their own inherit from it" in " ".join(tables["place"].notes)
+
+
 def test_leaves_out_what_is_no_table(postgres: Database) -> None:
     """Views, materialized views and foreign tables are counted in a note, system schemas not."""
     postgres.run("""

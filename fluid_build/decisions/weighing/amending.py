@@ -123,6 +123,7 @@ def _reading(decision: TextType, evidence: DecisionEvidence) -> ColumnChange:
             update={
                 "measured_type": measured,
                 "reversible": bool(evidence.reversible),
+                "reading_decided": decision.by == "person" and measured is not None,
                 "notes": notes,
                 **outdated,
             }

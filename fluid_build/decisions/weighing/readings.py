@@ -10,19 +10,23 @@ from fluid_build.decisions.weighing.claims import Claims, not_measured, query_fi
 from fluid_build.decisions.weighing.names import label
 from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.column_stats import kind_of
-from fluid_build.profiling.measured_types import (
-    LEADING_ZERO,
-    TYPE_PATTERNS,
-    date_sql,
-    spelled_sql,
-)
+from fluid_build.profiling.measured_types import TYPE_PATTERNS, date_sql, spelled_sql
 from fluid_build.profiling.profile import ColumnProfile
+from fluid_build.sources.canonical_text import canonical_text, canonical_value
 from fluid_build.sources.conventions import (
     DECIMAL_COMMA,
+    DECIMAL_MARKS,
     DECIMAL_POINT,
-    DecimalMark,
     follows_mark,
     with_decimal_point,
+)
+from fluid_build.sources.exact_numbers import (
+    CODE,
+    EXACT_DIGITS,
+    NUMBER,
+    exact_type,
+    facts_sql,
+    read_facts,
 )
 from fluid_build.sources.sql import literal, quote
 from fluid_build.text import counted
@@ -30,22 +34,49 @@ from fluid_build.text import counted
 _DATE_FORMAT = re.compile(r"(?:%[YymdbBjHIMSp]|[-./ ,:]){1,24}")
 """Directives that every target understands, and the marks between them. ``fluid test`` finds such a
 format in the contract."""
+_WHOLE = ("BIGINT", "HUGEINT")
 _YEAR = re.compile(r"%[Yy]")
 _TIME = re.compile(r"%[HIMSp]")
-_PATTERNS = {type_: pattern.pattern for type_, pattern in TYPE_PATTERNS}
+_PATTERNS = {
+    type_: pattern.pattern for type_, pattern in TYPE_PATTERNS if type_ in ("DATE", "TIMESTAMP")
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A way to read text: the type as a profile writes it, and SQL for one value.
-
-    ``value`` is null where the text can't be read so. ``spelled`` writes the value as text again,
-    and is None where that can't restore the text.
-    """
+    """A way to read text: the type as a profile writes it, such as ``DOUBLE (decimal comma)``."""
 
     type: str
-    value: str
-    spelled: str | None = None
+
+    @property
+    def spelling(self) -> str:
+        """The format of a date, or the mark of decimals; "" where a cast knows it."""
+        return self.type.partition(" (")[2].removesuffix(")")
+
+    def value(self, text: str) -> str:
+        """Return SQL for a value, null where it can't be read so, or wouldn't come back."""
+        bare = self.type.partition(" (")[0]
+        mark = DECIMAL_MARKS.get(self.spelling)
+        trimmed = f"trim({text})"
+        if mark is not None:
+            trimmed, fits = with_decimal_point(trimmed, mark), follows_mark(trimmed, mark)
+        elif self.spelling:
+            fits = f"{text} IS NOT NULL"
+        elif bare in _PATTERNS:
+            fits = f"regexp_matches({text}, {literal(_PATTERNS[bare])})"
+        else:
+            fits = f"regexp_full_match({trimmed}, {literal(NUMBER)})"
+        is_date = self.spelling and mark is None
+        read = date_sql(text, self.spelling) if is_date else f"TRY_CAST({trimmed} AS {bare})"
+        said = canonical_text(bare, self.spelling, text)
+        comes_back = f"({said}) = ({canonical_value(bare, self.spelling, read)})"
+        return f"CASE WHEN {fits} AND {comes_back} THEN {read} END"
+
+    def spelled(self, text: str) -> str:
+        """Return SQL that writes a value as text again, null where that can't restore the text."""
+        return (
+            "NULL" if self.spelling in DECIMAL_MARKS else spelled_sql(self.type, self.value(text))
+        )
 
 
 def weigh_reading(claims: Claims, decision: TextType) -> Verdict:
@@ -113,13 +144,13 @@ def _measure(
     """Yield the figures of each way to read a column, the simplest first."""
     table = claims.tables[decision.table]
     text = _text(quote(table.aliases[column.name]), column)
-    for reading in _readings(decision, text):
+    named = _text(quote(column.name), column)
+    for reading in _readings(claims, decision, text):
         misfit = _misfit(decision, reading, text)
-        spelled = "FALSE" if reading.spelled is None else f"({reading.spelled}) = {text}"
         rows, distinct, violations, same = query_figures(
             claims,
             f"SELECT count({text}), count(DISTINCT {text}), count(*) FILTER (WHERE {misfit}),"
-            f" count(*) FILTER (WHERE {spelled}) FROM {table.relation}",
+            f" count(*) FILTER (WHERE ({reading.spelled(text)}) = {text}) FROM {table.relation}",
         )
         yield DecisionEvidence(
             rows=rows,
@@ -128,7 +159,8 @@ def _measure(
             violations=violations,
             measured_type=reading.type,
             reversible=same == rows and not violations,
-            sql=_misfits_sql(decision, column, table.profile.sql, reading.type),
+            # It's DuckDB's SQL: others can't try a cast.
+            sql=f"SELECT * FROM {table.profile.sql} WHERE {_misfit(decision, reading, named)}",
         )
 
 
@@ -142,56 +174,48 @@ def _best(figures: Iterator[DecisionEvidence]) -> DecisionEvidence:
     return min(tried, key=lambda evidence: evidence.violations)
 
 
-def _misfits_sql(decision: TextType, column: ColumnProfile, table: str, type_: str) -> str:
-    """Return a query for the values that can't be read so. It's DuckDB's SQL: others can't try."""
-    text = _text(quote(column.name), column)
-    reading = next(each for each in _readings(decision, text) if each.type == type_)
-    return f"SELECT * FROM {table} WHERE {_misfit(decision, reading, text)}"
-
-
 def _text(name: str, column: ColumnProfile) -> str:
     return name if kind_of(column.type) == "text" else f"CAST({name} AS VARCHAR)"
 
 
 def _misfit(decision: TextType, reading: _Reading, text: str) -> str:
     """Return SQL for whether a value can't be read so."""
-    misfit = f"{text} IS NOT NULL AND ({reading.value}) IS NULL"
+    misfit = f"{text} IS NOT NULL AND ({reading.value(text)}) IS NULL"
     if decision.by == "person" or decision.read_as != "number":
         return misfit
     # As a number, a code loses its zeros. A person may know better.
-    zeros = f"regexp_matches({text}, {literal(LEADING_ZERO.pattern)})"
-    return f"{misfit} OR ({text} IS NOT NULL AND {zeros})"
+    is_code = f"regexp_full_match(trim({text}), {literal(CODE)})"
+    return f"{misfit} OR ({text} IS NOT NULL AND {is_code})"
 
 
-def _readings(decision: TextType, text: str) -> Sequence[_Reading]:
+def _readings(claims: Claims, decision: TextType, text: str) -> Sequence[_Reading]:
     if decision.read_as == "number":
-        return _number_readings(decision, text)
+        plain = _number_reading(claims, decision, text, "")
+        if decision.decimal is None:
+            return (plain,)
+        if decision.decimal == "point":
+            return plain, _number_reading(claims, decision, text, DECIMAL_POINT)
+        marked = _number_reading(claims, decision, text, DECIMAL_COMMA)
+        return (plain, marked) if plain.type in _WHOLE else (marked,)
     type_ = "DATE" if decision.read_as == "date" else "TIMESTAMP"
-    if decision.date_format is None:
-        return (_patterned(type_, text),)
-    spelled_type = f"{type_} ({decision.date_format})"
-    value = date_sql(text, decision.date_format)
-    return (_Reading(spelled_type, value, spelled_sql(spelled_type, value)),)
+    return (_Reading(f"{type_} ({decision.date_format})" if decision.date_format else type_),)
 
 
-def _number_readings(decision: TextType, text: str) -> Sequence[_Reading]:
-    """Return whole numbers before numbers with decimals, and these before grouped ones."""
-    whole, decimals = _patterned("BIGINT", text), _patterned("DOUBLE", text)
-    if decision.decimal == "comma":
-        return whole, _marked(text, ",", DECIMAL_COMMA)
-    if decision.decimal == "point":
-        return whole, decimals, _marked(text, ".", DECIMAL_POINT)
-    return whole, decimals
-
-
-def _patterned(type_: str, text: str) -> _Reading:
-    """Return a reading by a cast, of text that looks like the type: casts round and cut."""
-    fits = f"regexp_matches({text}, {literal(_PATTERNS[type_])})"
-    value = f"CASE WHEN {fits} THEN TRY_CAST(trim({text}) AS {type_}) END"
-    return _Reading(type_, value, spelled_sql(type_, value))
-
-
-def _marked(text: str, mark: DecimalMark, word: str) -> _Reading:
-    trimmed = f"trim({text})"
-    value = f"TRY_CAST({with_decimal_point(trimmed, mark)} AS DOUBLE)"
-    return _Reading(f"DOUBLE ({word})", f"CASE WHEN {follows_mark(trimmed, mark)} THEN {value} END")
+def _number_reading(claims: Claims, decision: TextType, text: str, spelling: str) -> _Reading:
+    """Return the reading that keeps the digits of all numbers of a column in that spelling."""
+    number = f"trim({text})"
+    if spelling:
+        number = with_decimal_point(number, DECIMAL_MARKS[spelling])
+    row = claims.connection.execute(
+        f"SELECT {', '.join(facts_sql('number'))} FROM (SELECT {number} AS number"
+        f" FROM {claims.tables[decision.table].relation})"
+        f" WHERE regexp_full_match(number, {literal(NUMBER)})"
+    ).fetchone()
+    assert row is not None, "an aggregate without groups always gives a row"
+    facts = read_facts(row)
+    type_ = exact_type(facts) or "DOUBLE"
+    if not spelling:
+        return _Reading(type_)
+    # Who names the mark of decimals expects some, though none may have come yet.
+    is_short = type_ == "BIGINT" and facts.digits <= EXACT_DIGITS
+    return _Reading(f"{'DOUBLE' if is_short else type_} ({spelling})")

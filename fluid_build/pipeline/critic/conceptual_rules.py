@@ -49,11 +49,13 @@ def check_broken_relationships(logical: object) -> Iterator[CriticFinding]:
 
 
 def check_broken_keys(logical: object) -> Iterator[CriticFinding]:
-    """Find declared keys that rows of the source break."""
+    """Find declared keys that rows of the source break; a null breaks none but a primary key."""
     for entity in parts(logical, "conceptual", "entities"):
         for key in parts(entity, "keys"):
-            broken = number(key, "evidence", "violations") + number(key, "evidence", "nulls")
-            if text(key, "kind") != "candidate" and broken:
+            kind = text(key, "kind")
+            nulls = number(key, "evidence", "nulls") if kind == "primary" else 0
+            broken = number(key, "evidence", "violations") + nulls
+            if kind != "candidate" and broken:
                 columns = ", ".join(texts(key, "attributes"))
                 yield _conceptual_finding(
                     "warning",

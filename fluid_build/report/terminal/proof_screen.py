@@ -210,6 +210,8 @@ def _loss_summary(table: TableProof) -> str:
         parts.append(f"{counted(table.unexpected, 'row')} unexpected")
     if table.type_differences:
         parts.append(f"{counted(len(table.type_differences), 'type')} changed")
+    if table.misread:
+        parts.append(f"codes read as values in {', '.join(table.misread)}")
     if table.text is not None and not table.text.holds:
         parts.append("differs from its files")
     if table.nested is not None and not table.nested.holds:

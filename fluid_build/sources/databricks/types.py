@@ -8,6 +8,11 @@ _PLAIN = (
     "varchar", "char", "binary", "date", "timestamp", "timestamp_ntz",
 )  # fmt: skip
 _TEMPORAL = ("date", "timestamp", "timestamp_ntz")
+_JSON_OPTIONS = (
+    "'ignoreNullFields', 'false', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSSXXX',"
+    " 'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS'"
+)
+"""Without them, fields that are null are left out, and moments end with their milliseconds."""
 _NESTED = ("array", "map", "struct")
 
 
@@ -21,8 +26,7 @@ class DatabricksDialect(NeverAttached):
         if base in _PLAIN and not (careful and base in _TEMPORAL):
             return ColumnRequest(name)
         if base in _NESTED:
-            # Fields that are null would be left out without the option.
-            expression = f"to_json({name}, map('ignoreNullFields', 'false'))"
+            expression = f"to_json({name}, map({_JSON_OPTIONS}))"
             return ColumnRequest(expression, "as is" if careful else "json")
         if base == "variant":
             return ColumnRequest(f"to_json({name})", "as is" if careful else "json")

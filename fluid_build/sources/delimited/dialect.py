@@ -43,7 +43,8 @@ class Dialect:
 
     ``preamble`` is how many lines stand before the header (or the data, if ``header`` is False);
     ``declared`` says that the first of them, such as ``sep=;``, names the delimiter, and ``groups``
-    how many of the last of them are part of the header.
+    how many of the last of them are part of the header. ``unheaded`` columns, the last ones, have
+    no cell in the header at all.
     """
 
     delimiter: str
@@ -53,6 +54,7 @@ class Dialect:
     names: tuple[str, ...]
     declared: bool = False
     groups: int = 0
+    unheaded: int = 0
 
 
 def sniff(sample: str, *, complete: bool) -> Dialect | None:
@@ -203,7 +205,16 @@ def _with_header(
     # Lines before the table are counted as lines, blank ones included.
     above = records[: start.titles + start.rows - 1]
     lines = sum(max(1, sum(field.count("\n") for field in row) + 1) for row in above)
-    return Dialect(delimiter, escape, start.header, lines, start.names, groups=start.rows - 1)
+    headed = len(records[start.titles + start.rows - 1]) if start.header else width
+    return Dialect(
+        delimiter,
+        escape,
+        start.header,
+        lines,
+        start.names,
+        groups=start.rows - 1,
+        unheaded=max(0, width - headed),
+    )
 
 
 @dataclass(frozen=True, slots=True)

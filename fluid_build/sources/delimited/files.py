@@ -7,7 +7,7 @@ and typed afterwards.
 
 import csv
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,6 +95,8 @@ def stage_csv(
         connection, _Staging(present, names, files, folder), relation, answers
     )
     blank = _blank_columns(present, verdicts)
+    filled = {key[0] for key in verdicts.keys() - blank}
+    notes += _notes_on_shifted(connection, relation, present, filled)
     if blank:
         notes.append(f"{counted(len(blank), 'column')} without a name and values left out.")
     for _, alias in blank:
@@ -166,6 +168,44 @@ def _blank_columns(
     unnamed = _unnamed(files)
     blank = {key for key, verdict in verdicts.items() if verdict.is_blank and key[0] in unnamed}
     return blank if len(blank) < len(verdicts) else set()
+
+
+_ALMOST_ALL = 0.9
+"""Where so many rows have values without a name, hardly any shows which values the names are of."""
+
+
+def _notes_on_shifted(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    files: Sequence[Readable],
+    filled: Set[str],
+) -> Iterator[str]:
+    """Yield notes on rows with more values than a header has names, as 1,50 between commas makes.
+
+    ``filled`` are the columns with values. Raises ValueError where almost all rows have more:
+    nobody can tell which name is of which value then.
+    """
+    for file in files:
+        names = own_names(file.dialect)
+        headed = len(names) - file.dialect.unheaded
+        shifted = [name for name in names[headed:] if name in filled]
+        if not shifted:
+            continue
+        condition = " OR ".join(f"{quote(name)} IS NOT NULL" for name in shifted)
+        figures = connection.execute(
+            f"SELECT count(*) FILTER ({condition}), count(*) FROM {relation}"
+        ).fetchone()
+        longer, rows = figures or (0, 0)
+        what = (
+            f"The header of {file.source.name} has {counted(headed, 'name')}, but {longer:,} of"
+            f" {counted(rows, 'row')} have more values"
+        )
+        if longer >= _ALMOST_ALL * rows:
+            raise ValueError(
+                f"{what}, the first in line {file.dialect.preamble + 2} or below. Put values that"
+                " contain the delimiter in quotes, or name every column."
+            )
+        yield f"{what}: these may be under wrong names. The others are in {listed(shifted)}."
 
 
 def _holds_text(connection: duckdb.DuckDBPyConnection, target: Target, column: str) -> bool:

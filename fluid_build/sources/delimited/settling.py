@@ -1,5 +1,6 @@
 """What in a file settles how its numbers and dates are read: a value, or how many of them."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import duckdb
@@ -18,9 +19,17 @@ _CLEARLY = 9
 amounts do. A few 1.5 among 654.159 are as likely to be mistyped."""
 
 
+_NAME = re.compile(r"[^\W\d_]+[\s,.'-]+[^\W\d_]|[^\W\d_a-z][^\W\d_A-Z]{2,}")
+"""Words, or one with a capital letter: they may name a person. ``n/a`` and ``unknown`` don't."""
+
+
 def may_be_quoted(value: str) -> bool:
-    """Return whether a value is no part of a phone number, a date of birth or an address."""
-    return presentable(value) and sum(map(str.isdigit, value)) <= _MOST_DIGITS_QUOTED
+    """Return whether a value is no name, and no part of a phone number, birth date or address.
+
+    What a column holds isn't known yet where its text is read, so that its values have to tell.
+    """
+    is_short = sum(map(str.isdigit, value)) <= _MOST_DIGITS_QUOTED
+    return is_short and _NAME.search(value) is None and presentable(value)
 
 
 def outvoted_columns(

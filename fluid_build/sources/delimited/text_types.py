@@ -33,6 +33,7 @@ from fluid_build.sources.text_classes import (
     TEXT,
     class_sql,
     filled,
+    values_of,
 )
 from fluid_build.text import clip, counted
 
@@ -111,6 +112,10 @@ class Guess:
             f"WHEN {test.replace(attempt, attempted) if self._is_cast else test} THEN {read}"
             for test in reversed(tests)
         )
+        if self.reading.written:
+            arms = f"WHEN NOT ({self.reading.written}) THEN {otherwise} {arms}"
+        if self.reading.usual:
+            arms = f"WHEN {self.reading.usual} THEN {read} {arms}"
         return filled(f"CASE WHEN {{c}} IS NULL THEN NULL {arms} ELSE {otherwise} END", column)
 
     @property
@@ -178,7 +183,7 @@ def infer(
         all_masks = _with_numbers_in_text(connection, relation, texts, all_masks)
         decisions = decide(all_masks, answers, outvoted)
     named = find_named_months(
-        connection, relation, [name for name in open_ if masks[name] & ~NULL_WORD == TEXT]
+        connection, relation, [name for name in open_ if values_of(masks[name]) == TEXT]
     )
     decisions = [
         Decision(named[name]) if name in named else decision
@@ -310,9 +315,10 @@ def _misfitting(
 
 def _fits(reading: Reading, column: str) -> str:
     """Return the test for a value of any class that a reading takes; ``column`` is SQL."""
-    return " OR ".join(
+    tests = " OR ".join(
         filled(class_.test, column) for class_ in CLASSES.values() if class_.bit & reading.classes
     )
+    return f"({tests}) AND {filled(reading.written, column)}" if reading.written else tests
 
 
 def _verdict(
@@ -368,8 +374,8 @@ def _note_on_text(
     connection: duckdb.DuckDBPyConnection, relation: str, name: str, mask: int
 ) -> str:
     """Return a sentence on the few values that keep a column from having a type."""
-    values = mask & ~NULL_WORD
-    reading = decide_alone(values & ~TEXT).reading
+    values = values_of(mask)
+    reading = decide_alone(mask & ~NULL_WORD & ~TEXT).reading
     if not values & TEXT or reading is None:
         return ""
     start = _odd_values(connection, f"(FROM {relation} LIMIT {_SAMPLE_ROWS[1]})", name)

@@ -1,10 +1,12 @@
 """What a PostgreSQL database declares, read from pg_catalog (versions 13 and later)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from fluid_build.sources.server_staging import ServerColumn, ServerTable
+from fluid_build.text import counted
 
 Rows: TypeAlias = Sequence[tuple[object, ...]]
 Query: TypeAlias = Callable[[str], Rows]
@@ -120,9 +122,10 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
                c.reltuples::bigint AS tuples,
                pg_catalog.obj_description(c.oid, 'pg_class')::text AS comment
         {relations} ORDER BY 2, lower(c.relname), 3""")
+    inheritance = _inheritance(query)
     tables = []
     for oid, schema, name, size, readable, row_security, kind, partitioned, tuples, comment in rows:
-        if schema not in schemas:
+        if schema not in schemas or oid in inheritance.partitions:
             continue
         tables.append(
             CatalogTable(
@@ -135,13 +138,70 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
                 primary_key=primary.get(oid, ()),
                 unique_keys=unique.get(oid, ()),
                 foreign_keys=foreign.get(oid, ()),
-                notes=tuple(_notes(str(kind), row_security=bool(row_security))),
+                notes=(
+                    *_notes(str(kind), row_security=bool(row_security)),
+                    *inheritance.notes(int(str(oid))),
+                ),
                 rows=_row_estimate(partitioned, tuples),
                 is_estimate=True,
                 is_view=kind == "v",
+                rows_of_children=oid not in inheritance.parents,
             )
         )
     return tables
+
+
+@dataclass(frozen=True, slots=True)
+class _Inheritance:
+    """Tables that inherit from others, by their oids: what partitions were before version 10.
+
+    ``partitions`` have the columns of the one table that they inherit from, so that its rows are
+    theirs as well; ``wholes`` are such tables, with the number of their partitions. ``parents``
+    are read without the rows of their children, which have columns of their own.
+    """
+
+    partitions: frozenset[int]
+    wholes: Mapping[int, int]
+    parents: frozenset[int]
+
+    def notes(self, oid: int) -> Iterator[str]:
+        """Yield what a user must know of a table's rows."""
+        if oid in self.wholes:
+            children = counted(self.wholes[oid], "table")
+            yield f"The rows of {children} that inherit from it are among its own."
+        if oid in self.parents:
+            yield (
+                "Tables with columns of their own inherit from it: their rows are in these tables,"
+                " and not in this one."
+            )
+
+
+def _inheritance(query: Query) -> _Inheritance:
+    rows = query("""
+        SELECT i.inhparent::bigint AS parent, i.inhrelid::bigint AS child,
+               (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.inhparent
+                AND a.attnum > 0 AND NOT a.attisdropped)
+               = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.inhrelid
+                  AND a.attnum > 0 AND NOT a.attisdropped) AS same
+        FROM pg_catalog.pg_inherits i
+        JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+        WHERE NOT c.relispartition AND c.relkind IN ('r', 'f')""")
+    children: dict[int, list[int]] = {}
+    for parent, child, _ in rows:
+        children.setdefault(int(str(parent)), []).append(int(str(child)))
+    parents_of = Counter(int(str(child)) for _, child, _ in rows)
+    plain = {
+        int(str(child)) for _, child, same in rows if same and parents_of[int(str(child))] == 1
+    }
+
+    def below(oid: int) -> set[int]:
+        own = set(children.get(oid, ()))
+        return own.union(*map(below, own))
+
+    tops = children.keys() - parents_of.keys()
+    wholes = {top: len(below(top)) for top in tops if below(top) <= plain}
+    partitions = frozenset(child for top in wholes for child in below(top))
+    return _Inheritance(partitions, wholes, frozenset(children.keys() - wholes.keys() - partitions))
 
 
 def _notes(kind: str, *, row_security: bool) -> Iterator[str]:

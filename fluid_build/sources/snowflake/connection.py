@@ -24,10 +24,9 @@ SHAPE = "snowflake://CONNECTION/DATABASE or snowflake://USER@ACCOUNT/DATABASE/SC
 APPLICATION = "FluidForge"
 QUERY_TAG = "fluid-forge"
 _LOGIN_SECONDS = 30
-_NETWORK_SECONDS = 300
-"""How long a request is tried again; the connector's own default is for ever."""
 _STATEMENT_SECONDS = 3600
-"""Snowflake's own default is two days, which nobody waits for."""
+"""Snowflake's own default is two days, which nobody waits for. The connector cancels a statement
+that takes longer than its network timeout, so that this one has to be longer."""
 
 # https://docs.snowflake.com/en/developer-guide/snowflake-cli/connecting/configure-connections
 _ENVIRONMENT = {
@@ -175,7 +174,7 @@ def connect(place: SnowflakePlace) -> "SnowflakeConnection":
             # Without it the connector turns a NUMBER with a scale into a double.
             arrow_number_to_decimal=True,
             login_timeout=_LOGIN_SECONDS,
-            network_timeout=_NETWORK_SECONDS,
+            network_timeout=_STATEMENT_SECONDS + _LOGIN_SECONDS,
             session_parameters={
                 "QUERY_TAG": QUERY_TAG,
                 "TIMEZONE": "UTC",

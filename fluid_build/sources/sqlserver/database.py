@@ -63,6 +63,8 @@ def open_sqlserver(dsn: str, options: OpenOptions) -> OpenSource:
             query = querying(client)
             if allows_snapshots(query):
                 _run(client, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT")
+                # Without a transaction, each SELECT would have a moment of its own.
+                _run(client, "BEGIN TRANSACTION")
             catalog = ServerCatalog(
                 database_name(query),
                 read_tables(query, views=options.views),

@@ -160,19 +160,32 @@ class Renaming(ModelPart):
     reason: str
 
 
+class ValueColumn(ModelPart):
+    """A column of text of which a model keeps the value and not the spelling (``1.50``).
+
+    ``type`` is DuckDB's name of the value's type, and ``spelling`` how its text is read, as
+    ``Conversion`` has it. ``decided`` says that a person reads it so.
+    """
+
+    name: str
+    type: str
+    spelling: str = ""
+    decided: bool = False
+
+
 class Rebuild(ModelPart):
     """A query that rebuilds a source table from builds alone: same names, types and rows.
 
-    ``original`` selects the same from ``source.<source>``. That's the table itself, except for the
-    columns ``by_value``, of which the model keeps the value and not the spelling (a number in text,
-    ``1.50``): there both sides select the value.
+    ``original`` selects the same from ``source.<source>``. In the columns ``by_value``, it has the
+    text and the rebuilt one the value; what the text says is compared with what the value says
+    (``canonical_text``).
     """
 
     table: str
     source: str
     sql: str
     original: str
-    by_value: tuple[str, ...] = ()
+    by_value: tuple[ValueColumn, ...] = ()
 
 
 class UnstatedPromise(ModelPart):

@@ -11,7 +11,7 @@ from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
 from fluid_build.transform.plan.evidence_tests import evidence_tests
 from fluid_build.transform.plan.relied_keys import ReliedKey
 from fluid_build.transform.plan.sql_layout import query
-from fluid_build.transform.plan.staging import by_value, is_by_value, original, restored
+from fluid_build.transform.plan.staging import by_value, original, restored, value_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class FlatPlan:
                 sql="SELECT\n"
                 + restored(entity, by_value, self.names.columns[entity.name])
                 + f"\nFROM model.{self.names.table(entity.name)}",
-                original=original(entity, self.names, by_value),
-                by_value=tuple(a.name for a in entity.attributes if is_by_value(a, by_value)),
+                original=original(entity, self.names),
+                by_value=value_columns(entity, by_value),
             )
             for entity in self.conceptual.entities
         )

@@ -12,7 +12,7 @@ from fluid_build.modeling.types import is_number, type_name
 from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource
+from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, ValueColumn
 from fluid_build.transform.plan.sql_layout import query, select_list
 
 Keeps = Callable[[Attribute], Conversion | None]
@@ -72,25 +72,24 @@ def restored(entity: Entity, keeps: Keeps, expressions: Mapping[str, str]) -> st
     )
 
 
-def original(entity: Entity, names: SqlNames, keeps: Keeps) -> str:
-    """Return the source table as ``restored`` restores it."""
-    return query(
-        [
-            (_compared(quote(alias), attribute, keeps), quote(alias))
-            for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
-        ],
-        f"source.{names.source(entity.name)}",
+def original(entity: Entity, names: SqlNames) -> str:
+    """Return the query for a source table that ``restored`` is compared with."""
+    columns = [(quote(alias), quote(alias)) for alias in aliases(entity)]
+    return query(columns, f"source.{names.source(entity.name)}")
+
+
+def value_columns(entity: Entity, keeps: Keeps) -> tuple[ValueColumn, ...]:
+    """Return the columns of which a technique keeps the value and not the spelling."""
+    return tuple(
+        ValueColumn(
+            name=alias,
+            type=conversion.to_type,
+            spelling=conversion.format,
+            decided=conversion.decided,
+        )
+        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+        if (conversion := keeps(attribute)) is not None and not conversion.reversible
     )
-
-
-def is_by_value(attribute: Attribute, keeps: Keeps) -> bool:
-    """Whether a technique keeps the value of an attribute and not its spelling."""
-    conversion = keeps(attribute)
-    return conversion is not None and not conversion.reversible
-
-
-def _compared(column: str, attribute: Attribute, keeps: Keeps) -> str:
-    return _reading(column, attribute, keeps) if is_by_value(attribute, keeps) else column
 
 
 def spelled_again(attribute: Attribute, keeps: Keeps, expression: str) -> str:

@@ -4,7 +4,7 @@ Where a technique can rebuild a source table, the two are compared row by row (`
 where it can't, their figures are. A table without rows is compared too, but proves nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,9 +18,17 @@ from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.canonical_text import canonical_text, canonical_value
+from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import staged_where_needed
 from fluid_build.text import listed_up_to
-from fluid_build.transform.plan.elements import Check, PlanSource, Rebuild, TransformPlan
+from fluid_build.transform.plan.elements import (
+    Check,
+    PlanSource,
+    Rebuild,
+    TransformPlan,
+    ValueColumn,
+)
 from fluid_build.transform.plan.execution import Built, built
 from fluid_build.transform.plan.parallel_sessions import in_sessions, small
 from fluid_build.transform.plan.techniques import checks, rebuilds
@@ -29,7 +37,14 @@ from fluid_build.transform.proof.differing_rows import DifferingRow, differing_r
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_columns
 from fluid_build.transform.proof.nested_documents import NestedProof, prove_nested
-from fluid_build.transform.proof.row_comparison import Columns, between, count, describe
+from fluid_build.transform.proof.row_comparison import (
+    Columns,
+    RowComparison,
+    between,
+    count,
+    describe,
+)
+from fluid_build.transform.proof.text_readings import misread_columns
 
 Verdict = Literal["proven", "holds in the sample", "lost", "not proven"]
 TableVerdict = Literal["proven", "empty", "lost", "not compared"]
@@ -52,7 +67,8 @@ class TableProof(ModelPart):
     ``missing`` rows are in the source and weren't rebuilt, ``unexpected`` ones the other way round;
     a row that's there twice and was rebuilt once is missing once. Where a table is proven by its
     figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are None. ``empty`` means
-    that both sides were compared and have no row. ``text`` compares a table that was read from
+    that both sides were compared and have no row. ``misread`` are columns of codes that were read
+    as numbers or truths. ``text`` compares a table that was read from
     delimited text with its files, ``nested`` the nested documents that a table was split from with
     what the tables have of them.
     """
@@ -66,6 +82,7 @@ class TableProof(ModelPart):
     types_equal: bool | None = None
     type_differences: tuple[TypeDifference, ...] = ()
     by_value: tuple[str, ...] = ()
+    misread: tuple[str, ...] = ()
     checks: tuple[FigureProof, ...] = ()
     differing: tuple[DifferingRow, ...] = ()
     text: TextProof | None = None
@@ -121,7 +138,7 @@ def build_and_prove(
         with built(source, plan, on_progress=on_progress) as database:
             return prove(database, model, on_progress=on_progress)
 
-    return limited_to_samples(source, _with_reading(source, staged_where_needed(source, work)))
+    return limited_to_samples(source, with_reading(source, staged_where_needed(source, work)))
 
 
 def limited_to_samples(source: Source, proof: Proof) -> Proof:
@@ -139,8 +156,11 @@ def limited_to_samples(source: Source, proof: Proof) -> Proof:
     )
 
 
-def _with_reading(source: Source, proof: Proof) -> Proof:
-    """Return a proof with tables also compared with the files or documents they were read from."""
+def with_reading(source: Source, proof: Proof) -> Proof:
+    """Return a proof with tables also compared with the files or documents they were read from.
+
+    Raises SourceChangedError where these can't be read again.
+    """
     tables = {table.name: table for table in source.tables}
     proven_tables = [_with_origin(source, tables[table.table], table) for table in proof.tables]
     verdict, reason = _judged(proven_tables)
@@ -291,12 +311,13 @@ def _rebuilt(
     source_columns = describe(connection, f"SELECT * FROM source.{proof.id}")
     original = describe(connection, rebuild.original)
     columns = describe(connection, rebuild.sql)
-    types = tuple(_type_differences(source_columns, original, columns, rebuild.by_value))
-    comparison = between(rebuild.original, original, rebuild.sql, columns)
+    types = tuple(_type_differences(source_columns, columns, rebuild.by_value))
+    comparison = _comparison(rebuild, original, columns)
     counts = count(connection, comparison)
     # Rows of the source that the comparison didn't read count as missing.
     unread = max(0, proof.rows - counts.original)
-    equal = not (types or counts.missing or counts.unexpected or unread)
+    misread = misread_columns(connection, rebuild.original, rebuild.by_value)
+    equal = not (types or counts.missing or counts.unexpected or unread or misread)
     return proof.model_copy(
         update={
             "rebuilt": counts.rebuilt,
@@ -304,7 +325,8 @@ def _rebuilt(
             "unexpected": counts.unexpected,
             "types_equal": not types,
             "type_differences": types,
-            "by_value": rebuild.by_value,
+            "by_value": tuple(column.name for column in rebuild.by_value),
+            "misread": misread,
             "differing": ()
             if not (counts.missing or counts.unexpected)
             else differing_rows(connection, comparison, hidden.of_table(proof.table)),
@@ -313,13 +335,41 @@ def _rebuilt(
     )
 
 
+def _comparison(rebuild: Rebuild, original: Columns, rebuilt: Columns) -> RowComparison:
+    """Return the comparison of a table with what was rebuilt, values with what their text says."""
+    if not rebuild.by_value:
+        return between(rebuild.original, original, rebuild.sql, rebuilt)
+    said = ((c, canonical_text(c.type, c.spelling, _as_text(c))) for c in rebuild.by_value)
+    kept = ((c, canonical_value(c.type, c.spelling, quote(c.name))) for c in rebuild.by_value)
+    names = {column.name for column in rebuild.by_value}
+    return between(
+        _replaced(rebuild.original, said),
+        _as_texts(original, names),
+        _replaced(rebuild.sql, kept),
+        _as_texts(rebuilt, names),
+    )
+
+
+def _as_text(column: ValueColumn) -> str:
+    return f"CAST({quote(column.name)} AS VARCHAR)"
+
+
+def _replaced(sql: str, expressions: Iterable[tuple[ValueColumn, str]]) -> str:
+    replaced = ", ".join(f"{value} AS {quote(column.name)}" for column, value in expressions)
+    return f"SELECT * REPLACE ({replaced}) FROM ({sql}\n)"
+
+
+def _as_texts(columns: Columns, names: Collection[str]) -> Columns:
+    return tuple((name, "VARCHAR" if name in names else type_) for name, type_ in columns)
+
+
 def _type_differences(
-    source: Columns, original: Columns, rebuilt: Columns, by_value: Sequence[str]
+    source: Columns, rebuilt: Columns, by_value: Sequence[ValueColumn]
 ) -> Iterator[TypeDifference]:
     """Return the differences in DESCRIBE. A column kept by value has the type of its value."""
-    values = dict(original)
+    values = {column.name: column.type for column in by_value}
     for ours, theirs in zip_longest(source, rebuilt):
-        if ours is not None and ours[0] in by_value and ours[0] in values:
+        if ours is not None and ours[0] in values:
             ours = (ours[0], values[ours[0]])
         if ours == theirs:
             continue

@@ -27,7 +27,7 @@ from fluid_build.transform.dbt.built_database import built_by_dbt
 from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built, built
-from fluid_build.transform.proof.proof import Proof, limited_to_samples, prove
+from fluid_build.transform.proof.proof import Proof, limited_to_samples, prove, with_reading
 
 _EXPECTED = "expected"
 _COPIED = "copied"
@@ -91,8 +91,8 @@ def prove_warehouse(
             return WarehouseProof(chosen, None, faults)
         with built_by_dbt(source, plan, file, schema=within) as warehouse:
             proof = prove(warehouse, model, on_progress=on_progress)
-            proof = limited_to_samples(source, proof)
             load_date = _last_load(warehouse, model)
+        proof = limited_to_samples(source, with_reading(source, proof))
         lacking: tuple[Lacking, ...] = ()
         if proof.verdict == "lost":
             lacking = _lacking(source, plan, file, within, load_date, on_progress)

@@ -57,7 +57,7 @@ def _about_rebuild(rebuild: Rebuild) -> Iterator[str]:
     yield "Run it on the database that was built. Nothing is lost if this query returns the same"
     yield "rows as the source table: EXCEPT ALL both ways returns no row."
     if rebuild.by_value:
-        columns = ", ".join(map(_named, rebuild.by_value))
+        columns = ", ".join(_named(column.name) for column in rebuild.by_value)
         yield f"Compared by value, not by original text, in the columns {columns}."
 
 

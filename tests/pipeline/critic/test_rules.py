@@ -163,6 +163,16 @@ def test_declared_key_that_rows_break_is_found_with_their_number() -> None:
     ]
 
 
+@pytest.mark.parametrize(("kind", "found"), [("declared", 0), ("primary", 1)])
+def test_a_null_breaks_a_primary_key_and_no_unique_one(kind: str, found: int) -> None:
+    """UNIQUE allows any number of nulls, on every server."""
+    evidence = part(violations=0, nulls=20)
+    key = part(kind=kind, attributes=["email"], origin="declared", evidence=evidence)
+    conceptual = part(entities=entities("t", keys=[key]))
+    said = [text for _, text in messages(logical(conceptual=conceptual)) if "break" in text]
+    assert len(said) == found
+
+
 def test_key_measured_on_few_rows_is_mentioned() -> None:
     key = part(kind="primary", attributes=["a"], origin="measured")
     (finding,) = logical(conceptual=part(entities=entities("t", keys=[key], rows=7)))

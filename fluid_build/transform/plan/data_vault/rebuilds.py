@@ -31,7 +31,7 @@ def vault_rebuilds(sources: VaultSources) -> tuple[Rebuild, ...]:
             table=entity.name,
             source=sources.names.source(entity.name),
             sql=_rebuilt(sources, entity),
-            original=original(entity, sources.names, by_spelling),
+            original=original(entity, sources.names),
         )
         for entity in sources.conceptual.entities
     )
@@ -53,11 +53,15 @@ def _rebuilt(sources: VaultSources, entity: Entity) -> str:
 
 @dataclass
 class _Query:
-    """A query as it grows: what it reads, and the SQL of each attribute that it restores."""
+    """A query as it grows: what it reads, and the SQL of each attribute that it restores.
+
+    ``partial`` are attributes of which some rows have the value in one reference, some in another.
+    """
 
     sources: VaultSources
     clauses: list[str] = field(default_factory=list)
     expressions: dict[str, str] = field(default_factory=dict)
+    partial: dict[str, list[str]] = field(default_factory=dict)
 
     def read_codes(self, table: ReferenceTable) -> None:
         """Read a code list."""
@@ -94,8 +98,11 @@ class _Query:
             self._read_link(link)
         else:
             self._read_hub(via, f"current_rows.{via.hash_key}", "own")
-            for number, link in enumerate(self.sources.links[table], start=1):
+            links = list(enumerate(self.sources.links[table], start=1))
+            # What a row always has comes first: nothing else has to be read then.
+            for number, link in sorted(links, key=lambda item: self._may_lack(item[1], via)):
                 self._read_reference(link, via, f"reference_{number}")
+            for number, link in links:
                 self._read_referred(link, via, f"referred_{number}")
 
     def _read_history(self, history: History, columns: Sequence[str], alias: str) -> None:
@@ -131,10 +138,14 @@ class _Query:
             self._read_hub(reference, f"link.{reference.hash_key}", f"hub_{number}")
 
     def _read_reference(self, link: Link, own: HubReference, alias: str) -> None:
-        """Read what an entity refers to from the current row of the link, if there is one."""
-        (reference,) = (hub for hub in link.hubs if hub.hash_key != own.hash_key)
+        """Read what an entity refers to from the current row of the link, if there is one.
+
+        A row without this reference may have the same column in another one.
+        """
+        reference = _referred_hub(link, own)
         if not self._lacks(reference):
             return
+        may_lack = self._may_lack(link, own)
         hub = self.sources.hub(reference.hub)
         parts = [(f"hub.{name}", f"key_{n}") for n, name in enumerate(self._business_key(hub), 1)]
         referred = query(
@@ -149,7 +160,24 @@ class _Query:
         )
         same = f"{alias}.{own.hash_key} = current_rows.{own.hash_key}"
         self.clauses.append(join("LEFT JOIN", nested(referred), alias, [same]))
-        self._restore(reference.columns, [f"{alias}.{name}" for _, name in parts])
+        for attribute, (_, name) in zip(reference.columns, parts, strict=True):
+            self._restore_partly(attribute, f"{alias}.{name}", may_lack=may_lack)
+
+    def _may_lack(self, link: Link, own: HubReference) -> bool:
+        """Whether a row of the link's table may be without its reference."""
+        entity = self.sources.conceptual.entity(link.table)
+        columns = _referred_hub(link, own).columns
+        return not all(entity.attribute(name).required for name in columns)
+
+    def _restore_partly(self, attribute: str, expression: str, *, may_lack: bool) -> None:
+        """Take an expression for an attribute; where it may be null, together with others."""
+        if attribute in self.partial:
+            self.partial[attribute].append(expression)
+            self.expressions[attribute] = f"COALESCE({', '.join(self.partial[attribute])})"
+        elif attribute not in self.expressions:
+            self.expressions[attribute] = expression
+            if may_lack:
+                self.partial[attribute] = [expression]
 
     def _read_referred(self, link: Link, own: HubReference, alias: str) -> None:
         """Read what a table says of the entity that it refers to, by the current row of a link."""
@@ -188,7 +216,9 @@ class _Query:
     def _lacks(self, reference: HubReference) -> bool:
         """Whether a reference restores an attribute that has no expression yet."""
         is_direct = reference.lookup is None
-        return is_direct and any(name not in self.expressions for name in reference.columns)
+        return is_direct and any(
+            name not in self.expressions or name in self.partial for name in reference.columns
+        )
 
     def _business_key(self, hub: Hub) -> tuple[str, ...]:
         return self.sources.names.columns_of(hub.entity_name, hub.business_key_columns)
@@ -201,3 +231,9 @@ class _Query:
         """Take an expression for each attribute that has none."""
         for attribute, expression in zip(attributes, expressions, strict=True):
             self.expressions.setdefault(attribute, expression)
+
+
+def _referred_hub(link: Link, own: HubReference) -> HubReference:
+    """Return the other end of a link of one reference."""
+    (reference,) = (hub for hub in link.hubs if hub.hash_key != own.hash_key)
+    return reference

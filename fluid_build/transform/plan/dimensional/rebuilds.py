@@ -30,7 +30,7 @@ from fluid_build.transform.plan.dimensional.star import (
 )
 from fluid_build.transform.plan.elements import Rebuild
 from fluid_build.transform.plan.sql_layout import conditions, join, nested, query
-from fluid_build.transform.plan.staging import by_value, is_by_value, original, restored
+from fluid_build.transform.plan.staging import by_value, original, restored, value_columns
 
 
 @dataclass(frozen=True)
@@ -219,8 +219,6 @@ def _rebuild(star: Star, entity: Entity, finder: Finder) -> Rebuild:
         table=entity.name,
         source=star.names.source(entity.name),
         sql=f"SELECT\n{columns}\n{rows.from_clause}",
-        original=original(entity, star.names, by_value),
-        by_value=tuple(
-            attribute.name for attribute in entity.attributes if is_by_value(attribute, by_value)
-        ),
+        original=original(entity, star.names),
+        by_value=value_columns(entity, by_value),
     )
