@@ -4,6 +4,7 @@ They stand far above what real data needs, and below what takes minutes or gigab
 """
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from fluid_build.errors import UsageError
@@ -45,6 +46,21 @@ class Limit:
 COLUMNS = Limit("FLUID_MAX_COLUMNS", 10_000)
 """Columns of a table in a file. Each costs several aggregates of one query; most databases stop at
 1,600 to 4,096."""
+
+MOST_NAME = 10_000
+"""Characters in a column's name. No database allows as many, but files do: the question of a survey
+is the name of its column."""
+
+
+def check_columns(names: Collection[str]) -> None:
+    """Raise ValueError where a table has too many columns, or one with too long a name."""
+    COLUMNS.check(len(names), "columns")
+    longest = max(map(len, names), default=0)
+    if longest > MOST_NAME:
+        raise ValueError(
+            f"A column's name has {longest:,} characters; the limit is {MOST_NAME:,}. Rename it."
+        )
+
 
 REMOTE_FILES = Limit("FLUID_MAX_REMOTE_FILES", 100_000)
 """Files of a remote folder: each is laid out on this machine, and takes a request of its own."""

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from fluid_build.contract.model_agreement import Disagreement
 from fluid_build.forging import MODEL_FILE
-from fluid_build.report.terminal.proof_screen import TICK, proof_section
+from fluid_build.report.terminal.proof_screen import TICK, after_a_loss, proof_section
 from fluid_build.report.terminal.screen_parts import (
     Part,
     first_line,
@@ -41,6 +41,7 @@ def verified_screen(verified: Verified) -> Iterator[Part]:
     yield _title(forged, f"{tables} · {relations} built")
     tick = TICK if _is_lossless(verified) else ""
     yield from proof_section(verified.proof, tick=tick)
+    yield from after_a_loss(verified.proof)
     if dbt is not None:
         yield from _dbt_section(dbt, tick)
     yield from _source_faults(verified.unread, verified.broken_keys)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from fluid_build.json_types import JsonObject
+from fluid_build.limits import MOST_NAME
 
 Author = Literal["person", "model"]
 Role = Literal[
@@ -21,8 +22,6 @@ STAR_ROLES: frozenset[Role] = frozenset({"fact", "dimension", "bridge", "date"})
 """Roles in a star; the others are those in a vault. A table may have one of each."""
 Additivity = Literal["additive", "semi-additive", "non-additive", "none"]
 
-_MOST_NAME = 500
-"""Characters in a name; no database that we know allows as many."""
 _MOST_TEXT = 2_000
 """Characters in a description: a long paragraph."""
 _MOST_REASON = 600
@@ -45,7 +44,7 @@ def _single_line(text: str) -> str:
     return _without_controls(text)
 
 
-SourceName = Annotated[str, Field(min_length=1, max_length=_MOST_NAME)]
+SourceName = Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
 """A name of something that exists: whatever it has in it, it's only ever looked up."""
 NewName = Annotated[
     str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")

@@ -227,9 +227,18 @@ def rewrite(path: Path, encoding: str, folder: Path) -> Path:
     return copy
 
 
-def phrase(encoding: str) -> str:
-    """Return the encoding's usual name."""
-    return _NAMES.get(encoding, encoding.upper())
+def note_on(name: str, encoding: str) -> str:
+    """Return a sentence on what a file that isn't UTF-8 was read as.
+
+    Bytes of one encoding with a byte a character can be read as any other: that is only assumed.
+    """
+    usual = _NAMES.get(encoding)
+    if usual is None:
+        return f"{name} is encoded in {encoding.upper()}."
+    return (
+        f"{name} isn't Unicode. It was read as {usual}, which nothing in it proves: if letters look"
+        " wrong, convert it to UTF-8."
+    )
 
 
 def lines_of(path: Path) -> Iterator[str]:

@@ -365,7 +365,7 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
         )
     elif files.format in BY_EXTENSION:
         table = lake_tables.stage_table(engine, files, relation, storage)
-        limits.COLUMNS.check(len(table.columns), "columns")
+        limits.check_columns([column.name for column in table.columns])
         return table
     elif files.sheet is not None:
         columns, notes, origin = stage_sheet(
@@ -376,6 +376,6 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
         columns, notes, origin = json_files.stage_json(
             engine.connection, files, relation, engine.folder
         )
-    limits.COLUMNS.check(len(columns), "columns")
+    limits.check_columns([column.name for column in columns])
     origin = replace(origin, remote=storage.remote)
     return Table(name=files.name, columns=columns, relation=relation, notes=notes, origin=origin)

@@ -21,6 +21,9 @@ from fluid_build.sources.uri import as_pattern
 _OPTIONS: Options = (
     ("maximum_object_size", str(64 * 1024 * 1024)),
     ("map_inference_threshold", "-1"),
+    # Types inside each other; what is deeper is one JSON document. Finding types without an end
+    # takes gigabytes for a file of brackets.
+    ("maximum_depth", "100"),
 )
 _SHOWN = 10
 
@@ -69,7 +72,7 @@ def stage_json(
             places.append(encodings.rewrite(path, encoding, folder))
             if encoding != "utf-8":
                 wide = encoding
-                notes.append(f"{path.name} is encoded in {encodings.phrase(encoding)}.")
+                notes.append(encodings.note_on(path.name, encoding))
         else:
             places.append(path)
     if not places:

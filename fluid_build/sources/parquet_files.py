@@ -14,6 +14,9 @@ from fluid_build.sources.periods import FILE_NAME
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
 
+_MOST_DIGITS = 38
+"""DuckDB reads decimals of more digits as a DOUBLE of some other number: 0.01 as 167772.16."""
+_NANOSECONDS = "Its times have nanoseconds; they were cut to microseconds."
 _NULL_TYPE = "NullType()"
 _NAMED = ("filename", literal(FILE_NAME))
 _EMPTY_COLUMN = "VARCHAR"
@@ -24,12 +27,14 @@ _EMPTY_COLUMN = "VARCHAR"
 class _Field:
     """A top-level column of a file, as the file spells it.
 
-    ``is_null`` says that it's of Parquet's Null type, ``holds_null`` that something in it is.
+    ``is_null`` says that it's of Parquet's Null type, ``holds_null`` that something in it is, and
+    ``is_cut`` that it holds times of a finer unit than DuckDB reads.
     """
 
     name: str
     is_null: bool
     holds_null: bool
+    is_cut: bool = False
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, place: str) -> tuple[str, ...]:
@@ -42,7 +47,8 @@ def read_parquet(
 ) -> tuple[tuple[Column, ...], InFiles]:
     """Make a view over the files of one table; its columns, and how they are read.
 
-    Remote files are read once, into a table. Raises duckdb.Error where one is unreadable.
+    Remote files are read once, into a table. Raises duckdb.Error where one is unreadable, and
+    ValueError where DuckDB would read other values than it has.
 
     A column of Parquet's Null type, which pandas and Arrow write where every value is missing, is
     not read but given as nulls: DuckDB fails on queries that skip some of its pages. It has the
@@ -54,6 +60,8 @@ def read_parquet(
     options: Options = (("hive_partitioning", str(partitioned).lower()),)
     if len(files.paths) > 1:
         options += (("union_by_name", "true"),)
+    for path in files.paths:
+        _refuse_wide_decimals(connection, storage.place(path), path.name)
     fields = {path: _fields(connection, storage.place(path)) for path in files.paths}
     parts = _parts(connection, fields, options, storage)
     query = _union(parts, storage)
@@ -62,9 +70,15 @@ def read_parquet(
         query = f"SELECT {files.period.select_list} FROM ({_union(named, storage)})"
     kind = "TABLE" if storage.remote else "VIEW"
     connection.execute(f"CREATE {kind} {relation} AS {query}")
+    cut = {field.name for some in fields.values() for field in some if field.is_cut}
     names = [field.name for field in fields[files.paths[0]]] if len(files.paths) == 1 else []
     columns = tuple(
-        Column(names[i] if i < len(names) else alias, type_, alias=alias)
+        Column(
+            names[i] if i < len(names) else alias,
+            type_,
+            alias=alias,
+            notes=(_NANOSECONDS,) if alias in cut else (),
+        )
         for i, (alias, type_) in enumerate(_described(connection, relation))
     )
     holds_null = any(field.holds_null for file_fields in fields.values() for field in file_fields)
@@ -76,6 +90,20 @@ def read_parquet(
         in_place=not holds_null,
         period=files.period,
     )
+
+
+def _refuse_wide_decimals(
+    connection: duckdb.DuckDBPyConnection, place: str, file_name: str
+) -> None:
+    row = connection.execute(
+        "SELECT name, precision FROM parquet_schema(?) WHERE precision > ? LIMIT 1",
+        [as_pattern(place), _MOST_DIGITS],
+    ).fetchone()
+    if row:
+        raise ValueError(
+            f"{row[0]} in {file_name} has decimals of {row[1]} digits, which DuckDB misreads. Write"
+            f" it as text, or with at most {_MOST_DIGITS} digits."
+        )
 
 
 def _parts(
@@ -168,5 +196,6 @@ def _top_level(schema: Sequence[tuple[str, int, str | None]]) -> Iterator[_Field
             below += schema[end][1] - 1
             end += 1
         nested = any(inner == _NULL_TYPE for _, _, inner in schema[at + 1 : end])
-        yield _Field(name, is_null=meaning == _NULL_TYPE, holds_null=nested)
+        is_cut = bool(meaning and meaning.startswith("TimeType(") and "NANOS=Nano" in meaning)
+        yield _Field(name, is_null=meaning == _NULL_TYPE, holds_null=nested, is_cut=is_cut)
         at = end

@@ -159,6 +159,7 @@ def test_a_loss_is_shown_and_fails(
     assert re.search(r"customer +40 +39 +1 +0 +equal +lost\n", outcome.out)
     assert "Lost. 1 of 2 tables differ from their source." in outcome.out
     assert "missing  customer_id 107 · email *** · city Town 1" in outcome.out
+    assert "What to do\n  If the source has changed meanwhile, forge again." in outcome.out
     assert "example.org" not in outcome.out + (folder / "proof.json").read_text()
     assert json.loads((folder / "proof.json").read_text())["verdict"] == "lost"
     document = json.loads(fluid("verify", folder, "--json").out)

@@ -3,7 +3,7 @@
 import pytest
 
 from fluid_build.report.terminal.printing import show
-from fluid_build.report.terminal.proof_screen import proof_section
+from fluid_build.report.terminal.proof_screen import after_a_loss, proof_section
 from fluid_build.transform.proof.proof import Proof, TableProof
 
 
@@ -56,3 +56,17 @@ def test_of_more_tables_the_lost_and_the_largest_are_listed_and_the_others_count
     assert "and 280 more: see proof.json\n" in figures
     assert "t000.amount" in screen
     assert "and 288 more\n" in screen
+
+
+def test_a_loss_in_a_reading_names_the_decision_that_avoids_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Only columns that are kept by value and differ are to be kept as text."""
+    proof = _proof(2, lost=1)
+    wrong = proof.tables[0].model_copy(update={"misread": ("amount",)})
+    show(after_a_loss(proof.model_copy(update={"tables": (wrong, proof.tables[1])})))
+    screen = " ".join(capsys.readouterr().out.split())
+    assert "Keep the text of t000.amount as it is" in screen
+    assert "please report it" in screen
+    show(after_a_loss(_proof(2, lost=0)))
+    assert capsys.readouterr().out == ""

@@ -57,6 +57,15 @@ def test_binary_rows_do_not_change_the_encoding(tmp_path: Path) -> None:
         assert "2 bytes of dump.sql aren't valid UTF-8 and were replaced." in source.notes
 
 
+def test_quotes_in_names_are_letters_like_others(tmp_path: Path) -> None:
+    path = tmp_path / "quotes.sql"
+    path.write_text('create table "a""b" (id integer primary key, "x""y" text);')
+    with open_ddl(path) as source:
+        (table,) = source.tables
+        assert (table.name, [column.name for column in table.columns]) == ('a"b', ["id", 'x"y'])
+        assert source.connection.execute(f"FROM {table.relation}").fetchall() == []
+
+
 def test_folder_is_one_source(tmp_path: Path) -> None:
     """The SQL files of a folder are read together, whichever comes first."""
     (tmp_path / "a").mkdir()

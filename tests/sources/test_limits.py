@@ -1,13 +1,17 @@
 """Files that were made to hurt end soon, with the limit and how to raise it."""
 
 import gzip
+import json
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
+from fluid_build.forging import forge
+from fluid_build.limits import MOST_NAME
 from fluid_build.sources import encodings, open_source
+from fluid_build.sources.ddl import open_ddl
 
 MEGABYTE = 1024 * 1024
 
@@ -50,6 +54,47 @@ def test_the_limit_on_columns_holds_for_parquet_and_json(
     (tmp_path / "wide.json").write_text('[{"a": 1, "b": 2, "c": 3}]')
     monkeypatch.setenv("FLUID_MAX_COLUMNS", "2")
     assert "3 columns; the limit is 2" in _why(tmp_path / "wide.json")
+
+
+def test_the_limit_on_columns_holds_for_ddl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of too many is skipped with the reason, the others are read."""
+    (tmp_path / "shop.sql").write_text(
+        "CREATE TABLE wide (a int, b int, c int);\nCREATE TABLE t (a int);"
+    )
+    monkeypatch.setenv("FLUID_MAX_COLUMNS", "2")
+    with open_ddl(tmp_path / "shop.sql") as source:
+        assert [table.name for table in source.tables] == ["t"]
+        (skipped,) = source.skipped
+    assert "3 columns; the limit is 2" in skipped.reason
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(MOST_NAME, True), (MOST_NAME + 1, False)])
+def test_the_name_of_a_column_may_be_a_question_and_no_book(
+    tmp_path: Path, length: int, is_read: bool
+) -> None:
+    name = ("How satisfied are you? " * MOST_NAME)[: length - 1] + "?"
+    path = tmp_path / "survey.csv"
+    path.write_text(f"id,{name}\n1,5\n2,4\n")
+    if is_read:
+        with open_source(path) as source:
+            assert source.tables[0].columns[1].name == name
+    else:
+        assert "the limit is 10,000" in _why(path)
+
+
+def test_a_question_of_a_survey_is_forged(tmp_path: Path) -> None:
+    """A name of 700 letters goes through every document."""
+    name = "How satisfied are you with the answers to your questions? " * 12
+    rows = "".join(f"{number},{number % 5}\n" for number in range(50))
+    path = tmp_path / "survey.csv"
+    path.write_text(f"id,{name.strip()}\n{rows}")
+    with open_source(path) as source:
+        forge(source, out=tmp_path / "out", technique="dimensional")
+    proof = json.loads((tmp_path / "out" / "proof.json").read_text())
+    assert proof["verdict"] == "proven"
+    assert name.strip() in (tmp_path / "out" / "contract.fluid.yaml").read_text().replace("\n", " ")
 
 
 @pytest.mark.parametrize("value", ["many", "0", "-3", "1.5"])

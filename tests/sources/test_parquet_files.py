@@ -1,6 +1,7 @@
 """Parquet files that DuckDB can't query as they are: the Null type, and broken bytes."""
 
 import random
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -200,6 +201,32 @@ def test_work_that_fails_later_is_done_again_on_copies(tmp_path: Path) -> None:
     with open_source(tmp_path) as source:
         assert staged_views.staged_where_needed(source, lambda: work(source)) == "done"
     assert runs == [[False, False], [True, True]]
+
+
+@pytest.mark.parametrize(("digits", "is_read"), [(38, True), (39, False)])
+def test_decimals_that_duckdb_misreads_are_refused(
+    tmp_path: Path, digits: int, is_read: bool
+) -> None:
+    """Of more than 38 digits, 0.01 would be read as 167772.16."""
+    values = pyarrow.array([Decimal("0.01"), None], pyarrow.decimal256(digits, 2))
+    parquet.write_table(pyarrow.table({"amount": values}), tmp_path / "amounts.parquet")
+    if not is_read:
+        with pytest.raises(FluidError, match="has decimals of 39 digits"):
+            open_source(tmp_path)
+        return
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        rows = source.connection.execute(f"FROM {table.relation}").fetchall()
+    assert rows == [(Decimal("0.01"),), (None,)]
+
+
+@pytest.mark.parametrize(("unit", "notes"), [("us", 0), ("ns", 1)])
+def test_nanoseconds_that_are_cut_are_noted(tmp_path: Path, unit: str, notes: int) -> None:
+    times = pyarrow.array([1, 3_600_000_001], pyarrow.time64(unit))
+    parquet.write_table(pyarrow.table({"at": times}), tmp_path / "times.parquet")
+    with open_source(tmp_path) as source:
+        (column,) = source.tables[0].columns
+    assert len(column.notes) == notes
 
 
 def _sample(path: Path) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fluid_build.report.model_elements import plain
-from fluid_build.report.terminal.proof_screen import proof_section, verdict_line
+from fluid_build.report.terminal.proof_screen import after_a_loss, proof_section, verdict_line
 from fluid_build.report.terminal.screen_parts import Part, heading, indented
 from fluid_build.report.view import SourceView
 from fluid_build.text import counted
@@ -26,6 +26,7 @@ def model_section(view: SourceView, notes: Sequence[str]) -> Iterator[Part]:
     yield from (indented(note, "yellow") for note in notes)
     if proof.verdict == "lost":
         yield from proof_section(proof)
+        yield from after_a_loss(proof)
     else:
         yield indented(verdict_line(proof))
 

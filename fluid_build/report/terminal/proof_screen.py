@@ -84,6 +84,31 @@ def proof_section(
         yield text(f"{complete} shows the rows of {left}.", "dim")
 
 
+def after_a_loss(proof: Proof) -> Iterator[Part]:
+    """Yield what to do about a model that doesn't hold all of its source; nothing where it does."""
+    if proof.verdict != "lost":
+        return
+    lost = [table for table in proof.tables if table.verdict == "lost"]
+    columns = [f"{table.table}.{name}" for table in lost for name in _differing_by_value(table)]
+    yield heading("What to do")
+    if columns:
+        yield indented(
+            f"Keep the text of {listed_up_to(_MOST_VALUES, columns)} as it is, with"
+            " `fluid decide DIR type TABLE.COLUMN --text` for each, and forge again."
+        )
+    yield indented(
+        "If the source has changed meanwhile, forge again. If it hasn't, this is a bug in Fluid"
+        " Forge: please report it, with the lines above and the relations that the file of the"
+        " table in proof/ reads, after checking them for anything private."
+    )
+
+
+def _differing_by_value(table: TableProof) -> Sequence[str]:
+    """Return the columns kept by value in which rows differ, or that are misread."""
+    differs = {name for row in table.differing for name in row.differs}
+    return [name for name in table.by_value if name in differs or name in table.misread]
+
+
 def verdict_line(proof: Proof, *, tick: str = TICK) -> Text:
     """Return the verdict in a line."""
     if proof.verdict == "proven":

@@ -176,7 +176,7 @@ def _open(
                 replace(
                     table,
                     relation=_relation(place),
-                    columns=_typed(table, engine.connection.table(_relation(place))),
+                    columns=_typed(table, engine.connection.sql(f"FROM {_relation(place)}")),
                 )
                 for table, place in zip(tables, places, strict=True)
             ),

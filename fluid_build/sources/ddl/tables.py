@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from fluid_build import limits
 from fluid_build.sources.base import Column, DeclaredForeignKey, Skipped, Table
 from fluid_build.sources.ddl.schema import (
     ColumnDef,
@@ -44,11 +45,10 @@ def declared_tables(schema: Schema) -> DeclaredTables:
     drafts = _fold_partitions(schema, declared.notes)
     declared.names = _names(drafts, schema)
     for draft in drafts:
-        if draft.columns:
-            declared.tables.append(_table(schema, draft, declared))
+        if fault := _fault(draft):
+            declared.skipped.append(Skipped(declared.names[id(draft)], fault))
         else:
-            name = declared.names[id(draft)]
-            declared.skipped.append(Skipped(name, "It declares no columns."))
+            declared.tables.append(_table(schema, draft, declared))
     if schema.absent:
         count = len(schema.absent)
         declared.notes.append(
@@ -61,6 +61,17 @@ def declared_tables(schema: Schema) -> DeclaredTables:
             "is read as a key."
         )
     return declared
+
+
+def _fault(draft: DraftTable) -> str:
+    """Return why a table isn't read, as a sentence; "" if nothing is wrong with it."""
+    if not draft.columns:
+        return "It declares no columns."
+    try:
+        limits.check_columns([column.name.text for column in draft.columns])
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _fold_partitions(schema: Schema, notes: list[str]) -> list[DraftTable]:

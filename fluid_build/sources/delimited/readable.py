@@ -33,7 +33,7 @@ class Readable:
         """A sentence where the encoding is worth one."""
         if self.encoding == "utf-8":
             return ""
-        return f"{self.source.name} is encoded in {encodings.phrase(self.encoding)}."
+        return encodings.note_on(self.source.name, self.encoding)
 
 
 def readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:

@@ -113,7 +113,7 @@ def _open_table(
 
 def _stage(connection: duckdb.DuckDBPyConnection, name: str, relation: str, table: object) -> Table:
     prepared = _prepared(connection, table)
-    limits.COLUMNS.check(len(prepared.columns), "columns")
+    limits.check_columns([column.name for column in prepared.columns])
     if not prepared.columns:
         raise ValueError("It has no columns.")
     aliases = unique_names(column.name for column in prepared.columns)
