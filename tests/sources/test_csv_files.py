@@ -274,6 +274,14 @@ def test_values_that_nobody_can_name_are_refused(tmp_path: Path) -> None:
         open_source(path)
 
 
+def test_rows_of_any_length_under_a_short_header_are_refused_soon(tmp_path: Path) -> None:
+    """DuckDB would list each value too many, with its whole line."""
+    rows = "".join(",".join("x" * (4 + number % 900)) + "\n" for number in range(2000))
+    path = written(tmp_path / "ragged.csv", f"a,b,c\n{rows}")
+    with pytest.raises(SourceUnreadableError, match="3 names, but almost all rows have more"):
+        open_source(path)
+
+
 def test_a_few_rows_with_more_values_are_named(tmp_path: Path) -> None:
     rows = "".join(f"{i},{i},Rome,\n" for i in range(30))
     path = written(tmp_path / "shift.csv", f"no,price,city\n{rows}31,1,50,Rome\n")

@@ -44,7 +44,8 @@ class Dialect:
     ``preamble`` is how many lines stand before the header (or the data, if ``header`` is False);
     ``declared`` says that the first of them, such as ``sep=;``, names the delimiter, and ``groups``
     how many of the last of them are part of the header. ``unheaded`` columns, the last ones, have
-    no cell in the header at all.
+    no cell in the header at all. ``overlong`` is the share of the sample's rows that have more
+    values than there are columns.
     """
 
     delimiter: str
@@ -55,6 +56,7 @@ class Dialect:
     declared: bool = False
     groups: int = 0
     unheaded: int = 0
+    overlong: float = 0.0
 
 
 def sniff(sample: str, *, complete: bool) -> Dialect | None:
@@ -206,6 +208,8 @@ def _with_header(
     above = records[: start.titles + start.rows - 1]
     lines = sum(max(1, sum(field.count("\n") for field in row) + 1) for row in above)
     headed = len(records[start.titles + start.rows - 1]) if start.header else width
+    rows = [row for row in records[start.titles + start.rows :] if row] if start.header else []
+    overlong = sum(any(field.strip() for field in row[len(start.names) :]) for row in rows)
     return Dialect(
         delimiter,
         escape,
@@ -214,6 +218,7 @@ def _with_header(
         start.names,
         groups=start.rows - 1,
         unheaded=max(0, width - headed),
+        overlong=overlong / len(rows) if rows else 0.0,
     )
 
 

@@ -89,6 +89,8 @@ def stage_csv(
     present = [file for file in opened if file is not None]
     if not present:
         raise ValueError("It is empty.")
+    for file in present:
+        _refuse_overlong(file)
     names = all_names(present, files)
     notes = _notes_on_files(present, len(opened) - len(present))
     loaded, verdicts = _staged(
@@ -172,6 +174,16 @@ def _blank_columns(
 
 _ALMOST_ALL = 0.9
 """Where so many rows have values without a name, hardly any shows which values the names are of."""
+
+
+def _refuse_overlong(file: Readable) -> None:
+    """Raise ValueError where almost all rows at a file's start have more values than columns."""
+    if file.dialect.overlong >= _ALMOST_ALL:
+        names = counted(len(file.dialect.names), "name")
+        raise ValueError(
+            f"The header of {file.source.name} has {names}, but almost all rows have more values."
+            " Put values that contain the delimiter in quotes, or name every column."
+        )
 
 
 def _notes_on_shifted(
