@@ -201,7 +201,7 @@ def _broken_promises(result: LiveResult) -> Iterator[Part]:
         if room <= 0:
             unlisted += len(broken)
             continue
-        yield heading(expose.expose_id, _by_severity(broken))
+        yield heading(expose.expose_id, _by_severity(expose))
         ranked = sorted(broken, key=lambda check: (not check.fails, not check.warns))
         shown = ranked[: min(room, _MOST_OF_AN_EXPOSE)]
         for check in shown:
@@ -212,16 +212,11 @@ def _broken_promises(result: LiveResult) -> Iterator[Part]:
         yield heading("Further", f"{unlisted:,}: see --json")
 
 
-def _by_severity(broken: Sequence[CheckResult]) -> str:
+def _by_severity(expose: ExposeResult) -> str:
     """Return how many promises are broken; what doesn't fail the test isn't called so."""
-    failed = sum(check.fails for check in broken)
-    warned = sum(check.warns for check in broken)
-    figures = (
-        (failed, "broken promise"),
-        (warned, "warning"),
-        (len(broken) - failed - warned, "note"),
-    )
-    return ", ".join(counted(number, what) for number, what in figures if number)
+    numbers = counts(expose)
+    words = {"failed": "broken promise", "warnings": "warning", "notes": "note"}
+    return ", ".join(counted(numbers[kind], word) for kind, word in words.items() if numbers[kind])
 
 
 def _broken_promise(check: CheckResult) -> Iterator[Part]:

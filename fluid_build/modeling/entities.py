@@ -41,6 +41,7 @@ from fluid_build.profiling.profile import (
     Profile,
     TableProfile,
 )
+from fluid_build.sources.canonical_text import type_and_spelling
 from fluid_build.text import counted
 
 _FOREIGN_KEY_REASONS: Mapping[Origin, str] = {
@@ -164,10 +165,10 @@ def _conversion(column: ColumnProfile) -> Conversion | None:
     measured = column.measured_type
     if measured is None or column_type(column) != type_name(measured):
         return None
-    to_type, _, spelled = measured.partition(" (")
+    to_type, spelling = type_and_spelling(measured)
     return Conversion(
         to_type=to_type,
-        format=spelled.removesuffix(")"),
+        format=spelling,
         reversible=column.reversible,
         decided=column.reading_decided,
     )

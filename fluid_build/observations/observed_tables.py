@@ -8,6 +8,7 @@ import duckdb
 
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.sources.base import Source
+from fluid_build.sources.canonical_text import type_and_spelling
 from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.sources.engine import DUCKDB_ERRORS, unreadable
 from fluid_build.sources.sql import literal, quote
@@ -35,7 +36,7 @@ class ObservedTable:
 
 def value_type(column: ColumnProfile) -> str:
     """Return DuckDB's name of the type of a column's values, as measured."""
-    return (column.measured_type or column.type).partition(" (")[0]
+    return type_and_spelling(column.measured_type or column.type)[0]
 
 
 def observed_tables(source: Source, profile: Profile) -> dict[str, ObservedTable]:
@@ -80,8 +81,7 @@ def reporting_failures(source: Source) -> Iterator[None]:
 def _typed(name: str, column: ColumnProfile) -> str:
     if column.measured_type is None:
         return name
-    to_type, _, spelled = column.measured_type.partition(" (")
-    date_format = spelled.removesuffix(")")
+    to_type, date_format = type_and_spelling(column.measured_type)
     if not date_format:
         return f"TRY_CAST({name} AS {to_type})"
     text = f"trim(CAST({name} AS VARCHAR))"

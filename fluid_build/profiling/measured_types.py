@@ -14,7 +14,7 @@ import duckdb
 from fluid_build.profiling.column_stats import ColumnStats, TableStats
 from fluid_build.profiling.compact_dates import COMPACT_FORMATS, is_credible
 from fluid_build.profiling.truth_words import MOST_SPELLINGS, TRUTH, are_truths
-from fluid_build.sources.canonical_text import canonical_text, canonical_value
+from fluid_build.sources.canonical_text import comes_back, type_and_spelling
 from fluid_build.sources.conventions import (
     DATE_QUESTION,
     NO_ANSWERS,
@@ -26,6 +26,7 @@ from fluid_build.sources.conventions import (
 from fluid_build.sources.exact_numbers import (
     CODE,
     NUMBER,
+    NUMBER_TYPES,
     NumberFacts,
     are_versions,
     exact_type,
@@ -94,9 +95,9 @@ class _TypeGuess:
     @property
     def reading(self) -> str:
         """SQL that converts a value, null where it has no place in the type."""
-        bare, _, date_format = self.type.partition(" (")
+        bare, date_format = type_and_spelling(self.type)
         if date_format:
-            return date_sql(self.text, date_format.removesuffix(")"))
+            return date_sql(self.text, date_format)
         return f"TRY_CAST(trim({self.text}) AS {bare})"
 
 
@@ -206,7 +207,7 @@ def _confirmed(
     open_ = [guess for guess in fitting if not guess.same_spelling]
     outcomes: dict[int, tuple[bool, bool]] = {}
     if open_:
-        checks = ", ".join(f"{_comes_back_sql(guess)}, {_same_sql(guess)}" for guess in open_)
+        checks = ", ".join(f"{_all_come_back_sql(guess)}, {_same_sql(guess)}" for guess in open_)
         row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
         outcomes = {
             id(guess): (comes_back, same)
@@ -218,27 +219,19 @@ def _confirmed(
             yield replace(guess, same_spelling=same)
 
 
-def _comes_back_sql(guess: _TypeGuess) -> str:
+def _all_come_back_sql(guess: _TypeGuess) -> str:
     """Return SQL for whether each value says in the type what its text says."""
     name, reading = guess.text, guess.reading
-    bare, _, spelling = guess.type.partition(" (")
-    spelling = spelling.removesuffix(")")
-    text, value = canonical_text(bare, spelling, name), canonical_value(bare, spelling, reading)
-    comes_back = (
-        f"coalesce(bool_and({name} IS NULL OR ({text}) IS NOT DISTINCT FROM ({value})), TRUE)"
-    )
-    if not _is_number(guess.type):
-        return comes_back
-    return f"({comes_back} AND count(DISTINCT trim({name})) = count(DISTINCT {reading}))"
+    said = comes_back(*type_and_spelling(guess.type), name, reading)
+    all_come_back = f"coalesce(bool_and({name} IS NULL OR {said}), TRUE)"
+    if not guess.type.startswith(NUMBER_TYPES):
+        return all_come_back
+    return f"({all_come_back} AND count(DISTINCT trim({name})) = count(DISTINCT {reading}))"
 
 
 def _same_sql(guess: _TypeGuess) -> str:
     name = guess.text
     return f"coalesce(bool_and({spelled_sql(guess.type, guess.reading)} = {name}), TRUE)"
-
-
-def _is_number(type_name: str) -> bool:
-    return type_name.startswith(("BIGINT", "HUGEINT", "DOUBLE", "DECIMAL"))
 
 
 def _choose(
@@ -297,9 +290,9 @@ def _bounds_sql(guess: _TypeGuess) -> tuple[str, str]:
 
 def spelled_sql(type_name: str, reading: str) -> str:
     """Return SQL that spells a converted value again."""
-    bare, _, date_format = type_name.partition(" (")
+    bare, date_format = type_and_spelling(type_name)
     if date_format:
-        return f"strftime({reading}, {literal(date_format.removesuffix(')'))})"
+        return f"strftime({reading}, {literal(date_format)})"
     return f"CAST(CAST({reading} AS {bare}) AS VARCHAR)"
 
 
@@ -329,10 +322,9 @@ def reading_sql(stats: ColumnStats) -> str:
     """Return SQL for a column's value, of its measured type if it has one."""
     if stats.measured_type is None:
         return quote(stats.column.alias)
-    bare, _, date_format = stats.measured_type.partition(" (")
-    if date_format:
-        return f"CAST({date_sql(_text_sql(stats), date_format.removesuffix(')'))} AS DATE)"
-    return f"TRY_CAST(trim({_text_sql(stats)}) AS {bare})"
+    guess = _TypeGuess(stats, stats.measured_type)
+    _, date_format = type_and_spelling(guess.type)
+    return f"CAST({guess.reading} AS DATE)" if date_format else guess.reading
 
 
 def _text_sql(stats: ColumnStats) -> str:

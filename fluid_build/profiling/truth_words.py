@@ -8,12 +8,13 @@ import re
 from collections.abc import Collection
 
 from fluid_build.profiling.names import words
+from fluid_build.sources.canonical_text import FALSE_WORDS, TRUE_WORDS
 
-TRUTH = re.compile(r"^\s*(true|false|t|f|yes|no)\s*$", re.IGNORECASE)
+TRUTH = re.compile(rf"^\s*({'|'.join((*TRUE_WORDS, *FALSE_WORDS))})\s*$", re.IGNORECASE)
 MOST_SPELLINGS = 64
 """More than all the ways to write the words of a pair in capitals and small letters."""
 
-_PAIRS = ({"true", "false"}, {"yes", "no"})
+_PAIRS = tuple({true, false} for true, false in zip(TRUE_WORDS, FALSE_WORDS, strict=True))
 _LETTERS = {"t", "f"}
 _OTHER_MEANINGS = frozenset(
     """
@@ -37,9 +38,9 @@ def are_truths(name: str, spellings: Collection[str]) -> bool:
     said = {spelling.strip().lower() for spelling in spellings}
     if set(parts) & _OTHER_MEANINGS:
         return False
-    if said in _PAIRS:
-        return True
+    if said != _LETTERS:
+        return said in _PAIRS
     # PostgreSQL writes truths as t and f.
     are_small = all(spelling == spelling.lower() for spelling in spellings)
     is_flag = bool(parts) and (parts[0] in _FLAG_STARTS or bool(set(parts) & _FLAG_WORDS))
-    return said == _LETTERS and (are_small or is_flag)
+    return are_small or is_flag

@@ -14,14 +14,22 @@ Text that is nothing of that kind stays as it is, and so is like no value.
 """
 
 from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
+from fluid_build.sources.exact_numbers import NUMBER, NUMBER_TYPES, PLAIN_NUMBER
 from fluid_build.sources.sql import literal
 
 TRUE_WORDS, FALSE_WORDS = ("true", "t", "yes"), ("false", "f", "no")
 
 _CANONICAL = "(?:0|-?(?:[1-9][0-9]*(?:[.][0-9]*[1-9])?|0[.][0-9]*[1-9]))"
-_PLAIN = "[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)"
-_WITH_EXPONENT = f"{_PLAIN}[eE][-+]?[0-9]{{1,3}}"
-"""A DOUBLE has no exponent of more digits."""
+
+
+def type_and_spelling(measured_type: str) -> tuple[str, str]:
+    """Return DuckDB's type and the spelling of a type as a profile writes it.
+
+    ``DATE (%d.%m.%Y)`` has the format of a date, ``DOUBLE (decimal comma)`` the mark of decimals,
+    and ``BIGINT`` "".
+    """
+    type_, _, spelling = measured_type.partition(" (")
+    return type_, spelling.removesuffix(")")
 
 
 def canonical_text(type_: str, spelling: str, text: str) -> str:
@@ -35,9 +43,9 @@ def canonical_text(type_: str, spelling: str, text: str) -> str:
         return canonical_number(with_decimal_point(trimmed, DECIMAL_MARKS[spelling]))
     if spelling:
         return _canonical_date(trimmed)
-    match type_.partition("(")[0]:
-        case "BIGINT" | "HUGEINT" | "DOUBLE" | "DECIMAL":
-            return canonical_number(trimmed)
+    if type_.startswith(NUMBER_TYPES):
+        return canonical_number(trimmed)
+    match type_:
         case "DATE":
             return _canonical_date(trimmed)
         case "TIMESTAMP":
@@ -57,12 +65,18 @@ def canonical_value(type_: str, spelling: str, value: str) -> str:
     return canonical_text(type_, "", f"CAST({value} AS VARCHAR)")
 
 
+def comes_back(type_: str, spelling: str, text: str, value: str) -> str:
+    """Return SQL for whether a value says what its text says; false for a null beside text."""
+    said = canonical_text(type_, spelling, text)
+    return f"({said}) IS NOT DISTINCT FROM ({canonical_value(type_, spelling, value)})"
+
+
 def canonical_number(text: str) -> str:
     """Return SQL for a number with a decimal point, without needless zeros, signs and exponents."""
     return (
         f"CASE WHEN regexp_full_match({text}, {literal(_CANONICAL)}) THEN {text}"
-        f" WHEN regexp_full_match({text}, {literal(_PLAIN)}) THEN {_stripped(text)}"
-        f" WHEN regexp_full_match({text}, {literal(_WITH_EXPONENT)})"
+        f" WHEN regexp_full_match({text}, {literal(PLAIN_NUMBER)}) THEN {_stripped(text)}"
+        f" WHEN regexp_full_match({text}, {literal(NUMBER)})"
         f" THEN {_stripped(_expanded(text))} ELSE {text} END"
     )
 

@@ -24,7 +24,12 @@ _MOST_DIGITS = 38
 _MOST_POWER = 290
 """A DOUBLE of 15 digits with a greater power of ten may lose some."""
 
-NUMBER = "[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]{1,3})?"
+NUMBER_TYPES = ("BIGINT", "HUGEINT", "DOUBLE", "DECIMAL")
+"""What the types of numbers in text begin with."""
+
+PLAIN_NUMBER = "[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)"
+NUMBER = f"{PLAIN_NUMBER}(?:[eE][-+]?[0-9]{{1,3}})?"
+"""A DOUBLE has no exponent of more digits."""
 CODE = "[-+]?0[0-9].*|[+].*|-?[0-9]+[eE][0-9]+"
 """A number that is written as only codes are."""
 

@@ -137,9 +137,12 @@ _LONG_NUMBERS = "Some numbers have more digits than a DOUBLE keeps; they were re
 
 
 def _objects(places: list[Path]) -> str:
-    patterns = ", ".join(literal(as_pattern(str(place))) for place in places)
     size = dict(_OPTIONS)["maximum_object_size"]
-    return f"read_json_objects([{patterns}], maximum_object_size={size})"
+    return f"read_json_objects([{_patterns(places)}], maximum_object_size={size})"
+
+
+def _patterns(places: list[Path]) -> str:
+    return ", ".join(literal(as_pattern(str(place))) for place in places)
 
 
 def _quoted_copies(
@@ -184,7 +187,7 @@ def _create(
     relation: str,
     period: _PeriodOfPlaces | None,
 ) -> None:
-    patterns = ", ".join(literal(as_pattern(str(place))) for place in places)
+    patterns = _patterns(places)
     if period is None:
         query = f"FROM read_json([{patterns}], {_arguments(options)})"
     else:

@@ -13,11 +13,10 @@ from typing import TypeAlias
 
 import duckdb
 
+from fluid_build.json_types import JsonValue
 from fluid_build.sources.base import Column
 from fluid_build.sources.canonical_text import canonical_number
 from fluid_build.sources.sql import literal
-
-JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 
 _LONG = "[0-9][0-9.]{15,}"
 """What a number of more than 15 digits has."""

@@ -184,10 +184,16 @@ class Decimals:
         """Whether zeros tell values apart, as in 1.1 and 1.10."""
         return self.is_padded and len(self.counts) > 1
 
+    @property
+    def _every(self) -> int:
+        """How many decimals every number has that has any; 0 where they differ, or are but one."""
+        is_uniform = len(self.counts) == 1 and self.counts[0] in range(2, _MOST_DECIMALS)
+        return self.counts[0] if is_uniform else 0
+
     def test(self, mark: str) -> str:
         """Return the test that a value is written like these, so that zeros tell nothing."""
-        if len(self.counts) == 1 and self.counts[0] in range(2, _MOST_DECIMALS):
-            place = f"{{c}}[-{self.counts[0] + 1}]"
+        if self._every:
+            place = f"{{c}}[-{self._every + 1}]"
             return f"({place} = {literal(mark)} OR NOT contains({{c}}, {literal(mark)}))"
         padded = f"regexp_matches({{c}}, {literal(f'[{mark}][0-9]+0$')})"
         return f"NOT (suffix({{c}}, '0') AND {padded})"
@@ -197,8 +203,7 @@ class Decimals:
 
         What passes it passes ``test`` as well, and that of numbers with a decimal mark.
         """
-        is_uniform = len(self.counts) == 1 and self.counts[0] in range(2, _MOST_DECIMALS)
-        decimals = f"[0-9]{{{self.counts[0]}}}" if is_uniform else "(?:[0-9]|[0-9]*[1-9])"
+        decimals = f"[0-9]{{{self._every}}}" if self._every else "(?:[0-9]|[0-9]*[1-9])"
         pattern = f"-?(?:0|[1-9][0-9]*)(?:[{mark}]{decimals})?"
         return f"strlen({{c}}) <= {EXACT_DIGITS} AND {_like(pattern)}"
 

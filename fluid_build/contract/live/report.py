@@ -22,7 +22,7 @@ def result_document(result: LiveResult) -> dict[str, object]:
     }
 
 
-def counts(result: LiveResult) -> Mapping[str, int]:
+def counts(result: LiveResult | ExposeResult) -> Mapping[str, int]:
     """Return how many checks passed, failed, gave a warning or a note, or weren't done."""
     checks = list(result.checks)
     failed = sum(check.fails for check in checks)

@@ -12,7 +12,7 @@ from fluid_build.profiling.codes import is_code
 from fluid_build.profiling.column_stats import kind_of
 from fluid_build.profiling.measured_types import TYPE_PATTERNS, date_sql, spelled_sql
 from fluid_build.profiling.profile import ColumnProfile
-from fluid_build.sources.canonical_text import canonical_text, canonical_value
+from fluid_build.sources.canonical_text import comes_back, type_and_spelling
 from fluid_build.sources.conventions import (
     DECIMAL_COMMA,
     DECIMAL_MARKS,
@@ -48,35 +48,27 @@ class _Reading:
 
     type: str
 
-    @property
-    def spelling(self) -> str:
-        """The format of a date, or the mark of decimals; "" where a cast knows it."""
-        return self.type.partition(" (")[2].removesuffix(")")
-
     def value(self, text: str) -> str:
         """Return SQL for a value, null where it can't be read so, or wouldn't come back."""
-        bare = self.type.partition(" (")[0]
-        mark = DECIMAL_MARKS.get(self.spelling)
+        bare, spelling = type_and_spelling(self.type)
+        mark = DECIMAL_MARKS.get(spelling)
         trimmed = f"trim({text})"
         if mark is not None:
             trimmed, fits = with_decimal_point(trimmed, mark), follows_mark(trimmed, mark)
-        elif self.spelling:
+        elif spelling:
             fits = f"{text} IS NOT NULL"
         elif bare in _PATTERNS:
             fits = f"regexp_matches({text}, {literal(_PATTERNS[bare])})"
         else:
             fits = f"regexp_full_match({trimmed}, {literal(NUMBER)})"
-        is_date = self.spelling and mark is None
-        read = date_sql(text, self.spelling) if is_date else f"TRY_CAST({trimmed} AS {bare})"
-        said = canonical_text(bare, self.spelling, text)
-        comes_back = f"({said}) = ({canonical_value(bare, self.spelling, read)})"
-        return f"CASE WHEN {fits} AND {comes_back} THEN {read} END"
+        is_date = spelling and mark is None
+        read = date_sql(text, spelling) if is_date else f"TRY_CAST({trimmed} AS {bare})"
+        return f"CASE WHEN {fits} AND {comes_back(bare, spelling, text, read)} THEN {read} END"
 
     def spelled(self, text: str) -> str:
         """Return SQL that writes a value as text again, null where that can't restore the text."""
-        return (
-            "NULL" if self.spelling in DECIMAL_MARKS else spelled_sql(self.type, self.value(text))
-        )
+        _, spelling = type_and_spelling(self.type)
+        return "NULL" if spelling in DECIMAL_MARKS else spelled_sql(self.type, self.value(text))
 
 
 def weigh_reading(claims: Claims, decision: TextType) -> Verdict:

@@ -174,6 +174,7 @@ def _blank_columns(
 
 _ALMOST_ALL = 0.9
 """Where so many rows have values without a name, hardly any shows which values the names are of."""
+_WHAT_TO_DO = "Put values that contain the delimiter in quotes, or name every column."
 
 
 def _refuse_overlong(file: Readable) -> None:
@@ -182,7 +183,7 @@ def _refuse_overlong(file: Readable) -> None:
         names = counted(len(file.dialect.names), "name")
         raise ValueError(
             f"The header of {file.source.name} has {names}, but almost all rows have more values."
-            " Put values that contain the delimiter in quotes, or name every column."
+            f" {_WHAT_TO_DO}"
         )
 
 
@@ -214,8 +215,7 @@ def _notes_on_shifted(
         )
         if longer >= _ALMOST_ALL * rows:
             raise ValueError(
-                f"{what}, the first in line {file.dialect.preamble + 2} or below. Put values that"
-                " contain the delimiter in quotes, or name every column."
+                f"{what}, the first in line {file.dialect.preamble + 2} or below. {_WHAT_TO_DO}"
             )
         yield f"{what}: these may be under wrong names. The others are in {listed(shifted)}."
 

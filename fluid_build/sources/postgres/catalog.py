@@ -186,22 +186,29 @@ def _inheritance(query: Query) -> _Inheritance:
         FROM pg_catalog.pg_inherits i
         JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
         WHERE NOT c.relispartition AND c.relkind IN ('r', 'f')""")
-    children: dict[int, list[int]] = {}
-    for parent, child, _ in rows:
-        children.setdefault(int(str(parent)), []).append(int(str(child)))
-    parents_of = Counter(int(str(child)) for _, child, _ in rows)
-    plain = {
-        int(str(child)) for _, child, same in rows if same and parents_of[int(str(child))] == 1
-    }
+    children: dict[int, set[int]] = {}
+    parents_of: Counter[int] = Counter()
+    same_columns = set()
+    for row in rows:
+        parent, child = (int(str(oid)) for oid in row[:2])
+        children.setdefault(parent, set()).add(child)
+        parents_of[child] += 1
+        if row[2]:
+            same_columns.add(child)
+    parts = {child for child in same_columns if parents_of[child] == 1}
 
     def below(oid: int) -> set[int]:
-        own = set(children.get(oid, ()))
+        own = children.get(oid, set())
         return own.union(*map(below, own))
 
-    tops = children.keys() - parents_of.keys()
-    wholes = {top: len(below(top)) for top in tops if below(top) <= plain}
-    partitions = frozenset(child for top in wholes for child in below(top))
-    return _Inheritance(partitions, wholes, frozenset(children.keys() - wholes.keys() - partitions))
+    descendants = {top: below(top) for top in children.keys() - parents_of.keys()}
+    wholes = {top: found for top, found in descendants.items() if found <= parts}
+    partitions = frozenset().union(*wholes.values())
+    return _Inheritance(
+        partitions,
+        {top: len(found) for top, found in wholes.items()},
+        frozenset(children.keys() - wholes.keys() - partitions),
+    )
 
 
 def _notes(kind: str, *, row_security: bool) -> Iterator[str]:

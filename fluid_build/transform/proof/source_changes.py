@@ -11,7 +11,7 @@ from fluid_build.errors import SourceChangedError
 from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.canonical_text import canonical_text, canonical_value
+from fluid_build.sources.canonical_text import comes_back
 from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.sql import quote
 from fluid_build.text import clip, counted
@@ -156,9 +156,9 @@ def _misfit(column: str, attribute: Attribute, conversion: Conversion) -> str:
     else:
         value = f"TRY_CAST(trim({column}) AS {conversion.to_type})"
     if not conversion.reversible:
-        said = canonical_text(conversion.to_type, conversion.format, f"CAST({column} AS VARCHAR)")
-        kept = canonical_value(conversion.to_type, conversion.format, value)
-        return f"{column} IS NOT NULL AND ({said}) IS DISTINCT FROM ({kept})"
+        text = f"CAST({column} AS VARCHAR)"
+        said = comes_back(conversion.to_type, conversion.format, text, value)
+        return f"{column} IS NOT NULL AND NOT ({said})"
     return f"{spelled_again(attribute, by_value, value)} IS DISTINCT FROM {column}"
 
 

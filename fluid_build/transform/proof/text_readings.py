@@ -11,11 +11,9 @@ import duckdb
 
 from fluid_build.profiling.truth_words import MOST_SPELLINGS, are_truths
 from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
-from fluid_build.sources.exact_numbers import are_versions, facts_sql, read_facts
+from fluid_build.sources.exact_numbers import NUMBER_TYPES, are_versions, facts_sql, read_facts
 from fluid_build.sources.sql import quote
 from fluid_build.transform.plan.elements import ValueColumn
-
-_NUMBERS = ("BIGINT", "HUGEINT", "DOUBLE", "DECIMAL")
 
 
 def misread_columns(
@@ -43,7 +41,7 @@ def _aggregates(column: ValueColumn) -> tuple[str, ...]:
     text = f"trim(CAST({quote(column.name)} AS VARCHAR))"
     if column.type == "BOOLEAN":
         return (f"list(DISTINCT {text})[:{MOST_SPELLINGS}]",)
-    if not column.type.startswith(_NUMBERS):
+    if not column.type.startswith(NUMBER_TYPES):
         return ()
     mark = DECIMAL_MARKS.get(column.spelling)
     return facts_sql(text if mark is None else with_decimal_point(text, mark))
