@@ -19,6 +19,7 @@ from fluid_build.sources.conventions import (
     DATE_QUESTION,
     NO_ANSWERS,
     NUMBER_QUESTION,
+    SPELLINGS_NOTE,
     UNDECIDED,
     VERSIONS_NOTE,
     Conventions,
@@ -201,32 +202,46 @@ def _confirmed(
 ) -> Iterator[_TypeGuess]:
     """Yield the guesses by which each value comes back, those of different spelling after a check.
 
-    Different numbers in text must stay different: ``1.5`` beside ``1.50`` may be two codes.
+    Different numbers in text must stay different: ``5`` beside ``5.0`` may be two codes.
     """
     fitting = list(guesses)
     open_ = [guess for guess in fitting if not guess.same_spelling]
-    outcomes: dict[int, tuple[bool, bool]] = {}
+    outcomes: dict[int, list[bool]] = {}
     if open_:
-        checks = ", ".join(f"{_all_come_back_sql(guess)}, {_same_sql(guess)}" for guess in open_)
-        row = connection.execute(f"SELECT {checks} FROM {measured.table.relation}").fetchone() or ()
+        checks = [
+            f"{_all_come_back_sql(guess)}, {_all_differ_sql(guess)}, {_same_sql(guess)}"
+            for guess in open_
+        ]
+        row = connection.execute(
+            f"SELECT {', '.join(checks)} FROM {measured.table.relation}"
+        ).fetchone()
+        figures = row or ()
         outcomes = {
-            id(guess): (comes_back, same)
-            for guess, comes_back, same in zip(open_, row[::2], row[1::2], strict=True)
+            id(guess): outcome
+            for guess, *outcome in zip(
+                open_, figures[::3], figures[1::3], figures[2::3], strict=True
+            )
         }
     for guess in fitting:
-        comes_back, same = outcomes.get(id(guess), (True, True))
-        if comes_back:
+        all_come_back, all_differ, same = outcomes.get(id(guess), (True, True, True))
+        if all_come_back and all_differ:
             yield replace(guess, same_spelling=same)
+        elif all_come_back:
+            guess.stats.notes.append(SPELLINGS_NOTE)
 
 
 def _all_come_back_sql(guess: _TypeGuess) -> str:
     """Return SQL for whether each value says in the type what its text says."""
     name, reading = guess.text, guess.reading
     said = comes_back(*type_and_spelling(guess.type), name, reading)
-    all_come_back = f"coalesce(bool_and({name} IS NULL OR {said}), TRUE)"
+    return f"coalesce(bool_and({name} IS NULL OR {said}), TRUE)"
+
+
+def _all_differ_sql(guess: _TypeGuess) -> str:
+    """Return SQL for whether different numbers in text stay different."""
     if not guess.type.startswith(NUMBER_TYPES):
-        return all_come_back
-    return f"({all_come_back} AND count(DISTINCT trim({name})) = count(DISTINCT {reading}))"
+        return "TRUE"
+    return f"count(DISTINCT trim({guess.text})) = count(DISTINCT {guess.reading})"
 
 
 def _same_sql(guess: _TypeGuess) -> str:

@@ -5,7 +5,7 @@ part on the side of the text, so that a cast that rounds, cuts or takes a code f
 agree with itself.
 
 - A number has no leading or trailing zeros, no plus sign and no exponent: ``1.50`` and ``15e-1``
-  are ``1.5``, ``-0.0`` is ``0``.
+  are ``1.5``, ``.5`` is ``0.5``, ``-0.0`` is ``0``.
 - A date has no leading zeros in its parts and no capitals: ``01-JAN-2024`` is ``1-jan-2024``.
 - A date with a time has seconds, a blank before the time, and no zeros after its last digit.
 - A truth is ``true`` or ``false``, a UUID in lower case.

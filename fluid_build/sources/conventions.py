@@ -59,6 +59,10 @@ VERSIONS_NOTE = (
     "Read as text: zeros at the end of its decimals tell values apart, as in the versions 1.1 and"
     " 1.10."
 )
+SPELLINGS_NOTE = (
+    "Read as text: it has numbers in two spellings, such as 5 and 5.0, which would become one"
+    " value."
+)
 _BY_ANOTHER = "based on another column of the table"
 
 
@@ -329,6 +333,12 @@ def _decide_open(
     note = f"Numbers such as 1.234 or 1,234 are read with a {mark} as the decimal mark, {why}."
     settled_by = None if answers.decimal else decimal.column
     return _numbers(classes, chosen, note, settled_by)
+
+
+def may_coincide(classes: int, reading: Reading) -> bool:
+    """Return whether numbers that are read so have two spellings, such as 5 and 5.0."""
+    is_fraction = reading.type == "DOUBLE" and reading.spelling in _MARKED
+    return is_fraction and decimals_of(classes, reading.spelling).may_coincide
 
 
 def is_spelled_in_two_ways(classes: int, reading: Reading) -> bool:

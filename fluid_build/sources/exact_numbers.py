@@ -5,7 +5,7 @@ A number in text may be a code: digits that nobody counts with. What tells is it
 - A leading zero (``007``), a plus sign (``+49``), or an exponent that has neither a point before it
   nor a sign (``61E8``) makes the column codes.
 - Zeros at the end of the decimals stay where all values have as many decimals (``1.50``, ``2.00``).
-  ``1.10`` beside ``1.1`` or ``1.2`` is a version number.
+  ``1.10`` beside ``1.1`` or ``1.2`` is a version number, and so is ``5.0`` beside ``5``.
 
 Numbers without decimals are BIGINT up to 18 digits, then HUGEINT; others are DOUBLE up to the 15
 digits that it always keeps, then DECIMAL. What has no type with enough digits stays text.
@@ -93,6 +93,17 @@ def _figure(value: object) -> int | None:
 def are_versions(facts: NumberFacts) -> bool:
     """Return whether zeros at the end of the decimals tell values apart, as in versions."""
     return facts.is_padded and facts.fewest_decimals != facts.most_decimals
+
+
+def coincide_sql(text: str, mark: str = ".") -> str:
+    """Return an SQL aggregate: whether the column has one number whole and with zeros, 5 and 5.0.
+
+    ``mark`` is its decimal mark.
+    """
+    is_round = f"regexp_full_match({text}, {literal(f'-?[0-9]+(?:[{mark}]0*)?')})"
+    number = f"split_part({text}, {literal(mark)}, 1)"
+    spellings = f"count(DISTINCT {text}) FILTER ({is_round})"
+    return f"{spellings} > count(DISTINCT {number}) FILTER ({is_round})"
 
 
 def exact_type(facts: NumberFacts) -> str | None:

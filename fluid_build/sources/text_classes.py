@@ -167,22 +167,33 @@ _COUNTS = {
 """The bit of numbers with one decimal, by their mark. Those of more decimals follow."""
 _PADDED = {mark: first << _MOST_DECIMALS for mark, first in _COUNTS.items()}
 """The bit of numbers with more decimals than one, the last of which is a zero."""
+_AFTER_COUNTS = 4 << len(CLASSES) + len(_MARKED) * (_MOST_DECIMALS + 1)
+_ROUND = {mark: _AFTER_COUNTS << place for place, mark in enumerate(_MARKED)}
+"""The bit of numbers with nothing but zeros after their mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decimals:
     """How the numbers of a column are written: how many decimals they have.
 
-    ``is_padded`` says that some end in a zero which the value wouldn't need.
+    ``is_padded`` says that some end in a zero which the value wouldn't need, ``has_round`` that
+    some have only zeros after the mark, and ``has_whole`` that some have no mark.
     """
 
     counts: tuple[int, ...]
     is_padded: bool
+    has_round: bool
+    has_whole: bool
 
     @property
     def are_versions(self) -> bool:
         """Whether zeros tell values apart, as in 1.1 and 1.10."""
         return self.is_padded and len(self.counts) > 1
+
+    @property
+    def may_coincide(self) -> bool:
+        """Whether two of them may be one number, as 5 and 5.0 are."""
+        return self.has_round and self.has_whole
 
     @property
     def _every(self) -> int:
@@ -191,20 +202,36 @@ class Decimals:
         return self.counts[0] if is_uniform else 0
 
     def test(self, mark: str) -> str:
-        """Return the test that a value is written like these, so that zeros tell nothing."""
+        """Return the test that a value is written like these, so that zeros tell nothing.
+
+        Values of a column are whole, or have only zeros after the mark, but not the one and the
+        other, unless these have both.
+        """
+        is_whole = f"NOT contains({{c}}, {literal(mark)})"
         if self._every:
-            place = f"{{c}}[-{self._every + 1}]"
-            return f"({place} = {literal(mark)} OR NOT contains({{c}}, {literal(mark)}))"
-        padded = f"regexp_matches({{c}}, {literal(f'[{mark}][0-9]+0$')})"
-        return f"NOT (suffix({{c}}, '0') AND {padded})"
+            written = f"({{c}}[-{self._every + 1}] = {literal(mark)} OR {is_whole})"
+        else:
+            padded = f"regexp_matches({{c}}, {literal(f'[{mark}][0-9]+0$')})"
+            written = f"NOT (suffix({{c}}, '0') AND {padded})"
+        if not self.has_whole:
+            return f"{written} AND NOT ({is_whole})"
+        if not self.has_round:
+            return f"{written} AND NOT regexp_matches({{c}}, {literal(f'[{mark}]0*$')})"
+        return written
 
     def usual(self, mark: str) -> str:
         """Return a quick test that most values pass: short, without exponents, written like these.
 
         What passes it passes ``test`` as well, and that of numbers with a decimal mark.
         """
-        decimals = f"[0-9]{{{self._every}}}" if self._every else "(?:[0-9]|[0-9]*[1-9])"
-        pattern = f"-?(?:0|[1-9][0-9]*)(?:[{mark}]{decimals})?"
+        every = self._every
+        if self.has_round or not self.has_whole:
+            decimals = f"[0-9]{{{every}}}" if every else "(?:[0-9]|[0-9]*[1-9])"
+        else:
+            endings = (f"[0-9]{{{every - 1 - i}}}[1-9]0{{{i}}}" for i in range(every))
+            decimals = f"(?:{'|'.join(endings)})" if every else "[0-9]*[1-9]"
+        optional = "?" if self.has_whole else ""
+        pattern = f"-?(?:0|[1-9][0-9]*)(?:[{mark}]{decimals}){optional}"
         return f"strlen({{c}}) <= {EXACT_DIGITS} AND {_like(pattern)}"
 
 
@@ -213,7 +240,10 @@ def decimals_of(classes: int, mark: str) -> Decimals:
     counts = (
         count for count in range(1, _MOST_DECIMALS + 1) if classes & _COUNTS[mark] << (count - 1)
     )
-    return Decimals(tuple(counts), bool(classes & _PADDED[mark]))
+    has_whole = bool(classes & bits("integer", "long integer", "unmarked"))
+    return Decimals(
+        tuple(counts), bool(classes & _PADDED[mark]), bool(classes & _ROUND[mark]), has_whole
+    )
 
 
 def _decimals_sql(mark: str, column: str) -> str:
@@ -222,7 +252,9 @@ def _decimals_sql(mark: str, column: str) -> str:
     count = f"least(greatest({decimals}, 1), {_MOST_DECIMALS})"
     is_padded = f"regexp_matches({column}, {literal(f'[{mark}][0-9]+0$')})"
     padded = f"CASE WHEN {is_padded} THEN {_PADDED[mark]} ELSE 0 END"
-    return f"(CAST({_COUNTS[mark]} AS BIGINT) << ({count} - 1)) + {padded}"
+    is_round = f"regexp_matches({column}, {literal(f'[{mark}]0*$')})"
+    round_ = f"CASE WHEN {is_round} THEN {_ROUND[mark]} ELSE 0 END"
+    return f"(CAST({_COUNTS[mark]} AS BIGINT) << ({count} - 1)) + {padded} + {round_}"
 
 
 _MAYBE = f"[-0-9.,][-+0-9.,:/eETZ{SPACES}]*|[tTfF][a-zA-Z]{{3,4}}"

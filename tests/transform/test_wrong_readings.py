@@ -22,6 +22,7 @@ WRONG = {
     "decimals as whole numbers": (["1.25", "2.75", "3.50"], "BIGINT"),
     "letters and digits": (["61E8", "12E3", "45E1"], "DOUBLE"),
     "versions": (["1.1", "1.10", "1.2"], "DOUBLE"),
+    "a version beside its first": (["5", "5.0", "5.1"], "DOUBLE"),
     "account numbers": (["0012345678", "1234567890"], "BIGINT"),
     "one word": (["NO", "NO", "NO"], "BOOLEAN"),
     "another day": (["2024-01-31", "2024-02-01"], "DATE (%Y-%d-%m)"),

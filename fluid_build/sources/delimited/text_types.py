@@ -7,12 +7,14 @@ import duckdb
 
 from fluid_build.sources.conventions import (
     NO_ANSWERS,
+    SPELLINGS_NOTE,
     Conventions,
     Decision,
     Reading,
     decide,
     decide_alone,
     is_spelled_in_two_ways,
+    may_coincide,
     settling_classes,
 )
 from fluid_build.sources.delimited.affixes import Affixes, bare_number, find_affixes
@@ -24,6 +26,7 @@ from fluid_build.sources.delimited.settling import (
     outvoted_columns,
     with_evidence,
 )
+from fluid_build.sources.exact_numbers import coincide_sql
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import (
     CLASSES,
@@ -138,7 +141,7 @@ def guess(
     guesses = {}
     for name, mask in zip(columns, _masks(connection, start, _quoted(columns)), strict=True):
         reading = decide_alone(mask).reading
-        if reading and not mask & NULL_WORD:
+        if reading and not mask & NULL_WORD and not may_coincide(mask, reading):
             column = quote(name)
             example = ""
             if is_spelled_in_two_ways(mask, reading):
@@ -182,6 +185,7 @@ def infer(
         # What one column says of another must hold against every number of the file.
         all_masks = _with_numbers_in_text(connection, relation, texts, all_masks)
         decisions = decide(all_masks, answers, outvoted)
+    decisions = _without_coinciding(connection, relation, texts, all_masks, decisions)
     named = find_named_months(
         connection, relation, [name for name in open_ if values_of(masks[name]) == TEXT]
     )
@@ -205,6 +209,27 @@ def infer(
             verdict = replace(verdict, evidence=evidence_of(reading, examples[i]))
         verdicts.append(verdict)
     return verdicts
+
+
+def _without_coinciding(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    texts: Sequence[str | None],
+    masks: Sequence[int],
+    decisions: Sequence[Decision],
+) -> list[Decision]:
+    """Return the decisions, with text for numbers that have two spellings, such as 5 and 5.0."""
+    open_ = {
+        i: coincide_sql(text, decision.reading.spelling or ".")
+        for i, (text, mask, decision) in enumerate(zip(texts, masks, decisions, strict=True))
+        if text and decision.reading and may_coincide(mask, decision.reading)
+    }
+    if not open_:
+        return list(decisions)
+    row = connection.execute(f"SELECT {', '.join(open_.values())} FROM {relation}").fetchone()
+    coinciding = {i for i, coincide in zip(open_, row or (), strict=True) if coincide}
+    note = Decision(note=SPELLINGS_NOTE)
+    return [note if i in coinciding else decision for i, decision in enumerate(decisions)]
 
 
 def _with_numbers_in_text(

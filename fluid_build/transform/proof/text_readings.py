@@ -11,7 +11,13 @@ import duckdb
 
 from fluid_build.profiling.truth_words import MOST_SPELLINGS, are_truths
 from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
-from fluid_build.sources.exact_numbers import NUMBER_TYPES, are_versions, facts_sql, read_facts
+from fluid_build.sources.exact_numbers import (
+    NUMBER_TYPES,
+    are_versions,
+    coincide_sql,
+    facts_sql,
+    read_facts,
+)
 from fluid_build.sources.sql import quote
 from fluid_build.transform.plan.elements import ValueColumn
 
@@ -44,7 +50,8 @@ def _aggregates(column: ValueColumn) -> tuple[str, ...]:
     if not column.type.startswith(NUMBER_TYPES):
         return ()
     mark = DECIMAL_MARKS.get(column.spelling)
-    return facts_sql(text if mark is None else with_decimal_point(text, mark))
+    number = text if mark is None else with_decimal_point(text, mark)
+    return coincide_sql(text, mark or "."), *facts_sql(number)
 
 
 def _is_misread(column: ValueColumn, figures: Sequence[object]) -> bool:
@@ -52,8 +59,9 @@ def _is_misread(column: ValueColumn, figures: Sequence[object]) -> bool:
         return False
     if column.type == "BOOLEAN":
         return not are_truths(column.name, list(_texts(figures[0])))
-    facts = read_facts(tuple(figures))
-    return facts.has_codes or are_versions(facts)
+    coincide, *numbers = figures
+    facts = read_facts(tuple(numbers))
+    return bool(coincide) or facts.has_codes or are_versions(facts)
 
 
 def _texts(spellings: object) -> Iterator[str]:
