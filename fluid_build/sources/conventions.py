@@ -63,6 +63,9 @@ SPELLINGS_NOTE = (
     "Read as text: it has numbers in two spellings, such as 5 and 5.0, which would become one"
     " value."
 )
+OFFSETS_NOTE = (
+    "Its moments are kept in UTC. The offsets that they're written with, such as +02:00, aren't."
+)
 _BY_ANOTHER = "based on another column of the table"
 
 
@@ -163,7 +166,8 @@ def _dated(mark: str, order: str) -> Reading:
 _OTHERS = (
     Reading("DATE", bits("date"), _cast("DATE")),
     Reading("TIMESTAMP", bits("date", "timestamp"), _cast("TIMESTAMP")),
-    Reading("TIMESTAMP WITH TIME ZONE", bits("zoned"), _cast("TIMESTAMPTZ")),
+    Reading("TIMESTAMP WITH TIME ZONE", bits("utc"), _cast("TIMESTAMPTZ")),
+    Reading("TIMESTAMP WITH TIME ZONE", bits("utc", "offset"), _cast("TIMESTAMPTZ")),
     Reading("TIME", bits("time"), _cast("TIME")),
     Reading("BOOLEAN", bits("true", "false"), _cast("BOOLEAN")),
     Reading("DATE", bits("dotted"), "CAST(strptime({c}, '%d.%m.%Y') AS DATE)", "%d.%m.%Y"),
@@ -190,7 +194,17 @@ def decide_alone(classes: int) -> Decision:
         return Decision(note=SHORT_YEAR_QUESTION)
     if values in _ONE_WORD:
         return Decision()
-    return Decision(next((reading for reading in _OTHERS if not values & ~reading.classes), None))
+    reading = next((reading for reading in _OTHERS if not values & ~reading.classes), None)
+    return Decision(reading, _note_on_moments(values) if reading else "")
+
+
+def _note_on_moments(values: int) -> str:
+    """Return what reading these dates and times doesn't keep of how they're written."""
+    if values & bits("offset"):
+        return OFFSETS_NOTE
+    if values == bits("date", "timestamp"):
+        return "Dates without a time are read as midnight."
+    return ""
 
 
 def decide(

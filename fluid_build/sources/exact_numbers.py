@@ -24,6 +24,10 @@ _MOST_DIGITS = 38
 _MOST_POWER = 290
 """A DOUBLE of 15 digits with a greater power of ten may lose some."""
 
+MOST_DECIMALS = 9
+"""Where decimals are counted in bits, and where what was counted so is checked, more count as so
+many: each count costs a bit."""
+
 NUMBER_TYPES = ("BIGINT", "HUGEINT", "DOUBLE", "DECIMAL")
 """What the types of numbers in text begin with."""
 
@@ -104,6 +108,24 @@ def coincide_sql(text: str, mark: str = ".") -> str:
     number = f"split_part({text}, {literal(mark)}, 1)"
     spellings = f"count(DISTINCT {text}) FILTER ({is_round})"
     return f"{spellings} > count(DISTINCT {number}) FILTER ({is_round})"
+
+
+def are_codes_sql(text: str, mark: str = ".") -> str:
+    """Return an SQL aggregate: whether numbers in text are codes, as their spelling tells.
+
+    ``mark`` is their decimal mark. It asks the same as ``NumberFacts``, but takes all numbers of
+    ``MOST_DECIMALS`` and more decimals for numbers of so many.
+    """
+    after = f"regexp_extract({text}, {literal(f'[{mark}]([0-9]*)')}, 1)"
+    decimals = f"least(greatest(length({after}), 1), {MOST_DECIMALS})"
+    has_mark = f"FILTER (contains({text}, {literal(mark)}))"
+    is_padded = f"regexp_matches({text}, {literal(f'[{mark}][0-9]+0([eE]|$)')})"
+    return (
+        f"(coalesce(bool_or(regexp_full_match({text}, {literal(CODE)})), FALSE)"
+        f" OR coalesce(bool_or({is_padded}) AND"
+        f" min({decimals}) {has_mark} <> max({decimals}) {has_mark}, FALSE)"
+        f" OR {coincide_sql(text, mark)})"
+    )
 
 
 def exact_type(facts: NumberFacts) -> str | None:

@@ -6,7 +6,7 @@ that its values have, as a sum of bits. Further bits say how many decimals its n
 
 from dataclasses import dataclass
 
-from fluid_build.sources.exact_numbers import EXACT_DIGITS
+from fluid_build.sources.exact_numbers import EXACT_DIGITS, MOST_DECIMALS
 from fluid_build.sources.sql import literal
 
 DUMPED_NULL = "\\N"
@@ -30,9 +30,13 @@ _UNMARKED = f"-?(0|[1-9][0-9]*){_SIGNED_EXPONENT}"
 """Without a sign, an exponent after whole digits is a letter of a code: 61E8."""
 _FRACTION = f"-?(0|[1-9][0-9]*)?[.][0-9]*{_EXPONENT}|{_UNMARKED}"
 _COMMA_FRACTION = f"-?(0|[1-9][0-9]*)?,[0-9]+{_EXPONENT}"
-_ISO_DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_ZONE = " *(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
-_CLOCK = "[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+_ISO_DATE = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)-[0-9]{2}-[0-9]{2}"
+"""A date of any year but 0, which DuckDB takes for the first one before Christ."""
+_CLOCK = "([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?)?"
+"""A time of a day: DuckDB reads 24:00 as the day after."""
+_MOMENT = f"{_ISO_DATE}[ T]{_CLOCK}"
+_UTC = " *(Z|[+-]00(:?00)?)"
+_OFFSET = " *[+-](0[0-9]|1[0-5])(:?[0-5][0-9])?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +103,18 @@ _TESTS = (
         "timestamp",
         # The usual spelling comes back as it is, which is cheaper to see than to match.
         "CASE WHEN strlen({c}) = 19 AND CAST(TRY_CAST({c} AS TIMESTAMP) AS VARCHAR) = {c} THEN TRUE"
-        f" ELSE {_like(_ISO_DATE + _CLOCK)} AND TRY_CAST({{c}} AS TIMESTAMP) IS NOT NULL END",
+        f" ELSE {_like(_MOMENT)} AND TRY_CAST({{c}} AS TIMESTAMP) IS NOT NULL END",
         "a date and time",
     ),
-    (
-        "zoned",
-        f"{_like(_ISO_DATE + _CLOCK + _ZONE)} AND TRY_CAST({{c}} AS TIMESTAMPTZ) IS NOT NULL",
-        "a date and time",
+    *(
+        (
+            name,
+            f"{_like(_MOMENT + zone)} AND TRY_CAST({{c}} AS TIMESTAMPTZ) IS NOT NULL",
+            "a date and time",
+        )
+        for name, zone in (("utc", _UTC), ("offset", _OFFSET))
     ),
-    (
-        "time",
-        f"{_like('[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?')}"
-        " AND TRY_CAST({c} AS TIME) IS NOT NULL",
-        "a time",
-    ),
+    ("time", f"{_like(_CLOCK)} AND TRY_CAST({{c}} AS TIME) IS NOT NULL", "a time"),
     ("true", "lower({c}) = 'true'", "true or false"),
     ("false", "lower({c}) = 'false'", "true or false"),
     *(
@@ -157,17 +159,15 @@ def values_of(classes: int) -> int:
     return classes & _VALUES
 
 
-_MOST_DECIMALS = 9
-"""More decimals than that count as so many."""
 _MARKED = {".": ("fraction", "one point"), ",": ("comma fraction", "one comma")}
 """Classes of numbers with decimals that could be versions: nothing parts their thousands."""
 _COUNTS = {
-    mark: 4 << len(CLASSES) + place * (_MOST_DECIMALS + 1) for place, mark in enumerate(_MARKED)
+    mark: 4 << len(CLASSES) + place * (MOST_DECIMALS + 1) for place, mark in enumerate(_MARKED)
 }
 """The bit of numbers with one decimal, by their mark. Those of more decimals follow."""
-_PADDED = {mark: first << _MOST_DECIMALS for mark, first in _COUNTS.items()}
+_PADDED = {mark: first << MOST_DECIMALS for mark, first in _COUNTS.items()}
 """The bit of numbers with more decimals than one, the last of which is a zero."""
-_AFTER_COUNTS = 4 << len(CLASSES) + len(_MARKED) * (_MOST_DECIMALS + 1)
+_AFTER_COUNTS = 4 << len(CLASSES) + len(_MARKED) * (MOST_DECIMALS + 1)
 _ROUND = {mark: _AFTER_COUNTS << place for place, mark in enumerate(_MARKED)}
 """The bit of numbers with nothing but zeros after their mark."""
 
@@ -198,7 +198,7 @@ class Decimals:
     @property
     def _every(self) -> int:
         """How many decimals every number has that has any; 0 where they differ, or are but one."""
-        is_uniform = len(self.counts) == 1 and self.counts[0] in range(2, _MOST_DECIMALS)
+        is_uniform = len(self.counts) == 1 and self.counts[0] in range(2, MOST_DECIMALS)
         return self.counts[0] if is_uniform else 0
 
     def test(self, mark: str) -> str:
@@ -238,7 +238,7 @@ class Decimals:
 def decimals_of(classes: int, mark: str) -> Decimals:
     """Return how a column's numbers with that decimal mark are written."""
     counts = (
-        count for count in range(1, _MOST_DECIMALS + 1) if classes & _COUNTS[mark] << (count - 1)
+        count for count in range(1, MOST_DECIMALS + 1) if classes & _COUNTS[mark] << (count - 1)
     )
     has_whole = bool(classes & bits("integer", "long integer", "unmarked"))
     return Decimals(
@@ -249,7 +249,7 @@ def decimals_of(classes: int, mark: str) -> Decimals:
 def _decimals_sql(mark: str, column: str) -> str:
     """Return the bits that say how a number's decimals are written."""
     decimals = f"length(split_part(split_part(lower({column}), 'e', 1), {literal(mark)}, 2))"
-    count = f"least(greatest({decimals}, 1), {_MOST_DECIMALS})"
+    count = f"least(greatest({decimals}, 1), {MOST_DECIMALS})"
     is_padded = f"regexp_matches({column}, {literal(f'[{mark}][0-9]+0$')})"
     padded = f"CASE WHEN {is_padded} THEN {_PADDED[mark]} ELSE 0 END"
     is_round = f"regexp_matches({column}, {literal(f'[{mark}]0*$')})"

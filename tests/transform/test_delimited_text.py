@@ -1,6 +1,7 @@
 """Tables of delimited text compared with their files: only a wrong reading fails."""
 
 from collections.abc import Collection, Sequence
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import get_args
 
@@ -13,8 +14,8 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import conventions, open_source
 from fluid_build.sources.base import Source
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions, DecimalMark, Decision
-from fluid_build.sources.text_classes import bits
+from fluid_build.sources.conventions import NO_ANSWERS, Conventions, DecimalMark, Decision, Reading
+from fluid_build.sources.text_classes import TEXT, bits
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.proof import Proof, build_and_prove
@@ -144,7 +145,12 @@ def test_day_and_month_in_an_order_that_nothing_settles_are_red(
         ("no;day\n1;25/12/2024\n2;03/04/2024\n", "day = DATE '2024-03-04' WHERE no = 2", "day"),
         ("no;name\n1;Ann\n2;Bob\n", "name = upper(name)", "name"),
         ("no;begin\n1;2024-01-31 10:00:00\n", "begin = begin + INTERVAL 1 HOUR", "begin"),
-        ("no;paid\n1;true\n2;true\n", "paid = NOT paid", "paid"),
+        (
+            "no;begin\n1;2024-01-31 10:00:00+02:00\n",
+            "begin = begin + INTERVAL 2 HOUR",
+            "begin",
+        ),
+        ("no;paid\n1;true\n2;false\n3;true\n", "paid = NOT paid", "paid"),
     ],
 )
 def test_a_value_that_is_not_what_its_text_spells_is_red(
@@ -156,6 +162,58 @@ def test_a_value_that_is_not_what_its_text_spells_is_red(
         found = prove_text(source, source.tables[0])
     assert found is not None
     assert found.differing == (column,)
+
+
+WRONG = {
+    "letters and digits": ("DOUBLE", "61E8", "12E3"),
+    "versions": ("DOUBLE", "1.1", "1.10"),
+    "a version beside its first": ("DOUBLE", "5", "5.0"),
+    "a word without its opposite": ("BOOLEAN", "true", "true"),
+    "the end of a day": ("TIMESTAMP", "2024-12-31 24:00:00", "2024-12-31 10:00:00"),
+    "a year before the first": ("TIMESTAMP", "0000-12-31 10:00:00", "2024-12-31 10:00:00"),
+    "more than microseconds": ("TIME", "10:00:00.12345678", "10:00:00"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_reading_of_text_is_red(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    """It's compared with the characters of the text, and never by the cast that read it."""
+    type_, *texts = WRONG[case]
+    cast = Reading(type_, TEXT, f"TRY_CAST({{c}} AS {type_})")
+    path = written(tmp_path, "no;value\n" + "".join(f"{i};{t}\n" for i, t in enumerate(texts)))
+    assert of(path).holds
+    misread(monkeypatch, None, Decision(cast))
+    assert of(path).differing == ("value",)
+
+
+@given(
+    moments=st.lists(
+        st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)).flatmap(
+            lambda moment: st.integers(-15 * 60 - 59, 15 * 60 + 59).map(
+                lambda offset: moment.replace(tzinfo=timezone(timedelta(minutes=offset)))
+            )
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_moments_with_offsets_are_what_python_says(tmp_path: Path, moments: list[datetime]) -> None:
+    """In UTC, with a note that the offsets aren't kept."""
+    lines = [f"{i};{moment.isoformat(' ')}" for i, moment in enumerate(moments)]
+    with open_source(written(tmp_path, "\n".join(["no;moment", *lines, ""]))) as source:
+        (table,) = source.tables
+        read = source.connection.execute(
+            f"SELECT CAST(timezone('UTC', moment) AS VARCHAR) FROM {table.relation} ORDER BY no"
+        ).fetchall()
+        found = prove_text(source, table)
+    in_utc = [moment.astimezone(UTC).replace(tzinfo=None) for moment in moments]
+    assert [datetime.fromisoformat(text) for (text,) in read] == in_utc
+    assert found is not None
+    assert found.holds
+    has_offset = any(moment.utcoffset() for moment in moments)
+    assert any(conventions.OFFSETS_NOTE in note for note in table.notes) == has_offset
 
 
 def test_values_that_changed_rows_are_red(tmp_path: Path) -> None:
@@ -213,6 +271,9 @@ SPELLED = """
 0 -0 7 -7 1234 654.159 -654.159 654,159 46,88 12.5 -0,5 .5 ,5 5. 1.234,56 1,234.56 1.234.567 1e5
 1,5E-07 1.5e300 0.0000001 007 NULL \\N NA 01/02/2024 25/12/2024 12/25/2024 01-02-2024 31-12-2024
 31.12.2024 2024-12-31 2024-12-31T10:00 10:15:00 true FALSE x 1'234.5 123456789012345678
+5 5.0 5.5 5. 61E8 1.10 1.1 1,10 1,1 10:15 10:15:00.250 24:00:00 2024-12-31T24:00:00
+2024-12-31T10:00:00.500 2024-12-31T10:00:00Z 2024-12-31T10:00-00:30 2024-12-31T10:00:30.25+0545
+2024-12-31T10:00:00-11 0000-01-01T10:00:00
 """
 CELLS = st.sampled_from([*SPELLED.split(), "", "1 234", "1 234,5", " 5", '"q"', '""'])
 

@@ -23,6 +23,7 @@ from fluid_build.sources.delimited.files import READ_ERRORS, text_again
 from fluid_build.sources.delimited.month_names import MONTH_NAMED
 from fluid_build.sources.delimited.tail import spans
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason
+from fluid_build.sources.exact_numbers import are_codes_sql
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import DUMPED_NULL, NULL_WORDS, SPACES
@@ -116,10 +117,11 @@ def _compared(source: Source, table: Table, relation: str, origin: InFiles) -> T
         rows, *read = _hashes(connection, table.relation, ", ".join(pair.read for pair in some))
         if spelled != read:
             differing += _differing(connection, relation, table.relation, some)
+        differing += _codes(connection, relation, some)
     return TextProof(
         rows=rows,
         lines=lines,
-        differing=tuple(differing),
+        differing=tuple(dict.fromkeys(differing)),
         unsettled=tuple(_unsettled(connection, relation, pairs, source.conventions)),
         left_out=tuple(_left_out(origin)),
     )
@@ -156,7 +158,15 @@ class _Pair:
             return _date_with_name(self.text)
         if spelling:
             return _date(f"trim({self.text})", spelling)
-        return f"TRY_CAST({self.text} AS {type_})"
+        match type_:
+            case "TIMESTAMP" | "TIME":
+                return _clock(self.text)
+            case "TIMESTAMP WITH TIME ZONE":
+                return _moment_in_utc(self.text)
+            case "BOOLEAN":
+                return f"lower({self.text})"
+            case _:
+                return self.text
 
     @property
     def spelled(self) -> str:
@@ -171,8 +181,9 @@ class _Pair:
             return f"nullif({name}, {literal(DUMPED_NULL)})"
         if self.column.type == "DOUBLE":
             return canonical_number(f"CAST({name} AS VARCHAR)")
-        as_text = self.column.type == "BIGINT" or self.column.spelling.startswith("%")
-        return f"CAST({name} AS VARCHAR)" if as_text else name
+        if self.column.type == "TIMESTAMP WITH TIME ZONE":
+            return f"CAST(timezone('UTC', {name}) AS VARCHAR)"
+        return f"CAST({name} AS VARCHAR)"
 
 
 def _spelled(relation: str, pairs: Sequence[_Pair]) -> tuple[str, str]:
@@ -246,6 +257,29 @@ def _date(text: str, format_: str) -> str:
     return f"CASE WHEN {text}[5] = '-' THEN {text} ELSE {composed} END"
 
 
+def _clock(text: str) -> str:
+    """Return a time, with or without a date, as DuckDB writes it; a date alone at midnight."""
+    parted = f"replace({text}, 'T', ' ')"
+    fraction = f"regexp_replace({parted}, '[.]0*$|([.][0-9]*[1-9])0+$', '\\1')"
+    return (
+        f"CASE strlen({text}) WHEN 8 THEN {text} WHEN 19 THEN {parted}"
+        f" WHEN 10 THEN concat({text}, ' 00:00:00')"
+        f" WHEN 5 THEN concat({text}, ':00') WHEN 16 THEN concat({parted}, ':00')"
+        f" ELSE {fraction} END"
+    )
+
+
+def _moment_in_utc(text: str) -> str:
+    """Return a date and time in UTC: what stands before the offset, less the offset."""
+    local = f"regexp_replace({text}, ' *(Z|[-+][0-9:]*)$', '')"
+    offset = f"regexp_extract({text}, '[-+][0-9:]*$')"
+    ahead = f"CAST(concat('0', {offset}[2:3]) AS INTEGER) * 60"
+    minutes = f"{ahead} + CAST(concat('0', right(replace({offset}, ':', ''), -3)) AS INTEGER)"
+    sign = f"CASE WHEN {offset}[1] = '-' THEN -1 ELSE 1 END"
+    moment = f"CAST({_clock(local)} AS TIMESTAMP)"
+    return f"CAST({moment} - to_minutes({sign} * ({minutes})) AS VARCHAR)"
+
+
 _LANGUAGES = ("de", "de_AT", "en", "fr", "es", "it", "pt", "nl")
 
 
@@ -288,6 +322,34 @@ def _differing(
         if _hashes(connection, *_spelled(text, [pair])) != _hashes(connection, table, pair.read)
     ]
     return columns or [pair.column.name for pair in pairs]
+
+
+def _codes(
+    connection: duckdb.DuckDBPyConnection, relation: str, pairs: Sequence[_Pair]
+) -> list[str]:
+    """Return the columns that were read as numbers or truths although their text is codes."""
+    questions = {pair.column.name: question for pair in pairs if (question := _are_codes_sql(pair))}
+    if not questions:
+        return []
+    row = connection.execute(f"SELECT {', '.join(questions.values())} FROM {relation}").fetchone()
+    return [name for name, are_codes in zip(questions, row or (), strict=True) if are_codes]
+
+
+def _are_codes_sql(pair: _Pair) -> str:
+    """Return an SQL aggregate: whether a column's text is codes; "" where its type says it isn't.
+
+    Numbers with something around them, or with marks between thousands, are no codes.
+    """
+    if pair.column.type == "BOOLEAN":
+        # A word without its opposite may say anything.
+        return f"count(DISTINCT lower({pair.present})) = 1"
+    if pair.column.type != "DOUBLE":
+        return ""
+    mark = pair.column.spelling or "."
+    plain = f"-?[0-9]*[{mark}]?[0-9]*(?:[eE][-+]?[0-9]+)?"
+    text = pair.present
+    is_plain = f"regexp_full_match({text}, {literal(plain)})"
+    return are_codes_sql(f"(CASE WHEN {is_plain} THEN {text} END)", mark)
 
 
 def _unsettled(

@@ -5,19 +5,12 @@ may be read so is asked again here, of the source's own text.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 import duckdb
 
 from fluid_build.profiling.truth_words import MOST_SPELLINGS, are_truths
-from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
-from fluid_build.sources.exact_numbers import (
-    NUMBER_TYPES,
-    are_versions,
-    coincide_sql,
-    facts_sql,
-    read_facts,
-)
+from fluid_build.sources.conventions import DECIMAL_MARKS
+from fluid_build.sources.exact_numbers import NUMBER_TYPES, are_codes_sql
 from fluid_build.sources.sql import quote
 from fluid_build.transform.plan.elements import ValueColumn
 
@@ -29,39 +22,32 @@ def misread_columns(
 
     ``original`` is a query for the text of a source table.
     """
-    open_ = [column for column in columns if not column.decided]
-    aggregates = [_aggregates(column) for column in open_]
-    selected = [aggregate for some in aggregates for aggregate in some]
-    if not selected:
+    questions = {
+        column.name: question
+        for column in columns
+        if not column.decided and (question := _question(column))
+    }
+    if not questions:
         return ()
-    row = connection.execute(f"SELECT {', '.join(selected)} FROM ({original}\n)").fetchone()
-    figures = iter(row or ())
-    return tuple(
-        column.name
-        for column, some in zip(open_, aggregates, strict=True)
-        if _is_misread(column, list(islice(figures, len(some))))
-    )
+    row = connection.execute(
+        f"SELECT {', '.join(questions.values())} FROM ({original}\n)"
+    ).fetchone()
+    answers = zip(questions, row or (), strict=True)
+    return tuple(name for name, answer in answers if _is_misread(name, answer))
 
 
-def _aggregates(column: ValueColumn) -> tuple[str, ...]:
+def _question(column: ValueColumn) -> str:
+    """Return the SQL aggregate that tells whether a column is codes; "" where it can't be."""
     text = f"trim(CAST({quote(column.name)} AS VARCHAR))"
     if column.type == "BOOLEAN":
-        return (f"list(DISTINCT {text})[:{MOST_SPELLINGS}]",)
+        return f"list(DISTINCT {text})[:{MOST_SPELLINGS}]"
     if not column.type.startswith(NUMBER_TYPES):
-        return ()
-    mark = DECIMAL_MARKS.get(column.spelling)
-    number = text if mark is None else with_decimal_point(text, mark)
-    return coincide_sql(text, mark or "."), *facts_sql(number)
+        return ""
+    return are_codes_sql(text, DECIMAL_MARKS.get(column.spelling, "."))
 
 
-def _is_misread(column: ValueColumn, figures: Sequence[object]) -> bool:
-    if not figures:
-        return False
-    if column.type == "BOOLEAN":
-        return not are_truths(column.name, list(_texts(figures[0])))
-    coincide, *numbers = figures
-    facts = read_facts(tuple(numbers))
-    return bool(coincide) or facts.has_codes or are_versions(facts)
+def _is_misread(name: str, answer: object) -> bool:
+    return answer if isinstance(answer, bool) else not are_truths(name, list(_texts(answer)))
 
 
 def _texts(spellings: object) -> Iterator[str]:
