@@ -23,7 +23,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fluid_build.sources.exact_numbers import EXACT_DIGITS
+from fluid_build.sources.exact_numbers import EXACT_DIGITS, coincide_sql
 from fluid_build.sources.sql import literal
 from fluid_build.sources.text_classes import SPACES, bits, decimals_of, values_of
 
@@ -63,9 +63,8 @@ SPELLINGS_NOTE = (
     "Read as text: it has numbers in two spellings, such as 5 and 5.0, which would become one"
     " value."
 )
-OFFSETS_NOTE = (
-    "Its moments are kept in UTC. The offsets that they're written with, such as +02:00, aren't."
-)
+OFFSET_NOTE = "Its moments are kept in UTC. The offset that all are written with isn't."
+OFFSETS_NOTE = "Read as text: its moments are written with several offsets from UTC."
 _BY_ANOTHER = "based on another column of the table"
 
 
@@ -147,6 +146,11 @@ _EITHER_FIRST = {mark: bits(f"either first {mark}") for mark in _ORDERED}
 _DATES = {mark: _EITHER_FIRST[mark] | sum(some.values()) for mark, some in _ORDERED.items()}
 DATE_FORMATS = {"dmy": ("%d/%m/%Y", "%d-%m-%Y"), "mdy": ("%m/%d/%Y", "%m-%d-%Y")}
 """The spellings of dates in which day and month may be taken for each other, by their order."""
+_MOMENTS = {
+    bits("offset"): OFFSET_NOTE,
+    bits("date", "timestamp"): "Dates without a time are read as midnight.",
+}
+"""What isn't kept of how dates and times are written, by their classes."""
 _ONE_WORD = (bits("true"), bits("false"))
 """One word alone says nothing: a truth has an opposite."""
 _SHORT_YEARS = bits("short dotted", "short /")
@@ -167,7 +171,7 @@ _OTHERS = (
     Reading("DATE", bits("date"), _cast("DATE")),
     Reading("TIMESTAMP", bits("date", "timestamp"), _cast("TIMESTAMP")),
     Reading("TIMESTAMP WITH TIME ZONE", bits("utc"), _cast("TIMESTAMPTZ")),
-    Reading("TIMESTAMP WITH TIME ZONE", bits("utc", "offset"), _cast("TIMESTAMPTZ")),
+    Reading("TIMESTAMP WITH TIME ZONE", bits("offset"), _cast("TIMESTAMPTZ")),
     Reading("TIME", bits("time"), _cast("TIME")),
     Reading("BOOLEAN", bits("true", "false"), _cast("BOOLEAN")),
     Reading("DATE", bits("dotted"), "CAST(strptime({c}, '%d.%m.%Y') AS DATE)", "%d.%m.%Y"),
@@ -194,17 +198,10 @@ def decide_alone(classes: int) -> Decision:
         return Decision(note=SHORT_YEAR_QUESTION)
     if values in _ONE_WORD:
         return Decision()
+    if values == bits("utc", "offset"):
+        return Decision(note=OFFSETS_NOTE)
     reading = next((reading for reading in _OTHERS if not values & ~reading.classes), None)
-    return Decision(reading, _note_on_moments(values) if reading else "")
-
-
-def _note_on_moments(values: int) -> str:
-    """Return what reading these dates and times doesn't keep of how they're written."""
-    if values & bits("offset"):
-        return OFFSETS_NOTE
-    if values == bits("date", "timestamp"):
-        return "Dates without a time are read as midnight."
-    return ""
+    return Decision(reading, _MOMENTS.get(values, ""))
 
 
 def decide(
@@ -350,9 +347,17 @@ def _decide_open(
 
 
 def may_coincide(classes: int, reading: Reading) -> bool:
-    """Return whether numbers that are read so have two spellings, such as 5 and 5.0."""
+    """Return whether values may be spelled in two ways that become one: 5 and 5.0, or offsets."""
     is_fraction = reading.type == "DOUBLE" and reading.spelling in _MARKED
-    return is_fraction and decimals_of(classes, reading.spelling).may_coincide
+    has_offset = bool(reading.classes & bits("offset"))
+    return has_offset or (is_fraction and decimals_of(classes, reading.spelling).may_coincide)
+
+
+def coincidence(text: str, reading: Reading) -> tuple[str, str]:
+    """Return an SQL aggregate, whether values coincide that may, and the note if they do."""
+    if reading.spelling in _MARKED:
+        return coincide_sql(text, reading.spelling), SPELLINGS_NOTE
+    return f"count(DISTINCT regexp_extract({text}, '[-+][0-9:]*$')) > 1", OFFSETS_NOTE
 
 
 def is_spelled_in_two_ways(classes: int, reading: Reading) -> bool:

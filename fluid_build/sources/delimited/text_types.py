@@ -7,10 +7,10 @@ import duckdb
 
 from fluid_build.sources.conventions import (
     NO_ANSWERS,
-    SPELLINGS_NOTE,
     Conventions,
     Decision,
     Reading,
+    coincidence,
     decide,
     decide_alone,
     is_spelled_in_two_ways,
@@ -26,7 +26,6 @@ from fluid_build.sources.delimited.settling import (
     outvoted_columns,
     with_evidence,
 )
-from fluid_build.sources.exact_numbers import coincide_sql
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import (
     CLASSES,
@@ -218,18 +217,22 @@ def _without_coinciding(
     masks: Sequence[int],
     decisions: Sequence[Decision],
 ) -> list[Decision]:
-    """Return the decisions, with text for numbers that have two spellings, such as 5 and 5.0."""
+    """Return the decisions, with text where values in two spellings would become one."""
     open_ = {
-        i: coincide_sql(text, decision.reading.spelling or ".")
+        i: coincidence(text, decision.reading)
         for i, (text, mask, decision) in enumerate(zip(texts, masks, decisions, strict=True))
         if text and decision.reading and may_coincide(mask, decision.reading)
     }
     if not open_:
         return list(decisions)
-    row = connection.execute(f"SELECT {', '.join(open_.values())} FROM {relation}").fetchone()
-    coinciding = {i for i, coincide in zip(open_, row or (), strict=True) if coincide}
-    note = Decision(note=SPELLINGS_NOTE)
-    return [note if i in coinciding else decision for i, decision in enumerate(decisions)]
+    questions = ", ".join(question for question, _ in open_.values())
+    row = connection.execute(f"SELECT {questions} FROM {relation}").fetchone()
+    notes = {
+        i: Decision(note=note)
+        for (i, (_, note)), coincide in zip(open_.items(), row or (), strict=True)
+        if coincide
+    }
+    return [notes.get(i, decision) for i, decision in enumerate(decisions)]
 
 
 def _with_numbers_in_text(
