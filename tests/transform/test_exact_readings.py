@@ -14,6 +14,9 @@ from pathlib import Path
 from uuid import UUID
 
 import duckdb
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,9 +67,38 @@ def to_duckdb(folder: Path, name: str, texts: Sequence[str]) -> Path:
     return path
 
 
+def to_parquet(folder: Path, name: str, texts: Sequence[str]) -> Path:
+    path = folder / "things.parquet"
+    columns = {"no": [f"n{number}" for number in range(len(texts))], name: list(texts)}
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def to_workbook(folder: Path, name: str, texts: Sequence[str]) -> Path:
+    path = folder / "things.xlsx"
+    workbook = openpyxl.Workbook()
+    sheet = workbook.worksheets[0]
+    sheet.append(["no", name])
+    for number, text in enumerate(texts):
+        sheet.append([f"n{number}", text])
+    workbook.save(path)
+    return path
+
+
+def to_dump(folder: Path, name: str, texts: Sequence[str]) -> Path:
+    path = folder / "things.sql"
+    rows = ",\n".join(f"('n{number}', '{text}')" for number, text in enumerate(texts))
+    path.write_text(
+        f'CREATE TABLE things (no text, "{name}" text);\nINSERT INTO things VALUES {rows};\n',
+        encoding="utf-8",
+    )
+    return path
+
+
 Writer = Callable[[Path, str, Sequence[str]], Path]
 KINDS: dict[str, Writer] = {
-    "csv": to_csv, "json": to_json, "sqlite": to_sqlite, "duckdb": to_duckdb
+    "csv": to_csv, "json": to_json, "sqlite": to_sqlite, "duckdb": to_duckdb,
+    "parquet": to_parquet, "workbook": to_workbook, "dump": to_dump,
 }  # fmt: skip
 
 
@@ -108,7 +140,7 @@ def assert_kept(values: Sequence[object], texts: Sequence[str]) -> None:
     assert len(values) == len(texts)
     differing = [(v, t) for v, t in zip(values, texts, strict=True) if not says(v, t)]
     assert not differing, f"{len(differing)} of {len(texts)}: {differing[:3]}"
-    if all(isinstance(v, int | float | Decimal) for v in values):
+    if all(isinstance(v, int | float | Decimal) and not isinstance(v, bool) for v in values):
         assert len(set(values)) == len({normal(t) for t in texts}), "two texts became one number"
 
 
