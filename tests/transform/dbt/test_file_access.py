@@ -61,7 +61,7 @@ AS_THEY_ARE = {
     ),
     "with zones and times": (
         "t.csv",
-        b"id,at,t\n1,2024-01-02 03:04:05+02:00,10:00:00\n2,2024-01-02 03:04:05Z,11:30:15.5\n",
+        b"id,at,t\n1,2024-01-02 03:04:05+02:00,10:00:00\n2,2024-01-02 04:04:05+02:00,11:30:15.5\n",
         "TIMESTAMP WITH TIME ZONE",
     ),
     "compressed": ("t.csv.gz", gzip.compress(CLEAN.encode(), mtime=0), "compression='gzip'"),
