@@ -7,9 +7,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
+from fluid_build.agent_loop.text_samples import (
+    MAX_SAMPLE_BYTES,
+    SAMPLE_MEMORY,
+    require_named_columns,
+    start_of_file,
+)
 from fluid_build.agent_loop.workspace import (
     MAX_ENTRIES,
-    MAX_SAMPLE_BYTES,
     confined_source,
     confined_tool,
     files_below,
@@ -17,12 +22,14 @@ from fluid_build.agent_loop.workspace import (
     profiled,
     resolve_inside,
 )
+from fluid_build.copilot.errors import ForbiddenPathError
 from fluid_build.copilot.tools.registry import forge_tool
 from fluid_build.decisions.language import AddRelationship, AnyDecision, KeyColumns, SetKey
 from fluid_build.decisions.weighing import weigh
 from fluid_build.json_types import JsonObject
 from fluid_build.profiling.profile import ForeignKey, TableProfile
 from fluid_build.sources import open_source
+from fluid_build.temporary import owned_folder
 
 _MOST_FILES = 200
 _MOST_TABLES = 60
@@ -111,7 +118,15 @@ def discover_workspace(args: DiscoverWorkspaceArgs, *, workspace_root: Path) -> 
 def read_sample_schema(args: ReadSampleSchemaArgs, *, workspace_root: Path) -> JsonObject:
     """Infer the schema of a single data file: its tables with columns and types."""
     place = confined_source(workspace_root, args.path, max_bytes=MAX_SAMPLE_BYTES)
-    with open_source(place) as source:
+    if place.is_dir():
+        raise ForbiddenPathError("It is a folder.")
+    with (
+        owned_folder() as folder,
+        open_source(
+            start_of_file(place, folder.path, args.max_rows), memory_limit=SAMPLE_MEMORY
+        ) as source,
+    ):
+        require_named_columns(source)
         tables = [
             {
                 "name": table.name,

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ParamSpec
 
+from fluid_build.agent_loop.text_samples import UnnamedColumnsError, require_named_columns
 from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, PathTraversalError
 from fluid_build.errors import SourceError
 from fluid_build.json_types import JsonObject
@@ -34,8 +35,6 @@ SOURCE_SUFFIXES = frozenset(
 )
 """The endings of files that can be read as sources; all others are refused."""
 
-MAX_SAMPLE_BYTES = 64 * 1024 * 1024
-"""The largest file whose schema is read in a turn of a model."""
 MAX_SOURCE_BYTES = 4 * 1024**3
 """The largest source that is profiled in a turn of a model: minutes of work on a laptop."""
 MAX_ENTRIES = 5_000
@@ -136,6 +135,12 @@ def confined_tool(function: Callable[P, JsonObject]) -> Callable[P, JsonObject]:
             return _refusal("file_too_large", "The file is larger than this tool reads.")
         except FileNotFoundError:
             return _refusal("FileNotFoundError", "There is no such file or folder.")
+        except UnnamedColumnsError:
+            return _refusal(
+                "UnnamedColumnsError",
+                "A text is read where it has two columns and a header; this one's first line may"
+                " be data.",
+            )
         except (SourceError, *READING_ERRORS) as error:
             # Its message may quote a path of this machine or a value of the data.
             return _refusal(type(error).__name__, "The source can't be read.")
@@ -155,6 +160,7 @@ def profiled(root: Path, path: str) -> Iterator[tuple[Source, Profile]]:
     """
     place = confined_source(root, path)
     with open_source(place) as source:
+        require_named_columns(source)
         key = str(place), file_states(place)
         profile = _PROFILES.get(key)
         if profile is None:

@@ -136,9 +136,9 @@ def test_a_source_is_profiled_without_its_values(workspace: Path) -> None:
 
 def test_a_source_that_has_changed_is_profiled_again(workspace: Path) -> None:
     file = workspace / "items.csv"
-    file.write_text("sku\na\nb\n")
+    file.write_text("sku,price\na,1\nb,2\n")
     first = dispatch_tool_call("profile_source", {"source": "items.csv"}, workspace)
-    file.write_text("sku\na\nb\nc\nd\n")
+    file.write_text("sku,price\na,1\nb,2\nc,3\nd,4\n")
     second = dispatch_tool_call("profile_source", {"source": "items.csv"}, workspace)
     assert (first["tables"][0]["rows"], second["tables"][0]["rows"]) == (2, 4)
 
