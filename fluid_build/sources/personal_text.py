@@ -7,9 +7,15 @@ message of an engine that could quote one, passes here first.
 
 import re
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Final
 
+from fluid_build.text import clip
+
 MASK: Final = "***"
+_LONGEST_QUOTE: Final = 30
+_LETTERS_OF_UNIT: Final = 3
+"""EUR, or the exponent of a number."""
 
 IBAN: Final = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}", re.IGNORECASE | re.ASCII)
 CARD_ISSUER: Final = re.compile(
@@ -26,7 +32,9 @@ _DIALLED: Final = re.compile(
 """Phone numbers as people write them: with a country code, or grouped as in America or Europe."""
 _SOCIAL_SECURITY: Final = re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])")
 _LONG_NUMBER: Final = re.compile(r"(?<![\w.-])(?:\d[ -]?){12,18}\d(?![\w-])")
-_ACCOUNT: Final = re.compile(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}(?!\w)", re.ASCII)
+_ACCOUNT: Final = re.compile(
+    r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}(?!\w)", re.ASCII | re.IGNORECASE
+)
 _SHORTEST_IBAN, _LONGEST_IBAN = 15, 34
 _DIGITS: Final = re.compile(r"\d{3}")
 
@@ -37,10 +45,54 @@ _DOCUMENT: Final = re.compile(
 
 _QUOTED_VALUE: Final = re.compile(
     r"""(?ix) \b ( (?: string | value | input | literal | key | date | number | json | range: | line
-          | syntax\ for\ type\ [\w ]+ : ) \s* [:=]? \s* )
+          | near | token: | syntax\ for\ type\ [\w ]+ : ) \s* [:=]? \s* )
         (?: ' (?: [^'\\] | \\. )* ' | " (?: [^"\\] | \\. )* " )"""
 )
+_KEY_DETAIL: Final = re.compile(
+    r"(\bKey \([^()]*\)=)\(.*?\)(?= (?:already|is |conflicts|exists)|$)"
+)
+"""What PostgreSQL says of a row that breaks a key: ``Key (name)=(Ann) already exists``."""
 _ORIGINAL_LINE: Final = re.compile(r"(Original Line:).*", re.IGNORECASE)
+
+
+_ABSENT: Final = frozenset(
+    {"-", "--", ".", "?", "null", "none", "n/a", "na", "nan", "nil", "unknown", "tbd", "missing"}
+)
+"""Words that stand for a missing value, which are nobody's."""
+_NAME: Final = re.compile(r"[^\W\d_]+[\s,.'-]+[^\W\d_]|[^\W\d_a-z][^\W\d_]{2,}")
+"""Words, or one with a capital letter: they may name a person."""
+_RUNNING_DIGITS: Final = "1234567890"
+
+
+def quotable(value: str, *, is_personal: bool | None) -> str:
+    """Return what a note, an error or a question may quote of a value; empty for nothing.
+
+    ``is_personal`` is what is known of its column: None while its text is still being read, when
+    any value may turn out to be somebody's. Only words for a missing value pass then.
+    """
+    bare = value.strip()
+    if is_personal:
+        return ""
+    if bare.lower() in _ABSENT or (is_personal is False and _may_be_nobodys(bare)):
+        return clip(bare, _LONGEST_QUOTE)
+    return ""
+
+
+def spelled_like(number: str) -> str:
+    """Return how a number is spelled, with its signs and marks but not its digits.
+
+    1.234,56 of 9.870,15. Empty where it has other letters than a unit's.
+    """
+    bare = number.strip()
+    letters = sum(map(str.isalpha, bare))
+    if letters > _LETTERS_OF_UNIT or len(bare) > _LONGEST_QUOTE or not bare.isprintable():
+        return ""
+    digits = cycle(_RUNNING_DIGITS)
+    return "".join(next(digits) if char.isdecimal() else char for char in bare)
+
+
+def _may_be_nobodys(value: str) -> bool:
+    return presentable(value) and _NAME.search(value) is None
 
 
 def presentable(value: str) -> bool:
@@ -71,6 +123,7 @@ def mentions_personal(text: str) -> bool:
 def without_values(message: str) -> str:
     """Return an engine's message without the values that it quotes, and nothing personal in it."""
     message = _ORIGINAL_LINE.sub(rf"\1 {MASK}", _QUOTED_VALUE.sub(rf"\1{MASK}", message))
+    message = _KEY_DETAIL.sub(rf"\1({MASK})", message)
     parts, at = [], 0
     for start, end in sorted(_personal_spans(message)):
         if start >= at:

@@ -122,8 +122,8 @@ def test_another_column_of_the_file_settles_the_decimal_mark(tmp_path: Path) -> 
     amounts, rates = columns(tmp_path, ["654.159", "120.300"], ["46,88", "3,5"])
     assert amounts[:2] == ("BIGINT", ["654159", "120300"])
     assert rates[:2] == ("DOUBLE", ["46.88", "3.5"])
-    assert "another column of the table: `c1` has values such as 46,88" in amounts[2]
-    assert rates[2] == "Decimal comma: values such as 46,88 allow no other reading."
+    assert "another column of the table: `c1` has values spelled like 12,34" in amounts[2]
+    assert rates[2] == "Decimal comma: values spelled like 12,34 allow no other reading."
     amounts, rates = columns(tmp_path, ["654.159", "120.300"], ["46.88", "3.5"])
     assert amounts[:2] == ("DOUBLE", ["654.159", "120.3"])
 

@@ -1,35 +1,18 @@
 """What in a file settles how its numbers and dates are read: a value, or how many of them."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import duckdb
 
 from fluid_build.sources.conventions import DATE_FORMATS, Decision, Reading, contested
 from fluid_build.sources.conventions import settling_classes as classes_settling
-from fluid_build.sources.personal_text import presentable
+from fluid_build.sources.personal_text import spelled_like
 from fluid_build.sources.text_classes import class_sql
 from fluid_build.text import clip
-
-_MOST_DIGITS_QUOTED = 5
-"""Enough for an amount with its unit, and too few for what a person has a number for."""
 
 _CLEARLY = 9
 """So many times as many values that settle a convention as values that fit both: coordinates among
 amounts do. A few 1.5 among 654.159 are as likely to be mistyped."""
-
-
-_NAME = re.compile(r"[^\W\d_]+[\s,.'-]+[^\W\d_]|[^\W\d_a-z][^\W\d_A-Z]{2,}")
-"""Words, or one with a capital letter: they may name a person. ``n/a`` and ``unknown`` don't."""
-
-
-def may_be_quoted(value: str) -> bool:
-    """Return whether a value is no name, and no part of a phone number, birth date or address.
-
-    What a column holds isn't known yet where its text is read, so that its values have to tell.
-    """
-    is_short = sum(map(str.isdigit, value)) <= _MOST_DIGITS_QUOTED
-    return is_short and _NAME.search(value) is None and presentable(value)
 
 
 def outvoted_columns(
@@ -61,7 +44,7 @@ def outvoted_columns(
 def example_of(
     connection: duckdb.DuckDBPyConnection, relation: str, name: str, text: str, reading: Reading
 ) -> str:
-    """Return a value that allows only this reading, and may be shown; empty if there is none.
+    """Return how a value is spelled that allows only this reading; empty if there is none.
 
     ``name`` and ``text`` are SQL: the column, and its values as they're classed.
     """
@@ -72,7 +55,7 @@ def example_of(
         f"SELECT shown FROM (SELECT {name} AS shown, {text} AS v FROM {relation})"
         f" WHERE {class_sql('v')} & {settling} <> 0 LIMIT 1"
     ).fetchone()
-    return row[0].strip() if row and may_be_quoted(row[0]) else ""
+    return spelled_like(row[0]) if row else ""
 
 
 def evidence_of(reading: Reading, example: str) -> str:
@@ -82,15 +65,15 @@ def evidence_of(reading: Reading, example: str) -> str:
     if reading.spelling in DATE_FORMATS["mdy"]:
         return "Month first: some of its dates have a day above 12."
     mark = "comma" if reading.spelling == "," else "point"
-    values = f"values such as {clip(example, 30)}" if example else "some values"
+    values = f"values spelled like {example}" if example else "some values"
     return f"Decimal {mark}: {values} allow no other reading."
 
 
 def with_evidence(decision: Decision, columns: Sequence[str], examples: Mapping[int, str]) -> str:
-    """Return a decision's note with the column that settled it, and a value of that column."""
+    """Return a decision's note with the column that settled it, and how that one is spelled."""
     if decision.settled_by is None:
         return decision.note
     column = f"`{clip(columns[decision.settled_by], 60)}`"
     example = examples.get(decision.settled_by, "")
-    having = f" has values such as {clip(example, 30)}" if example else ""
+    having = f" has values spelled like {example}" if example else ""
     return f"{decision.note.removesuffix('.')}: {column}{having}."

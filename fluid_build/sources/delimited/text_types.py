@@ -22,10 +22,10 @@ from fluid_build.sources.delimited.month_names import find_named_months
 from fluid_build.sources.delimited.settling import (
     evidence_of,
     example_of,
-    may_be_quoted,
     outvoted_columns,
     with_evidence,
 )
+from fluid_build.sources.personal_text import quotable
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import (
     CLASSES,
@@ -37,7 +37,7 @@ from fluid_build.sources.text_classes import (
     filled,
     values_of,
 )
-from fluid_build.text import clip, counted
+from fluid_build.text import counted
 
 _SAMPLE_CELLS = 1_000_000
 _SAMPLE_ROWS = (500, 10_000)
@@ -81,7 +81,7 @@ class TextColumn:
 class Guess:
     """What the start of a column settles: the classes of its values there, and their reading.
 
-    ``example`` is a value there that allows no other reading, where one may be shown.
+    ``example`` is how a value is spelled there that allows no other reading.
     """
 
     classes: int
@@ -413,7 +413,8 @@ def _note_on_text(
     if not odd.are_few:
         return ""
     verb = "is" if odd.odd == 1 else "are"
-    example = f" (such as {clip(odd.example, 30)!r})" if may_be_quoted(odd.example) else ""
+    quoted = quotable(odd.example, is_personal=None)
+    example = f" (such as {quoted!r})" if quoted else ""
     return (
         f"Read as text: {odd.odd:,} of {odd.total:,} values {verb}n't "
         f"{_TYPE_PHRASES[reading.type]}{example}."

@@ -14,6 +14,7 @@ from fluid_build.sources.ddl.source import DeclaredSchema, in_schemas
 from fluid_build.sources.ddl.statements import split
 from fluid_build.sources.kinds import DUMP
 from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.personal_text import without_values
 from fluid_build.sources.sqlite.file import open_sqlite
 from fluid_build.temporary import owned_folder
 
@@ -124,7 +125,7 @@ def _run_file(connection: sqlite3.Connection, file: SqlFile, dialect: Dialect) -
         try:
             connection.execute(file.text[statement.tokens[0].start : end])
         except (sqlite3.Error, sqlite3.Warning) as error:
-            line = f"line {statement.line}, {statement.words[0]} ({error})"
+            line = f"line {statement.line}, {statement.words[0]} ({without_values(str(error))})"
             if not connection.in_transaction:
                 raise SourceUnreadableError(
                     f"{file.name} can't be read: all that comes before {line} would be lost.",

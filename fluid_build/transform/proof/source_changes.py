@@ -12,17 +12,14 @@ from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.canonical_text import comes_back
-from fluid_build.sources.personal_text import presentable
+from fluid_build.sources.personal_text import quotable
 from fluid_build.sources.sql import quote
-from fluid_build.text import clip, counted
+from fluid_build.text import counted
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanSource, TransformPlan
 from fluid_build.transform.plan.staging import aliases, by_value, read_text, spelled_again
 
 _MOST_NAMED = 5
 """Changes named in the error, which is one sentence; the others are counted."""
-
-_LONGEST_VALUE = 40
-"""Characters of an example in that sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +137,8 @@ def _misfits(
     for position, (alias, attribute, conversion) in enumerate(columns):
         count, example = row[2 * position], row[2 * position + 1]
         if count:
-            is_hidden = attribute.pii or not presentable(str(example))
-            shown = "" if is_hidden else f" ({_clipped(example)!r})"
+            quoted = quotable(str(example), is_personal=attribute.pii)
+            shown = f" ({quoted!r})" if quoted else ""
             values = "a value" if count == 1 else counted(count, "value")
             yield SourceChange(
                 _table(entity.name),
@@ -240,7 +237,3 @@ def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iter
 
 def _table(name: str) -> str:
     return f"the table {name!r}"
-
-
-def _clipped(value: str) -> str:
-    return clip(value, _LONGEST_VALUE)
