@@ -32,7 +32,7 @@ from statistics import fmean
 
 from semantic_samples import samples
 
-from fluid_build.profiling import profile_assembly, profile_source
+from fluid_build.profiling import column_meanings, profile_source
 from fluid_build.profiling.profile import ColumnProfile
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
 from fluid_build.sources import open_source
@@ -111,7 +111,7 @@ def judge_corpus(corpus: Path, labels: Path, clock: Clock) -> list[Judged]:
     """Profile every database that has labels."""
     with labels.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    profile_assembly.classify = clock.classify
+    column_meanings.classify = clock.classify
     columns: dict[tuple[str, str, str], ColumnProfile] = {}
     for database in sorted({row["database"] for row in rows}):
         with open_source(str(corpus / database / "data")) as source:

@@ -36,7 +36,8 @@
    databases left out of the fit (``bench/calibrate.py``, stored as a table).
    ``unchosen_references`` keeps what was judged and not believed, as questions.
 7. State: ``evidence``, ``profile_assembly``, ``profile``; ``semantic_types`` says what a column
-   means, by its name and its values.
+   means, by its name and its values, and ``column_meanings`` asks it, with what the prefixes of
+   names and the values of other tables add.
 
 Names rank, and the data has the veto. Dense integers from 1 prove nothing, however well they are
 included; text and sparse numbers count value by value. The weights are set by hand, each with its

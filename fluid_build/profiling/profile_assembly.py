@@ -29,12 +29,7 @@ from fluid_build.profiling.profile import (
     TableSample,
     ValueCount,
 )
-from fluid_build.profiling.semantic_types import (
-    ColumnFacts,
-    SemanticType,
-    classify,
-    subject_of,
-)
+from fluid_build.profiling.semantic_types import SemanticType
 from fluid_build.profiling.table_measurement import TOP_VALUES, value_text
 from fluid_build.profiling.unchosen_references import (
     Reference,
@@ -42,11 +37,8 @@ from fluid_build.profiling.unchosen_references import (
     reference_columns,
     role_of,
 )
-from fluid_build.sources.base import ENTRY, Table
+from fluid_build.sources.base import Table
 from fluid_build.sources.personal_text import presentable
-
-_NEXT_TO_PERSONAL = 0.5
-"""How sure it is that text next to personal data is personal: often it isn't."""
 
 
 def assemble_foreign_keys(
@@ -147,8 +139,9 @@ def assemble_table(
     table: MeasuredTable,
     choice: KeyChoice | None,
     declared_keys: Sequence[KeyClaim],
+    meanings: Sequence[SemanticType | None],
 ) -> TableProfile:
-    """Return the profile of a table; ``choice`` is its primary key."""
+    """Return the profile of a table; ``choice`` is its primary key, ``meanings`` its columns'."""
     source = table.stats.table
     origin: Origin = "declared" if source.primary_key else "measured"
     return TableProfile(
@@ -159,7 +152,7 @@ def assemble_table(
         rows=table.stats.rows,
         columns=tuple(
             _column_profile(stats, meaning)
-            for stats, meaning in zip(table.stats.columns, _meanings(table), strict=True)
+            for stats, meaning in zip(table.stats.columns, meanings, strict=True)
         ),
         primary_key=choice.columns if choice else None,
         primary_key_origin=origin if choice else None,
@@ -255,73 +248,3 @@ def _bound(stats: ColumnStats, value: Value) -> str | None:
     """Return a bound as text, if it may be shown."""
     is_hidden = stats.kind == "text" and isinstance(value, str) and not presentable(value)
     return None if is_hidden else value_text(value)
-
-
-def _classify(table: MeasuredTable, stats: ColumnStats) -> SemanticType | None:
-    name, subject, siblings = _surroundings(table, stats)
-    return classify(
-        ColumnFacts(
-            table=subject,
-            column=name,
-            type=stats.column.type,
-            rows=stats.rows,
-            nulls=stats.nulls,
-            distinct=stats.distinct,
-            values=tuple(value for value, _ in stats.values),
-            min=value_text(stats.low),
-            max=value_text(stats.high),
-            siblings=siblings,
-            documents=tuple(stats.documents),
-        )
-    )
-
-
-def _surroundings(table: MeasuredTable, stats: ColumnStats) -> tuple[str, str, tuple[str, ...]]:
-    """Return a column's name, what it's about, and the names next to it.
-
-    Where its value was nested, these are those of its document: ``customer__contact__email`` is the
-    ``email`` of a contact.
-    """
-    path, split = _field_path(stats), table.stats.table.split
-    if not path or split is None:
-        siblings = tuple(c.name for c in table.stats.columns if c is not stats)
-        return stats.name, table.name, siblings
-    near = tuple(
-        other[-1]
-        for column in table.stats.columns
-        if column is not stats and (other := _field_path(column))[:-1] == path[:-1] and other
-    )
-    return path[-1], subject_of(reversed(path[:-1]), split.documents.table.name), near
-
-
-def _field_path(stats: ColumnStats) -> tuple[str, ...]:
-    return tuple(part for part in stats.column.path if part != ENTRY)
-
-
-def _meanings(table: MeasuredTable) -> list[SemanticType | None]:
-    """Return what each column means.
-
-    Text in an object that has personal data is personal too: an unusual name next to an e-mail
-    address is somebody's.
-    """
-    meanings = [_classify(table, stats) for stats in table.stats.columns]
-    paths = [stats.column.path for stats in table.stats.columns]
-    personal = {
-        path[:-1]
-        for path, meaning in zip(paths, meanings, strict=True)
-        if len(path) > 1 and meaning is not None and meaning.pii
-    }
-    return [
-        _next_to_personal(meaning)
-        if stats.kind == "text"
-        and (meaning is None or not meaning.pii)
-        and any(stats.column.path[: len(scope)] == scope for scope in personal)
-        else meaning
-        for stats, meaning in zip(table.stats.columns, meanings, strict=True)
-    ]
-
-
-def _next_to_personal(meaning: SemanticType | None) -> SemanticType:
-    name = "nested" if meaning is None else meaning.name
-    reason = "It's text in an object that has personal data."
-    return SemanticType(name, True, _NEXT_TO_PERSONAL, reason)

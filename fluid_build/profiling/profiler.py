@@ -10,6 +10,7 @@ import duckdb
 from fluid_build.profiling.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.catalog_tags import with_tagged_columns
+from fluid_build.profiling.column_meanings import column_meanings
 from fluid_build.profiling.column_stats import TableStats
 from fluid_build.profiling.compact_dates import adopt_notations, keep_references_comparable
 from fluid_build.profiling.declared_keys import check_declared_keys, check_declared_references
@@ -242,8 +243,10 @@ def _relate(
         {(table.name, column.name): column.stats for table in tables for column in table.columns},
     )
     profiles = (
-        assemble_table(connection, table, selected.primary.get(table.index), claims)
-        for table, claims in zip(tables, declared_keys, strict=True)
+        assemble_table(connection, table, selected.primary.get(table.index), claims, meanings)
+        for table, claims, meanings in zip(
+            tables, declared_keys, column_meanings(connection, tables), strict=True
+        )
     )
     return _RelatedTables(tuple(profiles), tuple(foreign_keys), tuple(candidates))
 

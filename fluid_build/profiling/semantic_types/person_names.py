@@ -112,6 +112,10 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
     if "nickname" in concepts:
         return Claim.MENTION_ROLE
     is_named = "name" in concepts or "full_name" in concepts
+    if _is_relative(column) and (is_named or not column.unknown):
+        near = sibling_concepts(siblings)
+        if near & {"given_name", "family_name", "full_name"}:
+            return Claim.EXPLICIT
     if is_named and concepts & {"first", "last", "middle", "maiden", "full", "preferred", "birth"}:
         return Claim.BARE if table.concepts & _NOT_PERSONS else Claim.EXPLICIT
     if "full_name" in concepts or (is_named and concepts & {"person", "contact"}):
@@ -127,6 +131,19 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
     if is_named:
         return _claim_of_name(column, table, siblings)
     return _claim_of_mention(column)
+
+
+_RELATIVES: Final = frozenset(
+    """
+    father mother parent guardian spouse husband wife son daughter kin padre madre pai mae pere mere
+    vater mutter ehemann ehefrau far mor moeder vader matka ojciec anne baba conyuge conjoint
+    """.split()
+)
+"""People whose names stand beside somebody's: they are named as that one is."""
+
+
+def _is_relative(column: NameConcepts) -> bool:
+    return not _RELATIVES.isdisjoint(column.words) and not _names_thing(column)
 
 
 def _is_about_people(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...]) -> bool:

@@ -1,0 +1,232 @@
+"""What each column means: by itself, beside the others of its table, and by other tables' values.
+
+A table's columns often begin alike (``PAT_SNAME``), and such a prefix hides a name's words; it is
+left out, or stands for the table whose prefix it is (``LAB_PAT_NAME`` has a patient's name). And
+text that is in a column of names of people, in another table, is names of people too.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import duckdb
+
+from fluid_build.profiling.column_stats import ColumnStats
+from fluid_build.profiling.measured_tables import MeasuredTable
+from fluid_build.profiling.semantic_types import (
+    ColumnFacts,
+    SemanticType,
+    classify,
+    subject_of,
+)
+from fluid_build.profiling.semantic_types.column_facts import family_of
+from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
+from fluid_build.profiling.semantic_types.name_concepts import read_concepts
+from fluid_build.profiling.semantic_types.name_grades import describes_people
+from fluid_build.profiling.semantic_types.person_names import claim_of, measure_names
+from fluid_build.profiling.table_measurement import value_text
+from fluid_build.sources.base import ENTRY
+from fluid_build.sources.sql import literal, quote
+
+_NEXT_TO_PERSONAL = 0.5
+"""How sure it is that text next to personal data is personal: often it isn't."""
+_FEWEST_ALIKE = 3
+"""Fewer names begin with the same letters by accident."""
+_FEWEST_SHARED = 12
+"""Values that must be known in another table: the few towns of a shop are somebody's surnames."""
+_SHARED = 0.9
+"""The share of values that must be: some people are in one table only."""
+_SHAPED = 0.8
+"""The share of values that must be shaped like names for a look at the other tables."""
+_MOST_LOOKS = 200
+"""Pairs of columns that are compared; each is a query for up to a hundred values."""
+_SHARED_CONFIDENCE = 0.7
+
+_Prefixes = Mapping[str, str]
+"""What the prefix of each table's columns stands for: the word for its rows, or nothing."""
+
+
+def column_meanings(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[MeasuredTable]
+) -> list[list[SemanticType | None]]:
+    """Return what each column of each table means, in order."""
+    prefixes = _prefixes(tables)
+    meanings = [_meanings(table, prefixes) for table in tables]
+    for at, position, known in islice(_looks(tables, meanings), _MOST_LOOKS):
+        column = tables[at].stats.columns[position]
+        if meanings[at][position] is not None and _is_personal(meanings[at][position]):
+            continue
+        shared = _shared_values(connection, tables, column, known)
+        if shared >= _SHARED:
+            reason = (
+                f"{shared:.0%} of its values are in a column of another table that holds names of"
+                " people."
+            )
+            meanings[at][position] = SemanticType("person_name", True, _SHARED_CONFIDENCE, reason)
+    return meanings
+
+
+def _prefixes(tables: Sequence[MeasuredTable]) -> _Prefixes:
+    """Return the prefixes of tables, each with "person" where the table's rows are people."""
+    found: dict[str, str] = {}
+    for table in tables:
+        names = [column.name for column in table.stats.columns]
+        prefix = _shared_prefix(names)
+        if prefix:
+            own = tuple(_without_prefix(name, prefix, "") for name in names)
+            is_people = describes_people(read_concepts(table.name), own)
+            found[prefix] = found.get(prefix) or ("person" if is_people else "")
+    return found
+
+
+def _shared_prefix(names: Sequence[str]) -> str:
+    """Return the first word of most names in lower case where it has no meaning, or ""."""
+    firsts = Counter(
+        first.lower() for name in names for first, _, rest in [name.partition("_")] if rest
+    )
+    if not firsts:
+        return ""
+    prefix, count = firsts.most_common(1)[0]
+    is_shared = count >= _FEWEST_ALIKE and 2 * count > len(names)
+    return prefix if is_shared and prefix not in CONCEPT_OF else ""
+
+
+def _without_prefix(name: str, prefix: str, instead: str) -> str:
+    first, _, rest = name.partition("_")
+    if not rest or first.lower() != prefix:
+        return name
+    return f"{instead}_{rest}" if instead else rest
+
+
+def _unprefixed(name: str, own: str, prefixes: _Prefixes) -> str:
+    """Return a name without its table's prefix, and with the word for another table's."""
+    bare = _without_prefix(name, own, "") if own else name
+    first = bare.partition("_")[0].lower()
+    return _without_prefix(bare, first, prefixes.get(first, "")) if prefixes.get(first) else bare
+
+
+def _is_personal(meaning: SemanticType | None) -> bool:
+    return meaning is not None and meaning.pii
+
+
+_Place = tuple[int, int]
+
+
+def _looks(
+    tables: Sequence[MeasuredTable], meanings: Sequence[Sequence[SemanticType | None]]
+) -> Iterator[tuple[int, int, _Place]]:
+    """Yield columns that may hold names of people, by table and position, each with a known one."""
+    places = [(at, i) for at, row in enumerate(meanings) for i in range(len(row))]
+    known = [
+        (at, i)
+        for at, i in places
+        if (meaning := meanings[at][i]) is not None and meaning.name == "person_name"
+    ]
+    for at, i in places if known else ():
+        if meanings[at][i] is None and _may_hold_names(tables[at], tables[at].stats.columns[i]):
+            yield from ((at, i, place) for place in known if place[0] != at)
+
+
+def _may_hold_names(table: MeasuredTable, stats: ColumnStats) -> bool:
+    if family_of(stats.column.type) != "text" or stats.distinct < _FEWEST_SHARED:
+        return False
+    siblings = tuple(column.name for column in table.stats.columns if column is not stats)
+    if claim_of(read_concepts(stats.name), read_concepts(table.name), siblings) is None:
+        return False
+    texts = [value for value, _ in stats.values if isinstance(value, str)]
+    return len(texts) >= _FEWEST_SHARED and measure_names(texts).shaped >= _SHAPED
+
+
+def _shared_values(
+    connection: duckdb.DuckDBPyConnection,
+    tables: Sequence[MeasuredTable],
+    column: ColumnStats,
+    known: _Place,
+) -> float:
+    """Return the share of a column's most frequent values that a known column has as well."""
+    other = tables[known[0]].stats
+    texts = sorted({str(value).strip().lower() for value, _ in column.values})
+    values = ", ".join(literal(text) for text in texts)
+    name = quote(other.columns[known[1]].column.alias)
+    row = connection.execute(
+        f"SELECT count(DISTINCT lower(trim({name}))) FROM {other.table.relation}"
+        f" WHERE lower(trim({name})) IN ({values})"
+    ).fetchone()
+    return int(row[0]) / len(texts) if row and texts else 0.0
+
+
+def _classify(table: MeasuredTable, stats: ColumnStats, prefixes: _Prefixes) -> SemanticType | None:
+    name, subject, siblings = _surroundings(table, stats)
+    facts = ColumnFacts(
+        table=subject,
+        column=name,
+        type=stats.column.type,
+        rows=stats.rows,
+        nulls=stats.nulls,
+        distinct=stats.distinct,
+        values=tuple(value for value, _ in stats.values),
+        min=value_text(stats.low),
+        max=value_text(stats.high),
+        siblings=siblings,
+        documents=tuple(stats.documents),
+    )
+    meaning = classify(facts)
+    own = _shared_prefix([stats.name, *siblings]) if not stats.column.path else ""
+    bare = _unprefixed(name, own, prefixes)
+    if bare == name or _is_personal(meaning):
+        return meaning
+    near = tuple(_unprefixed(sibling, own, prefixes) for sibling in siblings)
+    again = classify(replace(facts, column=bare, siblings=near))
+    return again if _is_personal(again) else meaning
+
+
+def _surroundings(table: MeasuredTable, stats: ColumnStats) -> tuple[str, str, tuple[str, ...]]:
+    """Return a column's name, what it's about, and the names next to it.
+
+    Where its value was nested, these are those of its document: ``customer__contact__email`` is the
+    ``email`` of a contact.
+    """
+    path, split = _field_path(stats), table.stats.table.split
+    if not path or split is None:
+        siblings = tuple(c.name for c in table.stats.columns if c is not stats)
+        return stats.name, table.name, siblings
+    near = tuple(
+        other[-1]
+        for column in table.stats.columns
+        if column is not stats and (other := _field_path(column))[:-1] == path[:-1] and other
+    )
+    return path[-1], subject_of(reversed(path[:-1]), split.documents.table.name), near
+
+
+def _field_path(stats: ColumnStats) -> tuple[str, ...]:
+    return tuple(part for part in stats.column.path if part != ENTRY)
+
+
+def _meanings(table: MeasuredTable, prefixes: _Prefixes) -> list[SemanticType | None]:
+    """Return what each column means.
+
+    Text in an object that has personal data is personal too: an unusual name next to an e-mail
+    address is somebody's.
+    """
+    meanings = [_classify(table, stats, prefixes) for stats in table.stats.columns]
+    paths = [stats.column.path for stats in table.stats.columns]
+    personal = {
+        path[:-1]
+        for path, meaning in zip(paths, meanings, strict=True)
+        if len(path) > 1 and meaning is not None and meaning.pii
+    }
+    return [
+        _next_to_personal(meaning)
+        if stats.kind == "text"
+        and (meaning is None or not meaning.pii)
+        and any(stats.column.path[: len(scope)] == scope for scope in personal)
+        else meaning
+        for stats, meaning in zip(table.stats.columns, meanings, strict=True)
+    ]
+
+
+def _next_to_personal(meaning: SemanticType | None) -> SemanticType:
+    name = "nested" if meaning is None else meaning.name
+    reason = "It's text in an object that has personal data."
+    return SemanticType(name, True, _NEXT_TO_PERSONAL, reason)

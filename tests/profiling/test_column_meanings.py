@@ -1,0 +1,109 @@
+"""Names of people behind prefixes, beside marked columns, and in columns of other tables."""
+
+import random
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from fluid_build.profiling import profile_source
+from fluid_build.sources import open_source
+
+_UNCOMMON = tuple(
+    first + last
+    for first in ("Brax", "Quel", "Ostr", "Vind", "Thal", "Korm", "Zeph", "Dral")
+    for last in ("ovane", "imbur", "ethya", "ondel", "ugrim")
+)
+"""Names that no word list has: only their neighbours tell that they're somebody's."""
+
+Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[object]]]]
+
+
+def marked(folder: Path, tables: Tables) -> set[tuple[str, str]]:
+    """Return the columns of tables that are marked as personal."""
+    path = folder / "clinic.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        for name, (columns, rows) in tables.items():
+            database.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+            database.executemany(
+                f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", rows
+            )
+    with open_source(path) as source:
+        profile = profile_source(source)
+    return {(t.name, c.name) for t in profile.tables for c in t.columns if c.pii}
+
+
+def _patients(mark: str) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+    chance = random.Random(7)
+    names = (f"{mark}_ID", f"{mark}_FNAME", f"{mark}_SNAME", f"{mark}_MOTHER", f"{mark}_TELE",
+             f"{mark}_WARD", f"{mark}_STAY", "CREATED")  # fmt: skip
+    rows = [
+        (
+            number + 500,
+            chance.choice(_UNCOMMON),
+            chance.choice(_UNCOMMON),
+            chance.choice(_UNCOMMON),
+            f"0{chance.randrange(200, 999)}{chance.randrange(10**6, 10**7)}",
+            chance.choice(("North", "South", "Intensive care")),
+            chance.randrange(1, 40),
+            "2024-01-05",
+        )
+        for number in range(200)
+    ]
+    return names, rows
+
+
+@pytest.mark.parametrize(("table", "mark"), [("hospital_rec", "PAT"), ("tx_main", "QX")])
+def test_a_prefix_that_a_tables_columns_share_hides_no_name(
+    tmp_path: Path, table: str, mark: str
+) -> None:
+    """Whatever the table is called; a ward and a length of stay stay unmarked."""
+    found = marked(tmp_path, {table: _patients(mark)})
+    assert found == {(table, f"{mark}_{n}") for n in ("FNAME", "SNAME", "MOTHER", "TELE")}
+
+
+def _tests_of(patients: Sequence[Sequence[object]], *, known: bool) -> Sequence[Sequence[object]]:
+    chance = random.Random(9)
+    things = ("Ferritin", "Sodium", "Albumin", "Glucose", "Creatinine", "Urea", *_OTHERS)
+    return [
+        (
+            number + 9000,
+            chance.choice(patients)[2] if known else chance.choice(things),
+            chance.choice(things),
+            chance.randrange(100),
+        )
+        for number in range(300)
+    ]
+
+
+_OTHERS = ("Lipase", "Amylase", "Bilirubin", "Troponin", "Insulin", "Cortisol", "Prolactin")
+
+
+def test_another_tables_prefix_stands_for_its_rows(tmp_path: Path) -> None:
+    names, rows = _patients("PAT")
+    columns = ("LAB_ID", "LAB_PAT_NAME", "LAB_TEST", "LAB_VALUE")
+    tables = {"pat": (names, rows), "lab": (columns, _tests_of(rows, known=True))}
+    assert {name for table, name in marked(tmp_path, tables) if table == "lab"} == {"LAB_PAT_NAME"}
+
+
+@pytest.mark.parametrize(("known", "found"), [(True, {"w2"}), (False, set())])
+def test_values_of_a_marked_column_are_personal_elsewhere(
+    tmp_path: Path, known: bool, found: set[str]
+) -> None:
+    names, rows = _patients("PAT")
+    columns = ("w1", "w2", "w3", "w4")
+    tables = {"pat": (names, rows), "lab": (columns, _tests_of(rows, known=known))}
+    assert {name for table, name in marked(tmp_path, tables) if table == "lab"} == found
+
+
+@pytest.mark.parametrize("name", ["MOTHER_TONGUE", "PARENT_CODE", "FATHER_AGE", "SON_KEY"])
+def test_what_is_said_of_a_relative_is_no_name(tmp_path: Path, name: str) -> None:
+    chance = random.Random(3)
+    rows = [
+        (n, chance.choice(_UNCOMMON), chance.choice(("Swahili", "Tamil", "Zulu")))
+        for n in range(90)
+    ]
+    tables = {"people": (("id", "first_name", name), rows)}
+    assert marked(tmp_path, tables) == {("people", "first_name")}
