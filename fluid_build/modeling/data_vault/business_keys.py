@@ -45,7 +45,9 @@ _AUTHORITIES = frozenset(
     """.split()
 )
 """What may assign codes of its own: the same code may come back under another one of these."""
-_CODE_TYPES = frozenset({"isbn", "ean", "vin", "bic", "country_code", "currency_code"})
+_CODE_TYPES = frozenset(
+    {"isbn", "ean", "checked_number", "vin", "bic", "country_code", "currency_code"}
+)
 _OF_SOMETHING_ELSE = frozenset(
     """
     area building card cell check credit driver fax floor hash home house insurance licence license

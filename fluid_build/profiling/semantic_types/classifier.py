@@ -5,10 +5,15 @@ or a position is a person's home can't be seen from a column, so places are mark
 who knows better may remove the mark.
 """
 
+import re
 from dataclasses import replace
 from typing import Final
 
 from fluid_build.profiling.semantic_types import patterns
+from fluid_build.profiling.semantic_types.checked_numbers import (
+    find_checked_number,
+    find_personal_number,
+)
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
 from fluid_build.profiling.semantic_types.general_types import find_general_type
 from fluid_build.profiling.semantic_types.name_grades import Grade, grades
@@ -27,7 +32,12 @@ from fluid_build.profiling.semantic_types.person_names import (
     measure_names,
     without_number,
 )
-from fluid_build.profiling.semantic_types.personal_types import FAMILIES, TESTS, Support
+from fluid_build.profiling.semantic_types.personal_types import (
+    FAMILIES,
+    TESTS,
+    Support,
+    is_near_person,
+)
 from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, prepare
 from fluid_build.sources.personal_text import holds_personal, mentions_personal
 
@@ -80,9 +90,13 @@ def classify(facts: ColumnFacts) -> SemanticType | None:
     if not column.values:
         return None
     meaning = _by_items(column) or (
-        _by_name(column) or _by_person_names(column) or _by_values(column)
+        _by_name(column)
+        or _by_person_names(column)
+        or find_personal_number(column)
+        or _by_values(column)
+        or _by_dates_of_people(column)
     )
-    meaning = meaning or find_general_type(column)
+    meaning = meaning or find_general_type(column) or find_checked_number(column)
     if meaning is not None and meaning.pii:
         return meaning
     return _by_personal_content(column, meaning) or meaning
@@ -118,6 +132,37 @@ def _by_values(column: PreparedColumn) -> SemanticType | None:
         if support.suffices:
             return _personal_type(label, Grade.SILENT, support, column)
     return None
+
+
+def _by_dates_of_people(column: PreparedColumn) -> SemanticType | None:
+    """Return a date of birth where dates without a name of their own stand beside people's names.
+
+    Nothing else of people goes back as far: who was hired or joined decades ago is no member now.
+    """
+    unknown = column.name.concepts - {"date"} or any(
+        len(word) > _MOST_LETTERS for word in column.name.unknown
+    )
+    if unknown or not is_near_person(column):
+        return None
+    years = sorted(int(found[0]) for v in column.values if (found := _YEAR_OF_DATE.match(v)))
+    if len(years) < max(_FEWEST_BORN, 0.9 * len(column.values)):
+        return None
+    if years[0] < _EARLIEST_BIRTH or not _LEAST_AGES <= years[-1] - years[0] <= _MOST_AGES:
+        return None
+    reason = (
+        f"It stands beside names of people, and its dates are spread over {years[-1] - years[0]}"
+        " years."
+    )
+    return SemanticType("date_of_birth", True, 0.6, reason)
+
+
+_YEAR_OF_DATE: Final = re.compile(r"\d{4}(?=-\d\d-\d\d)")
+_FEWEST_BORN: Final = 12
+_MOST_LETTERS: Final = 3
+"""Of a word that says nothing: longer ones, such as hired, say what the date is about."""
+_EARLIEST_BIRTH: Final = 1895
+_LEAST_AGES, _MOST_AGES = 40, 120
+"""Years between the oldest and the youngest; less may be the years of a firm."""
 
 
 def _visible_types(column: PreparedColumn) -> list[str]:

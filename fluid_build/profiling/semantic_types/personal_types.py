@@ -193,7 +193,7 @@ def date_of_birth(column: PreparedColumn, grade: Grade) -> Support:
     """Test for dates, if the name says birth and the table isn't about things or animals."""
     what = "dates"
     about_things = "thing" in column.table.concepts and not column.table.concepts & _PEOPLE
-    if grade < Grade.LIKELY or (about_things and not _is_near_person(column)):
+    if grade < Grade.LIKELY or (about_things and not is_near_person(column)):
         return Support(0.0, _NEVER, what)
     if column.family == "date":
         return Support(1.0, 1.0, what)
@@ -205,7 +205,8 @@ def date_of_birth(column: PreparedColumn, grade: Grade) -> Support:
 _PEOPLE: Final = frozenset({"person", "party", "user", "contact"})
 
 
-def _is_near_person(column: PreparedColumn) -> bool:
+def is_near_person(column: PreparedColumn) -> bool:
+    """Return whether a column stands beside what only people have: names, titles, numbers."""
     near = sibling_concepts(column.facts.siblings)
     return bool(near & {"given_name", "family_name", "full_name", "salutation", "national_id"})
 

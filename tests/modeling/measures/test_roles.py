@@ -408,3 +408,12 @@ def test_categories_and_names_are_known_by_their_last_word() -> None:
     assert not is_category_name("status_date")
     assert holds_names("ProductName")
     assert not holds_names("day_name")
+
+
+@pytest.mark.parametrize("name", ["c3", "total_amount", "qty"])
+@pytest.mark.parametrize("meaning", ["device_id", "national_id", "checked_number", "ean"])
+def test_an_identifier_with_a_check_digit_is_no_measure(name: str, meaning: str) -> None:
+    """Whatever its name says."""
+    is_personal = meaning.endswith("_id")
+    assert measure(name, semantic_type=meaning, pii=is_personal) is None
+    assert measure(name) is not None or name == "c3"
