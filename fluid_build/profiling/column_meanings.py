@@ -8,7 +8,8 @@ text that is in a column of names of people, in another table, is names of peopl
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
+from statistics import fmean, pstdev
 
 import duckdb
 
@@ -25,6 +26,7 @@ from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
 from fluid_build.profiling.semantic_types.name_concepts import read_concepts
 from fluid_build.profiling.semantic_types.name_grades import describes_people
 from fluid_build.profiling.semantic_types.person_names import claim_of, measure_names
+from fluid_build.profiling.semantic_types.prepared_column import parse_number
 from fluid_build.profiling.table_measurement import value_text
 from fluid_build.sources.base import ENTRY
 from fluid_build.sources.sql import literal, quote
@@ -43,6 +45,20 @@ _MOST_LOOKS = 200
 """Pairs of columns that are compared; each is a query for up to a hundred values."""
 _SHARED_CONFIDENCE = 0.7
 
+_FEWEST_PLACES = 12
+"""Different positions; fewer numbers are within degrees by accident."""
+_DECIMALS = range(4, 9)
+"""Of degrees: 4 are eleven metres, 8 a millimetre. What was computed has more."""
+_PRECISE = 0.8
+"""The share of values with that many: a last zero isn't written."""
+_FROM_ZERO = 3
+"""Standard deviations between zero and the mean of one region's positions: noise is around zero."""
+_GLOBAL = 25.0, 60.0
+"""Degrees of latitude and longitude beyond which positions all over the world lie."""
+_MOST_LETTERS = 3
+"""Of a word in a name that says nothing: x, lo, geo."""
+_PAIR_CONFIDENCE = 0.6
+
 _Prefixes = Mapping[str, str]
 """What the prefix of each table's columns stands for: the word for its rows, or nothing."""
 
@@ -52,7 +68,7 @@ def column_meanings(
 ) -> list[list[SemanticType | None]]:
     """Return what each column of each table means, in order."""
     prefixes = _prefixes(tables)
-    meanings = [_meanings(table, prefixes) for table in tables]
+    meanings = [_with_positions(table, _meanings(table, prefixes)) for table in tables]
     for at, position, known in islice(_looks(tables, meanings), _MOST_LOOKS):
         column = tables[at].stats.columns[position]
         if meanings[at][position] is not None and _is_personal(meanings[at][position]):
@@ -108,6 +124,50 @@ def _unprefixed(name: str, own: str, prefixes: _Prefixes) -> str:
 
 def _is_personal(meaning: SemanticType | None) -> bool:
     return meaning is not None and meaning.pii
+
+
+def _with_positions(
+    table: MeasuredTable, meanings: list[SemanticType | None]
+) -> list[SemanticType | None]:
+    """Return the meanings with those of a latitude and a longitude whose names say nothing."""
+    found = list(meanings)
+    reason = "It and the column beside it are within degrees, and as precise as positions."
+    for i, (first, second) in enumerate(pairwise(table.stats.columns)):
+        if found[i] is None and found[i + 1] is None and _are_positions(first, second):
+            found[i] = SemanticType("latitude", True, _PAIR_CONFIDENCE, reason)
+            found[i + 1] = SemanticType("longitude", True, _PAIR_CONFIDENCE, reason)
+    return found
+
+
+def _are_positions(first: ColumnStats, second: ColumnStats) -> bool:
+    if not (_says_nothing(first.name) and _says_nothing(second.name)):
+        return False
+    latitudes, longitudes = _degrees(first, 90), _degrees(second, 180)
+    if min(len(latitudes), len(longitudes)) < _FEWEST_PLACES:
+        return False
+    is_global = max(map(abs, latitudes)) > _GLOBAL[0] and max(map(abs, longitudes)) > _GLOBAL[1]
+    return is_global or _is_region(latitudes) or _is_region(longitudes)
+
+
+def _says_nothing(name: str) -> bool:
+    concepts = read_concepts(name)
+    return not concepts.concepts and all(len(word) <= _MOST_LETTERS for word in concepts.unknown)
+
+
+def _degrees(stats: ColumnStats, limit: int) -> list[float]:
+    """Return a column's values if they're numbers within a limit, as precise as positions."""
+    if family_of(stats.column.type) != "decimal" and stats.measured_type != "DOUBLE":
+        return []
+    texts = [value_text(value) or "" for value, _ in stats.values]
+    numbers = [number for text in texts if (number := parse_number(text)) is not None]
+    precise = sum(len(text.partition(".")[2].rstrip("0")) in _DECIMALS for text in texts)
+    within = all(abs(number) <= limit for number in numbers)
+    is_precise = precise >= _PRECISE * len(texts)
+    return numbers if within and is_precise and len(numbers) == len(texts) else []
+
+
+def _is_region(degrees: Sequence[float]) -> bool:
+    return abs(fmean(degrees)) > _FROM_ZERO * pstdev(degrees) > 0
 
 
 _Place = tuple[int, int]

@@ -107,3 +107,48 @@ def test_what_is_said_of_a_relative_is_no_name(tmp_path: Path, name: str) -> Non
     ]
     tables = {"people": (("id", "first_name", name), rows)}
     assert marked(tmp_path, tables) == {("people", "first_name")}
+
+
+@pytest.mark.parametrize(
+    ("south_west", "north_east", "decimals", "is_position"),
+    [
+        ((47.2, 5.9), (55.0, 15.0), 6, True),
+        ((-60.0, -180.0), (80.0, 180.0), 5, True),
+        ((47.2, 5.9), (55.0, 15.0), 2, False),
+        ((47.2, 5.9), (55.0, 15.0), 15, False),
+        ((-3.0, -3.0), (3.0, 3.0), 6, False),
+        ((47.2, 170.0), (55.0, 190.0), 6, False),
+        ((80.0, 5.9), (95.0, 15.0), 6, False),
+    ],
+)
+def test_a_latitude_beside_a_longitude_needs_no_name(
+    tmp_path: Path,
+    south_west: tuple[float, float],
+    north_east: tuple[float, float],
+    decimals: int,
+    is_position: bool,
+) -> None:
+    """Within degrees, as precise as positions are, and not around zero."""
+    chance = random.Random(5)
+    rows = [
+        (
+            number + 100,
+            *(
+                round(chance.uniform(low, high), decimals)
+                for low, high in zip(south_west, north_east, strict=True)
+            ),
+        )
+        for number in range(80)
+    ]
+    found = marked(tmp_path, {"stops": (("stop", "c2 REAL", "c3 REAL"), rows)})
+    assert found == ({("stops", "c2"), ("stops", "c3")} if is_position else set())
+
+
+def test_two_measured_figures_are_no_position(tmp_path: Path) -> None:
+    """Names that say something are believed."""
+    chance = random.Random(5)
+    rows = [
+        (n, round(chance.uniform(40, 50), 5), round(chance.uniform(5, 9), 5)) for n in range(80)
+    ]
+    columns = ("sample", "voltage REAL", "current REAL")
+    assert marked(tmp_path, {"readings": (columns, rows)}) == set()
