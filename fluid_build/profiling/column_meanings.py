@@ -5,6 +5,7 @@ left out, or stands for the table whose prefix it is (``LAB_PAT_NAME`` has a pat
 text that is in a column of names of people, in another table, is names of people too.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -98,9 +99,7 @@ def _prefixes(tables: Sequence[MeasuredTable]) -> _Prefixes:
 
 def _shared_prefix(names: Sequence[str]) -> str:
     """Return the first word of most names in lower case where it has no meaning, or ""."""
-    firsts = Counter(
-        first.lower() for name in names for first, _, rest in [name.partition("_")] if rest
-    )
+    firsts = Counter(first for first, rest in map(_parts, names) if rest)
     if not firsts:
         return ""
     prefix, count = firsts.most_common(1)[0]
@@ -108,9 +107,22 @@ def _shared_prefix(names: Sequence[str]) -> str:
     return prefix if is_shared and prefix not in CONCEPT_OF else ""
 
 
-def _without_prefix(name: str, prefix: str, instead: str) -> str:
+def _parts(name: str) -> tuple[str, str]:
+    """Return the first word of a name, in lower case, and the rest: pat, Sname of ``PatSname``."""
+    if "_" not in name:
+        hump = _HUMP.match(name)
+        return (name[: hump.end()].lower(), name[hump.end() :]) if hump else (name, "")
     first, _, rest = name.partition("_")
-    if not rest or first.lower() != prefix:
+    return first.lower(), rest
+
+
+_HUMP = re.compile("(?:[A-Z]?[a-z]+|[A-Z]+(?=[A-Z][a-z]))(?=[A-Z])")
+"""The first word of a name in camel case."""
+
+
+def _without_prefix(name: str, prefix: str, instead: str) -> str:
+    first, rest = _parts(name)
+    if not rest or first != prefix:
         return name
     return f"{instead}_{rest}" if instead else rest
 
@@ -118,7 +130,7 @@ def _without_prefix(name: str, prefix: str, instead: str) -> str:
 def _unprefixed(name: str, own: str, prefixes: _Prefixes) -> str:
     """Return a name without its table's prefix, and with the word for another table's."""
     bare = _without_prefix(name, own, "") if own else name
-    first = bare.partition("_")[0].lower()
+    first = _parts(bare)[0]
     return _without_prefix(bare, first, prefixes.get(first, "")) if prefixes.get(first) else bare
 
 

@@ -178,7 +178,7 @@ def _around(text: str, values: set[str]) -> str:
     return text[max(0, at - 200) : at + 60]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("technique", ["flat", "data_vault_2", "dimensional"])
 @pytest.mark.parametrize("kind", MAKERS)
 def test_no_output_quotes_a_value_of_somebody(
@@ -207,7 +207,9 @@ def test_no_output_quotes_a_value_of_somebody(
             assert not _quoted(text, values), (path, _around(text, values))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [2, *(pytest.param(n, marks=pytest.mark.thorough) for n in (0, 1))]
+)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_no_note_quotes_a_name_in_a_column_of_numbers(
     fluid: Fluid, tmp_path: Path, kind: str, seed: int

@@ -64,6 +64,14 @@ def test_a_prefix_that_a_tables_columns_share_hides_no_name(
     assert found == {(table, f"{mark}_{n}") for n in ("FNAME", "SNAME", "MOTHER", "TELE")}
 
 
+@pytest.mark.parametrize("mark", ["Pat", "qx"])
+def test_a_prefix_in_camel_case_hides_no_name(tmp_path: Path, mark: str) -> None:
+    names, rows = _patients(mark)
+    humps = ["".join((first, rest.title())) for first, _, rest in (n.partition("_") for n in names)]
+    found = marked(tmp_path, {"hospital_rec": (humps, rows)})
+    assert found == {("hospital_rec", mark + n) for n in ("Fname", "Sname", "Mother", "Tele")}
+
+
 def _tests_of(patients: Sequence[Sequence[object]], *, known: bool) -> Sequence[Sequence[object]]:
     chance = random.Random(9)
     things = ("Ferritin", "Sodium", "Albumin", "Glucose", "Creatinine", "Urea", *_OTHERS)
