@@ -354,7 +354,9 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
     notes: tuple[str, ...] = ()
     origin: InFiles
     if files.format == "parquet":
-        columns, origin = parquet_files.read_parquet(engine.connection, files, relation, storage)
+        columns, origin = parquet_files.read_parquet(
+            engine.connection, files, relation, storage, engine.folder
+        )
         if not origin.in_place and not storage.remote:
             stage_view(engine.connection, relation)
             notes = (COPIED,)

@@ -1,40 +1,29 @@
 """Parquet files: read in place through a view, or staged where they aren't on this machine."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
+from tempfile import mkdtemp
+from typing import TypeAlias
 
 import duckdb
 
+from fluid_build.extras import install_command
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.file_storage import FileStorage
 from fluid_build.sources.origin import FilePart, InFiles, Options
+from fluid_build.sources.parquet_columns import MOST_DIGITS, ParquetColumn, columns_of
 from fluid_build.sources.periods import FILE_NAME
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
 
-_MOST_DIGITS = 38
-"""DuckDB reads decimals of more digits as a DOUBLE of some other number: 0.01 as 167772.16."""
-_NANOSECONDS = "Its times have nanoseconds; they were cut to microseconds."
-_NULL_TYPE = "NullType()"
+_Place: TypeAlias = Callable[[Path], str]
+"""Where DuckDB reads the content of a file."""
 _NAMED = ("filename", literal(FILE_NAME))
 _EMPTY_COLUMN = "VARCHAR"
 """The type of a column that no file gives one: text takes whatever it may hold one day."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """A top-level column of a file, as the file spells it.
-
-    ``is_null`` says that it's of Parquet's Null type, ``holds_null`` that something in it is, and
-    ``is_cut`` that it holds times of a finer unit than DuckDB reads.
-    """
-
-    name: str
-    is_null: bool
-    holds_null: bool
-    is_cut: bool = False
 
 
 def column_names(connection: duckdb.DuckDBPyConnection, place: str) -> tuple[str, ...]:
@@ -43,11 +32,16 @@ def column_names(connection: duckdb.DuckDBPyConnection, place: str) -> tuple[str
 
 
 def read_parquet(
-    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, storage: FileStorage
+    connection: duckdb.DuckDBPyConnection,
+    files: TableFiles,
+    relation: str,
+    storage: FileStorage,
+    folder: Path,
 ) -> tuple[tuple[Column, ...], InFiles]:
     """Make a view over the files of one table; its columns, and how they are read.
 
-    Remote files are read once, into a table. Raises duckdb.Error where one is unreadable, and
+    Remote files are read once, into a table; ``folder`` takes copies of files with decimals that
+    DuckDB would misread. Raises duckdb.Error where one is unreadable, and
     ValueError where DuckDB would read other values than it has.
 
     A column of Parquet's Null type, which pandas and Arrow write where every value is missing, is
@@ -60,68 +54,128 @@ def read_parquet(
     options: Options = (("hive_partitioning", str(partitioned).lower()),)
     if len(files.paths) > 1:
         options += (("union_by_name", "true"),)
-    for path in files.paths:
-        _refuse_wide_decimals(connection, storage.place(path), path.name)
-    fields = {path: _fields(connection, storage.place(path)) for path in files.paths}
-    parts = _parts(connection, fields, options, storage)
-    query = _union(parts, storage)
+    fields = {path: columns_of(connection, storage.place(path)) for path in files.paths}
+    place = _as_duckdb_reads(files, fields, storage, folder)
+    parts = _parts(connection, fields, options, place)
+    query = _union(parts, place)
     if files.period is not None:
         named = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
-        query = f"SELECT {files.period.select_list} FROM ({_union(named, storage)})"
+        query = f"SELECT {files.period.select_list} FROM ({_union(named, place)})"
     kind = "TABLE" if storage.remote else "VIEW"
     connection.execute(f"CREATE {kind} {relation} AS {query}")
-    cut = {field.name for some in fields.values() for field in some if field.is_cut}
     names = [field.name for field in fields[files.paths[0]]] if len(files.paths) == 1 else []
     columns = tuple(
         Column(
-            names[i] if i < len(names) else alias,
-            type_,
-            alias=alias,
-            notes=(_NANOSECONDS,) if alias in cut else (),
+            names[i] if i < len(names) else alias, type_, alias=alias, notes=_notes(alias, fields)
         )
         for i, (alias, type_) in enumerate(_described(connection, relation))
     )
-    holds_null = any(field.holds_null for file_fields in fields.values() for field in file_fields)
+    is_changed = any(
+        field.holds_null or field.wide_digits
+        for file_fields in fields.values()
+        for field in file_fields
+    )
     return columns, InFiles(
         "parquet",
         files.root,
         parts,
         partitioned=partitioned,
-        in_place=not holds_null,
+        in_place=not is_changed,
         period=files.period,
     )
 
 
-def _refuse_wide_decimals(
-    connection: duckdb.DuckDBPyConnection, place: str, file_name: str
-) -> None:
-    row = connection.execute(
-        "SELECT name, precision FROM parquet_schema(?) WHERE precision > ? LIMIT 1",
-        [as_pattern(place), _MOST_DIGITS],
-    ).fetchone()
-    if row:
+def _as_duckdb_reads(
+    files: TableFiles,
+    columns: Mapping[Path, Sequence[ParquetColumn]],
+    storage: FileStorage,
+    folder: Path,
+) -> _Place:
+    """Return the place of each file, or of its copy where DuckDB would misread its decimals."""
+    copies: dict[Path, str] = {}
+    for path in files.paths:
+        if wide := _wide(columns[path], path):
+            if storage.remote is not None:
+                raise _misread(columns[path], path)
+            copy = Path(mkdtemp(dir=folder)) / path.relative_to(files.root)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            _write_as_text(path, copy, wide)
+            copies[path] = str(copy)
+    return lambda path: copies.get(path) or storage.place(path)
+
+
+def _wide(columns: Sequence[ParquetColumn], path: Path) -> list[int]:
+    """Return at which places there are decimals that DuckDB misreads."""
+    wide = [i for i, column in enumerate(columns) if column.wide_digits]
+    if any(columns[i].is_nested for i in wide):
+        raise _misread(columns, path)
+    return wide
+
+
+def _misread(columns: Sequence[ParquetColumn], path: Path) -> ValueError:
+    column = next(column for column in columns if column.wide_digits)
+    return ValueError(
+        f"{column.name} in {path.name} has decimals of {column.wide_digits} digits, which DuckDB"
+        f" misreads. Write it as text, or with at most {MOST_DIGITS} digits."
+    )
+
+
+def _write_as_text(path: Path, copy: Path, wide: Sequence[int]) -> None:
+    """Copy a file with its columns at ``wide`` as text. Raises ValueError without pyarrow."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ModuleNotFoundError as error:
         raise ValueError(
-            f"{row[0]} in {file_name} has decimals of {row[1]} digits, which DuckDB misreads. Write"
-            f" it as text, or with at most {_MOST_DIGITS} digits."
-        )
+            f"{path.name} has decimals of more than {MOST_DIGITS} digits, which DuckDB misreads."
+            f" They're read as text once pyarrow is installed: {install_command('parquet')}"
+        ) from error
+    with parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        for i in wide:
+            schema = schema.set(i, pyarrow.field(schema.field(i).name, pyarrow.string()))
+        with parquet.ParquetWriter(copy, schema) as writer:
+            for batch in file.iter_batches():
+                arrays = [
+                    pyarrow.array(map(_spelled, array.to_pylist()), pyarrow.string())
+                    if i in wide
+                    else array
+                    for i, array in enumerate(batch.columns)
+                ]
+                writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+
+
+def _spelled(number: Decimal | None) -> str | None:
+    return None if number is None else format(number, "f")
+
+
+def _notes(name: str, columns: Mapping[Path, Sequence[ParquetColumn]]) -> tuple[str, ...]:
+    notes = [
+        note
+        for some in columns.values()
+        for column in some
+        if column.name == name
+        for note in column.notes
+    ]
+    return tuple(dict.fromkeys(notes))
 
 
 def _parts(
     connection: duckdb.DuckDBPyConnection,
-    fields: Mapping[Path, Sequence[_Field]],
+    fields: Mapping[Path, Sequence[ParquetColumn]],
     options: Options,
-    storage: FileStorage,
+    place: _Place,
 ) -> tuple[FilePart, ...]:
     """Return the files, those together whose columns of the Null type are the same."""
     alike: dict[tuple[str, ...], list[Path]] = {}
     for path, file_fields in fields.items():
-        nulls = _null_columns(connection, storage.place(path), file_fields)
+        nulls = _null_columns(connection, place(path), file_fields)
         alike.setdefault(nulls, []).append(path)
     types = {
         name: type_
         for nulls, paths in alike.items()
         for name, type_ in (
-            _described(connection, _call(map(storage.place, paths), options)) if any(alike) else ()
+            _described(connection, _call(map(place, paths), options)) if any(alike) else ()
         )
         if name not in nulls
     }
@@ -138,7 +192,7 @@ def _parts(
 
 
 def _null_columns(
-    connection: duckdb.DuckDBPyConnection, place: str, fields: Sequence[_Field]
+    connection: duckdb.DuckDBPyConnection, place: str, fields: Sequence[ParquetColumn]
 ) -> tuple[str, ...]:
     """Return the columns of the Null type, by the names that DuckDB gives them."""
     if not any(field.is_null for field in fields):
@@ -147,9 +201,9 @@ def _null_columns(
     return tuple(name for (name, _), field in zip(names, fields, strict=False) if field.is_null)
 
 
-def _union(parts: Sequence[FilePart], storage: FileStorage) -> str:
+def _union(parts: Sequence[FilePart], place: _Place) -> str:
     return " UNION ALL BY NAME ".join(
-        f"SELECT *{_replaced(part)} FROM {_call(map(storage.place, part.paths), part.options)}"
+        f"SELECT *{_replaced(part)} FROM {_call(map(place, part.paths), part.options)}"
         for part in parts
     )
 
@@ -168,34 +222,3 @@ def _call(places: Iterable[str], options: Options) -> str:
 def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
     rows = connection.execute(f"DESCRIBE FROM {relation}").fetchall()
     return [(name, type_) for name, type_, *_ in rows]
-
-
-def _fields(connection: duckdb.DuckDBPyConnection, place: str) -> list[_Field]:
-    """Return the top-level columns of a file, in order."""
-    return list(_top_level(_schema(connection, place)))
-
-
-def _schema(connection: duckdb.DuckDBPyConnection, place: str) -> list[tuple[str, int, str | None]]:
-    """Return a file's schema, depth first.
-
-    Names, how many are nested in each, and what it means.
-    """
-    return connection.execute(
-        "SELECT name, coalesce(num_children, 0), CAST(logical_type AS VARCHAR)"
-        " FROM parquet_schema(?)",
-        [as_pattern(place)],
-    ).fetchall()
-
-
-def _top_level(schema: Sequence[tuple[str, int, str | None]]) -> Iterator[_Field]:
-    at = 1
-    while at < len(schema):
-        name, below, meaning = schema[at]
-        end = at + 1
-        while below and end < len(schema):
-            below += schema[end][1] - 1
-            end += 1
-        nested = any(inner == _NULL_TYPE for _, _, inner in schema[at + 1 : end])
-        is_cut = bool(meaning and meaning.startswith("TimeType(") and "NANOS=Nano" in meaning)
-        yield _Field(name, is_null=meaning == _NULL_TYPE, holds_null=nested, is_cut=is_cut)
-        at = end

@@ -1,18 +1,21 @@
 """Parquet files that DuckDB can't query as they are: the Null type, and broken bytes."""
 
-import random
+import sys
 from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 import pyarrow
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import parquet
 
 from fluid_build.errors import FluidError
 from fluid_build.forging import forge
 from fluid_build.profiling import profile_source, profiler
 from fluid_build.sources import open_source, staged_views
+from fluid_build.sources.arrow_schema import duration_units
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.conventions import Conventions
 from tests.transform.dbt.opened_projects import project_of
@@ -203,71 +206,125 @@ def test_work_that_fails_later_is_done_again_on_copies(tmp_path: Path) -> None:
     assert runs == [[False, False], [True, True]]
 
 
-@pytest.mark.parametrize(("digits", "is_read"), [(38, True), (39, False)])
-def test_decimals_that_duckdb_misreads_are_refused(
-    tmp_path: Path, digits: int, is_read: bool
-) -> None:
+def write_decimals(path: Path, digits: int, *texts: str | None) -> None:
+    decimals = [None if text is None else Decimal(text) for text in texts]
+    values = pyarrow.array(decimals, pyarrow.decimal256(digits, 12))
+    parquet.write_table(pyarrow.table({"amount": values}), path)
+
+
+def test_decimals_that_duckdb_misreads_are_read_as_text(tmp_path: Path) -> None:
     """Of more than 38 digits, 0.01 would be read as 167772.16."""
-    values = pyarrow.array([Decimal("0.01"), None], pyarrow.decimal256(digits, 2))
-    parquet.write_table(pyarrow.table({"amount": values}), tmp_path / "amounts.parquet")
-    if not is_read:
-        with pytest.raises(FluidError, match="has decimals of 39 digits"):
-            open_source(tmp_path)
-        return
+    folder = tmp_path / "amounts"
+    for year, digits, text in ((2023, 38, "7"), (2024, 39, "0.000000000001"), (2025, 76, "-1e30")):
+        path = folder / f"year={year}" / "part.parquet"
+        path.parent.mkdir(parents=True)
+        write_decimals(path, digits, text, None)
     with open_source(tmp_path) as source:
         (table,) = source.tables
-        rows = source.connection.execute(f"FROM {table.relation}").fetchall()
-    assert rows == [(Decimal("0.01"),), (None,)]
+        query = f"SELECT amount, year FROM {table.relation} WHERE amount IS NOT NULL ORDER BY year"
+        rows = source.connection.execute(query).fetchall()
+        notes = table.columns[0].notes
+    assert rows == [
+        ("7.000000000000", 2023),
+        ("0.000000000001", 2024),
+        (f"-1{'0' * 30}.000000000000", 2025),
+    ]
+    assert notes == ("Its decimals may have more than 38 digits; they're read as text.",)
 
 
-@pytest.mark.parametrize(("unit", "notes"), [("us", 0), ("ns", 1)])
-def test_nanoseconds_that_are_cut_are_noted(tmp_path: Path, unit: str, notes: int) -> None:
-    times = pyarrow.array([1, 3_600_000_001], pyarrow.time64(unit))
-    parquet.write_table(pyarrow.table({"at": times}), tmp_path / "times.parquet")
+def test_wide_decimals_come_back_whole(tmp_path: Path) -> None:
+    texts = [f"{10**44 + i}.{i:012}" for i in range(30)]
+    write_decimals(tmp_path / "amounts.parquet", 60, *texts)
     with open_source(tmp_path) as source:
-        (column,) = source.tables[0].columns
+        (table,) = source.tables
+        rows = source.connection.execute(f"SELECT amount FROM {table.relation}").fetchall()
+        forged = forge(source, technique="flat")
+    assert [str(amount) for (amount,) in rows] == texts
+    assert forged.proof.verdict == "proven"
+    with project_of(str(tmp_path / "amounts.parquet"), tmp_path / "dbt") as made:
+        assert made.access.copies
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_wide_decimals_are_refused_where_they_cant_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nested: bool
+) -> None:
+    type_ = pyarrow.decimal256(39, 2)
+    values = [[Decimal("0.01")]] if nested else [Decimal("0.01")]
+    array = pyarrow.array(values, pyarrow.list_(type_) if nested else type_)
+    parquet.write_table(pyarrow.table({"amount": array}), tmp_path / "amounts.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(FluidError, match="DuckDB misreads"):
+        open_source(tmp_path)
+
+
+TIMES = {
+    "time": pyarrow.time64,
+    "moment": lambda unit: pyarrow.timestamp(unit, "UTC"),
+    "nested time": lambda unit: pyarrow.list_(pyarrow.time64(unit)),
+}
+
+
+@pytest.mark.parametrize("kind", TIMES)
+@pytest.mark.parametrize(("unit", "notes"), [("us", 0), ("ns", 1)])
+def test_nanoseconds_that_are_cut_are_noted(
+    tmp_path: Path, kind: str, unit: str, notes: int
+) -> None:
+    type_ = TIMES[kind](unit)
+    numbers = [[1], [3_600_000_001]] if kind.startswith("nested") else [1, 3_600_000_001]
+    parquet.write_table(
+        pyarrow.table({"at": pyarrow.array(numbers, type_)}), tmp_path / "times.parquet"
+    )
+    with open_source(tmp_path) as source:
+        column = next(
+            c for table in source.tables for c in table.columns if c.type.startswith("TIME")
+        )
     assert len(column.notes) == notes
 
 
-def _sample(path: Path) -> bytes:
-    rows = (
-        "SELECT i AS id, 'name ' || (i * 7919 % 1000) AS name, i * 1.5 AS amount,"
-        " DATE '2020-01-01' + CAST(i % 900 AS INTEGER) AS day, i % 2 = 0 AS flag,"
-        " CASE WHEN i % 3 = 0 THEN NULL ELSE 'c' || (i % 20) END AS code,"
-        " {'x': i, 'y': [i, i + 1]} AS nested, encode('b' || i) AS bytes FROM range(5000) AS r(i)"
-    )
-    with duckdb.connect() as connection:
-        connection.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 2048)")
-    return path.read_bytes()
-
-
-def test_flipped_bytes_end_in_figures_or_a_typed_error(tmp_path: Path) -> None:
-    """Whatever a broken file makes of DuckDB, the forge ends well, and other tables go on."""
-    whole = _sample(tmp_path / "t.parquet")
-    write_codes(tmp_path / "codes.parquet")
-    chance = random.Random(20)
-    for _ in range(16):
-        broken = bytearray(whole)
-        for _ in range(chance.choice((1, 2, 8))):
-            at = chance.choice((chance.randrange(len(whole)), -1 - chance.randrange(2500)))
-            broken[at] ^= 1 << chance.randrange(8)
-        (tmp_path / "t.parquet").write_bytes(broken)
-        try:
-            with open_source(tmp_path) as source:
-                forged = forge(source, technique="flat")
-        except FluidError as error:
-            assert error.hint
-        else:
-            assert "codes" in [table.name for table in forged.profile.tables]
-
-
-def test_a_column_name_that_is_not_text_leaves_the_table_out(tmp_path: Path) -> None:
-    """A name of broken UTF-8 can't be told nor quoted: its table is skipped, the others go on."""
-    write_nulls(tmp_path / "t.parquet", rows=10)
-    write_codes(tmp_path / "codes.parquet")
-    broken = (tmp_path / "t.parquet").read_bytes().replace(b"note", b"n\xffte")
-    (tmp_path / "t.parquet").write_bytes(broken)
+def test_moments_in_the_old_type_are_noted(tmp_path: Path) -> None:
+    moments = pyarrow.table({"at": pyarrow.array([1], pyarrow.timestamp("ns"))})
+    path = tmp_path / "times.parquet"
+    parquet.write_table(moments, path, use_deprecated_int96_timestamps=True)
     with open_source(tmp_path) as source:
-        forged = forge(source, technique="flat")
-    assert [table.name for table in forged.profile.tables] == ["codes"]
-    assert [one.name for one in forged.profile.skipped] == ["t"]
+        assert "what is finer than a microsecond was cut" in source.tables[0].columns[0].notes[0]
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(max_size=5), st.sampled_from(["s", "ms", "us", "ns", None, "nested"])),
+        max_size=6,
+        unique_by=lambda pair: pair[0],
+    )
+)
+def test_arrow_says_which_columns_are_durations(columns: list[tuple[str, str | None]]) -> None:
+    types = {
+        None: pyarrow.int64(),
+        "nested": pyarrow.struct([("a", pyarrow.list_(pyarrow.duration("ms")))]),
+    }
+    schema = pyarrow.schema(
+        [(name, types[unit] if unit in types else pyarrow.duration(unit)) for name, unit in columns]
+    )
+    words = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+    expected = {name: words.get(unit, words["ms"]) for name, unit in columns if unit}
+    assert duration_units(schema.serialize().to_pybytes()) == expected
+
+
+@given(st.data())
+def test_a_damaged_arrow_schema_fails_nothing(data: st.DataObject) -> None:
+    schema = pyarrow.schema([("a", pyarrow.duration("s")), ("b", pyarrow.list_(pyarrow.int8()))])
+    message = bytearray(schema.serialize().to_pybytes())
+    for _ in range(data.draw(st.integers(1, 8))):
+        message[data.draw(st.integers(0, len(message) - 1))] = data.draw(st.integers(0, 255))
+    duration_units(bytes(message[: data.draw(st.integers(0, len(message)))]))
+
+
+def test_durations_are_noted_with_their_unit(tmp_path: Path) -> None:
+    table = pyarrow.table({"took": pyarrow.array([1, 2], pyarrow.duration("ms"))})
+    parquet.write_table(table, tmp_path / "runs.parquet")
+    with open_source(tmp_path) as source:
+        (column,) = source.tables[0].columns
+    assert (column.type, column.notes) == (
+        "BIGINT",
+        ("It holds durations, as whole numbers of milliseconds.",),
+    )

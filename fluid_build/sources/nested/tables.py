@@ -249,13 +249,15 @@ def _columns(
             column = plain[path[0]]
         else:
             is_required = name in keys or (value is not None and value.states)
-            comment = comments.get(path[0]) if path else None
+            full = fields.get(name, ())
+            is_value = value is not None and bool(full) and full[0] in plain
             column = Column(
                 name,
                 type_,
                 nullable=not is_required,
-                comment=comment,
-                path=fields.get(name, ()),
+                comment=comments.get(path[0]) if path else None,
+                notes=plain[full[0]].notes if is_value else (),
+                path=full,
             )
         columns.append(_noted(column, name in mixed))
     return tuple(columns)
