@@ -22,7 +22,7 @@ from fluid_build.sources.delimited import zstd_lines
 from fluid_build.sources.delimited.dialect import is_value, records_of
 from fluid_build.sources.delimited.files import READ_ERRORS
 from fluid_build.sources.delimited.readable import dialect_of, sample_of
-from fluid_build.sources.endings import COMPRESSIONS, FORMATS, uncompressed
+from fluid_build.sources.endings import COMPRESSIONS, FORMATS, Format, uncompressed
 from fluid_build.sources.origin import InFiles
 
 MAX_SAMPLE_BYTES = 64 * 1024 * 1024
@@ -35,6 +35,9 @@ _MOST_DOCUMENT = 8 * 1024 * 1024
 _ABOVE_ROWS = 40
 """Lines that may stand above the rows: a report's titles, and a header of two lines."""
 _STEP = 1024 * 1024
+_BY_LINE: frozenset[Format | None] = frozenset({"csv", "jsonl"})
+"""Formats with a row a line, or several."""
+_CUT = _BY_LINE | {"json"}
 _ROWS_BELOW = 200
 
 _BRACKET = re.compile(r'[\[\]{}]|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
@@ -62,23 +65,19 @@ def start_of_file(place: Path, folder: Path, rows: int) -> Path:
 
 def _start_of_file(place: Path, folder: Path, rows: int) -> Path:
     kind = FORMATS.get(uncompressed(place).suffix.lower())
-    by_line = kind in {"csv", "jsonl"}
     if zipfile.is_zipfile(place):
         _check_archive(place)
-    if not by_line and kind != "json" and place.suffix.lower() not in COMPRESSIONS:
+    if kind not in _CUT and place.suffix.lower() not in COMPRESSIONS:
         return place
     copy = folder / uncompressed(place).name
-    lines = _unpacked(place, rows + _ABOVE_ROWS if by_line else None)
-    size = quotes = 0
+    size = 0
     with copy.open("w", encoding="utf-8", newline="") as file:
-        for number, line in enumerate(lines):
-            size += len(line.encode("utf-8", "surrogatepass"))
+        for piece, is_of_start in _pieces(place, kind, rows + _ABOVE_ROWS):
+            size += len(piece.encode("utf-8", "surrogatepass"))
             if size > MAX_SAMPLE_BYTES:
                 raise FileTooLargeError(f"It is larger than {MAX_SAMPLE_BYTES} bytes.")
-            # A line inside quotes is the middle of a row.
-            if not by_line or number < rows + _ABOVE_ROWS or quotes % 2:
-                file.write(line)
-                quotes += line.count('"')
+            if is_of_start:
+                file.write(piece)
     if kind == "json":
         _cut_records(copy, rows)
     return copy
@@ -108,19 +107,30 @@ def _cut_records(place: Path, rows: int) -> None:
     place.write_text(start, encoding="utf-8", errors="surrogatepass")
 
 
-def _unpacked(place: Path, most: int | None) -> Iterator[str]:
-    """Yield the lines of a text file, a long one in pieces.
+def _pieces(place: Path, kind: Format | None, lines: int) -> Iterator[tuple[str, bool]]:
+    """Yield an unpacked text file in pieces, each with whether it's of the start that is wanted.
 
-    ``most`` is how many lines of a zstd file are wanted, None for all.
+    That is so many ``lines`` where a format has a row a line, and everything of other formats.
     """
     if place.suffix.lower() in encodings.ZSTD:
-        yield from _zstd_lines(place, most)
+        most = lines if kind in _BY_LINE else None
+        yield from ((line, True) for line in _zstd_lines(place, most))
         return
-    encoding = encodings.encoding_of_start(place)
     with encodings.opened(place) as packed:
+        encoding = encodings.encoding_of_start(place)
         text = io.TextIOWrapper(packed, encoding, errors="replace", newline="")
-        while piece := text.readline(_STEP):
-            yield piece
+        if kind in _BY_LINE:
+            number = quotes = 0
+            # A line inside quotes is the middle of a row.
+            while number < lines or (kind == "csv" and quotes % 2):
+                piece = text.readline(_STEP)
+                if not piece:
+                    return
+                number += 1
+                quotes += piece.count('"')
+                yield piece, True
+        while piece := text.read(_STEP):
+            yield piece, kind not in _BY_LINE
 
 
 def _zstd_lines(place: Path, most: int | None) -> Iterator[str]:
