@@ -1,5 +1,6 @@
 """The profile, assembled from what was measured and chosen."""
 
+import re
 from collections.abc import Sequence
 
 import duckdb
@@ -38,7 +39,11 @@ from fluid_build.profiling.unchosen_references import (
     role_of,
 )
 from fluid_build.sources.base import Table
-from fluid_build.sources.personal_text import presentable
+from fluid_build.sources.personal_text import presentable, quotable
+
+_DIGIT = re.compile(r"\d")
+_MOSTLY_NUMBERS = 0.9
+"""The share of values with a digit from which a word is none of the column's."""
 
 
 def assemble_foreign_keys(
@@ -240,11 +245,21 @@ def _top_values(stats: ColumnStats) -> tuple[ValueCount, ...]:
     return tuple(
         ValueCount(value=value_text(value) or "", count=count)
         for value, count in stats.values[:TOP_VALUES]
-        if stats.kind != "text" or presentable(value)
+        if stats.kind != "text"
+        or (presentable(value) and not (count == 1 and _is_odd(stats, value)))
     )
 
 
 def _bound(stats: ColumnStats, value: Value) -> str | None:
     """Return a bound as text, if it may be shown."""
-    is_hidden = stats.kind == "text" and isinstance(value, str) and not presentable(value)
+    is_text = stats.kind == "text" and isinstance(value, str)
+    is_hidden = is_text and (not presentable(str(value)) or _is_odd(stats, str(value)))
     return None if is_hidden else value_text(value)
+
+
+def _is_odd(stats: ColumnStats, value: str) -> bool:
+    """Return whether a value is a word among numbers: that may be somebody's, typed in astray."""
+    if _DIGIT.search(value) or quotable(value, is_personal=None):
+        return False
+    numbers = sum(_DIGIT.search(str(other)) is not None for other, _ in stats.values)
+    return numbers >= _MOSTLY_NUMBERS * len(stats.values)

@@ -160,3 +160,17 @@ def test_two_measured_figures_are_no_position(tmp_path: Path) -> None:
     ]
     columns = ("sample", "voltage REAL", "current REAL")
     assert marked(tmp_path, {"readings": (columns, rows)}) == set()
+
+
+@pytest.mark.parametrize(
+    ("word", "is_shown"), [("fischer", False), ("unknown", True), ("zone9", True)]
+)
+def test_a_word_among_numbers_is_no_bound(tmp_path: Path, word: str, is_shown: bool) -> None:
+    """Somebody's name may stand in a column of amounts, which nobody marks for it."""
+    path = tmp_path / "amounts.csv"
+    path.write_text(
+        "id,amount\n" + "".join(f"{n},{n * 7 % 90}\n" for n in range(80)) + f"99,{word}"
+    )
+    with open_source(path) as source:
+        text = profile_source(source).model_dump_json()
+    assert (f'"{word}"' in text) is is_shown
