@@ -3,16 +3,15 @@
 https://avro.apache.org/docs/1.12.0/specification/
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from tempfile import mkdtemp
 
 import duckdb
 
 from fluid_build.json_types import JsonValue
-from fluid_build.regular_files import open_regular
+from fluid_build.sources.avro_heads import schema_of, write_readable
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.lake_schema import LakeField, LakeSchema
@@ -21,42 +20,54 @@ from fluid_build.sources.periods import FILE_NAME
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
 
-_MAGIC = b"Obj\x01"
-_LARGEST_SCHEMA = 16 * 1024 * 1024
 _WIDEST = 16
 """Bytes of DuckDB's widest whole number; one of fewer bytes is filled up with its sign."""
 _ONES, _ZEROS = r"'\xFF'::BLOB", r"'\x00'::BLOB"
 _MOST_DIGITS = 38
 """Digits of DuckDB's widest decimal."""
+_AS_STORED = "Its values are bytes as Avro stores them: what they mean isn't read."
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A file's schema: what it declares, and its decimals, by name with precision and scale."""
+    """A file's schema: what it declares, and its decimals, by name with precision and scale.
+
+    ``unread`` names the fields with values that stay bytes as they are stored.
+    """
 
     schema: LakeSchema
     decimals: Mapping[str, tuple[int, int]]
+    unread: frozenset[str]
 
 
-def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, ...]:
-    """Return the fields of an Avro file; duckdb.Error where it can't be read."""
-    return tuple(name for name, _ in _described(connection, _call([path], ())))
+def column_names(path: Path) -> tuple[str, ...]:
+    """Return the fields of an Avro file; OSError or ValueError where it can't be read."""
+    fields = _list(schema_of(path).get("fields"))
+    return tuple(str(field.get("name")) for field in fields if isinstance(field, Mapping))
 
 
 def stage_avro(
-    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str
+    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, folder: Path
 ) -> tuple[tuple[Column, ...], LakeSchema, InFiles]:
     """Stage the files of one table; its columns, what they declare, and how they are read.
 
-    Files of one schema are read by one call, since DuckDB can't unite others. Raises duckdb.Error,
-    OSError or ValueError where a file can't be read.
+    ``folder`` takes copies of files that DuckDB can't read as they are. Files of one schema are
+    read by one call, since DuckDB can't unite others. Raises duckdb.Error, OSError or ValueError
+    where a file can't be read.
     """
     is_partitioned = any(partitions(path, files.root) for path in files.paths)
     options: Options = (("hive_partitioning", str(is_partitioned).lower()),)
     alike: dict[tuple[object, ...], list[Path]] = {}
+    copies = Path(mkdtemp(dir=folder))
+    places = {
+        path: copy if write_readable(path, copy) else path
+        for path in files.paths
+        for copy in [copies / path.relative_to(files.root)]
+    }
     records = {path: _record(path) for path in files.paths}
     for path, record in records.items():
-        shape = (*_described(connection, _call([path], ())), *sorted(record.decimals.items()))
+        call = _call([places[path]], ())
+        shape = (*_described(connection, call), *sorted(record.decimals.items()))
         alike.setdefault(shape, []).append(path)
     parts = tuple(
         FilePart(tuple(paths), options, expressions=tuple(_decimals(records[paths[0]])))
@@ -64,13 +75,25 @@ def stage_avro(
     )
     named = (*options, ("filename", literal(FILE_NAME))) if files.period else options
     query = " UNION ALL BY NAME ".join(
-        f"SELECT *{_replacing(part)} FROM {_call(part.paths, named)}" for part in parts
+        f"SELECT *{_replacing(part)} FROM {_call(map(places.__getitem__, part.paths), named)}"
+        for part in parts
     )
     if files.period is not None:
         query = f"SELECT {files.period.select_list} FROM ({query})"
     connection.execute(f"CREATE TABLE {relation} AS {query}")
-    columns = tuple(Column(name, type_) for name, type_ in _described(connection, relation))
-    origin = InFiles("avro", files.root, parts, partitioned=is_partitioned, period=files.period)
+    noted = {name for record in records.values() for name in record.unread}
+    columns = tuple(
+        Column(name, type_, notes=(_AS_STORED,) if name in noted else ())
+        for name, type_ in _described(connection, relation)
+    )
+    origin = InFiles(
+        "avro",
+        files.root,
+        parts,
+        partitioned=is_partitioned,
+        in_place=all(path == place for path, place in places.items()),
+        period=files.period,
+    )
     newest = records[files.paths[-1]].schema
     return columns, newest if len(parts) == 1 else LakeSchema(comment=newest.comment), origin
 
@@ -109,7 +132,7 @@ def _decimals(record: _Record) -> Iterator[tuple[str, str]]:
 
 
 def _record(path: Path) -> _Record:
-    document = _schema(path)
+    document = schema_of(path)
     fields = [field for field in _list(document.get("fields")) if isinstance(field, Mapping)]
     declared = tuple(
         LakeField(str(field.get("name")), _is_nullable(field.get("type")), _text(field.get("doc")))
@@ -120,48 +143,27 @@ def _record(path: Path) -> _Record:
         for field in fields
         if (decimal := _decimal(field.get("type"))) is not None
     }
-    return _Record(LakeSchema(declared, _text(document.get("doc"))), decimals)
+    unread = frozenset(
+        str(field.get("name"))
+        for field in fields
+        if str(field.get("name")) not in decimals and _stays_bytes(field.get("type"))
+    )
+    return _Record(LakeSchema(declared, _text(document.get("doc"))), decimals, unread)
 
 
-def _schema(path: Path) -> Mapping[str, JsonValue]:
-    """Return the schema in the head of a file; ValueError where there is none."""
-    with open_regular(path) as file:
-        if file.read(4) != _MAGIC:
-            raise ValueError("It isn't an Avro file.")
-        for name, value in _entries(file):
-            if name == b"avro.schema":
-                document: JsonValue = json.loads(value)
-                return document if isinstance(document, Mapping) else {}
-    raise ValueError("It has no schema.")
-
-
-def _entries(file: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the entries of the map that a file starts with: blocks of them, until an empty one."""
-    while count := _number(file):
-        if count < 0:
-            _number(file)
-        for _ in range(abs(count)):
-            yield _bytes(file), _bytes(file)
-
-
-def _bytes(file: IO[bytes]) -> bytes:
-    size = _number(file)
-    if not 0 <= size <= _LARGEST_SCHEMA:
-        raise ValueError("Its head can't be read.")
-    return file.read(size)
-
-
-def _number(file: IO[bytes]) -> int:
-    """Read a number in seven bits a byte, the low ones first and the sign in the lowest."""
-    value = shift = 0
-    while True:
-        byte = file.read(1)
-        if not byte or shift > 63:
-            raise ValueError("Its head can't be read.")
-        value |= (byte[0] & 0x7F) << shift
-        shift += 7
-        if byte[0] < 0x80:
-            return (value >> 1) ^ -(value & 1)
+def _stays_bytes(type_: JsonValue) -> bool:
+    """Return whether a type has a meaning in it that neither DuckDB nor we read from its bytes."""
+    if isinstance(type_, list):
+        return any(_stays_bytes(part) for part in type_)
+    if not isinstance(type_, Mapping):
+        return False
+    logical, size = type_.get("logicalType"), type_.get("size")
+    if isinstance(logical, str) and type_.get("type") in {"bytes", "fixed"}:
+        is_read = logical in {"decimal", "uuid"} and isinstance(size, int) and size <= _WIDEST
+        return not is_read
+    nested = [type_.get(name) for name in ("type", "items", "values")]
+    nested += [part.get("type") for part in _list(type_.get("fields")) if isinstance(part, Mapping)]
+    return any(_stays_bytes(part) for part in nested)
 
 
 def _decimal(type_: JsonValue) -> tuple[int, int] | None:
@@ -169,7 +171,9 @@ def _decimal(type_: JsonValue) -> tuple[int, int] | None:
     others = [other for other in _list(type_) if other != "null"]
     if len(others) == 1:
         type_ = others[0]
-    if not isinstance(type_, Mapping) or type_.get("logicalType") != "decimal":
+    if not isinstance(type_, Mapping) or type_.get("type") != "bytes":
+        return None  # DuckDB reads those in a fixed number of bytes.
+    if type_.get("logicalType") != "decimal":
         return None
     precision, scale = type_.get("precision"), type_.get("scale", 0)
     if not isinstance(precision, int) or not isinstance(scale, int):

@@ -42,7 +42,7 @@ def column_names(engine: Engine, path: Path) -> tuple[str, ...]:
     Raises duckdb.Error where it can't be read, and SourceError where the extension is missing.
     """
     _load(engine, "avro")
-    return avro_files.column_names(engine.connection, path)
+    return avro_files.column_names(path)
 
 
 def stage_table(engine: Engine, files: TableFiles, relation: str, storage: FileStorage) -> Table:
@@ -54,7 +54,9 @@ def stage_table(engine: Engine, files: TableFiles, relation: str, storage: FileS
     _load(engine, files.format)
     if files.format == "avro":
         storage.fetch(files.paths)
-        columns, declared, origin = avro_files.stage_avro(engine.connection, files, relation)
+        columns, declared, origin = avro_files.stage_avro(
+            engine.connection, files, relation, engine.folder
+        )
         origin = replace(origin, remote=storage.remote)
         avro = Table(name=files.name, columns=columns, relation=relation, origin=origin)
         return _declared(avro, declared)

@@ -1,6 +1,6 @@
 """Avro files: logical types, unions, comments, and several files as one table."""
 
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import pytest
 
 from fluid_build.errors import SourceUnreadableError
 from fluid_build.sources import open_source
+from fluid_build.sources.sql import quote
 from tests.sources.avro_writer import decimal, number, text, write_avro
 from tests.transform.dbt.opened_projects import project_of
 
@@ -95,3 +96,83 @@ def test_a_broken_file_is_said_and_costs_only_itself(tmp_path: Path, content: by
     with open_source(tmp_path) as source:
         assert [table.name for table in source.tables] == ["orders"]
         assert [entry.name for entry in source.skipped] == ["broken"]
+
+
+MOMENT = datetime(2023, 11, 14, 22, 13, 20, 123_000)
+MILLIS = 1_700_000_000_123
+LOGICAL = {
+    "time-millis": ("int", number(36_000_001), time(10, 0, 0, 1000)),
+    "time-micros": ("long", number(36_000_000_001), time(10, 0, 0, 1)),
+    "timestamp-millis": ("long", number(MILLIS), MOMENT),
+    "timestamp-micros": ("long", number(MILLIS * 1000), MOMENT),
+    "timestamp-nanos": ("long", number(MILLIS * 1_000_000), MOMENT),
+    "local-timestamp-millis": ("long", number(MILLIS), MOMENT),
+    "local-timestamp-micros": ("long", number(MILLIS * 1000), MOMENT),
+    "local-timestamp-nanos": ("long", number(MILLIS * 1_000_000), MOMENT),
+    "of somebody's own": ("long", number(17), 17),
+    "timestamp-seconds": ("int", number(17), 17),
+}
+
+
+@pytest.mark.parametrize("shape", ["plain", "optional", "nested"])
+@pytest.mark.parametrize("logical", LOGICAL)
+def test_a_logical_type_is_read_or_ignored(tmp_path: Path, logical: str, shape: str) -> None:
+    """DuckDB refuses those that it doesn't know, and misreads moments in an int."""
+    stored, value, expected = LOGICAL[logical]
+    type_: object = {"type": stored, "logicalType": logical}
+    if shape == "optional":
+        type_, value = ["null", type_], number(1) + value
+    elif shape == "nested":
+        type_, value = {"type": "array", "items": type_}, number(1) + value + number(0)
+    schema = {"type": "record", "name": "r", "fields": [{"name": "x", "type": type_}]}
+    write_avro(tmp_path / "a b%20[1].avro", schema, [value] * 3)
+    with open_source(tmp_path) as source:
+        table, column = source.tables[-1], source.tables[-1].columns[-1]
+        query = f"SELECT {quote(column.alias)} FROM {table.relation}"
+        assert source.connection.execute(query).fetchall() == [(expected,)] * 3
+        assert column.notes == ()
+
+
+FIXED = {"type": "fixed", "name": "f", "logicalType": "decimal", "scale": 2}
+
+
+@pytest.mark.parametrize("size", [1, 4, 8, 9, 16])
+def test_decimals_of_a_fixed_size_are_exact(tmp_path: Path, size: int) -> None:
+    precision = len(str(2 ** (8 * size - 1))) - 1
+    type_ = {**FIXED, "size": size, "precision": precision}
+    schema = {"type": "record", "name": "r", "fields": [{"name": "x", "type": type_}]}
+    values = [0, -1, 57, -57, 10**precision - 1, 1 - 10**precision]
+    rows = [value.to_bytes(size, "big", signed=True) for value in values]
+    write_avro(tmp_path / "t.avro", schema, rows)
+    with open_source(tmp_path) as source:
+        found = source.connection.execute(f"FROM {source.tables[0].relation}").fetchall()
+    assert found == [(Decimal(f"{value}E-2"),) for value in values]
+
+
+UNREAD = {
+    "a duration": (
+        {"type": "fixed", "name": "f", "size": 12, "logicalType": "duration"},
+        bytes(12),
+    ),
+    "wide": ({"type": "bytes", "logicalType": "decimal", "precision": 50, "scale": 2}, decimal(1)),
+    "wide and fixed": ({**FIXED, "size": 21, "precision": 50}, bytes(21)),
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_bytes_whose_meaning_is_not_read_are_noted(tmp_path: Path, case: str) -> None:
+    type_, value = UNREAD[case]
+    schema = {"type": "record", "name": "r", "fields": [{"name": "x", "type": type_}]}
+    write_avro(tmp_path / "t.avro", schema, [value])
+    with open_source(tmp_path) as source:
+        (column,) = source.tables[0].columns
+    assert (column.type, len(column.notes)) == ("BLOB", 1)
+
+
+def test_dbt_reads_a_copy_where_duckdb_cannot_read_the_file(tmp_path: Path) -> None:
+    type_ = {"type": "long", "logicalType": "local-timestamp-micros"}
+    schema = {"type": "record", "name": "r", "fields": [{"name": "x", "type": type_}]}
+    (tmp_path / "data").mkdir()
+    write_avro(tmp_path / "data" / "t.avro", schema, [number(5)])
+    with project_of(str(tmp_path / "data"), tmp_path / "out") as made:
+        assert made.access.copies
