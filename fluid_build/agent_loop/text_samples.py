@@ -117,7 +117,7 @@ def _pieces(place: Path, kind: Format | None, lines: int) -> Iterator[tuple[str,
         yield from ((line, True) for line in _zstd_lines(place, most))
         return
     with encodings.opened(place) as packed:
-        encoding = encodings.encoding_of_start(place)
+        encoding = encodings.other_encoding(encodings.encoding_of_start(place))
         text = io.TextIOWrapper(packed, encoding, errors="replace", newline="")
         if kind in _BY_LINE:
             number = quotes = 0

@@ -53,7 +53,8 @@ class OpenSettings(TypedDict, total=False):
     views as well, and ``sample`` bounds the rows of a table. ``full`` reads a warehouse however
     much that scans. ``nested`` says whether nested columns become tables of their own (``split``)
     or stay as they are (``keep``). ``dialect`` is that of DDL. ``decimal`` and ``date_order``
-    answer how numbers and dates in text are written. ``name`` is what to call the source, and
+    answer how numbers and dates in text are written, and ``encoding`` is that of text files that
+    aren't Unicode. ``name`` is what to call the source, and
     ``memory_limit`` bounds the engine's memory (``2GB``).
     """
 
@@ -67,6 +68,7 @@ class OpenSettings(TypedDict, total=False):
     dialect: str | None
     decimal: DecimalMark | None
     date_order: DateOrder | None
+    encoding: str | None
     name: str | None
     memory_limit: str | None
 
@@ -237,7 +239,10 @@ def _requests(named: Sequence[tuple[str, Address]], read: ReadOptions) -> tuple[
 _KEYWORDS: Mapping[str, str] = {
     "tables": "include and exclude",
     "conventions": "decimal and date_order",
-} | {option: option for option in ("schemas", "views", "sample", "full", "nested", "dialect")}
+} | {
+    option: option
+    for option in ("schemas", "views", "sample", "full", "nested", "dialect", "encoding")
+}
 """The keywords that set an option of reading."""
 _CHOICES: Mapping[str, tuple[object, ...]] = {
     "nested": get_args(Nested),
@@ -269,6 +274,7 @@ def _read_options(settings: OpenSettings) -> ReadOptions:
         nested=settings.get("nested", "split"),
         dialect=settings.get("dialect"),
         conventions=Conventions(settings.get("decimal"), settings.get("date_order")),
+        encoding=settings.get("encoding"),
     )
 
 

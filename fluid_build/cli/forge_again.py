@@ -78,6 +78,7 @@ def _source_options(parts: dict[str, ManifestSource]) -> Iterator[str]:
                 next((answer.decimal for answer in answers if answer.decimal), None),
                 next((answer.date_order for answer in answers if answer.date_order), None),
             ),
+            encoding=next((read.encoding for read in reads if read.encoding), None),
         )
     )
 

@@ -84,6 +84,15 @@ DateOrder: TypeAlias = Annotated[
         help="dmy or mdy, if dates in text such as 01/02/2024 are ambiguous.",
     ),
 ]
+Encoding: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of text files that aren't Unicode, such as windows-1251; guessed by"
+        " default.",
+    ),
+]
 Name: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -23,6 +23,7 @@ class ReadArguments:
     nested: options.NestedColumns = None
     decimal: options.Decimal = None
     date_order: options.DateOrder = None
+    encoding: options.Encoding = None
 
     @property
     def read(self) -> ReadOptions:
@@ -45,6 +46,7 @@ class ReadArguments:
             full=self.full,
             nested=cast("Nested", self.nested or "split"),
             conventions=self._conventions,
+            encoding=self.encoding,
         )
 
     @property
@@ -85,6 +87,7 @@ def read_arguments(read: ReadOptions) -> Iterator[str]:
         ("--dialect", read.dialect),
         ("--decimal", read.conventions.decimal),
         ("--date-order", read.conventions.date_order),
+        ("--encoding", read.encoding),
     ):
         if answer is not None:
             yield from (option, answer)

@@ -149,6 +149,7 @@ def _useless_option(address: Address, option: Option) -> UsageError:
         "nested": "nested columns",
         "dialect": "SQL dialect",
         "conventions": "text to read numbers and dates from",
+        "encoding": "text file to decode",
     }[option]
     phrase = address.kind.phrase
     verb = "have" if phrase.startswith("files") else "has"

@@ -3,13 +3,24 @@
 import codecs
 import gzip
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
 from fluid_build import limits
+from fluid_build.errors import UsageError
+from fluid_build.sources.legacy_encodings import (
+    LAST,
+    NAMES,
+    Guess,
+    NonAscii,
+    guess,
+    is_utf8,
+    name_of,
+)
+from fluid_build.text import counted, listed, noun
 
 _BLOCK = 1 << 20
 _HARMLESS = 1 << 30
@@ -20,17 +31,35 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_NAMES = {"cp1252": "Windows-1252", "latin-1": "Latin-1"}
 ZSTD = (".zst", ".zstd")
+_MIXED = "utf-8+"
+_UNKNOWN = "\ufffd"
+_LINES = 10_000
+"""Lines of a file's start that show well enough what its header is encoded in."""
+_LISTED_LINES = 5
+_OWN_NAMES = {codecs.lookup(name).name: name for name in NAMES}
 _ZSTD_MAGIC = bytes.fromhex("28b52ffd")
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text file's encoding, and whether all its lines end in ``\\n`` or all in ``\\r\\n``."""
+    """A text file's encoding, and whether it's plain: UTF-8 with one kind of line end.
+
+    Lines end in ``\\n`` or ``\\r\\n``. ``others`` are encodings that read its bytes otherwise,
+    ``unicode_lines`` counts the lines in UTF-8 of a file that is in two encodings, and ``named`` is
+    the one that its user gave.
+    """
 
     encoding: str
-    even_lines: bool
+    is_plain: bool
+    others: tuple[str, ...] = ()
+    unicode_lines: int = 0
+    named: str | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it's read as its user said."""
+        return self.named is not None and self.encoding == self.named
 
 
 def start_of(path: Path, size: int) -> bytes:
@@ -68,23 +97,21 @@ def lines_in(path: Path) -> int:
     return ends - trailing + 1
 
 
-def examine(path: Path, *, longest_line: int | None = None) -> Text:
+def examine(path: Path, *, longest_line: int | None = None, named: str | None = None) -> Text:
     """Return the encoding of a text file (``utf-8``, ``utf-16``, ``utf-16-le``, ``cp1252``, …).
 
     Judged by the byte order mark, then by what all of the file can be decoded as: one late byte
-    would otherwise break the reading. What is not Unicode is taken for Windows-1252, which Latin-1
-    text is too, unless it holds bytes that only Latin-1 has. Errors as in ``start_of``, and
-    ValueError for a line of more than ``longest_line`` bytes. A zstd file is taken for UTF-8: the
-    standard library can't look into it.
+    would otherwise break the reading. What is not Unicode is in the encoding that is ``named``, and
+    guessed where none is. Errors as in ``start_of``, and ValueError for a line of more than
+    ``longest_line`` bytes. A zstd file is taken for UTF-8: the standard library can't look into it.
     """
     if path.suffix.lower() in ZSTD:
-        return Text("utf-8", even_lines=True)
+        return Text("utf-8", is_plain=True, named=named)
     wide = _wide_encoding(start_of(path, _BLOCK))
     if wide:
-        # The copy that has to be made gets one kind of line end anyway.
-        return Text(wide, even_lines=True)
+        return Text(wide, is_plain=False, named=named)
     decoder = codecs.getincrementaldecoder("utf-8")()
-    is_utf8 = True
+    is_utf8 = is_ascii = True
     ends = [0, 0, 0]
     line = 0
     for block in _blocks(path, _BLOCK):
@@ -92,6 +119,7 @@ def examine(path: Path, *, longest_line: int | None = None) -> Text:
         line = line + len(block) if last < 0 else len(block) - last - 1
         if longest_line is not None and line > longest_line:
             raise ValueError(too_long(longest_line))
+        is_ascii = is_ascii and block.isascii()
         is_utf8 = is_utf8 and _takes(decoder, block)
         returns = block.count(b"\r")
         pairs = block.count(b"\r\n") if returns else 0
@@ -100,16 +128,48 @@ def examine(path: Path, *, longest_line: int | None = None) -> Text:
         ends[2] += returns - pairs - block.endswith(b"\r")
     is_utf8 = is_utf8 and _takes(decoder, b"", True)
     even = not ends[2] and not all(ends[:2])
-    return Text("utf-8" if is_utf8 else _single_byte(path), even_lines=even)
+    # Bytes that are all ASCII may be other letters, in ISO-2022-JP.
+    may_be_other = is_ascii and named is not None and named != "utf-8"
+    if is_utf8 and not may_be_other:
+        return Text("utf-8", is_plain=even, named=named)
+    if named is not None:
+        return Text(named, is_plain=False, named=named)
+    guessed = _guess(path)
+    return Text(guessed.encoding, False, guessed.others, guessed.unicode_lines)
 
 
-def _single_byte(path: Path) -> str:
-    """Return the encoding of a file that isn't Unicode.
+def _guess(path: Path) -> Guess:
+    """Guess the encoding of a file that isn't Unicode.
 
     A pass of its own, since few files need it.
     """
-    known = all(_takes(codecs.getincrementaldecoder("cp1252")(), b) for b in _blocks(path, _BLOCK))
-    return "cp1252" if known else "latin-1"
+    lines = NonAscii()
+    with opened(path) as file:
+        lines.add(file)
+    guessed = guess(lines)
+    if guessed.unicode_lines or _decodes(path, guessed.encoding):
+        return guessed
+    encoding = next((other for other in guessed.others if _decodes(path, other)), LAST)
+    return Guess(encoding, tuple(other for other in guessed.others if other != encoding))
+
+
+def _decodes(path: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    return all(_takes(decoder, block) for block in _blocks(path, _BLOCK))
+
+
+def codec_of(name: str) -> str:
+    """Return what Python calls an encoding of text. Raises UsageError for an unknown one."""
+    try:
+        codec = codecs.lookup(name)
+        codec.incrementaldecoder(errors="strict").decode(b"")
+        "".encode(codec.name)
+    except (LookupError, TypeError, ValueError):
+        raise UsageError(
+            f"{name!r} isn't an encoding of text that Python knows.",
+            hint="Use a name such as windows-1251, shift_jis, cp437 or mac_roman.",
+        ) from None
+    return _OWN_NAMES.get(codec.name, codec.name)
 
 
 def zstd_content(path: Path) -> int:
@@ -154,7 +214,11 @@ def encoding_of_start(path: Path) -> str:
     wide = _wide_encoding(start)
     if wide:
         return wide
-    return "utf-8" if _takes(codecs.getincrementaldecoder("utf-8")(), start) else "cp1252"
+    if _takes(codecs.getincrementaldecoder("utf-8")(), start):
+        return "utf-8"
+    lines = NonAscii()
+    lines.add(start.splitlines()[:_LINES])
+    return guess(lines).encoding
 
 
 def _wide_encoding(start: bytes) -> str | None:
@@ -208,37 +272,105 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
             yield block
 
 
-def rewrite(path: Path, encoding: str, folder: Path) -> Path:
-    """Return a UTF-8 copy of a text file in a folder, with every line end a single ``\\n``.
+def rewrite(path: Path, encoding: str, folder: Path) -> tuple[Path, list[int]]:
+    """Write a UTF-8 copy of a text file to a folder, with every line end a single ``\\n``.
 
-    Bytes that the encoding does not know become U+FFFD.
+    Bytes that the encoding does not know become U+FFFD: the lines that have some are returned too.
     """
     copy = folder / f"text{sum(1 for _ in folder.iterdir())}.txt"
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    replaced: list[int] = []
+    line = 1
     carriage_return = ""
     with copy.open("w", encoding="utf-8", newline="") as target:
-        for block in _blocks(path, _BLOCK):
-            text = carriage_return + decoder.decode(block)
+        for block in _decoded(path, encoding):
+            text = carriage_return + block
             # A \r at the end of a block may be half of a \r\n.
             carriage_return = "\r" if text.endswith("\r") else ""
             body = text[: len(text) - len(carriage_return)]
-            target.write(body.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff"))
-        target.write((carriage_return + decoder.decode(b"", final=True)).replace("\r", "\n"))
-    return copy
+            body = body.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+            if _UNKNOWN in body:
+                replaced += _lines_with_unknown(body, line)
+            line += body.count("\n")
+            target.write(body)
+        target.write(carriage_return.replace("\r", "\n"))
+    return copy, sorted(set(replaced))
 
 
-def note_on(name: str, encoding: str) -> str:
-    """Return a sentence on what a file that isn't UTF-8 was read as.
+def other_encoding(encoding: str) -> str:
+    """Return the encoding of the lines that aren't UTF-8 in a file of two encodings."""
+    return encoding.removeprefix(_MIXED)
 
-    Bytes of one encoding with a byte a character can be read as any other: that is only assumed.
-    """
-    usual = _NAMES.get(encoding)
-    if usual is None:
-        return f"{name} is encoded in {encoding.upper()}."
-    return (
-        f"{name} isn't Unicode. It was read as {usual}, which nothing in it proves: if letters look"
-        " wrong, convert it to UTF-8."
+
+def decoded(text: bytes, encoding: str) -> str:
+    """Return the text of bytes in the encoding of a file, with U+FFFD for those that don't fit."""
+    if not encoding.startswith(_MIXED):
+        return text.decode(encoding, errors="replace")
+    other = other_encoding(encoding)
+    return "".join(
+        line.decode("utf-8" if is_utf8(line) else other, errors="replace")
+        for line in text.splitlines(keepends=True)
     )
+
+
+def _decoded(path: Path, encoding: str) -> Iterator[str]:
+    if encoding.startswith(_MIXED):
+        other = other_encoding(encoding)
+        with opened(path) as file:
+            for line in file:
+                yield line.decode("utf-8" if is_utf8(line) else other, errors="replace")
+        return
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    for block in _blocks(path, _BLOCK):
+        yield decoder.decode(block)
+    yield decoder.decode(b"", final=True)
+
+
+def _lines_with_unknown(text: str, first: int) -> Iterator[int]:
+    return (i for i, line in enumerate(text.split("\n"), first) if _UNKNOWN in line)
+
+
+def notes_on(name: str, text: Text, replaced: Sequence[int]) -> Iterator[str]:
+    """Yield sentences on what a file was read as, and on ``replaced`` lines, those it didn't fit.
+
+    Nothing is said where it's UTF-8 or what its user named, and fits.
+    """
+    encoding = name_of(other_encoding(text.encoding))
+    if replaced:
+        lines = listed([f"{line:,}" for line in replaced[:_LISTED_LINES]])
+        more = f" and {len(replaced) - _LISTED_LINES:,} more" if replaced[_LISTED_LINES:] else ""
+        yield (
+            f"{name} has bytes that aren't {encoding}, in {noun(len(replaced), 'line')}"
+            f" {lines}{more}: they were replaced by {_UNKNOWN}."
+        )
+    if text.is_named:
+        return
+    if text.named is not None:
+        yield f"{name} was read as {encoding}, which it's in, and not as {name_of(text.named)}."
+    elif text.encoding.startswith("utf-16") or text.encoding == "utf-32":
+        yield f"{name} is encoded in {encoding}."
+    elif text.encoding != "utf-8":
+        yield _note_on_guess(name, encoding, text)
+
+
+def note_on_letters(text: Text) -> str:
+    """Return a sentence on a column whose letters other encodings read otherwise."""
+    others = listed([name_of(other) for other in text.others], "or")
+    encoding = name_of(other_encoding(text.encoding))
+    return f"Its letters beyond ASCII were read as {encoding}; {others} reads others."
+
+
+def _note_on_guess(name: str, encoding: str, text: Text) -> str:
+    if text.unicode_lines:
+        lines = counted(text.unicode_lines, "line")
+        said = f"{name} is in two encodings: {lines} in UTF-8, others were read as {encoding}"
+    else:
+        said = f"{name} isn't Unicode. It was read as {encoding}"
+    if text.others:
+        others = listed([name_of(other) for other in text.others], "or")
+        return f"{said}, but {others} fits too: say which with --encoding if letters look wrong."
+    if text.encoding.endswith(LAST):
+        return f"{said}, which nothing in it proves: say another with --encoding."
+    return f"{said}, the only one in common use that fits."
 
 
 def lines_of(path: Path) -> Iterator[str]:

@@ -23,6 +23,7 @@ from fluid_build.sources.catalog_files import catalog_name
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.delimited import files as csv_files
+from fluid_build.sources.encodings import codec_of
 from fluid_build.sources.endings import BY_EXTENSION, FORMATS, Format
 from fluid_build.sources.engine import DUCKDB_ERRORS, SCRATCH, STAGE, Engine, reason, starting
 from fluid_build.sources.extensions import EXCEL
@@ -58,6 +59,7 @@ class _Opening:
     engine: Engine
     storage: FileStorage
     answers: Conventions
+    encoding: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ def read_files(
         for path in file.paths
     ]
     engine.stage(sum(_size(path) for path in staged))
-    opening = _Opening(engine, storage, options.conventions)
+    encoding = None if options.encoding is None else codec_of(options.encoding)
+    opening = _Opening(engine, storage, options.conventions, encoding)
     opened = _open_all(opening, layout.tables, options.on_progress)
     tables = [file.table for file in opened if file.table is not None]
     skipped = tuple(entry for file in opened for entry in file.skipped) + tuple(
@@ -363,7 +366,12 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
     elif files.format == "csv":
         storage.fetch(files.paths)
         columns, notes, origin = csv_files.stage_csv(
-            engine.connection, files, relation, engine.folder, opening.answers
+            engine.connection,
+            files,
+            relation,
+            engine.folder,
+            opening.answers,
+            encoding=opening.encoding,
         )
     elif files.format in BY_EXTENSION:
         table = lake_tables.stage_table(engine, files, relation, storage)
@@ -376,7 +384,7 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
     else:
         storage.fetch(files.paths)
         columns, notes, origin = json_files.stage_json(
-            engine.connection, files, relation, engine.folder
+            engine.connection, files, relation, engine.folder, opening.encoding
         )
     limits.check_columns([column.name for column in columns])
     origin = replace(origin, remote=storage.remote)

@@ -50,31 +50,37 @@ def column_names(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str
 
 
 def stage_json(
-    connection: duckdb.DuckDBPyConnection, files: TableFiles, relation: str, folder: Path
+    connection: duckdb.DuckDBPyConnection,
+    files: TableFiles,
+    relation: str,
+    folder: Path,
+    encoding: str | None = None,
 ) -> tuple[tuple[Column, ...], tuple[str, ...], InFiles]:
     """Stage the files of one table; its columns, notes on what was met, and how it was read.
 
+    ``encoding`` is what text is in that isn't Unicode, None to guess it.
     Raises ValueError where there is nothing to read, OSError, EOFError, zlib.error or
     duckdb.Error where a file can't be read.
     """
     notes: list[str] = []
     places: list[Path] = []
     present: list[Path] = []
-    wide = "utf-8"
+    other = "utf-8"
     for path in files.paths:
-        encoding = encodings.examine(path).encoding
+        text = encodings.examine(path, named=encoding)
         if not encodings.start_of(path, 4096).strip(b"\xef\xbb\xbf \r\n\t"):
             continue
         present.append(path)
         # DuckDB's JSON reader wants UTF-8 and takes no byte order mark.
         marked = encodings.start_of(path, 3) == b"\xef\xbb\xbf"
-        if encoding != "utf-8" or marked:
-            places.append(encodings.rewrite(path, encoding, folder))
-            if encoding != "utf-8":
-                wide = encoding
-                notes.append(encodings.note_on(path.name, encoding))
-        else:
+        if text.encoding == "utf-8" and not marked:
             places.append(path)
+            continue
+        copy, replaced = encodings.rewrite(path, text.encoding, folder)
+        places.append(copy)
+        notes += encodings.notes_on(path.name, text, replaced)
+        if text.encoding != "utf-8":
+            other = text.encoding
     if not places:
         raise ValueError("It is empty.")
     options = _options(places, files)
@@ -114,7 +120,7 @@ def stage_json(
     origin = InFiles(
         format=files.format,
         root=files.root,
-        parts=(FilePart(tuple(present), options, encoding=wide),),
+        parts=(FilePart(tuple(present), options, encoding=other),),
         partitioned=any(partitions(path, files.root) for path in present),
         mended=bool(broken) or has_long_numbers,
         copied=copied,

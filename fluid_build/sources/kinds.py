@@ -42,7 +42,15 @@ Kind: TypeAlias = Literal[
     "datamesh-manager",
 ]
 Option: TypeAlias = Literal[
-    "schemas", "tables", "views", "sample", "full", "nested", "dialect", "conventions"
+    "schemas",
+    "tables",
+    "views",
+    "sample",
+    "full",
+    "nested",
+    "dialect",
+    "conventions",
+    "encoding",
 ]
 
 
@@ -306,7 +314,7 @@ FILES = SourceKind(
     opener="fluid_build.sources.files:open_files",
     # A file: URI says only where: what is there is found by looking.
     schemes=("file",),
-    options=frozenset({"tables", "nested", "conventions"}),
+    options=frozenset({"tables", "nested", "conventions", "encoding"}),
     query_hint=(
         "The queries use table names. To run one in DuckDB, replace the table name with the path "
         "of the file: FROM 'orders.csv'."

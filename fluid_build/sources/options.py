@@ -29,7 +29,8 @@ class ReadOptions:
     views are read as well. ``sample`` is how many rows of a table are read at most, and None for
     all. ``full`` says to read a warehouse in full, however much that scans. ``dialect`` is the SQL
     dialect of DDL and dumps, None to detect it. ``conventions`` answer how numbers and dates in
-    text are written where the data leaves that open.
+    text are written where the data leaves that open. ``encoding`` is that of text files that aren't
+    Unicode, None to guess it.
     """
 
     schemas: Sequence[str] = ()
@@ -41,6 +42,7 @@ class ReadOptions:
     nested: Nested = "split"
     dialect: str | None = None
     conventions: Conventions = NO_ANSWERS
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("schemas", "include", "exclude"):
@@ -58,6 +60,7 @@ class ReadOptions:
             nested=self.nested,
             dialect=self.dialect,
             conventions=self.conventions,
+            encoding=self.encoding,
         )
 
 
@@ -73,6 +76,7 @@ class ReadSettings(TypedDict, total=False):
     nested: Nested
     dialect: str | None
     conventions: Conventions
+    encoding: str | None
 
 
 READ_ALL = ReadOptions()
@@ -87,6 +91,7 @@ FLAGS: Mapping[Option, str] = {
     "nested": "--nested",
     "dialect": "--dialect",
     "conventions": "--decimal and --date-order",
+    "encoding": "--encoding",
 }
 """The options of a command line that ask for each."""
 
@@ -102,6 +107,7 @@ def options_set(requested: ReadOptions) -> list[Option]:
         "nested": requested.nested != "split",
         "dialect": requested.dialect is not None,
         "conventions": requested.conventions != NO_ANSWERS,
+        "encoding": requested.encoding is not None,
     }
     return [option for option, differs in is_set.items() if differs]
 

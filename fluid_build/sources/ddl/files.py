@@ -1,12 +1,15 @@
 """The text of SQL files, whatever encoding they're in."""
 
 import glob
+import io
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from fluid_build.errors import EmptySourceError, SourceNotFoundError, SourceUnreadableError
-from fluid_build.sources.encodings import encoding_of_start, opened
+from fluid_build.sources.encodings import decoded, encoding_of_start, opened
+from fluid_build.sources.legacy_encodings import NonAscii, guess, name_of
+from fluid_build.text import listed
 
 _ENDINGS = (".sql", ".ddl", ".sql.gz", ".ddl.gz")
 _LARGEST = 1 << 30
@@ -105,13 +108,21 @@ def _decode(data: bytes, encoding: str, name: str) -> tuple[str, tuple[str, ...]
 
 
 def _decode_mixed(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Decode UTF-8 with some broken bytes (dumps of binary columns), or else Latin-1."""
+    """Decode UTF-8 with some broken bytes (dumps of binary columns), or else what it looks like."""
     text = data.decode("utf-8", errors="replace")
     broken = text.count("\ufffd")
     sound = _non_ascii(text) - broken
     if sound > broken:
         return text, (f"{broken} bytes of {name} aren't valid UTF-8 and were replaced.",)
-    return data.decode("cp1252", errors="replace"), (f"{name} was read as Latin-1.",)
+    lines = NonAscii()
+    lines.add(io.BytesIO(data))
+    guessed = guess(lines)
+    others = [name_of(other) for other in guessed.others]
+    also = f", but {listed(others, 'or')} fits too" if others else ""
+    return (
+        decoded(data, guessed.encoding),
+        (f"{name} isn't Unicode. It was read as {name_of(guessed.encoding)}{also}.",),
+    )
 
 
 def _non_ascii(text: str) -> int:

@@ -78,14 +78,17 @@ def stage_csv(
     relation: str,
     folder: Path,
     answers: Conventions = NO_ANSWERS,
+    *,
+    encoding: str | None = None,
 ) -> tuple[tuple[Column, ...], tuple[str, ...], InFiles]:
     """Stage the files of one table; return its columns, notes on its text, and its origin.
 
-    ``folder`` takes temporary files; ``answers`` say how text that fits two conventions is read.
+    ``folder`` takes temporary files; ``answers`` say how text that fits two conventions is read,
+    and ``encoding`` that of text that isn't Unicode.
     Raises ValueError where there is nothing to read, and one of READ_ERRORS or duckdb.Error where a
     file can't be read.
     """
-    opened = [readable(connection, path, folder) for path in files.paths]
+    opened = [readable(connection, path, folder, encoding) for path in files.paths]
     present = [file for file in opened if file is not None]
     if not present:
         raise ValueError("It is empty.")
@@ -103,12 +106,19 @@ def stage_csv(
         notes.append(f"{counted(len(blank), 'column')} without a name and values left out.")
     for _, alias in blank:
         connection.execute(f"ALTER TABLE {relation} DROP COLUMN {quote(alias)}")
+    guessed = _with_guessed_letters(connection, relation, present, verdicts, blank)
+    if guessed:
+        notes.append(
+            f"Its letters beyond ASCII are in {listed(f'`{name}`' for name, _ in guessed)}."
+        )
     columns = tuple(
         Column(
             name,
             verdict.type,
             alias=alias,
-            notes=tuple(filter(None, (verdict.note, verdict.evidence))),
+            notes=tuple(
+                filter(None, (verdict.note, verdict.evidence, guessed.get((name, alias), "")))
+            ),
             spelling=verdict.spelling,
         )
         for (name, alias), verdict in verdicts.items()
@@ -135,7 +145,11 @@ def text_again(
     """
     paths = tuple(path for part in origin.parts for path in part.paths)
     files = TableFiles("", "csv", paths, origin.root, origin.period)
-    opened = (readable(connection, path, folder) for path in paths)
+    opened = (
+        readable(connection, path, folder, _other_than_utf8(part.encoding))
+        for part in origin.parts
+        for path in part.paths
+    )
     present = [file for file in opened if file is not None]
     blank = [name for name in _unnamed(present) if name not in names]
     if set(all_names(present, files)) != {*names, *blank}:
@@ -145,6 +159,10 @@ def text_again(
         if any(_holds_text(connection, target, name) for name in target.columns[len(names) :]):
             raise ValueError("Their columns have changed.")
         yield target.relation
+
+
+def _other_than_utf8(encoding: str) -> str | None:
+    return None if encoding == "utf-8" else encoding
 
 
 def _unnamed(files: Sequence[Readable]) -> list[str]:
@@ -170,6 +188,26 @@ def _blank_columns(
     unnamed = _unnamed(files)
     blank = {key for key, verdict in verdicts.items() if verdict.is_blank and key[0] in unnamed}
     return blank if len(blank) < len(verdicts) else set()
+
+
+def _with_guessed_letters(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    files: Sequence[Readable],
+    verdicts: Mapping[tuple[str, str], TextColumn],
+    blank: Set[tuple[str, str]],
+) -> dict[tuple[str, str], str]:
+    """Return a note for each column whose letters would be others in an encoding that fits too."""
+    guessed = [file.text for file in files if file.text.others]
+    keys = [key for key, verdict in verdicts.items() if verdict.type == "VARCHAR"]
+    keys = [key for key in keys if key not in blank]
+    if not guessed or not keys:
+        return {}
+    # A letter beyond ASCII has several bytes in UTF-8.
+    tests = (f"bool_or(strlen({quote(alias)}) <> length({quote(alias)}))" for _, alias in keys)
+    found = connection.execute(f"SELECT {', '.join(tests)} FROM {relation}").fetchone() or ()
+    note = encodings.note_on_letters(guessed[0])
+    return {key: note for key, is_beyond in zip(keys, found, strict=True) if is_beyond}
 
 
 _ALMOST_ALL = 0.9
@@ -226,7 +264,7 @@ def _holds_text(connection: duckdb.DuckDBPyConnection, target: Target, column: s
 
 
 def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
-    notes = [file.note for file in files if file.note]
+    notes = [note for file in files for note in file.notes]
     if empty:
         notes.append(f"{empty} of its {empty + len(files)} files are empty.")
     notes += [note for file in files if (note := _note_on_titles(file))]
@@ -402,7 +440,7 @@ def _origin(
         format_ = (
             options_of(file.source, file.dialect),
             tuple(own_names(file.dialect)),
-            file.encoding,
+            file.text.encoding,
         )
         alike.setdefault(format_, []).append(file.source)
     return InFiles(

@@ -26,28 +26,25 @@ class Readable:
     source: Path
     place: Path
     dialect: Dialect
-    encoding: str = "utf-8"
-
-    @property
-    def note(self) -> str:
-        """A sentence where the encoding is worth one."""
-        if self.encoding == "utf-8":
-            return ""
-        return encodings.note_on(self.source.name, self.encoding)
+    text: encodings.Text
+    notes: tuple[str, ...] = ()
 
 
-def readable(connection: duckdb.DuckDBPyConnection, path: Path, folder: Path) -> Readable | None:
-    """Say how to read a file; None where it is empty."""
-    text = encodings.examine(path, longest_line=longest_line())
+def readable(
+    connection: duckdb.DuckDBPyConnection, path: Path, folder: Path, encoding: str | None = None
+) -> Readable | None:
+    """Say how to read a file; None where it is empty. ``encoding`` is what its user says."""
+    text = encodings.examine(path, longest_line=longest_line(), named=encoding)
     if path.suffix.lower() in encodings.ZSTD:
         zstd_lines.check(connection, path)
     dialect = dialect_of(*sample_of(connection, path, text.encoding))
     if dialect is None:
         return None
-    if text.encoding == "utf-8" and text.even_lines:
-        return Readable(path, path, dialect)
-    copy = encodings.rewrite(path, text.encoding, folder)
-    return Readable(path, copy, dialect, text.encoding)
+    place, replaced = path, list[int]()
+    if not text.is_plain:
+        place, replaced = encodings.rewrite(path, text.encoding, folder)
+    notes = tuple(encodings.notes_on(path.name, text, replaced))
+    return Readable(path, place, dialect, text, notes)
 
 
 def sample_of(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) -> tuple[str, bool]:
@@ -60,8 +57,9 @@ def sample_of(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) 
     while len(raw) > size and size < longest_line() and len(raw.splitlines()) <= _SAMPLE_LINES:
         size *= 8
         raw = encodings.start_of(path, size + 1)
-    text = raw[:size].decode(encoding, errors="ignore").removeprefix("\ufeff")
-    return text, len(raw) <= size
+    text = encodings.decoded(raw[:size], encoding).removeprefix("\ufeff")
+    # What is cut off in the middle of a character.
+    return text.rstrip("\ufffd"), len(raw) <= size
 
 
 def dialect_of(sample: str, complete: bool) -> Dialect | None:

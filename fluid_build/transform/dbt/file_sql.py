@@ -17,7 +17,7 @@ from fluid_build.sources.sql import literal, quote
 
 Pieces: TypeAlias = Sequence[str | tuple[Path, ...]]
 
-_ENCODINGS = {"cp1252": "latin-1", "latin-1": "latin-1", "utf-16": "utf-16", "utf-16-le": "utf-16"}
+_ENCODINGS = {"cp1252": "latin-1", "latin_1": "latin-1", "utf-16": "utf-16", "utf-16-le": "utf-16"}
 """DuckDB's names of the encodings that it has built in. Windows-1252 is Latin-1 except for 32
 control characters; if a file has one of them, the comparison shows it."""
 

@@ -63,6 +63,7 @@ class ManifestSource(ModelPart):
     dialect: str | None = None
     decimal: DecimalMark | None = None
     date_order: DateOrder | None = None
+    encoding: str | None = None
     parts: "dict[str, ManifestSource] | None" = None
 
     @model_validator(mode="after")
@@ -85,6 +86,7 @@ class ManifestSource(ModelPart):
             nested=self.nested or ("keep" if "nested" in KINDS[self.kind].options else "split"),
             dialect=self.dialect,
             conventions=Conventions(self.decimal, self.date_order),
+            encoding=self.encoding,
         )
 
 
@@ -126,6 +128,7 @@ def manifest_source(
         dialect=read.dialect,
         decimal=read.conventions.decimal,
         date_order=read.conventions.date_order,
+        encoding=read.encoding,
     )
 
 
