@@ -308,3 +308,23 @@ def test_a_file_whose_name_looks_like_a_pattern_is_read_itself(tmp_path: Path) -
     path = written(tmp_path / "a[1].csv", "k,v\n1,own\n")
     with open_source(str(path)) as source:
         assert rows_of(source) == [("1", "own")]
+
+
+def test_empty_text_beside_nothing_is_noted(tmp_path: Path) -> None:
+    """Where a column has ``""`` and nothing, both become null and a note says so."""
+    text = 'id,both,quoted,bare,number\n1,"",x,x,1\n2,,"",,""\n3,y,"",z,\n4,"a "","" b",z,,2\n'
+    with open_source(written(tmp_path / "t.csv", text)) as source:
+        table = only(source)
+        note = 'Empty text ("") in 1 row and nothing in 1 are both null.'
+        assert table.notes == (f"both: {note}",)
+        assert {column.name: column.notes for column in table.columns if column.notes} == {
+            "both": (note,)
+        }
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_empty_text_is_seen_wherever_it_stands(tmp_path: Path, ending: str) -> None:
+    """The first and last value of a line, and the last of a file, are looked at too."""
+    lines = ["a;b;c", '"";x;', ";x;1y", 'k;x;""']
+    with open_source(written(tmp_path / "t.csv", ending.join(lines))) as source:
+        assert [note.partition(":")[0] for note in only(source).notes] == ["a", "c"]

@@ -19,6 +19,7 @@ from fluid_build.sources.base import Column
 from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.delimited.dialect import agreement_of
+from fluid_build.sources.delimited.empty_text import notes_on_empty_text
 from fluid_build.sources.delimited.readable import (
     Readable,
     all_names,
@@ -106,18 +107,28 @@ def stage_csv(
         notes.append(f"{counted(len(blank), 'column')} without a name and values left out.")
     for _, alias in blank:
         connection.execute(f"ALTER TABLE {relation} DROP COLUMN {quote(alias)}")
-    guessed = _with_guessed_letters(connection, relation, present, verdicts, blank)
-    if guessed:
-        notes.append(
-            f"Its letters beyond ASCII are in {listed(f'`{name}`' for name, _ in guessed)}."
-        )
+    text = [key for key, verdict in verdicts.items() if verdict.type == "VARCHAR"]
+    text = [key for key in text if key not in blank]
+    letters = _notes_on_letters(connection, relation, present, text)
+    if letters:
+        guessed = listed(f"`{name}`" for name, _ in letters)
+        notes.append(f"Its letters beyond ASCII are in {guessed}.")
+    empty = notes_on_empty_text(connection, present, [name for name, _ in text])
+    notes += [f"{name}: {note}" for name, note in empty.items()]
     columns = tuple(
         Column(
             name,
             verdict.type,
             alias=alias,
             notes=tuple(
-                filter(None, (verdict.note, verdict.evidence, guessed.get((name, alias), "")))
+                note
+                for note in (
+                    verdict.note,
+                    verdict.evidence,
+                    letters.get((name, alias)),
+                    empty.get(name),
+                )
+                if note
             ),
             spelling=verdict.spelling,
         )
@@ -190,24 +201,24 @@ def _blank_columns(
     return blank if len(blank) < len(verdicts) else set()
 
 
-def _with_guessed_letters(
+def _notes_on_letters(
     connection: duckdb.DuckDBPyConnection,
     relation: str,
     files: Sequence[Readable],
-    verdicts: Mapping[tuple[str, str], TextColumn],
-    blank: Set[tuple[str, str]],
+    columns: Sequence[tuple[str, str]],
 ) -> dict[tuple[str, str], str]:
-    """Return a note for each column whose letters would be others in an encoding that fits too."""
+    """Return a note for each column whose letters would be others in an encoding that fits too.
+
+    Columns come by name and alias.
+    """
     guessed = [file.text for file in files if file.text.others]
-    keys = [key for key, verdict in verdicts.items() if verdict.type == "VARCHAR"]
-    keys = [key for key in keys if key not in blank]
-    if not guessed or not keys:
+    if not guessed or not columns:
         return {}
     # A letter beyond ASCII has several bytes in UTF-8.
-    tests = (f"bool_or(strlen({quote(alias)}) <> length({quote(alias)}))" for _, alias in keys)
+    tests = (f"bool_or(strlen({quote(alias)}) <> length({quote(alias)}))" for _, alias in columns)
     found = connection.execute(f"SELECT {', '.join(tests)} FROM {relation}").fetchone() or ()
     note = encodings.note_on_letters(guessed[0])
-    return {key: note for key, is_beyond in zip(keys, found, strict=True) if is_beyond}
+    return {column: note for column, is_beyond in zip(columns, found, strict=True) if is_beyond}
 
 
 _ALMOST_ALL = 0.9

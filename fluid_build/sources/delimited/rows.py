@@ -129,10 +129,13 @@ def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[
 def start_of_rows(file: Readable, sources: Mapping[int, str], rows: int) -> str:
     """Return a query for the first rows of a file that need no repair, with columns c0, c1, …"""
     chosen = ", ".join(f"{sql} AS c{i}" for i, sql in sorted(sources.items()))
-    return (
-        f"(SELECT {chosen} FROM read_csv({_place(file.place)}, {_layout(file.place, file.dialect)},"
-        f" ignore_errors=true) LIMIT {rows})"
-    )
+    return f"(SELECT {chosen} FROM {rows_of_file(file, 'ignore_errors=true')} LIMIT {rows})"
+
+
+def rows_of_file(file: Readable, options: str) -> str:
+    """Return a call that reads a file as text with more options, with columns f0, f1, …"""
+    layout = _layout(file.place, file.dialect)
+    return f"read_csv({_place(file.place)}, {layout}, {options})"
 
 
 def _rows_so_far(connection: duckdb.DuckDBPyConnection, target: Target) -> int:
