@@ -266,3 +266,31 @@ def test_every_reading_that_parts_a_reference_is_refused(tmp_path: Path, is_reve
     assert {(verdict.status, "is read differently" in verdict.message) for verdict in verdicts} == {
         ("refused", True)
     }
+
+
+@pytest.mark.parametrize(
+    ("values", "decimal"),
+    [
+        (["1.1", "1.10", "1.2"], None),
+        (["5", "5.0", "7.0"], None),
+        (["2.5", "2.50", "3.75"], "point"),
+        (["1,1", "1,10", "1,2"], "comma"),
+    ],
+)
+def test_a_model_cant_read_codes_as_numbers(
+    tmp_path: Path, values: list[str], decimal: str | None
+) -> None:
+    """Zeros that tell values apart make them codes; only a person reads them as numbers."""
+    path = tmp_path / "t.sqlite"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, release TEXT)")
+        database.executemany("INSERT INTO t (release) VALUES (?)", [(v,) for v in values])
+    claim = {"table": "t", "column": "release", "read_as": "number", "decimal": decimal}
+    with open_source(path) as source:
+        profile = profile_source(source)
+        decisions = [TextType.model_validate({**claim, "by": by}) for by in ("model", "person")]
+        refused, taken = (weigh(source, profile, [decision])[0] for decision in decisions)
+    zeros = sum(value.endswith("0") for value in values)
+    assert refused.status == "refused"
+    assert refused.message.startswith(f"`t.release` holds codes: {zeros} of 3 values have zeros")
+    assert taken.status == "accepted"

@@ -24,6 +24,7 @@ from fluid_build.sources.exact_numbers import (
     CODE,
     EXACT_DIGITS,
     NUMBER,
+    are_codes_sql,
     exact_type,
     facts_sql,
     read_facts,
@@ -83,6 +84,12 @@ def weigh_reading(claims: Claims, decision: TextType) -> Verdict:
         return not_measured(decision)
     evidence = _best(_measure(claims, decision, column))
     values = counted(evidence.rows, "value")
+    if not evidence.violations and (zeros := _zeros_of_codes(claims, decision, evidence)):
+        message = (
+            f"{name} holds codes: {zeros:,} of {values} have zeros that a number doesn't keep, as"
+            " in the versions 1.1 and 1.10. A person may decide to read them as numbers."
+        )
+        return refused(decision, message, evidence.model_copy(update={"violations": zeros}))
     if not evidence.violations:
         message = f"All {values} of {name} can be read as {evidence.measured_type}."
         return accepted(decision, message, evidence)
@@ -178,6 +185,25 @@ def _misfit(decision: TextType, reading: _Reading, text: str) -> str:
     # As a number, a code loses its zeros. A person may know better.
     is_code = f"regexp_full_match(trim({text}), {literal(CODE)})"
     return f"{misfit} OR ({text} IS NOT NULL AND {is_code})"
+
+
+def _zeros_of_codes(claims: Claims, decision: TextType, evidence: DecisionEvidence) -> int:
+    """Return how many values have zeros at their end that tell them apart from others; mostly 0.
+
+    Each value alone is a number. A person may know that all of them are.
+    """
+    if decision.by == "person" or decision.read_as != "number":
+        return 0
+    table = claims.tables[decision.table]
+    text = f"trim({quote(table.aliases[decision.column])})"
+    mark = DECIMAL_MARKS.get(type_and_spelling(evidence.measured_type or "")[1], ".")
+    ends_in_zero = f"regexp_matches({text}, {literal(f'[{mark}][0-9]*0$')})"
+    (zeros,) = query_figures(
+        claims,
+        f"SELECT CASE WHEN {are_codes_sql(text, mark)} THEN count(*) FILTER (WHERE {ends_in_zero})"
+        f" END FROM {table.relation}",
+    )
+    return zeros
 
 
 def _readings(claims: Claims, decision: TextType, text: str) -> Sequence[_Reading]:
