@@ -55,6 +55,14 @@ def repeated_values(table: str, columns: tuple[str, ...]) -> str:
     )
 
 
+def repeated_values_and_nulls(table: str, columns: tuple[str, ...]) -> str:
+    """Return a query for the combined values that more than one row has, nulls among them."""
+    names = quote_all(columns)
+    return (
+        f"SELECT {names}, COUNT(*) AS row_count FROM {table} GROUP BY {names} HAVING COUNT(*) > 1"
+    )
+
+
 def repeated_or_null_values(table: str, columns: tuple[str, ...]) -> str:
     """Return a query for the combined values that more than one row has or that have a null."""
     names = quote_all(columns)

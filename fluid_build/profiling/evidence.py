@@ -27,10 +27,16 @@ def key_evidence(
     key: tuple[str, ...],
     origin: Origin,
 ) -> Evidence:
-    """Count the rows that repeat a key's values, and those with a null among them."""
+    """Count the rows that repeat a key's values, and those with a null among them.
+
+    Nulls repeat each other only where the key is declared so.
+    """
     columns = [table.by_name[name] for name in key]
     rows = table.stats.rows
-    if len(columns) == 1 and columns[0].stats.distinct_exact:
+    nulls_are_equal = key in table.stats.table.keys_with_equal_nulls
+    if nulls_are_equal:
+        nulls, distinct = 0, _count_groups(connection, table, columns)
+    elif len(columns) == 1 and columns[0].stats.distinct_exact:
         stats = columns[0].stats
         nulls, distinct = stats.nulls, stats.distinct
     elif key in table.candidates.keys:
@@ -39,7 +45,6 @@ def key_evidence(
         nulls, distinct = _count_distinct(connection, table, columns)
     violations = rows - nulls - distinct
     sampled = table.stats.table.sampled
-    name = checks.qualified_name(table.stats.table)
     return Evidence(
         origin=origin,
         rows=rows - nulls,
@@ -49,12 +54,33 @@ def key_evidence(
         exact=sampled is None,
         sample=sampled.rows if sampled else None,
         sample_of=sampled.total if sampled else None,
-        sql=(
-            checks.null_rows(name, key)
-            if nulls and not violations
-            else checks.repeated_values(name, key)
-        ),
+        sql=_broken_rows_sql(table, key, nulls, violations),
     )
+
+
+def _broken_rows_sql(
+    table: MeasuredTable, key: tuple[str, ...], nulls: int, violations: int
+) -> str:
+    """Return the query for what breaks a key: only in a primary key is that a null."""
+    source = table.stats.table
+    name = checks.qualified_name(source)
+    if key in source.keys_with_equal_nulls:
+        return checks.repeated_values_and_nulls(name, key)
+    if not nulls or key != source.primary_key:
+        return checks.repeated_values(name, key)
+    return checks.repeated_or_null_values(name, key) if violations else checks.null_rows(name, key)
+
+
+def _count_groups(
+    connection: duckdb.DuckDBPyConnection, table: MeasuredTable, columns: Sequence[MeasuredColumn]
+) -> int:
+    """Return how many distinct values the columns have together, nulls among them."""
+    aliases = quote_all(column.stats.column.alias for column in columns)
+    with reading(connection, columns):
+        row = connection.execute(
+            f"SELECT count(*) FROM (SELECT DISTINCT {aliases} FROM {table.relation})"
+        ).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _count_distinct(

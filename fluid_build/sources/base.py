@@ -110,7 +110,9 @@ class Table:
     again, and None where there is nothing to read. ``source`` is the name of its source where
     several are combined, and then the first part of ``name`` too (``crm.customers``). ``sampled``
     is set where only a part of the rows was read, so that nothing is proven of the others.
-    ``split`` says how it came out of a table with nested columns, whose ``origin`` it has.
+    ``split`` says how it came out of a table with nested columns, whose ``origin`` it has. Two rows
+    with a null break the unique keys in ``keys_with_equal_nulls`` (NULLS NOT DISTINCT), which
+    servers see to, so that they are only read of DDL and dumps.
     """
 
     name: str
@@ -126,6 +128,7 @@ class Table:
     source: str = ""
     sampled: SampledRows | None = None
     split: Split | None = None
+    keys_with_equal_nulls: frozenset[tuple[str, ...]] = frozenset()
 
     @property
     def own_name(self) -> str:

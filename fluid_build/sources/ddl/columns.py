@@ -175,7 +175,9 @@ def _declare(
             column.nullable = allows_null
     elif isinstance(kind, exp.PrimaryKeyColumnConstraint | exp.UniqueColumnConstraint):
         is_primary = isinstance(kind, exp.PrimaryKeyColumnConstraint)
-        elements.keys.append(Key(is_primary, (column.name,), name))
+        # sqlglot notes these words, and not NULLS DISTINCT.
+        nulls_are_equal = bool(kind.args.get("nulls"))
+        elements.keys.append(Key(is_primary, (column.name,), name, nulls_are_equal=nulls_are_equal))
     elif isinstance(kind, exp.Reference):
         reference = _read_reference(kind, dialect)
         elements.foreign_keys.append(ForeignKey((column.name,), *reference, name))

@@ -35,6 +35,12 @@ def key_columns(tokens: Sequence[Token]) -> tuple[Identifier, ...]:
     return tuple(columns)
 
 
+def are_nulls_equal(tokens: Sequence[Token]) -> bool:
+    """Return whether what is said of a unique key has NULLS NOT DISTINCT."""
+    words = [token.upper for token in tokens]
+    return any(words[i : i + 3] == ["NULLS", "NOT", "DISTINCT"] for i in range(len(words)))
+
+
 def _read_element(reader: Reader, elements: Elements) -> None:
     name = ""
     if reader.upper() == "CONSTRAINT":
@@ -61,8 +67,8 @@ def _read_element(reader: Reader, elements: Elements) -> None:
 def _read_key(reader: Reader, name: str, *, primary: bool) -> Key:
     if reader.accept("USING INDEX") and reader.is_name():
         return Key(primary, (), name, reader.object_name().name.text)
-    reader.until("(")
-    return Key(primary, key_columns(reader.group()), name)
+    nulls_are_equal = are_nulls_equal(reader.until("("))
+    return Key(primary, key_columns(reader.group()), name, nulls_are_equal=nulls_are_equal)
 
 
 def _read_unique(reader: Reader, name: str) -> Key:

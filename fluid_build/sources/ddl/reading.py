@@ -9,7 +9,7 @@ from fluid_build.sources.ddl import changes
 from fluid_build.sources.ddl.alter import read_changes
 from fluid_build.sources.ddl.changes import Change
 from fluid_build.sources.ddl.create import create_table, table_name
-from fluid_build.sources.ddl.elements import key_columns
+from fluid_build.sources.ddl.elements import are_nulls_equal, key_columns
 from fluid_build.sources.ddl.reader import Reader, UnreadableError, object_name
 from fluid_build.sources.ddl.schema import (
     AbsentTableError,
@@ -171,9 +171,10 @@ def _create_index(reader: Reader, schema: Schema) -> list[str] | None:
     reader.accept("ONLY")
     table = reader.object_name()
     reader.until("(")
-    key = Key(False, key_columns(reader.group()), name)
+    columns, after = key_columns(reader.group()), reader.remaining()
+    key = Key(False, columns, name, nulls_are_equal=are_nulls_equal(after))
     is_unique = any(token.upper == "UNIQUE" for token in before)
-    is_partial = any(token.upper == "WHERE" for token in reader.remaining())
+    is_partial = any(token.upper == "WHERE" for token in after)
     if not is_unique or is_partial or not key.columns:
         return None
     addition = partial(changes.add_elements, elements=Elements(keys=[key]))

@@ -41,12 +41,16 @@ class ColumnDef:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A primary or unique key; ``index`` names the index it's made from instead of columns."""
+    """A primary or unique key; ``index`` names the index it's made from instead of columns.
+
+    ``nulls_are_equal`` says that two rows with the same nulls break it (NULLS NOT DISTINCT).
+    """
 
     primary: bool
     columns: tuple[Identifier, ...]
     name: str = ""
     index: str = ""
+    nulls_are_equal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,7 @@ def _table(schema: Schema, draft: DraftTable, declared: DeclaredTables) -> Table
         relation="",
         primary_key=primary,
         unique_keys=unique,
+        keys_with_equal_nulls=_keys_with_equal_nulls(schema, draft),
         foreign_keys=_foreign_keys(schema, draft, declared.names, notes),
         schema=draft.schema,
         comment=draft.comment or None,
@@ -204,6 +205,11 @@ def _keys(
     return primary, tuple(
         dict.fromkeys(columns for columns in unique if set(columns) != set(primary))
     )
+
+
+def _keys_with_equal_nulls(schema: Schema, draft: DraftTable) -> frozenset[tuple[str, ...]]:
+    keys = (_spelled(schema, draft, key.columns) for key in draft.keys if key.nulls_are_equal)
+    return frozenset(key for key in keys if key)
 
 
 def _listed(names: Iterable[Identifier]) -> str:
