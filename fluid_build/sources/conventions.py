@@ -227,26 +227,47 @@ def decide(
     ]
 
 
-def contested(columns: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """Return the columns whose own convention another column of numbers contradicts, by position.
+NUMBERS_CLEARLY = 9
+"""So many times as many numbers that settle a decimal mark as fit both settle it against another
+column: coordinates among amounts do. A few 1.5 among 654.159 are as likely to be mistyped."""
+DATES_CLEARLY = 1 / 9
+"""The same of dates. Three in five have a day above 12, and only mistyped ones are rarer than one
+in ten."""
 
-    Each comes with the classes of its values that settle the convention, and those that fit both.
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """A column whose convention another column contradicts, by its own values' classes.
+
+    Those of ``settling`` settle it and those of ``either`` fit both. It follows its own values
+    where the first are ``clearly`` times as many as the others.
     """
-    marks = [_marks(classes) for classes in columns]
-    return {
-        i: (columns[i] & _MARKED[mark], columns[i] & _TWO_READINGS)
-        for i, own in enumerate(marks)
-        if len(own) == 1 and columns[i] & _TWO_READINGS
-        for mark in own
-        if any(other - own for j, other in enumerate(marks) if j != i)
-    }
+
+    settling: int
+    either: int
+    clearly: float
 
 
-def _marks(classes: int) -> set[str]:
-    """Return the decimal marks that the values of a column of numbers settle."""
-    if values_of(classes) & ~_ALL_NUMBERS:
+def contested(columns: Sequence[int]) -> dict[int, Contest]:
+    """Return the columns whose own convention another one contradicts, by position."""
+    found: dict[int, Contest] = {}
+    for settling, all_, either, clearly in (
+        (_MARKED, _ALL_NUMBERS, _TWO_READINGS, NUMBERS_CLEARLY),
+        *((_ORDERED[mark], _DATES[mark], _EITHER_FIRST[mark], DATES_CLEARLY) for mark in _ORDERED),
+    ):
+        settled = [_settled(classes, settling, all_) for classes in columns]
+        for i, own in enumerate(settled):
+            if len(own) == 1 and columns[i] & either and set().union(*settled) - own:
+                (name,) = own
+                found[i] = Contest(columns[i] & settling[name], columns[i] & either, clearly)
+    return found
+
+
+def _settled(classes: int, settling: Mapping[str, int], all_: int) -> set[str]:
+    """Return the conventions that a column's values settle, if they're all of these classes."""
+    if values_of(classes) & ~all_:
         return set()
-    return {mark for mark, settling in _MARKED.items() if classes & settling}
+    return {name for name, some in settling.items() if classes & some}
 
 
 @dataclass(frozen=True, slots=True)

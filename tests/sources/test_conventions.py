@@ -169,6 +169,29 @@ def test_a_large_file_is_read_again_where_a_column_is_contested(
     assert (amounts[0], rates[0]) == ("VARCHAR", "DOUBLE")
 
 
+def test_dates_of_two_orders_beside_each_other_follow_their_own(tmp_path: Path) -> None:
+    """Three days in five are above 12, and leave a column no other order."""
+    days = [date(2024, 1, 1) + timedelta(days=37 * i) for i in range(60)]
+    american, british, clear_of_both = columns(
+        tmp_path,
+        [f"{day:%m/%d/%Y}" for day in days],
+        [f"{day:%d/%m/%Y}" for day in days],
+        [f"{day:%m/%m/%Y}" for day in days],
+    )
+    assert american[:2] == british[:2] == ("DATE", [str(day) for day in days])
+    assert clear_of_both[0] == "VARCHAR"
+
+
+def test_one_date_in_twenty_settles_no_order_that_another_column_contradicts(
+    tmp_path: Path,
+) -> None:
+    """It's rather mistyped."""
+    british = [f"{day % 28 + 1}/{day % 12 + 1}/2024" for day in range(40)]
+    mistyped, other = columns(tmp_path, ["1/13/2024", *["1/2/2024"] * 39], british)
+    assert (mistyped[0], other[0]) == ("VARCHAR", "DATE")
+    assert "--date-order" in mistyped[2]
+
+
 def test_files_of_a_table_with_different_conventions_settle_nothing(tmp_path: Path) -> None:
     """A German and an American month: the amounts of neither can be read for sure."""
     folder = tmp_path / "sales"

@@ -120,6 +120,14 @@ def test_an_answer_settles_what_the_file_leaves_open(tmp_path: Path) -> None:
     assert of(written(tmp_path, DATES), Conventions(date_order="mdy")).holds
 
 
+def test_dates_of_two_orders_beside_each_other_are_proven(tmp_path: Path) -> None:
+    """Each column's own days above 12 leave it one order."""
+    rows = "".join(
+        f"{i % 12 + 1}/{i % 28 + 1}/2024;{i % 28 + 1}/{i % 12 + 1}/2024\n" for i in range(60)
+    )
+    assert of(written(tmp_path, f"american;british\n{rows}")).holds
+
+
 def test_day_and_month_in_an_order_that_nothing_settles_are_red(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,10 +10,6 @@ from fluid_build.sources.personal_text import spelled_like
 from fluid_build.sources.text_classes import class_sql
 from fluid_build.text import clip
 
-_CLEARLY = 9
-"""So many times as many values that settle a convention as values that fit both: coordinates among
-amounts do. A few 1.5 among 654.159 are as likely to be mistyped."""
-
 
 def outvoted_columns(
     connection: duckdb.DuckDBPyConnection,
@@ -27,16 +23,16 @@ def outvoted_columns(
     counts as outvoted, so that it's read again as text.
     """
     outvoted = set()
-    for position, (settling, fitting_both) in contested(masks).items():
+    for position, contest in contested(masks).items():
         text = texts[position]
         if text is None:
             outvoted.add(position)
             continue
         row = connection.execute(
-            f"SELECT count_if(class & {settling} <> 0), count_if(class & {fitting_both} <> 0)"
+            f"SELECT count_if(class & {contest.settling} <> 0), count_if(class & {contest.either} <> 0)"
             f" FROM (SELECT {class_sql('v')} AS class FROM (SELECT {text} AS v FROM {relation}))"
         ).fetchone() or (0, 0)
-        if row[0] < _CLEARLY * row[1]:
+        if row[0] < contest.clearly * row[1]:
             outvoted.add(position)
     return outvoted
 

@@ -46,9 +46,9 @@ _ONE_READING = {
 """Numbers that can't be meant by the other decimal mark, whatever the column they're in."""
 _SHORT = 40
 """Bytes that no number with a currency has; longer text isn't taken apart."""
-_CLEARLY = 9
+_NUMBERS_CLEARLY, _DATES_CLEARLY = 9, 1 / 9
 """So many values must allow one reading for each that allows two, where another column of the file
-has the other decimal mark."""
+has the other convention. Three dates in five allow one, if days aren't chosen."""
 _NUMBERS = ("BIGINT", "DOUBLE")
 _WHAT = {
     "title": "above the table",
@@ -375,7 +375,8 @@ def _unsettled(
         }
         rivals = _RIVALS[spelling] - {spelling}
         if settling:
-            is_unsettled = bool(settled & rivals) and settling < _CLEARLY * fits_both
+            clearly = _NUMBERS_CLEARLY if spelling in (".", ",") else _DATES_CLEARLY
+            is_unsettled = bool(settled & rivals) and settling < clearly * fits_both
         else:
             is_unsettled = spelling not in settled or bool((settled | in_text) & rivals)
         if is_unsettled:
