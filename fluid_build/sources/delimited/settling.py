@@ -29,7 +29,8 @@ def outvoted_columns(
             outvoted.add(position)
             continue
         row = connection.execute(
-            f"SELECT count_if(class & {contest.settling} <> 0), count_if(class & {contest.either} <> 0)"
+            f"SELECT count_if(class & {contest.settling} <> 0),"
+            f" count_if(class & {contest.either} <> 0)"
             f" FROM (SELECT {class_sql('v')} AS class FROM (SELECT {text} AS v FROM {relation}))"
         ).fetchone() or (0, 0)
         if row[0] < contest.clearly * row[1]:
