@@ -78,6 +78,102 @@ def test_a_table_of_which_two_counts_differ_is_refused(
         names(tmp_path, "INSERT INTO t VALUES (1,'a'),(2,'b');")
 
 
+def shown(folder: Path, text: str, name: str = "dump.sql") -> tuple[list[str], str]:
+    """The rows of the first table of a dump, and what is noted and skipped."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    with open_source(path) as source:
+        rows: list[str] = []
+        for table in source.tables[:1]:
+            found = source.connection.execute(f"SELECT * FROM {table.relation}").fetchall()
+            rows = [",".join(str(value) for value in row) for row in found]
+        notes = [*source.notes, *(note for table in source.tables for note in table.notes)]
+        return rows, "\n".join([*notes, *(f"{s.name}: {s.reason}" for s in source.skipped)])
+
+
+def test_statements_that_no_semicolon_ends_are_read_one_by_one(tmp_path: Path) -> None:
+    """So writes SQL Server's own tool its scripts."""
+    script = (
+        "CREATE TABLE [dbo].[t]([id] [int] NOT NULL, [name] [nvarchar](20) NULL)\nGO\n"
+        "SET IDENTITY_INSERT [dbo].[t] ON \nGO\n"
+        + "".join(
+            f"INSERT [dbo].[t] ([id], [name]) VALUES ({number}, N'it''s; {number}')\n"
+            + ("GO\nprint 'Processed'\nGO\n" if number % 3 == 0 else "")
+            for number in range(1, 8)
+        )
+        + "SET IDENTITY_INSERT [dbo].[t] OFF\nGO\n"
+    )
+    rows, _ = shown(tmp_path, script)
+    assert rows == [f"{number},it's; {number}" for number in range(1, 8)]
+
+
+@pytest.mark.parametrize("quoting", ["`", '"', ""])
+def test_a_missing_semicolon_loses_no_row(tmp_path: Path, quoting: str) -> None:
+    name = f"{quoting}t{quoting}"
+    rows, _ = shown(
+        tmp_path,
+        f"CREATE TABLE {name} (id int, a text);\nINSERT INTO {name} VALUES (1,'a')\n"
+        f"INSERT INTO {name} VALUES (2,'b'),\n(3,'INSERT INTO t')\n\n"
+        f"  insert into {name} VALUES (4,'d')\n",
+    )
+    assert rows == ["1,a", "2,b", "3,INSERT INTO t", "4,d"]
+
+
+def test_text_behind_rows_that_nobody_understands_refuses_the_table(tmp_path: Path) -> None:
+    """It may be rows."""
+    with pytest.raises(EmptySourceError, match="stands text that isn't understood"):
+        names(tmp_path, "INSERT INTO t VALUES (1,'a') INSERT INTO t VALUES (2,'b');")
+
+
+def test_statements_swallowed_by_an_unbalanced_quote_refuse_their_tables(tmp_path: Path) -> None:
+    """A quote that isn't understood takes others' rows with it, of other tables as well."""
+    rows, said = shown(
+        tmp_path,
+        "CREATE TABLE u (id int);\nCREATE TABLE v (id int);\nINSERT INTO u VALUES (1);\n"
+        f"{TABLE}INSERT INTO t VALUES (1, f(it's));\nINSERT INTO v VALUES (2);\n"
+        "INSERT INTO t VALUES (3, 'c');\nINSERT INTO u VALUES (4);\n",
+    )
+    assert "t: A value in line 5 isn't understood" in said
+    assert "v: A value in line 5 isn't understood" in said
+    assert not rows or "u: A value" not in said
+
+
+@pytest.mark.parametrize(
+    "emptying", ["TRUNCATE TABLE t;", "TRUNCATE t;", "DROP TABLE IF EXISTS t;\n" + TABLE]
+)
+def test_rows_that_a_dump_takes_away_again_are_not_read(tmp_path: Path, emptying: str) -> None:
+    statements = f"INSERT INTO t VALUES (1,'a');\n{emptying}\nINSERT INTO t VALUES (2,'b');"
+    assert names(tmp_path, statements) == ["b"]
+
+
+def test_rows_that_others_replace_are_not_read_beside_them(tmp_path: Path) -> None:
+    """No statement is run, so a table with both is refused."""
+    keyed = "CREATE TABLE `t` (id int, name text, PRIMARY KEY (id)) ENGINE=InnoDB;\n"
+    keyed += "INSERT INTO t VALUES (1,'a');\n"
+    rows, _ = shown(tmp_path, keyed + "REPLACE INTO t VALUES (2,'b');")
+    assert rows == ["1,a", "2,b"]
+    with pytest.raises(EmptySourceError, match="replace"):
+        shown(tmp_path, keyed + "REPLACE INTO t VALUES (1,'b');")
+
+
+@pytest.mark.parametrize(
+    "ending",
+    ["COPY t FROM stdin;\n1\ta\n2\tanna@exam", "INSERT INTO t VALUES (1,'a'),(2,'anna@exam"],
+)
+def test_a_dump_that_was_cut_off_says_so_and_shows_no_value(tmp_path: Path, ending: str) -> None:
+    rows, said = shown(tmp_path, TABLE + ending)
+    assert rows == ["1,a"]
+    assert "dump.sql was cut off" in said
+    assert "anna" not in said
+
+
+def test_a_row_of_defaults_is_counted_as_left_out(tmp_path: Path) -> None:
+    _, said = shown(
+        tmp_path, f"{TABLE}INSERT INTO t VALUES (1,'a');\nINSERT INTO t DEFAULT VALUES;"
+    )
+    assert "1 statement without values" in said
+
+
 def test_no_pattern_of_a_dump_is_possessive() -> None:
     """Python 3.11.2 stops too early in a group with such a quantifier."""
     folders = [Path(str(package.__file__)).parent for package in (ddl, dumps)]

@@ -88,6 +88,12 @@ def note_absence(statement: Statement, schema: Schema) -> None:
             schema.absent.append(str(absence))
 
 
+def has_known_opening(statement: Statement) -> bool:
+    """Return whether a statement begins like one that we know, and not with a stranger's value."""
+    first = statement.words[0]
+    return first in ("CREATE", "ALTER", "DROP") or first in _READERS or first in _IRRELEVANT
+
+
 def _opening(statement: Statement) -> str:
     """Return the first word, with the kind of object after CREATE, ALTER and DROP."""
     first, *words = statement.words

@@ -11,7 +11,7 @@ from fluid_build.sources.ddl.create import table_name
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.files import SqlFile
 from fluid_build.sources.ddl.reader import Reader, UnreadableError
-from fluid_build.sources.ddl.reading import apply, note_absence
+from fluid_build.sources.ddl.reading import apply, has_known_opening, note_absence
 from fluid_build.sources.ddl.schema import AbsentTableError, Schema
 from fluid_build.sources.ddl.statements import Statement, split
 
@@ -31,9 +31,9 @@ class RowStatement:
 class Script:
     """What some files say: the schema they add up to, and a count of their statements.
 
-    ``rows`` are the statements that bring rows, in order. ``faults`` are (number of the statement,
-    sentence); ``waiting`` are the statements about
-    tables that aren't there yet, with the schema that was current.
+    ``rows`` are the statements that bring rows or take all of a table away, in order. ``faults``
+    are (number of the statement, sentence); ``waiting`` are the statements about tables that aren't
+    there yet, with the schema that was current.
     """
 
     schema: Schema
@@ -57,7 +57,7 @@ def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
             if script.creates > limits.DDL_TABLES.value:
                 raise _too_many_tables(file)
             _apply(script, script.statements, statement)
-            if statement.rows is not None:
+            if statement.rows is not None or _empties(statement):
                 script.rows.append(RowStatement(file, statement, script.schema.current))
     _apply_waiting(script)
     return script
@@ -72,7 +72,10 @@ def _apply(script: Script, number: int, statement: Statement) -> None:
         script.waiting.append((number, statement, script.schema.current))
     except UnreadableError as error:
         script.unread += 1
-        sentence = f"{place} could not be read ({error}): {statement.opening}"
+        # Among rows, what begins like no statement may be a value.
+        is_shown = not script.rows or has_known_opening(statement)
+        shown = f": {statement.opening}" if is_shown else "."
+        sentence = f"{place} could not be read ({error}){shown}"
         script.faults.append((number, sentence))
         if _creates_table(statement):
             script.skipped += _skip_table(statement, str(error), script.schema.dialect)
@@ -92,6 +95,11 @@ def _apply_waiting(script: Script) -> None:
             _apply(script, number, statement)
     for _, statement, schema.current in script.waiting:
         note_absence(statement, schema)
+
+
+def _empties(statement: Statement) -> bool:
+    first, *following = statement.words[:2]
+    return first == "TRUNCATE" or (first == "DROP" and following == ["TABLE"])
 
 
 def _creates_table(statement: Statement) -> bool:

@@ -78,7 +78,8 @@ _COPY_END = re.compile(r"^\\\.[ \t]*\r?$", re.MULTILINE)
 # What begins a statement at the start of a line, even if the one before has no semicolon.
 _NEXT = re.compile(
     r"CREATE\s+(?:\w+\s+){0,4}?(?:TABLE|VIEW|INDEX|SCHEMA|TYPE|DOMAIN|SEQUENCE|FUNCTION|PROC|"
-    r"PROCEDURE|TRIGGER|DATABASE)\b|ALTER\s+TABLE\b|DROP\s+TABLE\b|COMMENT\s+ON\b|INSERT\s+INTO\b",
+    r"PROCEDURE|TRIGGER|DATABASE)\b|ALTER\s+TABLE\b|DROP\s+TABLE\b|COMMENT\s+ON\b|INSERT\s"
+    r"|TRUNCATE\s+TABLE\b|DELETE\s+FROM\b",
     re.IGNORECASE,
 )
 _NEXT_IN_BATCH = re.compile(
@@ -90,7 +91,7 @@ _NEXT_IN_BATCH = re.compile(
 _OPENERS = frozenset(
     """
     CREATE ALTER DROP COMMENT INSERT EXEC EXECUTE PRINT BEGIN END ELSE BULK DECLARE IF USE GRANT
-    RAISERROR SET
+    RAISERROR SET TRUNCATE DELETE
     """.split()
 )
 
@@ -103,10 +104,17 @@ def _rows_body(string: str) -> re.Pattern[str]:
     """Return a pattern for many of the parts that the rows of a statement are made of, if any."""
     return re.compile(
         rf"(?:[^;'\"`\n\-/]+|{string}|\"[^\"]*\"|`[^`]*`|--[^\n]*|/(?!\*)|-(?!-)"
-        rf"|\n(?!\s*(?:GO\s*\n|CREATE\s|ALTER\s+TABLE\s))){{0,{_PARTS_AT_ONCE}}}",
+        rf"|\n(?!{_NEXT_LINE})){{0,{_PARTS_AT_ONCE}}}",
         re.IGNORECASE | re.DOTALL,
     )
 
+
+_NEXT_LINE = (
+    r"[ \t]*(?:GO[ \t]*\r?(?:\n|\Z)|(?:CREATE|INSERT|EXEC|PRINT|GRANT)\s|COMMIT\b|DELETE\s+FROM\s"
+    r"|(?:ALTER|DROP|TRUNCATE)\s+TABLE\s|SET\s+IDENTITY_INSERT\s)"
+)
+"""A line that begins another statement, although no semicolon ends the rows before it: SQL Server's
+scripts have none."""
 
 _ROWS_BODY = _rows_body(rf"(?<=[\s,(][eE]){BACKSLASH_STRING}|{PLAIN_STRING}")
 _ROWS_BODY_BACKSLASH = _rows_body(BACKSLASH_STRING)
@@ -319,11 +327,16 @@ class _Splitter:
             )
 
     def skip_lines(self) -> None:
-        """Step over the lines that follow a COPY."""
+        """Step over the lines that follow a COPY; without their end, the file was cut off.
+
+        A statement behind it is no line.
+        """
         end = _COPY_END.search(self.text, self.position, self.last_copy_end)
-        if end:
-            self.rows = (self.end_of_line(self.position), end.start())
-            self.position = end.end()
+        start = self.end_of_line(self.position)
+        if end is None and _NEXT.match(self.text, start):
+            return
+        self.rows = (start, end.start() if end else len(self.text))
+        self.position = end.end() if end else len(self.text)
 
     def starts_line(self, position: int) -> bool:
         while position and self.text[position - 1] in " \t\ufeff":

@@ -14,11 +14,15 @@ _MOST_TOKENS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class RowHeader:
-    """The table that rows go into, its columns if they are named, and where the rows begin."""
+    """The table that rows go into, its columns if they are named, and where the rows begin.
+
+    ``replaces`` says that a row may take the place of an earlier one.
+    """
 
     table: ObjectName
     columns: tuple[Identifier, ...]
     start: int
+    replaces: bool = False
 
 
 def insert_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeader | None:
@@ -30,11 +34,12 @@ def insert_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeade
     if tokens is None:
         return None
     reader = Reader(tokens[:-1], dialect)
-    reader.accept("OR REPLACE", "OR IGNORE", "IGNORE", "OVERWRITE")
+    replaces = reader.accept("OR REPLACE", "OVERWRITE")
+    reader.accept("OR IGNORE", "IGNORE")
     reader.accept("INTO")
     reader.accept("TABLE")
     name = reader.object_name()
-    return RowHeader(name, _columns(reader), tokens[-1].end)
+    return RowHeader(name, _columns(reader), tokens[-1].end, replaces)
 
 
 def copy_header(tokens: Sequence[Token], start: int, dialect: Dialect) -> RowHeader:
@@ -43,6 +48,23 @@ def copy_header(tokens: Sequence[Token], start: int, dialect: Dialect) -> RowHea
     reader.expect("COPY")
     name = reader.object_name()
     return RowHeader(name, _columns(reader), start)
+
+
+def emptied_tables(tokens: Sequence[Token], dialect: Dialect) -> list[ObjectName]:
+    """Return the tables that a TRUNCATE or DROP TABLE takes the rows of; empty for all others."""
+    reader = Reader(tokens, dialect)
+    if not reader.accept("TRUNCATE", "DROP TABLE"):
+        return []
+    reader.accept("TABLE")
+    reader.accept("IF EXISTS")
+    reader.accept("ONLY")
+    try:
+        names = [reader.object_name()]
+        while reader.accept(","):
+            names.append(reader.object_name())
+    except UnreadableError:
+        return []
+    return names
 
 
 def is_text_format(tokens: Sequence[Token]) -> bool:
@@ -67,7 +89,7 @@ def _tokens_before_values(
         # OVERRIDING SYSTEM VALUE stands before them, in PostgreSQL.
         is_overriding = len(tokens) > 2 and tokens[-3].upper == "OVERRIDING"
         if token.upper in ("VALUES", "VALUE") and not is_overriding:
-            return tokens
+            return None if tokens[-2:-1] and tokens[-2].upper == "DEFAULT" else tokens
         if token.upper in ("SELECT", "WITH", "SET", "EXEC", "TABLE") and len(tokens) > 1:
             return None
         if len(tokens) > _MOST_TOKENS:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from fluid_build.sources.ddl.tokens import BACKSLASH_STRING, PLAIN_STRING
 
@@ -63,11 +63,28 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{1,2}|[0-7
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a", "f": "\f"}
 
 
-def read_rows(text: str, start: int, end: int, literals: Literals) -> Iterator[Row | int]:
-    """Yield the rows of ``(…), (…)`` between two offsets.
+_CLAUSE = re.compile(
+    r"(?:[\s,]|--[^\n]*|\#[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*"
+    r"(?:\Z|ON\s+(?:CONFLICT|DUPLICATE)\b|RETURNING\b|AS\s)",
+    re.IGNORECASE,
+)
+"""What may stand behind the last row: comments, and clauses without rows."""
 
-    A row with a value that isn't a literal is yielded as its offset, and left out.
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A part of a statement that isn't read, from one offset to another.
+
+    It's a row of which a value isn't a literal, one that never ends, or text behind the rows.
     """
+
+    what: Literal["row", "cut row", "text"]
+    start: int
+    end: int
+
+
+def read_rows(text: str, start: int, end: int, literals: Literals) -> Iterator[Row | LeftOut]:
+    """Yield the rows of ``(…), (…)`` between two offsets, and what is left out of them."""
     match_value = literals.pattern.match
     position = start
     while opening := _OPEN.match(text, position, end):
@@ -76,14 +93,16 @@ def read_rows(text: str, start: int, end: int, literals: Literals) -> Iterator[R
         while True:
             value = match_value(text, position, end)
             if value is None:
-                yield opening.end()
-                position = _after_row(text, position, end, literals)
+                position, is_whole = _after_row(text, position, end, literals)
+                yield LeftOut("row" if is_whole else "cut row", opening.end(), position)
                 break
             row.append(_as_text(value, literals))
             position = value.end()
             if value["end"] == ")":
                 yield row
                 break
+    if not _CLAUSE.match(text, position, end):
+        yield LeftOut("text", position, end)
 
 
 def _as_text(value: re.Match[str], literals: Literals) -> str | None:
@@ -126,8 +145,8 @@ def _character(code: str, *, has_codes: bool) -> str:
 _SKIPPED = re.compile(r"[^()'\"]+")
 
 
-def _after_row(text: str, position: int, end: int, literals: Literals) -> int:
-    """Return the offset behind a row that can't be read; its parentheses are counted."""
+def _after_row(text: str, position: int, end: int, literals: Literals) -> tuple[int, bool]:
+    """Return the offset behind a row that can't be read, and whether its parentheses close."""
     string = re.compile(BACKSLASH_STRING if literals.backslash else PLAIN_STRING)
     depth = 1
     while position < end:
@@ -142,5 +161,5 @@ def _after_row(text: str, position: int, end: int, literals: Literals) -> int:
         depth += {"(": 1, ")": -1}.get(text[position], 0)
         position += 1
         if depth == 0:
-            return position
-    return end
+            return position, True
+    return end, False

@@ -10,6 +10,8 @@ _ROW_WORDS = frozenset(("ROW", "VALUES"))
 _BACKSLASHED = re.compile(r"\\.", re.DOTALL)
 _GROUP = re.compile(r"\([^()]*\)")
 _BETWEEN_ROWS = re.compile(r"(?:[\s,;]|ROW\b)*", re.IGNORECASE)
+_ENDS = re.compile(r";|\s*(?:\Z|(?:GO|INSERT|SET|CREATE|ALTER|DROP)\b)", re.IGNORECASE)
+"""What stands behind a statement."""
 
 
 def count_rows(text: str, start: int, end: int, *, backslash: bool) -> int:
@@ -19,8 +21,7 @@ def count_rows(text: str, start: int, end: int, *, backslash: bool) -> int:
     escapes in every text.
     """
     body = text[start:end]
-    is_whole = text.startswith(";", end) or not text[end:].strip()
-    if is_whole and (backslash or "\\" not in body):
+    if _ENDS.match(text, end) and (backslash or "\\" not in body):
         plain = _BACKSLASHED.sub("", body) if "\\" in body else body
         outside = "".join(plain.split("'")[::2])
         between, groups = _GROUP.subn("", outside)

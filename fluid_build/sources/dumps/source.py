@@ -1,6 +1,7 @@
 """A SQL dump as a source: its tables as they are declared, with the rows that it brings."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import duckdb
@@ -10,7 +11,7 @@ from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources.base import OpenSource, Skipped, Table
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.reader import UnreadableError
-from fluid_build.sources.ddl.schema import DraftTable, find_column, find_table
+from fluid_build.sources.ddl.schema import DraftTable, ObjectName, find_column, find_table
 from fluid_build.sources.ddl.script import RowStatement
 from fluid_build.sources.ddl.source import DeclaredSchema, declared_name, in_schemas, read_ddl
 from fluid_build.sources.ddl.tables import whole_table
@@ -18,10 +19,11 @@ from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.dumps.header import (
     RowHeader,
     copy_header,
+    emptied_tables,
     insert_header,
     is_text_format,
 )
-from fluid_build.sources.dumps.literals import literals_of, read_rows
+from fluid_build.sources.dumps.literals import LeftOut, literals_of, read_rows
 from fluid_build.sources.dumps.row_count import count_rows
 from fluid_build.sources.dumps.row_files import RowFile, rows_query
 from fluid_build.sources.dumps.sqlite_script import open_sqlite_script
@@ -36,6 +38,9 @@ from fluid_build.text import counted
 
 _LINES_SHOWN = 5
 _BRINGING_ROWS = ("INSERT", "REPLACE", "COPY")
+_EMPTYING = ("TRUNCATE", "DROP")
+_SWALLOWED = re.compile(r"^[ \t]*(?:INSERT|REPLACE|COPY|CREATE|ALTER|DROP)\s", re.I | re.M)
+"""What looks like another statement inside a row that can't be read."""
 _CHANGES = ("UPDATE", "DELETE", "MERGE")
 _SQLITE_SCHEMAS = ("", "main", "temp")
 """What SQLite can create a table in; INTEGER PRIMARY KEY alone doesn't make a dump SQLite's."""
@@ -45,14 +50,16 @@ _SQLITE_SCHEMAS = ("", "main", "temp")
 class _Rows:
     """The rows of one table: a file for each set of columns, and the lines that were left out.
 
-    ``miscounted`` says of which statement's rows a second count found another number.
+    ``doubt`` says of which statement rows may be lost, and why. ``replaces`` says that a statement
+    changes rows that others brought.
     """
 
     table: Table
     draft: DraftTable
     files: dict[tuple[str, ...], RowFile] = field(default_factory=dict)
     left_out: list[int] = field(default_factory=list)
-    miscounted: str = ""
+    doubt: str = ""
+    replaces: bool = False
 
 
 def open_dump(place: str, options: OpenOptions) -> OpenSource:
@@ -115,16 +122,18 @@ class _Loader:
 
     def read(self, on_progress: OnProgress) -> None:
         """Write the rows of every statement to the files of their tables."""
-        statements = [s for s in self._ddl.script.rows if s.statement.words[0] in _BRINGING_ROWS]
+        statements = self._ddl.script.rows
         absent, unread = 0, 0
         for number, statement in enumerate(statements):
             if number % 1000 == 0:
                 on_progress(Progress("reading", number, len(statements)))
-            try:
-                header = _header(statement, self._ddl.dialect)
-            except UnreadableError:
-                header = None
-            draft = None if header is None else self._draft_of(header, statement)
+            if statement.statement.words[0] in _EMPTYING:
+                self._empty(statement)
+                continue
+            if statement.statement.words[0] not in _BRINGING_ROWS:
+                continue
+            header = _header(statement, self._ddl.dialect)
+            draft = None if header is None else self._draft_of(header.table, statement)
             rows = None if draft is None else self._rows.get(draft)
             unread += header is None
             absent += header is not None and rows is None and draft not in self._unchosen
@@ -140,10 +149,22 @@ class _Loader:
         if changes:
             self.notes.append(f"Its {' and '.join(changes)} statements weren't run.")
 
-    def _draft_of(self, header: RowHeader, statement: RowStatement) -> int | None:
+    def _empty(self, statement: RowStatement) -> None:
+        """Forget the rows of tables that a statement truncates or drops."""
+        for name in emptied_tables(statement.statement.tokens, self._ddl.dialect):
+            draft = self._draft_of(name, statement)
+            rows = None if draft is None else self._rows.get(draft)
+            if rows is not None:
+                for file in rows.files.values():
+                    file.path.unlink()
+                rows.files.clear()
+                rows.left_out.clear()
+                rows.doubt = ""
+
+    def _draft_of(self, table: ObjectName, statement: RowStatement) -> int | None:
         schema = self._ddl.script.schema
         schema.current = statement.schema
-        draft = find_table(schema, header.table)
+        draft = find_table(schema, table)
         return None if draft is None else id(whole_table(schema, draft))
 
     def _add(self, header: RowHeader, rows: _Rows, statement: RowStatement) -> None:
@@ -153,26 +174,76 @@ class _Loader:
         if file is None:
             rows.left_out.append(statement.statement.line)
             return
+        rows.replaces |= header.replaces
         if statement.statement.words[0] == "COPY":
-            file.add_copied(text[header.start : end])
+            file.add_copied(self._whole_lines(text, header.start, end, statement))
             return
         backslash = self._ddl.dialect.backslash
         read = 0
         for row in read_rows(text, header.start, end, literals_of(backslash=backslash)):
+            if isinstance(row, LeftOut):
+                read += row.what != "text"
+                self._leave_out(row, rows, statement)
+                continue
             read += 1
-            if isinstance(row, int):
-                rows.left_out.append(_line(statement, row))
-            elif len(row) != file.width:
+            if len(row) != file.width:
                 rows.left_out.append(statement.statement.line)
             else:
                 file.add(row)
         counted_rows = count_rows(text, header.start, end, backslash=backslash)
         if read != counted_rows:
-            rows.miscounted = (
+            rows.doubt = (
                 f"The statement in line {statement.statement.line} has {counted_rows:,} rows by one"
                 f" count, and {read:,} by another, so some may be lost. Write a row a line, without"
                 " comments, and try again."
             )
+
+    def _whole_lines(self, text: str, start: int, end: int, statement: RowStatement) -> str:
+        """Return the lines of a COPY; without the last one where the file was cut off in it."""
+        if text.startswith("\\.", end):
+            return text[start:end]
+        self._note_cut(statement)
+        return text[start : text.rfind("\n", start, end) + 1]
+
+    def _leave_out(self, part: LeftOut, rows: _Rows, statement: RowStatement) -> None:
+        """Count a row that isn't read, or doubt a table where more than a row may be lost."""
+        text = statement.file.text
+        line = _line(statement, part.start)
+        if part.what == "text":
+            rows.doubt = (
+                f"Behind the rows of the statement in line {statement.statement.line} stands text"
+                " that isn't understood, so rows may be lost. End each statement with a semicolon,"
+                " and try again."
+            )
+            return
+        rows.left_out.append(line)
+        if part.what == "cut row" and text.find(";", part.end) < 0:
+            self._note_cut(statement)
+        for table in self._swallowed(text, part, rows, statement):
+            table.doubt = (
+                f"A value in line {line} isn't understood, and the rows behind it may be lost."
+                " Write that value as a plain literal, and try again."
+            )
+
+    def _swallowed(
+        self, text: str, part: LeftOut, rows: _Rows, statement: RowStatement
+    ) -> Iterator[_Rows]:
+        """Yield the tables whose statements a row seems to contain, the row's own first."""
+        if not _SWALLOWED.search(text, part.start, part.end):
+            return
+        yield rows
+        for match in _SWALLOWED.finditer(text, part.start, part.end):
+            inner = _inner_header(text, match.end() - 1, part.end, self._ddl.dialect)
+            draft = None if inner is None else self._draft_of(inner.table, statement)
+            found = None if draft is None else self._rows.get(draft)
+            if found is not None:
+                yield found
+
+    def _note_cut(self, statement: RowStatement) -> None:
+        self.notes.append(
+            f"{statement.file.name} was cut off: it ends within the statement of line"
+            f" {statement.statement.line}, and what came after it is missing."
+        )
 
     def _file(self, header: RowHeader, rows: _Rows) -> RowFile | None:
         """Return the file for rows with these columns; None where the table hasn't one of them."""
@@ -195,8 +266,8 @@ class _Loader:
         skipped: list[Skipped] = []
         for position, rows in enumerate(self._rows.values()):
             report = Progress("reading", position, len(self._rows), rows.table.name)
-            if rows.miscounted:
-                skipped.append(Skipped(rows.table.name, rows.miscounted))
+            if rows.doubt:
+                skipped.append(Skipped(rows.table.name, rows.doubt))
                 continue
             try:
                 with following(self._engine.connection, on_progress, report):
@@ -222,6 +293,8 @@ class _Loader:
             for file in rows.files.values():
                 file.path.unlink()
             _assert_loaded(connection, table, sum(file.rows for file in rows.files.values()))
+            if rows.replaces:
+                _assert_unreplaced(connection, table)
         notes = (*table.notes, *_note_on_lines(rows.left_out))
         described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
         columns_as_read = tuple(
@@ -232,6 +305,7 @@ class _Loader:
 
 
 def _header(statement: RowStatement, dialect: Dialect) -> RowHeader | None:
+    """Return what stands before a statement's rows; None where it has none that can be read."""
     words, rows = statement.statement.words, statement.statement.rows
     if rows is None:
         return None
@@ -239,7 +313,15 @@ def _header(statement: RowStatement, dialect: Dialect) -> RowHeader | None:
     if words[0] == "COPY":
         tokens = statement.statement.tokens
         return copy_header(tokens, start, dialect) if is_text_format(tokens) else None
-    return insert_header(statement.file.text, start, end, dialect)
+    header = _inner_header(statement.file.text, start, end, dialect)
+    return header and replace(header, replaces=header.replaces or words[0] == "REPLACE")
+
+
+def _inner_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeader | None:
+    try:
+        return insert_header(text, start, end, dialect)
+    except UnreadableError:
+        return None
 
 
 def _line(statement: RowStatement, offset: int) -> int:
@@ -254,6 +336,22 @@ def _assert_loaded(connection: duckdb.DuckDBPyConnection, table: Table, rows: in
         raise duckdb.InvalidInputException(
             f"{rows:,} rows were read, and {row[0]:,} of them arrived in the table."
         )
+
+
+def _assert_unreplaced(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
+    """Raise DuckDB's error where a declared key repeats: a row took the place of another one."""
+    for key in filter(None, (table.primary_key, *table.unique_keys)):
+        names = [column.alias for column in table.columns if column.name in key]
+        listed = ", ".join(map(quote, names))
+        filled = " AND ".join(f"{quote(name)} IS NOT NULL" for name in names)
+        row = connection.execute(
+            f"SELECT count(*), count(DISTINCT ({listed})) FROM {table.relation} WHERE {filled}"
+        ).fetchone() or (0, 0)
+        if row[0] != row[1]:
+            raise duckdb.InvalidInputException(
+                f"The dump's REPLACE statements replace {row[0] - row[1]:,} of its rows, and no"
+                " statement is run. Load it into a database, and read that."
+            )
 
 
 def _note_on_lines(lines: Sequence[int]) -> list[str]:
