@@ -1,5 +1,6 @@
 """A SQL dump as a source: its tables as they are declared, with the rows that it brings."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +16,7 @@ from fluid_build.sources.ddl.script import RowStatement
 from fluid_build.sources.ddl.source import DeclaredSchema, declared_name, in_schemas, read_ddl
 from fluid_build.sources.ddl.tables import whole_table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
+from fluid_build.sources.dumps.binary_values import BinaryValues
 from fluid_build.sources.dumps.header import (
     RowHeader,
     copy_header,
@@ -45,7 +47,8 @@ _SQLITE_SCHEMAS = ("", "main", "temp")
 class _Rows:
     """The rows of one table: a file for each set of columns, and the lines that were left out.
 
-    ``miscounted`` says of which statement's rows a second count found another number.
+    ``miscounted`` says of which statement's rows a second count found another number, and
+    ``replaced`` counts the values by column whose bytes weren't UTF-8.
     """
 
     table: Table
@@ -53,6 +56,7 @@ class _Rows:
     files: dict[tuple[str, ...], RowFile] = field(default_factory=dict)
     left_out: list[int] = field(default_factory=list)
     miscounted: str = ""
+    replaced: Counter[str] = field(default_factory=Counter)
 
 
 def open_dump(place: str, options: OpenOptions) -> OpenSource:
@@ -148,15 +152,16 @@ class _Loader:
 
     def _add(self, header: RowHeader, rows: _Rows, statement: RowStatement) -> None:
         _, end = statement.statement.rows or (0, 0)
-        text = statement.file.text
+        backslash = self._ddl.dialect.backslash
+        text = (statement.file.raw if backslash else "") or statement.file.text
         file = self._file(header, rows)
         if file is None:
             rows.left_out.append(statement.statement.line)
             return
         if statement.statement.words[0] == "COPY":
-            file.add_copied(text[header.start : end])
+            file.add_copied(statement.file.text[header.start : end])
             return
-        backslash = self._ddl.dialect.backslash
+        binary = BinaryValues.of(statement.file, file.columns) if backslash else None
         read = 0
         for row in read_rows(text, header.start, end, literals_of(backslash=backslash)):
             read += 1
@@ -164,8 +169,14 @@ class _Loader:
                 rows.left_out.append(_line(statement, row))
             elif len(row) != file.width:
                 rows.left_out.append(statement.statement.line)
-            else:
+            elif binary is None:
                 file.add(row)
+            elif (exact := binary.exact(row)) is None:
+                rows.left_out.append(statement.statement.line)
+            else:
+                file.add(exact)
+        if binary is not None:
+            rows.replaced.update(binary.replaced)
         counted_rows = count_rows(text, header.start, end, backslash=backslash)
         if read != counted_rows:
             rows.miscounted = (
@@ -186,7 +197,8 @@ class _Loader:
         if names not in rows.files:
             path = self._engine.folder / f"rows{id(rows)}_{len(rows.files)}.tsv"
             path.touch()
-            rows.files[names] = RowFile(path, len(names))
+            by_alias = {column.alias: column for column in columns}
+            rows.files[names] = RowFile(path, [by_alias[name] for name in names])
         return rows.files[names]
 
     def create(self, on_progress: OnProgress) -> tuple[list[Table], list[Skipped]]:
@@ -222,7 +234,12 @@ class _Loader:
             for file in rows.files.values():
                 file.path.unlink()
             _assert_loaded(connection, table, sum(file.rows for file in rows.files.values()))
-        notes = (*table.notes, *_note_on_lines(rows.left_out))
+        replaced = (
+            f"{name}: {counted(count, 'value')} with bytes that aren't valid UTF-8, which were"
+            " replaced."
+            for name, count in rows.replaced.items()
+        )
+        notes = (*table.notes, *replaced, *_note_on_lines(rows.left_out))
         described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
         columns_as_read = tuple(
             replace(column, type=str(type_))
@@ -264,6 +281,7 @@ def _note_on_lines(lines: Sequence[int]) -> list[str]:
     more = ", …" if len(different) > _LINES_SHOWN else ""
     rows = "1 row was" if len(lines) == 1 else f"{len(lines):,} rows were"
     return [
-        f"{rows} left out, because a value isn't a literal or a column is missing: line"
+        f"{rows} left out, because a value isn't a literal, its bytes can't be told or a column is"
+        f" missing: line"
         f" {numbers}{more}."
     ]
