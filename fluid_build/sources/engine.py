@@ -158,7 +158,7 @@ def _load(connection: duckdb.DuckDBPyConnection, extension: Extension, file: Pat
     try:
         connection.execute(f"LOAD {literal(str(file))}")
         for name, value in extension.settings.items():
-            connection.execute(f"SET {name} = {literal(value)}")
+            connection.execute(f"SET GLOBAL {name} = {literal(value)}")
     except duckdb.Error as error:
         raise SourceError(
             f"DuckDB's extension {extension.name} couldn't be loaded: {reason(error, file)}",

@@ -1,6 +1,6 @@
 """The type of a column whose declared type allows more than DuckDB's.
 
-MySQL keeps numbers in a truth value, durations in a time, and dates without a day.
+MySQL keeps numbers in a truth value, and durations in a time.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,8 @@ import duckdb
 from fluid_build.sources.decimals import Settled
 from fluid_build.text import counted
 
-LooseType: TypeAlias = Literal[
-    "boolean or number", "time or duration", "date or text", "timestamp or text", "json or text"
-]
+LooseType: TypeAlias = Literal["boolean or number", "time or duration"]
 """The type that a column gets if all values fit, and the one that it gets if not."""
-
-_INCOMPLETE = "without month or day (2024-00-00); read as text."
 
 
 def settle_loosely(
@@ -44,12 +40,5 @@ _RULES: Mapping[LooseType, tuple[str, str, str, str]] = {
         "INTERVAL",
         "negative or beyond 24 hours; read as INTERVAL.",
     ),
-    "date or text": (
-        "{0} > '' AND TRY_CAST({0} AS DATE) IS NULL", "DATE", "VARCHAR", _INCOMPLETE,
-    ),
-    "timestamp or text": (
-        "{0} > '' AND TRY_CAST({0} AS TIMESTAMP) IS NULL", "TIMESTAMP", "VARCHAR", _INCOMPLETE,
-    ),
-    "json or text": ("NOT json_valid({})", "JSON", "", ""),
-}  # fmt: skip
+}
 """The condition of a value that doesn't fit, the two types, and a note on the misfits."""

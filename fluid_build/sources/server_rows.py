@@ -4,13 +4,13 @@ Both give a relation that a query may read FROM, while the ``with`` block lasts.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
 import duckdb
 
-from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.sql import quote
 
 ORIGIN = "origin"
 """The name that a scanner's database is attached by."""
@@ -35,9 +35,8 @@ def left_out(what: str, error: ServerQueryError) -> str:
 class ServerRows(Protocol):
     """A way to read the rows of a server's query."""
 
-    @property
-    def is_one_transaction(self) -> bool:
-        """Whether all tables are read in one transaction, which the first failing query ends."""
+    def one_moment(self) -> AbstractContextManager[None]:
+        """Have all that is read in the block be as of one moment, where the server can do that."""
         ...
 
     def relation(self, sql: str, source_bytes: int = 0, /) -> AbstractContextManager[str]:
@@ -72,25 +71,11 @@ def closed_on_error(client: Client) -> Iterator[Client]:
         stack.pop_all()
 
 
-@dataclass(frozen=True, slots=True)
-class ScannedRows:
-    """Rows that a scanner reads from the database that is attached as ORIGIN.
-
-    ``function`` is the scanner's table function for a query.
-    """
-
-    connection: duckdb.DuckDBPyConnection
-    function: str
-    is_one_transaction: bool = True
-
-    @contextmanager
-    def relation(self, sql: str, _source_bytes: int = 0, /) -> Iterator[str]:
-        """Provide the rows of a query, in the server's SQL, as a relation of DuckDB's."""
-        yield f"{self.function}({literal(ORIGIN)}, {literal(sql)})"
-
-    def close(self) -> None:
-        """Detach the database."""
-        self.connection.execute(f"DETACH {ORIGIN}")
+MOMENTS = (
+    "The connection was lost or refused to share its view of the data, so the tables weren't read"
+    " as of the same moment. Rows written meanwhile may be in some tables only."
+)
+"""The note where one moment couldn't be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +88,10 @@ class BatchedRows:
     connection: duckdb.DuckDBPyConnection
     open_batches: OpenBatches
     disconnect: Callable[[], None]
-    is_one_transaction: bool = False
+
+    def one_moment(self) -> AbstractContextManager[None]:
+        """Do nothing: the client's connection was told, if it can."""
+        return nullcontext()
 
     @contextmanager
     def relation(self, sql: str, _source_bytes: int = 0, /) -> Iterator[str]:

@@ -6,9 +6,9 @@ the server, and settled here afterwards.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import duckdb
@@ -38,14 +38,16 @@ _RECEIVED: Mapping[Settle, str] = {"json": "CAST({} AS JSON)", "uuid": "CAST({} 
 
 
 @dataclass(frozen=True, slots=True)
-class ArrivesAsNull:
-    """Values that a scanner reads as NULL: the ``condition`` is SQL for the server.
+class Doubt:
+    """Values that don't arrive as they are: ``phrase`` says what they are, for a note.
 
-    ``phrase`` says what they are, for a note.
+    ``condition`` is SQL for the server that holds for them alone. ``arrived`` is DuckDB's SQL for
+    what they arrive as, where others may arrive as well: the server is asked only if some did.
     """
 
     condition: str
     phrase: str
+    arrived: str = "{} IS NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +56,16 @@ class ColumnRequest:
 
     ``expression`` is SQL for the server; ``settle`` is what its result is turned into here, and
     ``decimal`` DuckDB's type for the declared precision, if there is one. ``cast`` is the type that
-    a value is cast to as it arrives, "" for the one that it arrives in. ``lost`` are the values
-    that are counted because they arrive as NULL.
+    a value is cast to as it arrives, "" for the one that it arrives in. ``lost`` are values that
+    stay NULL and are counted; for ``unfit`` ones, the column is asked for again, carefully.
     """
 
     expression: str
     settle: Settle = "as is"
     decimal: str | None = None
     cast: str = ""
-    lost: ArrivesAsNull | None = None
+    lost: Doubt | None = None
+    unfit: Doubt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,8 @@ class ServerTable(Generic[C]):
 
     ``readable`` says whether the user may read it. ``rows`` is how many rows the server says it
     has, None where it doesn't, and ``is_estimate`` that it may be wrong. ``notes`` are sentences a
-    user must see. Without ``rows_of_children``, a query has to leave out those of tables that
-    inherit from it.
+    user must see. ``hidden`` are columns that the user may not read. Without
+    ``rows_of_children``, a query has to leave out those of tables that inherit from it.
     """
 
     schema: str
@@ -104,6 +107,7 @@ class ServerTable(Generic[C]):
     is_estimate: bool = False
     is_view: bool = False
     rows_of_children: bool = True
+    hidden: tuple[str, ...] = ()
 
 
 class ServerDialect(Protocol[Asked]):
@@ -111,6 +115,14 @@ class ServerDialect(Protocol[Asked]):
 
     def request(self, column: Asked, *, careful: bool) -> ColumnRequest:
         """Say how to ask for a column; ``careful`` asks for text where a value might surprise."""
+        ...
+
+    def attaches(self, names: Sequence[str], *, hidden: Sequence[str]) -> bool:
+        """Say whether DuckDB can read a table of an attached database at all.
+
+        ``names`` are those of its schema, its own and its columns', ``hidden`` those of columns
+        that this user may not read.
+        """
         ...
 
     def reads_plainly(self, column: Asked, column_request: ColumnRequest, type_: str) -> bool:
@@ -127,6 +139,10 @@ class ServerDialect(Protocol[Asked]):
 
 class NeverAttached:
     """A part of the dialect of a server whose databases DuckDB can't attach."""
+
+    def attaches(self, names: Sequence[str], *, hidden: Sequence[str]) -> bool:  # noqa: ARG002
+        """Return False."""
+        return False
 
     def reads_plainly(
         self,
@@ -147,21 +163,11 @@ class _Planned(Generic[C]):
     requests: list[ColumnRequest]
 
 
-@dataclass(frozen=True, slots=True)
-class _Count:
-    """How many tables come before those that are copied, and how many there are in all."""
-
-    before: int
-    total: int
+class _CopyFailedError(Exception):
+    """A table couldn't be copied. The text says why, in one sentence."""
 
 
-class _StagingFailedError(Exception):
-    """A table broke the transaction, which takes all others with it."""
-
-    def __init__(self, position: int, why: str) -> None:
-        super().__init__(why)
-        self.position = position
-        self.why = why
+_TEXT_AFTER_FAILURE = "Some of its values don't fit the type that DuckDB has for it; read as text."
 
 
 class ServerStaging(Generic[C]):
@@ -191,7 +197,8 @@ class ServerStaging(Generic[C]):
         self.keys: ServerKeys | None = None
         self._planned = self._plan(catalog)
         self._lower_names = Counter(_lower_place(table) for table in catalog)
-        self._lost: dict[tuple[str, str], int] = {}
+        self._notes: dict[tuple[str, str], list[str]] = {}
+        self._nullable: set[tuple[str, str]] = set()
 
     @property
     def names(self) -> list[TableName]:
@@ -236,21 +243,13 @@ class ServerStaging(Generic[C]):
                 name=name,
                 relation=f"{quote(STAGE)}.main.{quote(stage_name)}",
                 aliases=unique_names(column.name for column in table.columns),
-                requests=self._requests(table, careful=False),
+                requests=[self._dialect.request(each, careful=False) for each in table.columns],
             )
             for table, name, stage_name in zip(catalog, names, unique_names(names), strict=True)
         ]
 
-    def _requests(self, table: ServerTable[C], *, careful: bool) -> list[ColumnRequest]:
-        return [self._dialect.request(column, careful=careful) for column in table.columns]
-
     def _stage_all(self, on_progress: OnProgress) -> tuple[list[_Planned[C]], list[Skipped]]:
-        """Copy every table; return those that were copied, and those that were not with why.
-
-        Where all are read in one transaction, so that they're seen at the same moment, a table that
-        fails breaks it. That table is asked for more carefully, then left out, and the copying
-        starts again. Elsewhere only the table that failed is asked for again.
-        """
+        """Copy every table; return those that were copied, and those that were not with why."""
         skipped = [
             Skipped(table.name, "This user has no permission to SELECT from it.")
             for table in self._planned
@@ -262,90 +261,131 @@ class ServerStaging(Generic[C]):
             if table.catalog.readable and not table.requests
         ]
         readable = [t for t in self._planned if t.catalog.readable and t.requests]
-        groups = [readable] if self._rows.is_one_transaction else [[table] for table in readable]
         staged: list[_Planned[C]] = []
-        for group in groups:
-            count = _Count(len(staged), len(readable))
-            tables, failed = self._stage_together(group, count, on_progress)
-            staged += tables
-            skipped += failed
+        with self._rows.one_moment():
+            for position, table in enumerate(readable):
+                report = Progress("reading", position, len(readable), table.name)
+                with following(self._connection, on_progress, report):
+                    try:
+                        staged.append(self._stage(table))
+                    except _CopyFailedError as failure:
+                        skipped.append(Skipped(table.name, str(failure)))
         on_progress(Progress("reading", len(readable), len(readable)))
         return staged, skipped
 
-    def _stage_together(
-        self, tables: Sequence[_Planned[C]], count: _Count, on_progress: OnProgress
-    ) -> tuple[list[_Planned[C]], list[Skipped]]:
-        """Copy tables in one transaction, without those that fail even when asked carefully."""
-        remaining, skipped = list(tables), []
-        careful: set[str] = set()
-        while remaining:
-            try:
-                self._copy(remaining, count, on_progress)
-            except _StagingFailedError as failure:
-                failed = remaining[failure.position]
-                if failed.name in careful:
-                    skipped.append(Skipped(failed.name, failure.why))
-                    del remaining[failure.position]
-                else:
-                    careful.add(failed.name)
-                    remaining[failure.position] = self._carefully(failed)
-            else:
-                break
-        return remaining, skipped
-
-    def _carefully(self, table: _Planned[C]) -> _Planned[C]:
-        requests = self._requests(table.catalog, careful=True)
-        return _Planned(table.catalog, table.name, table.relation, table.aliases, requests)
-
-    def _copy(self, tables: Sequence[_Planned[C]], count: _Count, on_progress: OnProgress) -> None:
-        self._connection.execute("BEGIN")
+    def _stage(self, table: _Planned[C]) -> _Planned[C]:
+        """Copy a table, again with text for columns whose values don't arrive as they are."""
         try:
-            for position, table in enumerate(tables):
-                report = Progress("reading", count.before + position, count.total, table.name)
-                try:
-                    with (
-                        following(self._connection, on_progress, report),
-                        self._rows.relation(self._server_sql(table), table.catalog.bytes) as rows,
-                    ):
-                        self._connection.execute(_copy_sql(table, rows))
-                    self._count_lost(table)
-                except duckdb.InterruptException:
-                    raise
-                except DUCKDB_ERRORS as error:
-                    raise _StagingFailedError(position, reason(error)) from None
-                except ServerQueryError as error:
-                    raise _StagingFailedError(position, str(error)) from None
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+            self._copy(table)
+        except _CopyFailedError:
+            failing = self._failing(table)
+            for alias in failing:
+                self._note(table, alias, _TEXT_AFTER_FAILURE)
+            table = self._carefully(table, failing)
+            self._copy(table)
+        doubted = self._doubted(table)
+        unfit = [alias for alias, doubt, request in doubted if doubt is request.unfit]
+        if unfit:
+            table = self._carefully(table, unfit)
+            self._copy(table)
+        return table
 
-    def _count_lost(self, table: _Planned[C]) -> None:
-        """Count the values that arrived as NULL; the server is asked only where there are NULLs."""
-        doubts = {
-            alias: column_request.lost.condition
+    def _carefully(self, table: _Planned[C], aliases: Sequence[str]) -> _Planned[C]:
+        """Return a table whose columns of those aliases are asked for carefully."""
+        requests = [
+            self._dialect.request(column, careful=True) if alias in aliases else column_request
+            for column, alias, column_request in zip(
+                table.catalog.columns, table.aliases, table.requests, strict=True
+            )
+        ]
+        return replace(table, requests=requests)
+
+    def _failing(self, table: _Planned[C]) -> list[str]:
+        """Return the aliases of columns that can't be read by themselves; the table was not."""
+        failing = []
+        careful = self._carefully(table, table.aliases)
+        for position, alias in enumerate(table.aliases):
+            if careful.requests[position] == table.requests[position]:
+                continue
+            alone = replace(
+                table,
+                catalog=replace(
+                    table.catalog, columns=table.catalog.columns[position : position + 1]
+                ),
+                aliases=[alias],
+                requests=[table.requests[position]],
+            )
+            try:
+                self._copy(alone)
+            except _CopyFailedError:
+                failing.append(alias)
+        return failing
+
+    def _copy(self, table: _Planned[C]) -> None:
+        with self._asked(self._server_sql(table), table.catalog.bytes) as rows:
+            self._connection.execute(_copy_sql(table, rows))
+
+    @contextmanager
+    def _asked(self, sql: str, source_bytes: int = 0) -> Iterator[str]:
+        """Provide the rows of a query; _CopyFailedError where it fails."""
+        try:
+            with self._rows.relation(sql, source_bytes) as rows:
+                yield rows
+        except duckdb.InterruptException:
+            raise
+        except DUCKDB_ERRORS as error:
+            raise _CopyFailedError(reason(error)) from None
+        except ServerQueryError as error:
+            raise _CopyFailedError(str(error)) from None
+
+    def _doubted(self, table: _Planned[C]) -> list[tuple[str, Doubt, ColumnRequest]]:
+        """Return the columns with values that didn't arrive as they are, and note them.
+
+        The server is asked only where such values may have arrived.
+        """
+        possible = [
+            (alias, doubt, column_request)
             for alias, column_request in zip(table.aliases, table.requests, strict=True)
-            if column_request.lost
-        }
-        if not doubts:
-            return
-        nulls = ", ".join(f"count(*) - count({quote(alias)})" for alias in doubts)
-        row = self._connection.execute(f"SELECT {nulls} FROM {table.relation}").fetchone()
-        aliases = [alias for alias, number in zip(doubts, row or (), strict=True) if number]
-        if not aliases:
-            return
-        counts = ", ".join(
-            f"COUNT(CASE WHEN {doubts[alias]} THEN 1 END) AS c{i}"
-            for i, alias in enumerate(aliases)
-        )
+            for doubt in (column_request.lost, column_request.unfit)
+            if doubt
+        ]
+        here = [f"({doubt.arrived.format(quote(alias))})" for alias, doubt, _ in possible]
+        counts = self._counts(here, table.relation)
+        possible = [each for each, count in zip(possible, counts, strict=True) if count]
+        if not possible:
+            return []
         limit = self._sampling.limit(table.catalog)
-        read = " ".join(
-            filter(None, ("SELECT * FROM", self._place(table), limit.after_table, limit.at_end))
+        columns = ", ".join(self._dialect.quote(column.name) for column in table.catalog.columns)
+        parts = ("SELECT", columns, "FROM", self._place(table), limit.after_table, limit.at_end)
+        read = " ".join(filter(None, parts))
+        conditions = ", ".join(
+            f"COUNT(CASE WHEN {doubt.condition} THEN 1 END) AS c{i}"
+            for i, (_, doubt, _) in enumerate(possible)
         )
-        with self._rows.relation(f"SELECT {counts} FROM ({read}) AS rows_read") as rows:
+        with self._asked(f"SELECT {conditions} FROM ({read}) AS rows_read") as rows:
             numbers = self._connection.execute(f"FROM {rows}").fetchone() or ()
-        for alias, number in zip(aliases, numbers, strict=True):
-            self._lost[table.name, alias] = int(number)
+        found = [(*each, int(number)) for each, number in zip(possible, numbers, strict=True)]
+        for alias, doubt, column_request, number in found:
+            if number and doubt is column_request.lost:
+                self._note(
+                    table, alias, f"{counted(number, 'value')}: {doubt.phrase}; read as NULL."
+                )
+                self._nullable.add((table.name, alias))
+            elif number:
+                self._note(
+                    table, alias, f"{counted(number, 'value')} {doubt.phrase}; read as text."
+                )
+        return [(alias, doubt, request) for alias, doubt, request, number in found if number]
+
+    def _counts(self, conditions: Sequence[str], relation: str) -> Sequence[int]:
+        """Count the rows for which each condition holds."""
+        if not conditions:
+            return ()
+        counts = ", ".join(f"count(*) FILTER {condition}" for condition in conditions)
+        return self._connection.execute(f"SELECT {counts} FROM {relation}").fetchone() or ()
+
+    def _note(self, table: _Planned[C], alias: str, note: str) -> None:
+        self._notes.setdefault((table.name, alias), []).append(note)
 
     def _place(self, table: _Planned[C]) -> str:
         names = (self._container, table.catalog.schema, table.catalog.name)
@@ -372,15 +412,16 @@ class ServerStaging(Generic[C]):
                 name=column.name,
                 type=types[alias],
                 declared_type=column.declared_type,
-                nullable=column.nullable or bool(self._lost.get((planned.name, alias))),
+                nullable=column.nullable or (planned.name, alias) in self._nullable,
                 comment=column.comment,
                 alias=alias,
                 generated=column.generated,
-                notes=self._column_notes(planned, alias, column_request, settled.get(alias)),
+                notes=(
+                    *self._notes.get((planned.name, alias), ()),
+                    *filter(None, (settled[alias].note if alias in settled else "",)),
+                ),
             )
-            for column, alias, column_request in zip(
-                catalog.columns, planned.aliases, planned.requests, strict=True
-            )
+            for column, alias in zip(catalog.columns, planned.aliases, strict=True)
         )
         notes = tuple(f"{column.name}: {note}" for column in columns for note in column.notes)
         return Table(
@@ -400,20 +441,13 @@ class ServerStaging(Generic[C]):
             sampled=sampled,
         )
 
-    def _column_notes(
-        self, table: _Planned[C], alias: str, request: ColumnRequest, settled: Settled | None
-    ) -> tuple[str, ...]:
-        notes = [settled.note] if settled and settled.note else []
-        number = self._lost.get((table.name, alias), 0)
-        if number and request.lost:
-            notes.append(f"{counted(number, 'value')}: {request.lost.phrase}; read as NULL.")
-        return tuple(notes)
-
     def _origin(self, table: _Planned[C], types: Mapping[str, str]) -> InDatabase:
         catalog = table.catalog
         # DuckDB can't tell apart two tables of a database whose names differ in case alone.
         has_twin = self._lower_names[_lower_place(catalog)] > 1
-        is_plain = not has_twin and all(
+        names = (catalog.schema, catalog.name, *(column.name for column in catalog.columns))
+        attaches = self._dialect.attaches(names, hidden=catalog.hidden)
+        is_plain = (attaches and not has_twin) and all(
             column.name == alias
             and self._dialect.reads_plainly(column, column_request, types[alias])
             for column, column_request, alias in zip(
@@ -453,7 +487,7 @@ class ServerStaging(Generic[C]):
 
 def _copy_sql(table: _Planned[C], rows: str) -> str:
     columns = ", ".join(f"{value} AS {quote(alias)}" for alias, value in _received(table))
-    return f"CREATE TABLE {table.relation} AS SELECT {columns} FROM {rows}"
+    return f"CREATE OR REPLACE TABLE {table.relation} AS SELECT {columns} FROM {rows}"
 
 
 def _received(table: _Planned[C]) -> tuple[tuple[str, str], ...]:

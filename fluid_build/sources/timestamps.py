@@ -12,7 +12,7 @@ from fluid_build.sources.decimals import Settled
 
 Moment: TypeAlias = Literal["timestamp", "timestamp with offset", "time"]
 
-_FINER = "'\\.[0-9]{6}[0-9]*[1-9]'"
+FINER = "'\\.[0-9]{6}[0-9]*[1-9]'"
 """A fraction of a second with a digit beyond microseconds that isn't zero."""
 _OFFSET = "'[+-][0-9]{2}:[0-9]{2}$'"
 
@@ -51,7 +51,7 @@ def _settle(
 ) -> Settled:
     """Return the first type that takes every value as it is."""
     for type_ in types:
-        too_fine = "false" if type_ == "TIMESTAMP_NS" else f"regexp_matches({column}, {_FINER})"
+        too_fine = "false" if type_ == "TIMESTAMP_NS" else f"regexp_matches({column}, {FINER})"
         row = connection.execute(
             f"SELECT count(*) FROM {relation} WHERE {column} IS NOT NULL"
             f" AND ({too_fine} OR TRY_CAST({column} AS {type_}) IS NULL)"

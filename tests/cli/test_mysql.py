@@ -19,6 +19,8 @@ HARD = """
     CREATE TABLE plain (id int PRIMARY KEY, customer_id int unsigned, code decimal(10,0) UNIQUE,
         changed timestamp NULL, active tinyint(1), amount decimal(10,2) unsigned,
         FOREIGN KEY (customer_id) REFERENCES customer (id));
+    CREATE TABLE `back``tick` (id int PRIMARY KEY, `a``b` varchar(9), FOREIGN KEY (id) REFERENCES
+        plain (id));
     CREATE VIEW totals AS SELECT customer_id, SUM(amount) AS amount FROM plain GROUP BY customer_id;
     INSERT INTO country VALUES ('DE', 'Ä😀'), ('FR', 'b ');
     INSERT INTO customer SELECT seq, ELT(1 + seq % 2, 'DE', 'FR'), seq % 2, seq % 4,
@@ -27,7 +29,8 @@ HARD = """
         seq % 16, CONCAT('{"a": [', seq, ']}'), UUID(), 'a,b', '12:30:00',
         SEC_TO_TIME(seq * 100000), x'00ff10', POINT(seq, 1), 'it''s ?' FROM seq_1_to_20;
     INSERT INTO plain SELECT seq, 1 + seq % 20, 9999999000 + seq, '2024-06-01 12:00:00', seq % 2,
-        seq / 3 FROM seq_1_to_60
+        seq / 3 FROM seq_1_to_60;
+    INSERT INTO `back``tick` VALUES (1, 'x`y'), (2, NULL)
 """
 
 

@@ -54,7 +54,7 @@ def test_binary_rows_do_not_change_the_encoding(tmp_path: Path) -> None:
     path.write_bytes(TEXT.encode() + b"INSERT INTO t VALUES ('\xff\xfe');\n")
     with open_ddl(path) as source:
         assert source.tables[0].name == "größe"
-        assert "2 bytes of dump.sql aren't valid UTF-8 and were replaced." in source.notes
+        assert any("2 bytes of dump.sql aren't valid UTF-8" in note for note in source.notes)
 
 
 def test_quotes_in_names_are_letters_like_others(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """SQL dumps with rows, as the databases' own tools write them."""
 
+import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable
@@ -20,7 +21,9 @@ from fluid_build.sources.dumps import sqlite_script
 from fluid_build.sources.dumps.literals import literals_of, read_rows
 from fluid_build.sources.kinds import DDL
 from fluid_build.sources.options import ReadOptions
+from fluid_build.sources.sql import quote
 from fluid_build.sources.uri import Address, locate
+from tests.mariadb import MariaDBDatabase
 from tests.postgres import PostgresDatabase
 
 Write = Callable[[str], Path]
@@ -98,6 +101,151 @@ def test_what_mysqldump_writes_is_read_with_its_escapes(write: Write) -> None:
         ]
         assert rows(source, "customer")[2] == (3, None, None, None)
         assert source.tables[0].column("name").comment == "as on the invoice"
+
+
+BLOBS = b"""-- MySQL dump 10.13
+CREATE TABLE `t` (`id` int NOT NULL, `photo` blob, `name` varchar(9), `at` point) ENGINE=InnoDB;
+"""
+ESCAPES = {0: b"\\0", 10: b"\\n", 13: b"\\r", 26: b"\\Z", 34: b'\\"', 39: b"\\'", 92: b"\\\\"}
+
+
+def blob_rows(values: list[bytes]) -> bytes:
+    """An INSERT as mysqldump writes it without --hex-blob."""
+    rows = (
+        b"(%d,_binary '%b','n',NULL)" % (i, b"".join(ESCAPES.get(c, bytes([c])) for c in value))
+        for i, value in enumerate(values)
+    )
+    return b"INSERT INTO `t` VALUES %b;\n" % b",".join(rows)
+
+
+@given(st.lists(st.binary(max_size=30), min_size=1, max_size=5))
+def test_bytes_that_mysqldump_writes_as_they_are_come_back(
+    tmp_path_factory: pytest.TempPathFactory, values: list[bytes]
+) -> None:
+    """Whatever bytes they are, what looks like hexadecimal digits included."""
+    path = tmp_path_factory.mktemp("dump") / "dump.sql"
+    path.write_bytes(BLOBS + blob_rows([*values, bytes(range(256)), b"\\x41"]))
+    with open_source(path) as source:
+        read = [row[1] for row in rows(source, "t")]
+    assert read == [*values, bytes(range(256)), b"\\x41"]
+
+
+DUMPED = r"""
+    CREATE TABLE t (id int PRIMARY KEY, photo blob, code binary(3), name varchar(20), big
+        decimal(65,30), at point, born date, took time, address inet6, number bigint unsigned);
+    INSERT INTO t SELECT seq, UNHEX(SHA2(seq, 512)), UNHEX('ff00fe'), "Zoë \\ 'x'", 1 / 3,
+        POINT(seq, 1), '2024-02-29', '-838:59:59', '::1', 18446744073709551615 FROM seq_1_to_50;
+    INSERT INTO t (id, photo) VALUES (51, '\\x41'), (52, ''), (53, NULL)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--hex-blob",)])
+def test_what_mariadb_dumps_has_the_rows_of_the_server(
+    mariadb: MariaDBDatabase, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    """Random bytes, as they are or in hexadecimal digits, and every other value, as text."""
+    tool = shutil.which("mariadb-dump")
+    if tool is None:
+        pytest.skip("MariaDB's tools aren't installed")
+    mariadb.run(DUMPED)
+    dump = tmp_path / "shop.sql"
+    command = [tool, "--no-defaults", f"--socket={mariadb.server.socket}", "--user=root"]
+    subprocess.run([*command, *options, f"--result-file={dump}", mariadb.name], check=True)
+    read = []
+    for place in (dump, mariadb.uri):
+        with open_source(place, nested="keep") as source:
+            [table] = source.tables
+            cells = ", ".join(f"{quote(column.name)}::VARCHAR" for column in table.columns)
+            found = source.connection.execute(f"SELECT {cells} FROM {table.relation} ORDER BY id")
+            read.append(found.fetchall())
+    assert read[0] == read[1]
+    assert len(read[0]) == 53
+
+
+@pytest.mark.parametrize("head", [b"", b"/*!40101 SET NAMES utf8 */;\n"])
+def test_bytes_of_a_blob_and_letters_of_text_are_told_apart(tmp_path: Path, head: bytes) -> None:
+    """Text keeps its letters, and of what isn't UTF-8 in it the values are counted by column."""
+    path = tmp_path / "dump.sql"
+    path.write_bytes(
+        head + BLOBS + b"INSERT INTO `t` VALUES (1,_binary '\xff\xfe\xfd\xfc','\xc3\xa9','');\n"
+        b"INSERT INTO `t` VALUES (2,'\xc3\xa9','\xc3\xa9\xff',_binary '\x01\xff');\n"
+        + b"INSERT INTO `t` VALUES (3,NULL,'\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9',NULL);\n"
+    )
+    with open_source(path) as source:
+        assert rows(source, "t")[:2] == [
+            (1, b"\xff\xfe\xfd\xfc", "é", b""),
+            (2, "é".encode(), "é\ufffd", b"\x01\xff"),
+        ]
+        assert source.tables[0].notes == (
+            "name: 1 value with bytes that aren't valid UTF-8, which were replaced.",
+        )
+
+
+def test_bytes_of_a_blob_in_a_legacy_encoding_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "dump.sql"
+    path.write_bytes(BLOBS + b"INSERT INTO `t` VALUES (1,'\xff\xfe','caf\xe9',NULL);\n")
+    with open_source(path) as source:
+        assert rows(source, "t") == [(1, b"\xff\xfe", "café", None)]
+
+
+def test_bytes_whose_line_ends_are_lost_are_left_out_and_counted(tmp_path: Path) -> None:
+    """Where the file's own line ends were changed, an escaped one is still known."""
+    path = tmp_path / "dump.sql"
+    path.write_bytes(
+        BLOBS.replace(b"\n", b"\r\n")
+        + b"INSERT INTO `t` VALUES (1,'a\r\nb','n',NULL),(2,'a\\nb','n',NULL);\r\n"
+    )
+    with open_source(path) as source:
+        assert rows(source, "t") == [(2, b"a\nb", "n", None)]
+        assert "1 row was left out" in source.tables[0].notes[0]
+
+
+EXTREMES = [
+    ("numeric", "1.1000000000000000000000000001", "1.1000000000000000000000000001"),
+    ("numeric", "1.10", "1.10"),
+    ("numeric", "NaN", "nan"),
+    ("numeric(50,2)", f"{'9' * 48}.25", f"{'9' * 48}.25"),
+    ("price", "1.23456789012345678", "1.23456789012345678"),
+    ("numeric(5,2)[]", "{1.10,NaN}", "{1.10,NaN}"),
+    ("numeric(5,2)[]", "{1.10,NULL}", "[1.10, NULL]"),
+    ("numeric[]", "{1.10,NaN}", "{1.10,NaN}"),
+    ("double precision[]", "{NaN,-Infinity}", "[nan, -inf]"),
+    ("integer[]", "{}", "[]"),
+    ("integer[]", "{{1,2},{3,4}}", "{{1,2},{3,4}}"),
+    ("integer[]", "[0:1]={1,2}", "[0:1]={1,2}"),
+    ("text[]", "{a[b,c]d,null}", "['a[b', 'c]d', NULL]"),
+    ("text[]", "{'a,b'}", "['\\'a', 'b\\'']"),
+    ("lists", "{1,NULL}", "[1, NULL]"),
+    ("date", "0044-03-15 BC", "0044-03-15 (BC)"),
+    ("date", "2024-01-01 10:00:00", "2024-01-01 10:00:00"),
+    ("timestamp", "0044-03-15 12:00:00 BC", "0044-03-15 (BC) 12:00:00"),
+    ("timestamp", "294276-12-31 00:00:00", "294276-12-31 00:00:00"),
+    ("timestamp", "294247-01-10 04:00:54.775807", "294247-01-10 04:00:54.775807"),
+    ("timestamp", "2024-01-01 00:00:00.1234567", "2024-01-01 00:00:00.1234567"),
+    ("timestamp", "infinity", "infinity"),
+    ("timestamptz", "0044-03-15 12:00:00+00 BC", "0044-03-15 (BC) 12:00:00+00"),
+    ("interval", "infinity", "infinity"),
+    ("money", "$1,234.50", "$1,234.50"),
+    ("bytea", r"\\001a", r"\001a"),
+    ("inet6", "::ffff:1.2.3.4", "::ffff:1.2.3.4"),
+    ("int4range", "[1,5)", "[1,5)"),
+]
+
+
+@pytest.mark.parametrize(("declared", "written", "value"), EXTREMES)
+def test_a_value_at_the_edge_of_its_type_is_read_as_it_is(
+    write: Write, declared: str, written: str, value: str
+) -> None:
+    """As a type that holds it or as text: never as another value, and never without its table."""
+    path = write(
+        "-- PostgreSQL database dump\nCREATE DOMAIN price AS numeric;\n"
+        f"CREATE DOMAIN lists AS integer[];\nCREATE TABLE t (id int, x {declared});\n"
+        f"COPY t (id, x) FROM stdin;\n1\t{written}\n2\t\\N\n\\.\n"
+    )
+    with open_source(path, nested="keep") as source:
+        [table] = source.tables
+        read = source.connection.execute(f"SELECT x::VARCHAR FROM {table.relation} ORDER BY id")
+        assert read.fetchall() == [(value,), (None,)]
 
 
 def test_what_sqlite_dumps_has_the_rows_of_the_file(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,7 @@ from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
 from fluid_build.sources.mysql import catalog, reachability, rows
+from fluid_build.sources.server_rows import MOMENTS
 from fluid_build.sources.sql import quote
 from tests.mariadb import MariaDBDatabase, start_mariadb
 
@@ -65,12 +66,31 @@ TYPES = [
     ("boolean", "NULL", "BOOLEAN", None),
     ("date", "'2024-02-29'", "DATE", "2024-02-29"),
     ("date", "'9999-12-31'", "DATE", "9999-12-31"),
+    ("date", "'0000-01-01'", "DATE", "0001-01-01 (BC)"),
+    ("datetime(6)", "'9999-12-31 23:59:59.999999'", "TIMESTAMP", "9999-12-31 23:59:59.999999"),
+    ("timestamp(6)", "'2038-01-19 03:14:07.999999'", "TIMESTAMP WITH TIME ZONE", None),
     ("datetime", "'2024-02-29 23:59:59'", "TIMESTAMP", "2024-02-29 23:59:59"),
     ("datetime(6)", "'2024-02-29 23:59:59.123456'", "TIMESTAMP", "2024-02-29 23:59:59.123456"),
     ("time", "'23:59:59'", "TIME", "23:59:59"),
     ("time(3)", "'00:00:00.125'", "TIME", "00:00:00.125"),
     ("time", "'838:59:59'", "INTERVAL", "838:59:59"),
     ("time", "'-00:00:01'", "INTERVAL", "-00:00:01"),
+    ("time(6)", "'-838:59:58.999999'", "INTERVAL", "-838:59:58.999999"),
+    ("year", "0", "INTEGER", "0"),
+    ("year", "2155", "INTEGER", "2155"),
+    ("float", "16777216", "FLOAT", "16777216.0"),
+    ("double", "1e-320", "DOUBLE", "1e-320"),
+    ("decimal(65,30)", "9" * 35 + "." + "9" * 30, "VARCHAR", "9" * 35 + "." + "9" * 30),
+    ("decimal(10,2) zerofill", "1.5", "DECIMAL(10,2)", "1.50"),
+    ("bit(12)", "b'000000000001'", "UBIGINT", "1"),
+    ("tinyint(1) unsigned", "200", "UTINYINT", "200"),
+    ("enum('a','b')", "'b'", "VARCHAR", "b"),
+    ("set('x','y')", "''", "VARCHAR", ""),
+    ("char(5)", "'a  '", "VARCHAR", "a"),
+    ("char(3) character set binary", "'a'", "BLOB", "a\\x00\\x00"),
+    ("text character set ucs2 collate ucs2_bin", "'é'", "VARCHAR", "é"),
+    ("json", "'123456789012345678901.10'", "JSON", "123456789012345678901.10"),
+    ("json", "'{\"a\": 1e400}'", "JSON", '{"a": 1e400}'),
     ("year", "2024", "INTEGER", "2024"),
     ("char(5)", "'a'", "VARCHAR", "a"),
     ("varchar(5)", "'a  '", "VARCHAR", "a  "),
@@ -96,7 +116,7 @@ def test_every_type_is_read_without_loss(mariadb: MariaDBDatabase) -> None:
     """Each type has a fitting type in DuckDB, and the value that the server shows."""
     mariadb.run(
         "".join(
-            f"CREATE TABLE t{i:02} (c {declared}); INSERT INTO t{i:02} VALUES ({value});"
+            f"CREATE TABLE t{i:03} (c {declared}); INSERT INTO t{i:03} VALUES ({value});"
             for i, (declared, value, _, _) in enumerate(TYPES)
         )
     )
@@ -174,20 +194,39 @@ def test_zero_dates_are_null_and_counted_in_a_note(mariadb: MariaDBDatabase) -> 
     )
 
 
-def test_a_date_without_a_day_is_kept_as_text(mariadb: MariaDBDatabase) -> None:
+def queries_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that grows by what the server is asked for."""
+    asked: list[str] = []
+    read = rows.MySQLRows.relation
+
+    def relation(self: rows.MySQLRows, sql: str, size: int = 0, /) -> AbstractContextManager[str]:
+        asked.append(sql)
+        return read(self, sql, size)
+
+    monkeypatch.setattr(rows.MySQLRows, "relation", relation)
+    return asked
+
+
+def test_a_date_without_a_day_is_kept_as_text(
+    mariadb: MariaDBDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """2024-02-00 fits no DATE: its column is text, and the other columns keep their types."""
     mariadb.run("""
         SET sql_mode = '';
         CREATE TABLE t (a date, b date, j json, u uuid);
-        INSERT INTO t VALUES ('2024-02-00', '2024-02-01', '[1]', uuid()), (0, 0, '{}', uuid())
+        INSERT INTO t VALUES ('2024-02-00', '2024-02-01', '[1]', uuid()), (0, 0, '{}', uuid());
+        CREATE TABLE whole (day date); INSERT INTO whole VALUES ('2024-02-01')
     """)
+    asked = queries_of(monkeypatch)
     with open_source(mariadb.uri) as source:
-        table = only(source)
+        table = source.tables[0]
         types = [column.type for column in table.columns]
         assert types == ["VARCHAR", "DATE", "JSON", "UUID"]
         assert values(source, table, "a") == ["2024-02-00", None]
         assert values(source, table, "b") == ["2024-02-01", None]
+        assert source.notes == (), "all is still seen at one moment"
     assert "a: 1 value without month or day (2024-00-00); read as text." in table.notes
+    assert sum("`whole`" in sql for sql in asked) == 1, "other tables are read once"
 
 
 def test_reads_declared_keys_comments_and_generated_columns(mariadb: MariaDBDatabase) -> None:
@@ -421,19 +460,21 @@ def test_what_may_not_be_read_is_left_out(mariadb: MariaDBDatabase) -> None:
     """A table without the right is skipped, a column without it left out with a note."""
     mariadb.run("""
         CREATE TABLE open (id int); CREATE TABLE secret (id int);
-        CREATE TABLE partly (id int PRIMARY KEY, code int UNIQUE, salary int)
+        CREATE TABLE partly (id int PRIMARY KEY, code int UNIQUE, salary int, born date);
+        SET sql_mode = ''; INSERT INTO partly VALUES (1, 2, 3, 0)
     """)
     grants = (
         f"SELECT ON {mariadb.name}.open",
         f"INSERT ON {mariadb.name}.secret",
-        f"SELECT (id) ON {mariadb.name}.partly",
+        f"SELECT (id, born) ON {mariadb.name}.partly",
     )
     with a_user(mariadb, *grants) as user, open_source(mariadb.uri_of(user)) as source:
         open_table, partly = source.tables
         assert (open_table.name, partly.name) == ("open", "partly")
-        assert [column.name for column in partly.columns] == ["id"]
+        assert [column.name for column in partly.columns] == ["id", "born"]
         assert partly.primary_key == ("id",)
         assert partly.notes == (
+            "born: 1 value: zero dates (0000-00-00); read as NULL.",
             "This user may SELECT some of its columns only; the others weren't read.",
         )
         assert open_table.notes == ()
@@ -441,8 +482,11 @@ def test_what_may_not_be_read_is_left_out(mariadb: MariaDBDatabase) -> None:
         assert (skipped.name, "permission" in skipped.reason) == ("secret", True)
 
 
-def test_a_table_that_fails_is_skipped_and_the_others_are_read(mariadb: MariaDBDatabase) -> None:
-    """An error on the server while one table is read costs that table alone."""
+def test_a_table_that_fails_is_skipped_and_the_others_are_read(
+    mariadb: MariaDBDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error on the server costs that table alone; the others are read once, in two moments."""
+    asked = queries_of(monkeypatch)
     mariadb.run("""
         CREATE TABLE a (n int); INSERT INTO a VALUES (1);
         CREATE TABLE b (n int) ENGINE = MyISAM; CREATE TABLE c (n int); INSERT INTO c VALUES (3)
@@ -455,10 +499,12 @@ def test_a_table_that_fails_is_skipped_and_the_others_are_read(mariadb: MariaDBD
         assert skipped.name == "b"
         assert "SELECT" not in skipped.reason
         assert "b.MYD" in skipped.reason
+        assert source.notes == (MOMENTS,)
+    assert [sum(f"`{name}`" in sql for sql in asked) for name in "ac"] == [1, 1]
 
 
 def test_a_connection_that_is_cut_is_made_again(mariadb: MariaDBDatabase) -> None:
-    """Everything is read again, in one transaction."""
+    """What was read before is kept, and the note says that the rest may be newer."""
     mariadb.run("CREATE TABLE a (n int); CREATE TABLE b (n int); INSERT INTO a VALUES (1)")
     cuts: list[object] = []
 
@@ -475,6 +521,7 @@ def test_a_connection_that_is_cut_is_made_again(mariadb: MariaDBDatabase) -> Non
         assert cuts
         assert source.skipped == ()
         assert [values(source, table, "n") for table in source.tables] == [["1"], []]
+        assert source.notes == (MOMENTS,)
 
 
 def test_a_server_that_dies_is_reported() -> None:

@@ -13,6 +13,8 @@ from fluid_build.errors import (
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
+from fluid_build.sources.postgres.rows import PostgresRows
+from fluid_build.sources.server_rows import MOMENTS
 
 Database = Any
 
@@ -57,6 +59,34 @@ TYPES = [
     ("date", "'infinity'", "DATE", "infinity"),
     ("date", "'0044-03-15 BC'", "DATE", "0044-03-15 (BC)"),
     ("date", "'5874897-12-31'", "DATE", "5874897-12-31"),
+    ("timestamp", "'294247-01-10 04:00:54.775806'", "TIMESTAMP", "294247-01-10 04:00:54.775806"),
+    ("timestamp", "'294247-01-10 04:00:54.775807'", "VARCHAR", "294247-01-10 04:00:54.775807"),
+    ("timestamp", "'294276-12-31 23:59:59.999999'", "VARCHAR", "294276-12-31 23:59:59.999999"),
+    ("timestamp", "'4714-11-24 00:00:00 BC'", "TIMESTAMP", "4714-11-24 (BC) 00:00:00"),
+    ("timestamptz", "'infinity'", "TIMESTAMP WITH TIME ZONE", "infinity"),
+    ("timestamptz", "'294276-12-31 12:00:00+00'", "VARCHAR", None),
+    ("late", "'294276-12-31'", "VARCHAR", "294276-12-31 00:00:00"),
+    ("timestamp[]", "'{294276-12-31}'", "VARCHAR", '{"294276-12-31 00:00:00"}'),
+    ("timestamp[]", "'{infinity}'", "TIMESTAMP[]", "[infinity]"),
+    ("int[]", "'[0:1]={1,2}'", "VARCHAR", "[0:1]={1,2}"),
+    ("int[]", "'{}'", "INTEGER[]", "[]"),
+    ("whole_list", "'{1,2}'", "INTEGER[]", "[1, 2]"),
+    ("whole_list", "'{{1},{2}}'", "VARCHAR", "{{1},{2}}"),
+    ("numeric[]", "'{NaN,-Infinity}'", "VARCHAR", "{NaN,-Infinity}"),
+    ("real[]", "'{NaN,-Infinity}'", "FLOAT[]", "[nan, -inf]"),
+    ("numeric(1000,0)", "repeat('9', 1000)::numeric", "VARCHAR", "9" * 1000),
+    ("money", "'-92233720368547758.08'", "DECIMAL(38,2)", "-92233720368547758.08"),
+    ("jsonb", "'123456789012345678901.10'", "JSON", "123456789012345678901.10"),
+    ("int4multirange", "'{[1,3),[5,6)}'", "VARCHAR", "{[1,3),[5,6)}"),
+    ("numrange", "'empty'", "VARCHAR", "empty"),
+    ("bit varying", "B'0001'", "VARCHAR", "0001"),
+    ("oid", "4294967295", "VARCHAR", "4294967295"),
+    ("xid8", "'18446744073709551615'", "VARCHAR", "18446744073709551615"),
+    ("char(3)[]", "'{a}'", "VARCHAR", '{"a  "}'),
+    ("timetz", "'24:00:00-15:59:59'", "TIME WITH TIME ZONE", "24:00:00-15:59:59"),
+    ("interval", "'-infinity'", "VARCHAR", "-infinity"),
+    ("interval", "'-178000000 years'", "INTERVAL", "-178000000 years"),
+    ("interval", "'2562047788 hours'", "INTERVAL", "2562047788:00:00"),
     ("time", "'24:00'", "TIME", "24:00:00"),
     ("timetz", "'10:20:30+02'", "TIME WITH TIME ZONE", "10:20:30+02"),
     ("interval", "'1 mon 2 days 03:00'", "INTERVAL", "1 month 2 days 03:00:00"),
@@ -79,12 +109,13 @@ TYPES = [
 def test_every_type_is_read_without_loss(postgres: Database) -> None:
     """Each type has a fitting type in DuckDB, and the value that the server shows."""
     creates = "".join(
-        f"CREATE TABLE t{i:02} (c {declared}); INSERT INTO t{i:02} VALUES ({value});"
+        f"CREATE TABLE t{i:03} (c {declared}); INSERT INTO t{i:03} VALUES ({value});"
         for i, (declared, value, _, _) in enumerate(TYPES)
     )
     postgres.run(
         "CREATE TYPE mood AS ENUM ('so so', 'fine'); CREATE DOMAIN whole AS int;"
         "CREATE DOMAIN positive AS whole CHECK (value > 0); CREATE DOMAIN price AS numeric(12,2);"
+        "CREATE DOMAIN late AS timestamp; CREATE DOMAIN whole_list AS int[];"
         f"CREATE TYPE pair AS (a int, b text); CREATE EXTENSION vector; {creates}"
     )
     with open_source(postgres.uri, nested="keep") as source:
@@ -94,6 +125,36 @@ def test_every_type_is_read_without_loss(postgres: Database) -> None:
         assert (declared, found) == (declared, type_)
         if value is not None:
             assert (declared, text) == (declared, value)
+
+
+def test_only_the_column_with_odd_values_becomes_text(postgres: Database) -> None:
+    """Its neighbours of the same type keep it, and the note counts the values and says why."""
+    postgres.run(r"""
+        CREATE TABLE t (id int, flat int[], deep int[], day timestamp, late timestamp,
+                        j json, bad json);
+        INSERT INTO t VALUES
+            (1, '{1,2}', '{{1,2},{3,4}}', 'infinity', '294276-12-31 23:59:59', '{}', '"ok"'),
+            (2, NULL, '{5}', NULL, NULL, '[1]', '"\ud800"'),
+            (3, NULL, NULL, NULL, NULL, NULL, NULL);
+    """)
+    with open_source(postgres.uri, nested="keep") as source:
+        table = only(source)
+        assert {column.name: column.type for column in table.columns} == {
+            "id": "INTEGER",
+            "flat": "INTEGER[]",
+            "deep": "VARCHAR",
+            "day": "TIMESTAMP",
+            "late": "VARCHAR",
+            "j": "JSON",
+            "bad": "VARCHAR",
+        }
+        assert values(source, table, "deep") == ["{{1,2},{3,4}}", "{5}", None]
+        assert values(source, table, "late") == ["294276-12-31 23:59:59", None, None]
+    assert table.notes == (
+        "deep: 1 value of several dimensions or with other bounds than from 1; read as text.",
+        "late: 1 value after the year 294246, where DuckDB's timestamps end; read as text.",
+        "bad: Some of its values don't fit the type that DuckDB has for it; read as text.",
+    )
 
 
 def test_reads_declared_keys_comments_and_generated_columns(postgres: Database) -> None:
@@ -258,6 +319,81 @@ def test_a_table_without_permission_is_skipped(postgres: Database) -> None:
         (skipped,) = source.skipped
         assert (skipped.name, "permission" in skipped.reason) == ("secret", True)
     postgres.run(f"DROP TABLE open; DROP TABLE secret; DROP ROLE {user}")
+
+
+def test_columns_without_permission_are_left_out_and_named(postgres: Database) -> None:
+    """The others are read, whatever they hold, and no key of a hidden column is."""
+    user = f"reader_of_{postgres.name}"
+    postgres.run(f"""
+        CREATE ROLE {user} LOGIN;
+        CREATE TABLE partly (id int PRIMARY KEY, code int UNIQUE, at timestamp, salary int,
+                             boss int REFERENCES partly);
+        INSERT INTO partly VALUES (1, 2, '294276-12-31', 3, 1);
+        GRANT SELECT (id, at) ON partly TO {user};
+    """)
+    try:
+        with open_source(postgres.uri_of(user)) as source:
+            table = only(source)
+            assert source.skipped == ()
+            assert [column.name for column in table.columns] == ["id", "at"]
+            assert (table.primary_key, table.unique_keys, table.foreign_keys) == (("id",), (), ())
+            assert values(source, table, "at") == ["294276-12-31 00:00:00"]
+        assert (
+            "This user may not SELECT its columns code, salary, boss, which weren't read."
+            in table.notes
+        )
+    finally:
+        postgres.run(f"DROP OWNED BY {user}; DROP ROLE {user}")
+
+
+def test_a_table_that_fails_costs_no_other_its_moment_or_a_second_copy(
+    postgres: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are asked for once each, and are as of the moment before anything was read."""
+    asked: list[str] = []
+    read = PostgresRows.relation
+
+    def relation(rows: PostgresRows, sql: str, size: int = 0, /) -> Any:
+        asked.append(sql)
+        return read(rows, sql, size)
+
+    monkeypatch.setattr(PostgresRows, "relation", relation)
+    postgres.run("""
+        CREATE TABLE a (n int); CREATE TABLE c (n int);
+        CREATE FUNCTION fail() RETURNS int LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION 'no luck'; END $$;
+        CREATE VIEW b AS SELECT fail() AS n;
+    """)
+
+    def write(report: Progress) -> None:
+        if report.detail == "b":
+            postgres.run("INSERT INTO a VALUES (2); INSERT INTO c VALUES (2)")
+
+    with open_source(postgres.uri, on_progress=write, views=True) as source:
+        assert [(table.name, values(source, table, "n")) for table in source.tables] == [
+            ("a", []),
+            ("c", []),
+        ]
+        assert "no luck" in source.skipped[0].reason
+        assert source.notes == ()
+    assert [sum(f'"{name}"' in sql for sql in asked) for name in "ac"] == [1, 1]
+
+
+def test_a_connection_that_is_cut_is_made_again_and_noted(postgres: Database) -> None:
+    """What was read before is kept, and the note says that the rest may be newer."""
+    postgres.run("CREATE TABLE a (n int); CREATE TABLE b (n int); INSERT INTO a VALUES (1)")
+
+    def cut(report: Progress) -> None:
+        if report.detail == "b":
+            postgres.run(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
+                f" '{postgres.name}' AND pid <> pg_backend_pid()"
+            )
+
+    with open_source(postgres.uri, on_progress=cut) as source:
+        assert source.skipped == ()
+        assert [values(source, table, "n") for table in source.tables] == [["1"], []]
+        assert source.notes == (MOMENTS,)
 
 
 def test_a_table_that_fails_is_skipped_and_the_others_are_read(postgres: Database) -> None:

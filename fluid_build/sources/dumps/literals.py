@@ -12,6 +12,19 @@ Row: TypeAlias = list[str | None]
 BINARY = "\\x"
 """Begins the hexadecimal digits of a binary value."""
 
+
+class Hexadecimal(str):
+    """The hexadecimal digits of a binary value after BINARY, as they stood in the dump."""
+
+    __slots__ = ()
+
+
+class ManyLines(str):
+    """A text with line ends that aren't escaped."""
+
+    __slots__ = ()
+
+
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _ISO = r"'(?:YYYY|yyyy|RRRR|SYYYY)[-/](?:MM|mm)[-/](?:DD|dd)[^']*'"
 """The formats of Oracle's conversions that leave a literal as DuckDB reads it."""
@@ -109,9 +122,12 @@ def _as_text(value: re.Match[str], literals: Literals) -> str | None:
     text, number, null, truth, digits, more_digits, bits, escaped = value.group(*_KINDS)
     if text is not None:
         inner = text[1:-1]
+        has_lines = "\n" in inner
+        if "'" in inner:
+            inner = inner.replace("''", "'")
         if literals.backslash and "\\" in inner:
-            return unescaped(inner.replace("''", "'"), has_codes=False)
-        return inner.replace("''", "'") if "'" in inner else inner
+            inner = unescaped(inner, has_codes=False)
+        return ManyLines(inner) if has_lines else inner
     if number is not None:
         return number.removeprefix("+")
     if null is not None:
@@ -120,7 +136,9 @@ def _as_text(value: re.Match[str], literals: Literals) -> str | None:
         return truth.lower()
     if escaped is not None:
         return unescaped(escaped[1:-1].replace("''", "'"), has_codes=True)
-    return bits if bits is not None else f"{BINARY}{digits or more_digits or ''}"
+    if bits is not None:
+        return bits
+    return Hexadecimal(f"{BINARY}{digits or more_digits or ''}")
 
 
 _KINDS = ("text", "number", "null", "truth", "hex", "hex_digits", "bits", "escaped")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fluid_build.sources.base import Column
 from fluid_build.sources.dumps.literals import unescaped
 from fluid_build.sources.sql import literal, quote
 
@@ -25,10 +26,15 @@ class RowFile:
     """The rows of a table that come with the same columns; ``longest`` is in characters."""
 
     path: Path
-    width: int
+    columns: Sequence[Column]
     lines: list[str] = field(default_factory=list)
     rows: int = 0
     longest: int = 0
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.columns)
 
     def add(self, row: Sequence[str | None]) -> None:
         """Add a row of values."""

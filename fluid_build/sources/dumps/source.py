@@ -1,6 +1,7 @@
 """A SQL dump as a source: its tables as they are declared, with the rows that it brings."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from fluid_build.sources.ddl.script import RowStatement
 from fluid_build.sources.ddl.source import DeclaredSchema, declared_name, in_schemas, read_ddl
 from fluid_build.sources.ddl.tables import whole_table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
+from fluid_build.sources.dumps.binary_values import BinaryValues
 from fluid_build.sources.dumps.header import (
     RowHeader,
     copy_header,
@@ -51,7 +53,8 @@ class _Rows:
     """The rows of one table: a file for each set of columns, and the lines that were left out.
 
     ``doubt`` says of which statement rows may be lost, and why. ``replaces`` says that a statement
-    changes rows that others brought.
+    changes rows that others brought, and ``replaced`` counts the values by column whose bytes
+    weren't UTF-8.
     """
 
     table: Table
@@ -60,6 +63,7 @@ class _Rows:
     left_out: list[int] = field(default_factory=list)
     doubt: str = ""
     replaces: bool = False
+    replaced: Counter[str] = field(default_factory=Counter)
 
 
 def open_dump(place: str, options: OpenOptions) -> OpenSource:
@@ -169,16 +173,17 @@ class _Loader:
 
     def _add(self, header: RowHeader, rows: _Rows, statement: RowStatement) -> None:
         _, end = statement.statement.rows or (0, 0)
-        text = statement.file.text
+        backslash = self._ddl.dialect.backslash
+        text = (statement.file.raw if backslash else "") or statement.file.text
         file = self._file(header, rows)
         if file is None:
             rows.left_out.append(statement.statement.line)
             return
         rows.replaces |= header.replaces
         if statement.statement.words[0] == "COPY":
-            file.add_copied(self._whole_lines(text, header.start, end, statement))
+            file.add_copied(self._whole_lines(statement.file.text, header.start, end, statement))
             return
-        backslash = self._ddl.dialect.backslash
+        binary = BinaryValues.of(statement.file, file.columns) if backslash else None
         read = 0
         for row in read_rows(text, header.start, end, literals_of(backslash=backslash)):
             if isinstance(row, LeftOut):
@@ -188,8 +193,14 @@ class _Loader:
             read += 1
             if len(row) != file.width:
                 rows.left_out.append(statement.statement.line)
-            else:
+            elif binary is None:
                 file.add(row)
+            elif (exact := binary.exact(row)) is None:
+                rows.left_out.append(statement.statement.line)
+            else:
+                file.add(exact)
+        if binary is not None:
+            rows.replaced.update(binary.replaced)
         counted_rows = count_rows(text, header.start, end, backslash=backslash)
         if read != counted_rows:
             rows.doubt = (
@@ -257,7 +268,8 @@ class _Loader:
         if names not in rows.files:
             path = self._engine.folder / f"rows{id(rows)}_{len(rows.files)}.tsv"
             path.touch()
-            rows.files[names] = RowFile(path, len(names))
+            by_alias = {column.alias: column for column in columns}
+            rows.files[names] = RowFile(path, [by_alias[name] for name in names])
         return rows.files[names]
 
     def create(self, on_progress: OnProgress) -> tuple[list[Table], list[Skipped]]:
@@ -295,7 +307,12 @@ class _Loader:
             _assert_loaded(connection, table, sum(file.rows for file in rows.files.values()))
             if rows.replaces:
                 _assert_unreplaced(connection, table)
-        notes = (*table.notes, *_note_on_lines(rows.left_out))
+        replaced = (
+            f"{name}: {counted(count, 'value')} with bytes that aren't valid UTF-8, which were"
+            " replaced."
+            for name, count in rows.replaced.items()
+        )
+        notes = (*table.notes, *replaced, *_note_on_lines(rows.left_out))
         described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
         columns_as_read = tuple(
             replace(column, type=str(type_))
@@ -362,6 +379,7 @@ def _note_on_lines(lines: Sequence[int]) -> list[str]:
     more = ", …" if len(different) > _LINES_SHOWN else ""
     rows = "1 row was" if len(lines) == 1 else f"{len(lines):,} rows were"
     return [
-        f"{rows} left out, because a value isn't a literal or a column is missing: line"
+        f"{rows} left out, because a value isn't a literal, its bytes can't be told or a column is"
+        f" missing: line"
         f" {numbers}{more}."
     ]

@@ -31,7 +31,7 @@ from fluid_build.sources.mysql.rows import MySQLRows
 from fluid_build.sources.mysql.types import MySQLDialect
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.schemas import chosen_schemas
-from fluid_build.sources.server_rows import ORIGIN
+from fluid_build.sources.server_rows import MOMENTS, ORIGIN
 from fluid_build.sources.server_source import ServerCatalog, staged_source
 from fluid_build.sources.sql import literal
 
@@ -70,6 +70,8 @@ def open_mysql(place: str, options: OpenOptions) -> OpenSource:
             rows = MySQLRows(connection)
             opened = staged_source(MYSQL, engine, rows, MySQLDialect(), catalog, options)
             opened.tables = note_loose_references(connection, opened.tables, tables)
+            if not rows.has_one_moment:
+                opened.notes = (*opened.notes, MOMENTS)
             return opened
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(

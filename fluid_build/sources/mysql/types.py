@@ -4,8 +4,10 @@ The scanner reads a decimal of more than 38 digits as DOUBLE, text of a binary c
 and stops at a date without a day. It reads a zero date as NULL, which is counted on the server.
 """
 
+from collections.abc import Sequence
+
 from fluid_build.sources.mysql.catalog import CatalogColumn
-from fluid_build.sources.server_staging import ArrivesAsNull, ColumnRequest, Settle
+from fluid_build.sources.server_staging import ColumnRequest, Doubt
 
 _MAX_DIGITS = 38
 _NUMBERS = (
@@ -39,7 +41,7 @@ class MySQLDialect:
             case "time":
                 return ColumnRequest(name, "time or duration")
             case "json":
-                return ColumnRequest(text, "json or text" if careful else "json")
+                return ColumnRequest(text, "as is" if careful else "json")
             case "uuid":
                 return ColumnRequest(text, "uuid")
             case "inet4" | "inet6":
@@ -52,6 +54,13 @@ class MySQLDialect:
                     f"CONVERT({name} USING utf8mb4)" if column.is_binary_text else name
                 )
         return ColumnRequest(name)
+
+    def attaches(self, names: Sequence[str], *, hidden: Sequence[str]) -> bool:  # noqa: ARG002
+        """Say whether DuckDB can read a table of an attached database at all.
+
+        Its scanner doesn't double the backticks of a name.
+        """
+        return not any("`" in name for name in names)
 
     def reads_plainly(
         self, column: CatalogColumn, column_request: ColumnRequest, type_: str
@@ -88,12 +97,15 @@ def _decimal_request(column: CatalogColumn, name: str) -> ColumnRequest:
 
 def _date_request(column: CatalogColumn, name: str, *, careful: bool) -> ColumnRequest:
     text = f"CAST({name} AS CHAR)"
-    lost = ArrivesAsNull(f"{text} LIKE {_ZERO_DATE}", "zero dates (0000-00-00)")
+    lost = Doubt(f"{text} LIKE {_ZERO_DATE}", "zero dates (0000-00-00)")
     if column.base == "timestamp":
         # It's a moment, and every connection asks for it in UTC.
         return ColumnRequest(name, cast="TIMESTAMP WITH TIME ZONE", lost=lost)
-    if not careful:
-        return ColumnRequest(name, lost=lost)
-    without_zeros = f"CASE WHEN {text} NOT LIKE {_ZERO_DATE} THEN {text} END"
-    settle: Settle = "date or text" if column.base == "date" else "timestamp or text"
-    return ColumnRequest(without_zeros, settle, lost=lost)
+    if careful:
+        return ColumnRequest(f"CASE WHEN {text} NOT LIKE {_ZERO_DATE} THEN {text} END", lost=lost)
+    # The scanner fails at a date without a day, which would end the transaction.
+    whole = f"MONTH({name}) > 0 AND DAYOFMONTH({name}) > 0"
+    unfit = Doubt(
+        f"{text} NOT LIKE {_ZERO_DATE} AND NOT ({whole})", "without month or day (2024-00-00)"
+    )
+    return ColumnRequest(f"CASE WHEN {whole} THEN {name} END", lost=lost, unfit=unfit)

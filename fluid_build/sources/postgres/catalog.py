@@ -114,7 +114,7 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
                (SELECT coalesce(sum(pg_catalog.pg_table_size(t.relid)), 0)
                 FROM pg_catalog.pg_partition_tree(c.oid) t)::bigint
                + pg_catalog.pg_table_size(c.oid)::bigint AS bytes,
-               pg_catalog.has_table_privilege(c.oid, 'SELECT')
+               pg_catalog.has_any_column_privilege(c.oid, 'SELECT')
                AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS readable,
                c.relrowsecurity AS row_security, c.relkind::text AS kind,
                (SELECT sum(greatest(p.reltuples, 0)) FROM pg_catalog.pg_partition_tree(c.oid) t
@@ -127,6 +127,8 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
     for oid, schema, name, size, readable, row_security, kind, partitioned, tuples, comment in rows:
         if schema not in schemas or oid in inheritance.partitions:
             continue
+        readable_columns, hidden = columns.get(oid, ((), ()))
+        names = {column.name for column in readable_columns}
         tables.append(
             CatalogTable(
                 schema=str(schema),
@@ -134,18 +136,20 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
                 bytes=int(str(size)),
                 readable=bool(readable),
                 comment=None if comment is None else str(comment),
-                columns=columns.get(oid, ()),
-                primary_key=primary.get(oid, ()),
-                unique_keys=unique.get(oid, ()),
-                foreign_keys=foreign.get(oid, ()),
+                columns=readable_columns,
+                primary_key=key if names.issuperset(key := primary.get(oid, ())) else (),
+                unique_keys=tuple(key for key in unique.get(oid, ()) if names.issuperset(key)),
+                foreign_keys=tuple(key for key in foreign.get(oid, ()) if names.issuperset(key[0])),
                 notes=(
                     *_notes(str(kind), row_security=bool(row_security)),
                     *inheritance.notes(int(str(oid))),
+                    *_note_on_hidden(hidden if readable else ()),
                 ),
                 rows=_row_estimate(partitioned, tuples),
                 is_estimate=True,
                 is_view=kind == "v",
                 rows_of_children=oid not in inheritance.parents,
+                hidden=hidden,
             )
         )
     return tables
@@ -218,13 +222,21 @@ def _notes(kind: str, *, row_security: bool) -> Iterator[str]:
         yield _KIND_NOTES[kind]
 
 
+def _note_on_hidden(hidden: Sequence[str]) -> Iterator[str]:
+    if hidden:
+        yield f"This user may not SELECT its columns {', '.join(hidden)}, which weren't read."
+
+
 def _row_estimate(*estimates: object) -> int | None:
     """Return how many rows a table had when it was analyzed last; None where it never was."""
     counts = (int(str(estimate)) for estimate in estimates if estimate is not None)
     return next((count for count in counts if count > 0), None)
 
 
-def _columns(query: Query, relations: str) -> dict[object, tuple[CatalogColumn, ...]]:
+def _columns(
+    query: Query, relations: str
+) -> dict[object, tuple[tuple[CatalogColumn, ...], tuple[str, ...]]]:
+    """Return the columns that this user may read of each table, and the names of the others."""
     rows = query(f"""
         WITH RECURSIVE base AS (
             SELECT t.oid AS root, t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typname,
@@ -236,7 +248,9 @@ def _columns(query: Query, relations: str) -> dict[object, tuple[CatalogColumn, 
                    b.not_null OR t.typnotnull
             FROM base b JOIN pg_catalog.pg_type t ON t.oid = b.typbasetype WHERE b.typtype = 'd'
         )
-        SELECT a.attrelid::bigint AS oid, a.attname::text AS name,
+        SELECT a.attrelid::bigint AS oid,
+               pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') AS readable,
+               a.attname::text AS name,
                pg_catalog.format_type(a.atttypid, a.atttypmod)::text AS declared,
                CASE b.typtype WHEN 'b' THEN b.typname WHEN 'e' THEN 'enum' ELSE 'other' END::text
                AS base,
@@ -249,21 +263,28 @@ def _columns(query: Query, relations: str) -> dict[object, tuple[CatalogColumn, 
         WHERE a.attnum > 0 AND NOT a.attisdropped
           AND a.attrelid IN (SELECT c.oid {relations})
         ORDER BY a.attrelid, a.attnum""")
-    result: dict[object, list[CatalogColumn]] = {}
-    for oid, name, declared, base, category, modifier, nullable, generated, comment in rows:
-        result.setdefault(oid, []).append(
-            CatalogColumn(
-                name=str(name),
-                declared_type=str(declared),
-                base=str(base),
-                category=str(category),
-                modifier=int(str(modifier)),
-                nullable=bool(nullable),
-                generated=bool(generated),
-                comment=None if comment is None else str(comment),
-            )
+    result: dict[object, tuple[tuple[CatalogColumn, ...], tuple[str, ...]]] = {}
+    for oid, readable, *fields in rows:
+        columns, hidden = result.get(oid, ((), ()))
+        column = _column(fields)
+        result[oid] = (
+            ((*columns, column), hidden) if readable else (columns, (*hidden, column.name))
         )
-    return {oid: tuple(columns) for oid, columns in result.items()}
+    return result
+
+
+def _column(fields: Sequence[object]) -> CatalogColumn:
+    name, declared, base, category, modifier, nullable, generated, comment = fields
+    return CatalogColumn(
+        name=str(name),
+        declared_type=str(declared),
+        base=str(base),
+        category=str(category),
+        modifier=int(str(modifier)),
+        nullable=bool(nullable),
+        generated=bool(generated),
+        comment=None if comment is None else str(comment),
+    )
 
 
 def _keys(

@@ -24,9 +24,10 @@ from fluid_build.sources.postgres.catalog import (
     overview,
     read_tables,
 )
+from fluid_build.sources.postgres.rows import PostgresRows
 from fluid_build.sources.postgres.types import PostgresDialect
 from fluid_build.sources.row_limits import RowLimit, SizedTable, percent_of
-from fluid_build.sources.server_rows import ORIGIN, ScannedRows
+from fluid_build.sources.server_rows import MOMENTS, ORIGIN
 from fluid_build.sources.server_source import ServerCatalog, ServerReading, staged_source
 from fluid_build.sources.sql import literal
 
@@ -54,11 +55,14 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
             catalog = ServerCatalog(
                 database.name, tables, dict(database.left_out), existing, database.comment
             )
-            rows = ScannedRows(connection, f"{POSTGRES_SCANNER.database_type}_query")
+            rows = PostgresRows(connection)
             reading = ServerReading[CatalogColumn](limiter=limited)
-            return staged_source(
+            opened = staged_source(
                 POSTGRES, engine, rows, PostgresDialect(), catalog, options, reading
             )
+            if not rows.has_one_moment:
+                opened.notes = (*opened.notes, MOMENTS)
+            return opened
         except DUCKDB_ERRORS as error:
             raise SourceUnreadableError(
                 f"The database stopped answering: {_server_message(error, dsn)}",
