@@ -12,6 +12,8 @@ from fluid_build.forging import forge
 from fluid_build.limits import MOST_NAME
 from fluid_build.sources import encodings, open_source
 from fluid_build.sources.ddl import open_ddl
+from fluid_build.sources.delimited.affixes import is_number
+from fluid_build.sources.dumps.literals import literals_of, read_rows
 
 MEGABYTE = 1024 * 1024
 
@@ -229,3 +231,49 @@ def test_a_ddl_file_of_too_many_tables_is_refused(
     monkeypatch.setenv("FLUID_MAX_DDL_TABLES", "51")
     with open_source(tmp_path / "many.sql") as source:
         assert len(source.tables) == 51
+
+
+@pytest.mark.parametrize(
+    ("head", "opening"),
+    [
+        ("-- PostgreSQL database dump\n", "".join(f"$a{number}$ " for number in range(100_000))),
+        ("-- PostgreSQL database dump\n", "$$ $a$ " * 100_001),
+        ("PROMPT x\n", "q'[ " * 100_000),
+        ("-- MySQL dump 10.13\n", "'" + "\\'" * 100_000),
+    ],
+    ids=["tags", "tag", "oracle", "backslashes"],
+)
+def test_quotes_that_never_end_are_searched_to_the_end_of_ddl_once(
+    tmp_path: Path, head: str, opening: str
+) -> None:
+    """The statements before them are read; each quote would be searched to the end otherwise."""
+    (tmp_path / "shop.sql").write_text(f"{head}CREATE TABLE t (a int);\n{opening}\n")
+    with open_ddl(tmp_path / "shop.sql") as source:
+        assert [table.name for table in source.tables] == ["t"]
+
+
+def test_a_number_that_goes_on_as_a_word_is_no_literal_of_a_dump() -> None:
+    """Its digits are looked at once, not once for each place where a decimal point could be."""
+    values = f"({'9' * 300_000}x)"
+    assert [*read_rows(values, 0, len(values), literals_of(backslash=False))] == [1]
+
+
+@pytest.mark.parametrize(
+    "token", [" ", "0", "1 ", "€", "1.", "1,", "-", "(", "%", "+", "\u00a0", "1 x"]
+)
+def test_a_run_of_forty_thousand_is_no_number_with_affixes(token: str) -> None:
+    """Blanks may belong to several parts of the pattern, which would try each division of them."""
+    run = token * 40_000
+    assert not is_number(f"x{run}x")
+    assert not is_number(f"1{run}x")
+    assert not is_number(f"{run}x")
+
+
+@pytest.mark.parametrize("blanks", [0, 40_000])
+def test_a_price_between_many_blanks_is_a_number_with_affixes(blanks: int) -> None:
+    assert is_number(f"{' ' * blanks}€ 1,234.50{' ' * blanks}")
+
+
+@pytest.mark.parametrize(("digits", "is_read"), [(100, True), (101, False)])
+def test_a_number_with_affixes_has_a_hundred_characters_at_most(digits: int, is_read: bool) -> None:
+    assert is_number("9" * digits) is is_read

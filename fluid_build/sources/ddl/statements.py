@@ -9,8 +9,8 @@ from fluid_build.sources.ddl.tokens import (
     BACKSLASH_STRING,
     PLAIN_STRING,
     Token,
+    Tokenizer,
     comment_end,
-    next_token,
 )
 from fluid_build.text import clip
 
@@ -124,6 +124,7 @@ class _Splitter:
         self.text = text
         self.dialect = dialect
         self.file = file
+        self.tokenizer = Tokenizer(text, dialect)
         self.position = 0
         self.delimiter = ";"
         self.counted_to = 0
@@ -143,7 +144,7 @@ class _Splitter:
 
     def statements(self) -> Iterator[Statement]:
         while True:
-            token = next_token(self.text, self.dialect, self.position)
+            token = self.tokenizer.next(self.position)
             if not self.tokens:
                 client_line = self.client_line(token)
                 if client_line is not None:
@@ -271,11 +272,7 @@ class _Splitter:
             return False
         if self.tokens[0].upper == "DECLARE":
             return self.dialect.sqlplus
-        following = (
-            self.tokens[1]
-            if len(self.tokens) > 1
-            else next_token(self.text, self.dialect, self.position)
-        )
+        following = self.tokens[1] if len(self.tokens) > 1 else self.tokenizer.next(self.position)
         return following is not None and following.upper not in _TRANSACTION
 
     def is_end(self) -> bool:

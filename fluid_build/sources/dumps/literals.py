@@ -12,7 +12,7 @@ Row: TypeAlias = list[str | None]
 BINARY = "\\x"
 """Begins the hexadecimal digits of a binary value."""
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _ISO = r"'(?:YYYY|yyyy|RRRR|SYYYY)[-/](?:MM|mm)[-/](?:DD|dd)[^']*'"
 """The formats of Oracle's conversions that leave a literal as DuckDB reads it."""
 
@@ -34,7 +34,7 @@ def _value_pattern(string: str) -> re.Pattern[str]:
           | [Ee](?P<escaped>{BACKSLASH_STRING})
         )
         (?(call)\s{{0,99}}(?:AS\s+[\w\ \[\].]{{1,99}}(?:\([\d\s,]{{0,99}}\))?|,\s*{_ISO})?\s*\))
-        (?:::[\w\ .\[\]"]{{1,99}}(?:\([\d\s,]{{0,99}}\))?[\w\ \[\]]{{0,99}})?
+        (?:::[\w\ .\[\]"]{{1,99}}(?:\([\d\s,]{{0,99}}\)[\w\ \[\]]{{0,99}})?)?
         \s*(?P<end>[,)])
         """,
         re.IGNORECASE | re.VERBOSE,
