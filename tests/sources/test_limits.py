@@ -277,3 +277,35 @@ def test_a_price_between_many_blanks_is_a_number_with_affixes(blanks: int) -> No
 @pytest.mark.parametrize(("digits", "is_read"), [(100, True), (101, False)])
 def test_a_number_with_affixes_has_a_hundred_characters_at_most(digits: int, is_read: bool) -> None:
     assert is_number("9" * digits) is is_read
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["9," * 200_000, "\n".join([",".join("9" * 900)] * 260), '"a","b"' + ",9" * 200_000],
+    ids=["one", "some", "after quotes"],
+)
+def test_lines_of_far_too_many_values_are_refused_before_they_are_listed(
+    tmp_path: Path, lines: str
+) -> None:
+    """DuckDB's list of the values too many would have a line beside each of them."""
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "1,2,3\n" * 20_000 + lines + "\n1,2,3\n")
+    assert "far more values than its 3 columns" in _why(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("text", ["9," * 200_000, "9,\n" * 100_000, ("9," * 900 + "\n") * 300])
+def test_many_delimiters_in_quotes_are_one_value(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f'id,text\n1,short\n2,"{text}"\n3,end\n')
+    with open_source(path) as source:
+        row = source.connection.execute(
+            f"SELECT count(*), max(length(text)) FROM {source.tables[0].relation}"
+        ).fetchone()
+    assert row == (3, len(text))
+
+
+def test_a_line_of_a_few_values_too_many_is_still_mended(tmp_path: Path) -> None:
+    """It's cut off and noted, as ever."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n" + "1,2,3\n" * 2_000 + "9," * 900 + "\n")
+    with open_source(path) as source:
+        assert any("with more than 3 fields" in note for note in source.tables[0].notes)

@@ -169,7 +169,7 @@ class Tokenizer:
         return at
 
     def _tag_at_or_after(self, tag: str, position: int) -> int:
-        """Return where a dollar quote's tag is next, or -1: each quote may have a tag of its own."""
+        """Return where a tag is next, or -1: each dollar quote may have a tag of its own."""
         if self._tags is None:
             self._tags = defaultdict(list)
             for dollar in _ANY_TAG.finditer(self.text):
