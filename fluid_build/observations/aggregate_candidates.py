@@ -29,8 +29,8 @@ DatePart = Literal[
 _MOST_HOPS = 2
 """References from a detail to a column that it's grouped by: a line's product, its category."""
 _MOST_REACHED = 10_000
-"""Columns that a row leads to which are looked at, near ones first: ten references of ten references
-lead to some two thousand, and tables that all refer to each other to the square of their number."""
+"""Columns that a row leads to which are looked at, near ones first: ten references to tables of ten
+lead to some two thousand. Fifty tables that all refer to each other lead to six million."""
 _FEWEST_VALUES = 3
 """Distinct values from which on equal figures (distinct values, least, greatest) aren't chance."""
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
