@@ -28,6 +28,9 @@ DatePart = Literal[
 """A part of a date: the day, the first day of a longer period, or its number. "" is all of it."""
 _MOST_HOPS = 2
 """References from a detail to a column that it's grouped by: a line's product, its category."""
+_MOST_REACHED = 10_000
+"""Columns that a row leads to which are looked at, near ones first: ten references to tables of ten
+lead to some two thousand. Fifty tables that all refer to each other lead to six million."""
 _FEWEST_VALUES = 3
 """Distinct values from which on equal figures (distinct values, least, greatest) aren't chance."""
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
@@ -135,6 +138,8 @@ def _reach(name: str, tables: Mapping[str, ObservedTable], hops: Mapping[str, li
     columns = [(DetailColumn(column.name), column) for column in table.columns]
     paths: list[tuple[Hop, ...]] = [(hop,) for hop in hops.get(name, ())]
     for path in paths:
+        if len(columns) >= _MOST_REACHED:
+            break
         end = path[-1].to_table
         for column in tables[end].profile.columns:
             columns.append((DetailColumn(column.name, path), column))

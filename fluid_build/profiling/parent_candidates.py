@@ -34,6 +34,11 @@ _MOST_SHARED_START = 150
 """A word start that more keys share says too little to compare a column with all of them."""
 
 
+_MOST_ALIKE = 8
+"""Keys of the same name and values that are looked at: they get the same estimate, no more than six
+candidates of a column are measured, and copies of a file would be compared each with each."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParentCandidate:
     """A key that a column may refer to, with the log odds by its name and a few values."""
@@ -53,8 +58,10 @@ class ParentSearch:
         self.of_table = group_by_table(parents)
         primary = [parent for parent in parents if parent.is_primary_key]
         whole = [parent for parent in primary if not parent.table.is_sampled]
-        self.sparse_primary = [parent for parent in whole if not parent.is_dense]
-        self.dense_primary = [parent for parent in whole if parent.is_dense]
+        few = _few_of_each(whole, prober)
+        self.own_primary = {parent.table.index: parent for parent in whole}
+        self.sparse_primary = [parent for parent in few if not parent.is_dense]
+        self.dense_primary = [parent for parent in few if parent.is_dense]
         self.generic_primary: dict[str, list[MeasuredColumn]] = defaultdict(list)
         for parent in primary:
             if parent.parsed_name.is_generic:
@@ -154,14 +161,15 @@ class ParentSearch:
         """Yield primary keys that may hold a column's values for another reason than chance."""
         if child.stats.is_key and child.is_primary_key:
             return
-        for parent in self.sparse_primary:
+        own = [self.own_primary[child.table.index]] if child.table.index in self.own_primary else []
+        for parent in (*self.sparse_primary, *(key for key in own if not key.is_dense)):
             if parent is not child and _is_within_bounds(child, parent):
                 yield parent
         low, high = child.low, child.high
         if low is None or high is None:
             return
         slack = self.weights.candidate.range_slack
-        for parent in self.dense_primary:
+        for parent in (*self.dense_primary, *(key for key in own if key.is_dense)):
             first, last = parent.low or 0, parent.high or 0
             if parent is child or low < first or high > last:
                 continue
@@ -196,8 +204,26 @@ class _NameIndex:
                 near.update((id(parent), parent) for parent in parents)
         glued = "".join(name.entity)
         for cut in range(len(glued) - _FEWEST_GLUED_LETTERS + 1):
-            near.update((id(parent), parent) for parent in self.by_glued_name.get(glued[cut:], ()))
+            parents = self.by_glued_name.get(glued[cut:], ())
+            if len(parents) > _MOST_SHARED_START:
+                parents = [parent for parent in parents if parent.is_primary_key]
+            near.update((id(parent), parent) for parent in parents[:_MOST_SHARED_START])
         return near.values()
+
+
+def _few_of_each(parents: Iterable[MeasuredColumn], prober: Prober) -> list[MeasuredColumn]:
+    """Return keys without those that are like too many before them but for their table."""
+    alike: dict[tuple[object, ...], int] = defaultdict(int)
+    few = []
+    for parent in sorted(parents, key=str):
+        stats = parent.stats
+        figures = (stats.distinct, stats.present, stats.nulls, stats.avg_length, stats.bounds)
+        values = tuple(prober.probes[id(parent)])
+        likeness = (parent.parsed_name.squashed, parent.own_key_score, figures, values)
+        alike[likeness] += 1
+        if alike[likeness] <= _MOST_ALIKE:
+            few.append(parent)
+    return few
 
 
 def _naming_words(parent: MeasuredColumn) -> set[str]:

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from fluid_build.profiling import profile_source
+from fluid_build.profiling.measured_tables import MeasuredColumn
+from fluid_build.profiling.probing import Prober
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 from fluid_build.sources import open_source
 from tests.postgres import PostgresDatabase
@@ -472,3 +474,27 @@ def test_other_weights_judge_differently() -> None:
     with database(LOGISTICS.script) as source:
         assert references(profile_source(source))
         assert not references(profile_source(source, weights=unreachable))
+
+
+@pytest.mark.parametrize("copies", [40, 80])
+def test_copies_of_a_table_are_not_compared_each_with_each(
+    copies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A column is compared with a few keys of each kind, however many tables hold the same."""
+    shares = 0
+    share = Prober.share
+
+    def counted(prober: Prober, child: MeasuredColumn, parent: MeasuredColumn) -> float:
+        nonlocal shares
+        shares += 1
+        return share(prober, child, parent)
+
+    monkeypatch.setattr(Prober, "share", counted)
+    script = "".join(
+        f"CREATE TABLE f{chr(97 + i // 26)}{chr(97 + i % 26)} AS"
+        " SELECT i AS id, i AS a, 'x' AS b FROM range(60) t(i);"
+        for i in range(copies)
+    )
+    with database(script) as source:
+        profile_source(source)
+    assert shares <= copies * 3 * 10

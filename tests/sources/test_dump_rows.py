@@ -139,6 +139,26 @@ def test_statements_swallowed_by_an_unbalanced_quote_refuse_their_tables(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("text", "$$it's; (odd$$", "it's; (odd"),
+        ("text", "$tag$a$tag$", "a"),
+        ("VARCHAR2(20)", "q'[it's; (odd]'", "it's; (odd"),
+        ("VARCHAR2(20)", "Nq'!it's!'", "it's"),
+    ],
+)
+def test_text_in_quotes_of_its_own_swallows_no_row(
+    tmp_path: Path, column: str, value: str, said: str
+) -> None:
+    rows, _ = shown(
+        tmp_path,
+        f"CREATE TABLE t (id int, name {column});\nINSERT INTO t VALUES (1, 'q$a$');\n"
+        f"INSERT INTO t VALUES (2, {value});\nINSERT INTO t VALUES (3, 'c');\n",
+    )
+    assert rows == ["1,q$a$", f"2,{said}", "3,c"]
+
+
+@pytest.mark.parametrize(
     "emptying", ["TRUNCATE TABLE t;", "TRUNCATE t;", "DROP TABLE IF EXISTS t;\n" + TABLE]
 )
 def test_rows_that_a_dump_takes_away_again_are_not_read(tmp_path: Path, emptying: str) -> None:

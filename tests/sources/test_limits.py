@@ -12,6 +12,8 @@ from fluid_build.forging import forge
 from fluid_build.limits import MOST_NAME
 from fluid_build.sources import encodings, open_source
 from fluid_build.sources.ddl import open_ddl
+from fluid_build.sources.delimited.affixes import is_number
+from fluid_build.sources.dumps.literals import LeftOut, literals_of, read_rows
 
 MEGABYTE = 1024 * 1024
 
@@ -229,3 +231,82 @@ def test_a_ddl_file_of_too_many_tables_is_refused(
     monkeypatch.setenv("FLUID_MAX_DDL_TABLES", "51")
     with open_source(tmp_path / "many.sql") as source:
         assert len(source.tables) == 51
+
+
+@pytest.mark.parametrize(
+    ("head", "opening"),
+    [
+        ("-- PostgreSQL database dump\n", "".join(f"$a{number}$ " for number in range(100_000))),
+        ("-- PostgreSQL database dump\n", "$$ $a$ " * 100_001),
+        ("PROMPT x\n", "q'[ " * 100_000),
+        ("-- MySQL dump 10.13\n", "'" + "\\'" * 100_000),
+    ],
+    ids=["tags", "tag", "oracle", "backslashes"],
+)
+def test_quotes_that_never_end_are_searched_to_the_end_of_ddl_once(
+    tmp_path: Path, head: str, opening: str
+) -> None:
+    """The statements before them are read; each quote would be searched to the end otherwise."""
+    (tmp_path / "shop.sql").write_text(f"{head}CREATE TABLE t (a int);\n{opening}\n")
+    with open_ddl(tmp_path / "shop.sql") as source:
+        assert [table.name for table in source.tables] == ["t"]
+
+
+def test_a_number_that_goes_on_as_a_word_is_no_literal_of_a_dump() -> None:
+    """Its digits are looked at once, not once for each place where a decimal point could be."""
+    values = f"({'9' * 300_000}x)"
+    (left_out,) = read_rows(values, 0, len(values), literals_of(backslash=False))
+    assert left_out == LeftOut("row", 1, len(values))
+
+
+@pytest.mark.parametrize(
+    "token", [" ", "0", "1 ", "€", "1.", "1,", "-", "(", "%", "+", "\u00a0", "1 x"]
+)
+def test_a_run_of_forty_thousand_is_no_number_with_affixes(token: str) -> None:
+    """Blanks may belong to several parts of the pattern, which would try each division of them."""
+    run = token * 40_000
+    assert not is_number(f"x{run}x")
+    assert not is_number(f"1{run}x")
+    assert not is_number(f"{run}x")
+
+
+@pytest.mark.parametrize("blanks", [0, 40_000])
+def test_a_price_between_many_blanks_is_a_number_with_affixes(blanks: int) -> None:
+    assert is_number(f"{' ' * blanks}€ 1,234.50{' ' * blanks}")
+
+
+@pytest.mark.parametrize(("digits", "is_read"), [(100, True), (101, False)])
+def test_a_number_with_affixes_has_a_hundred_characters_at_most(digits: int, is_read: bool) -> None:
+    assert is_number("9" * digits) is is_read
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["9," * 200_000, "\n".join([",".join("9" * 900)] * 260), '"a","b"' + ",9" * 200_000],
+    ids=["one", "some", "after quotes"],
+)
+def test_lines_of_far_too_many_values_are_refused_before_they_are_listed(
+    tmp_path: Path, lines: str
+) -> None:
+    """DuckDB's list of the values too many would have a line beside each of them."""
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "1,2,3\n" * 20_000 + lines + "\n1,2,3\n")
+    assert "far more values than its 3 columns" in _why(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("text", ["9," * 200_000, "9,\n" * 100_000, ("9," * 900 + "\n") * 300])
+def test_many_delimiters_in_quotes_are_one_value(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f'id,text\n1,short\n2,"{text}"\n3,end\n')
+    with open_source(path) as source:
+        row = source.connection.execute(
+            f"SELECT count(*), max(length(text)) FROM {source.tables[0].relation}"
+        ).fetchone()
+    assert row == (3, len(text))
+
+
+def test_a_line_of_a_few_values_too_many_is_still_mended(tmp_path: Path) -> None:
+    """It's cut off and noted, as ever."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n" + "1,2,3\n" * 2_000 + "9," * 900 + "\n")
+    with open_source(path) as source:
+        assert any("with more than 3 fields" in note for note in source.tables[0].notes)

@@ -9,8 +9,8 @@ from fluid_build.sources.ddl.tokens import (
     BACKSLASH_STRING,
     PLAIN_STRING,
     Token,
+    Tokenizer,
     comment_end,
-    next_token,
 )
 from fluid_build.text import clip
 
@@ -100,10 +100,13 @@ _PARTS_AT_ONCE = 10_000
 """Python keeps a place to go back to for each part."""
 
 
-def _rows_body(string: str) -> re.Pattern[str]:
-    """Return a pattern for many of the parts that the rows of a statement are made of, if any."""
+def _rows_body(string: str, stops: str = "", others: str = "") -> re.Pattern[str]:
+    """Return a pattern for many of the parts that the rows of a statement are made of, if any.
+
+    It stops at the characters ``stops``, but for those that ``others`` takes.
+    """
     return re.compile(
-        rf"(?:[^;'\"`\n\-/]+|{string}|\"[^\"]*\"|`[^`]*`|--[^\n]*|/(?!\*)|-(?!-)"
+        rf"(?:[^;'\"`\n\-/{stops}]+|{string}{others}|\"[^\"]*\"|`[^`]*`|--[^\n]*|/(?!\*)|-(?!-)"
         rf"|\n(?!{_NEXT_LINE})){{0,{_PARTS_AT_ONCE}}}",
         re.IGNORECASE | re.DOTALL,
     )
@@ -116,8 +119,11 @@ _NEXT_LINE = (
 """A line that begins another statement, although no semicolon ends the rows before it: SQL Server's
 scripts have none."""
 
-_ROWS_BODY = _rows_body(rf"(?<=[\s,(][eE]){BACKSLASH_STRING}|{PLAIN_STRING}")
+_STRING = rf"(?<=[\s,(][eE]){BACKSLASH_STRING}|{PLAIN_STRING}"
+_ROWS_BODY = _rows_body(_STRING)
 _ROWS_BODY_BACKSLASH = _rows_body(BACKSLASH_STRING)
+_ROWS_BODY_DOLLAR = _rows_body(_STRING, "$", r"|\$(?!(?:[^\W\d]\w*)?\$)")
+_ROWS_BODY_ORACLE = _rows_body(_STRING, "qQ", "|[qQ](?!')")
 
 
 def split(text: str, dialect: Dialect, file: str = "") -> Iterator[Statement]:
@@ -132,6 +138,7 @@ class _Splitter:
         self.text = text
         self.dialect = dialect
         self.file = file
+        self.tokenizer = Tokenizer(text, dialect)
         self.position = 0
         self.delimiter = ";"
         self.counted_to = 0
@@ -151,7 +158,7 @@ class _Splitter:
 
     def statements(self) -> Iterator[Statement]:
         while True:
-            token = next_token(self.text, self.dialect, self.position)
+            token = self.tokenizer.next(self.position)
             if not self.tokens:
                 client_line = self.client_line(token)
                 if client_line is not None:
@@ -279,11 +286,7 @@ class _Splitter:
             return False
         if self.tokens[0].upper == "DECLARE":
             return self.dialect.sqlplus
-        following = (
-            self.tokens[1]
-            if len(self.tokens) > 1
-            else next_token(self.text, self.dialect, self.position)
-        )
+        following = self.tokens[1] if len(self.tokens) > 1 else self.tokenizer.next(self.position)
         return following is not None and following.upper not in _TRANSACTION
 
     def is_end(self) -> bool:
@@ -314,17 +317,30 @@ class _Splitter:
 
     def skip_rows(self) -> None:
         """Jump over the rows of a statement without making tokens of them."""
-        body = _ROWS_BODY_BACKSLASH if self.dialect.backslash else _ROWS_BODY
+        body = self.rows_body()
         start = self.position
         while True:
             while (rows := body.match(self.text, self.position)) and rows.end() > self.position:
                 self.position = rows.end()
             self.rows = (start, self.position)
-            if not self.text.startswith("/*", self.position):
+            if self.text.startswith("/*", self.position):
+                self.position = comment_end(
+                    self.text, self.position, nested=self.dialect.nested_comments
+                )
+            elif self.text.startswith(("$", "q", "Q"), self.position):
+                quoted = self.tokenizer.next(self.position)
+                is_text = quoted is not None and quoted.kind == "string"
+                self.position = quoted.end if quoted and is_text else self.position + 1
+            else:
                 return
-            self.position = comment_end(
-                self.text, self.position, nested=self.dialect.nested_comments
-            )
+
+    def rows_body(self) -> re.Pattern[str]:
+        """Return the pattern for rows in the dialect; it stops where a quote of its own begins."""
+        if self.dialect.backslash:
+            return _ROWS_BODY_BACKSLASH
+        if self.dialect.sqlplus:
+            return _ROWS_BODY_ORACLE
+        return _ROWS_BODY_DOLLAR if self.dialect.dollar_quotes else _ROWS_BODY
 
     def skip_lines(self) -> None:
         """Step over the lines that follow a COPY; without their end, the file was cut off.

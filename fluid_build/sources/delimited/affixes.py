@@ -14,7 +14,8 @@ import duckdb
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import NULL_WORDS, SPACES
 
-_BLANK = "[ \\t\u00a0\u202f]*"
+_BLANKS = " \\t\u00a0\u202f"
+_BLANK = f"[{_BLANKS}]*"
 _MINUS = "[-\u2212\u2013]"
 _SIGNS = "R\\$|[$€£¥₹₽₺₩₪₫₴₦฿]|z\u0142|K\u010d|kr[.]?|Fr[.]|Rs[.]?"
 # The codes of the currencies most traded; three capital letters may be anything else.
@@ -37,8 +38,12 @@ _BRACKETED = (
     f"{_BLANK}{_CURRENCY}?"
 )
 _NUMBER = f"{_BLANK}(?:{'|'.join((*_SHAPES, _BRACKETED))}){_BLANK}"
+_NUMBER_PATTERN = re.compile(_NUMBER)
 _NEGATIVE = f"^[^0-9.,]*(?:{_MINUS}|[(])|{_MINUS}[^0-9]*$"
 _SAMPLE_ROWS = 50
+_LONGEST = 100
+"""Characters of the longest number with affixes that is looked for: a price takes thirty. Python
+takes the square of a value's length where blanks could belong to several parts of the pattern."""
 _PER_QUERY = 20
 
 
@@ -83,12 +88,17 @@ def _likely(
         return []
     names = ", ".join(map(quote, columns))
     rows = connection.execute(f"SELECT {names} FROM {relation} LIMIT {_SAMPLE_ROWS}").fetchall()
-    pattern = re.compile(_NUMBER)
     return [
         name
         for name, values in zip(columns, zip(*rows, strict=True), strict=False)
-        if all(pattern.fullmatch(value) for value in values if value and value not in NULL_WORDS)
+        if all(is_number(value) for value in values if value and value not in NULL_WORDS)
     ]
+
+
+def is_number(value: str) -> bool:
+    """Return whether a text is a number with affixes, and not too long for one."""
+    inner = value.strip(_BLANKS)
+    return len(inner) <= _LONGEST and _NUMBER_PATTERN.fullmatch(inner) is not None
 
 
 def _with_affixes(

@@ -20,6 +20,7 @@ from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.delimited.dialect import agreement_of
 from fluid_build.sources.delimited.empty_text import notes_on_empty_text
+from fluid_build.sources.delimited.overlong import WHAT_TO_DO, refuse_overlong_lines
 from fluid_build.sources.delimited.readable import (
     Readable,
     all_names,
@@ -95,6 +96,7 @@ def stage_csv(
         raise ValueError("It is empty.")
     for file in present:
         _refuse_overlong(file)
+        refuse_overlong_lines(file.place, file.dialect)
     names = all_names(present, files)
     notes = _notes_on_files(present, len(opened) - len(present))
     loaded, verdicts = _staged(
@@ -223,7 +225,6 @@ def _notes_on_letters(
 
 _ALMOST_ALL = 0.9
 """Where so many rows have values without a name, hardly any shows which values the names are of."""
-_WHAT_TO_DO = "Put values that contain the delimiter in quotes, or name every column."
 
 
 def _refuse_overlong(file: Readable) -> None:
@@ -232,7 +233,7 @@ def _refuse_overlong(file: Readable) -> None:
         names = counted(len(file.dialect.names), "name")
         raise ValueError(
             f"The header of {file.source.name} has {names}, but almost all rows have more values."
-            f" {_WHAT_TO_DO}"
+            f" {WHAT_TO_DO}"
         )
 
 
@@ -264,7 +265,7 @@ def _notes_on_shifted(
         )
         if longer >= _ALMOST_ALL * rows:
             raise ValueError(
-                f"{what}, the first in line {file.dialect.preamble + 2} or below. {_WHAT_TO_DO}"
+                f"{what}, the first in line {file.dialect.preamble + 2} or below. {WHAT_TO_DO}"
             )
         yield f"{what}: these may be under wrong names. The others are in {listed(shifted)}."
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fluid_build.sources.ddl.dialects import Dialect
 from fluid_build.sources.ddl.reader import Reader, UnreadableError
 from fluid_build.sources.ddl.schema import Identifier, ObjectName
-from fluid_build.sources.ddl.tokens import Token, next_token
+from fluid_build.sources.ddl.tokens import Token, Tokenizer
 
 _MOST_TOKENS = 5_000
 """More than the columns of the widest table take."""
@@ -39,7 +39,7 @@ def insert_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeade
     reader.accept("INTO")
     reader.accept("TABLE")
     name = reader.object_name()
-    return RowHeader(name, _columns(reader), tokens[-1].end, replaces)
+    return RowHeader(name, _columns(reader), start + tokens[-1].end, replaces)
 
 
 def copy_header(tokens: Sequence[Token], start: int, dialect: Dialect) -> RowHeader:
@@ -82,9 +82,11 @@ def _columns(reader: Reader) -> tuple[Identifier, ...]:
 def _tokens_before_values(
     text: str, start: int, end: int, dialect: Dialect
 ) -> Sequence[Token] | None:
+    """Return the tokens up to VALUES, with offsets from ``start``; None for one without values."""
     tokens: list[Token] = []
-    position = start
-    while (token := next_token(text, dialect, position)) and token.start < end:
+    tokenizer = Tokenizer(text[start:end], dialect)
+    position = 0
+    while token := tokenizer.next(position):
         tokens.append(token)
         # OVERRIDING SYSTEM VALUE stands before them, in PostgreSQL.
         is_overriding = len(tokens) > 2 and tokens[-3].upper == "OVERRIDING"

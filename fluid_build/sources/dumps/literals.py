@@ -25,9 +25,13 @@ class ManyLines(str):
     __slots__ = ()
 
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _ISO = r"'(?:YYYY|yyyy|RRRR|SYYYY)[-/](?:MM|mm)[-/](?:DD|dd)[^']*'"
 """The formats of Oracle's conversions that leave a literal as DuckDB reads it."""
+
+
+_ORACLE_TEXT = r"\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|<[^>]*>|![^!]*!|\|[^|]*\||~[^~]*~|\^[^^]*\^"
+"""What stands between the apostrophes of ``q'[…]'``, without the sign that ends it inside."""
 
 
 def _value_pattern(string: str) -> re.Pattern[str]:
@@ -45,9 +49,11 @@ def _value_pattern(string: str) -> re.Pattern[str]:
           | 0[xX](?P<hex_digits>[0-9A-Fa-f]*)
           | [Bb]'(?P<bits>[01]*)'
           | [Ee](?P<escaped>{BACKSLASH_STRING})
+          | \$(?P<tag>\w*)\$(?P<dollar>[^$]*)\$(?P=tag)\$
+          | [Nn]?[Qq]'(?P<oracle>{_ORACLE_TEXT})'
         )
         (?(call)\s{{0,99}}(?:AS\s+[\w\ \[\].]{{1,99}}(?:\([\d\s,]{{0,99}}\))?|,\s*{_ISO})?\s*\))
-        (?:::[\w\ .\[\]"]{{1,99}}(?:\([\d\s,]{{0,99}}\))?[\w\ \[\]]{{0,99}})?
+        (?:::[\w\ .\[\]"]{{1,99}}(?:\([\d\s,]{{0,99}}\)[\w\ \[\]]{{0,99}})?)?
         \s*(?P<end>[,)])
         """,
         re.IGNORECASE | re.VERBOSE,
@@ -119,7 +125,9 @@ def read_rows(text: str, start: int, end: int, literals: Literals) -> Iterator[R
 
 
 def _as_text(value: re.Match[str], literals: Literals) -> str | None:
-    text, number, null, truth, digits, more_digits, bits, escaped = value.group(*_KINDS)
+    text, number, null, truth, digits, more_digits, bits, escaped, dollar, oracle = value.group(
+        *_KINDS
+    )
     if text is not None:
         inner = text[1:-1]
         has_lines = "\n" in inner
@@ -138,10 +146,16 @@ def _as_text(value: re.Match[str], literals: Literals) -> str | None:
         return unescaped(escaped[1:-1].replace("''", "'"), has_codes=True)
     if bits is not None:
         return bits
+    if dollar is not None:
+        return dollar
+    if oracle is not None:
+        return oracle[1:-1]
     return Hexadecimal(f"{BINARY}{digits or more_digits or ''}")
 
 
-_KINDS = ("text", "number", "null", "truth", "hex", "hex_digits", "bits", "escaped")
+_KINDS = (
+    "text", "number", "null", "truth", "hex", "hex_digits", "bits", "escaped", "dollar", "oracle",
+)  # fmt: skip
 
 
 def unescaped(text: str, *, has_codes: bool) -> str:

@@ -1,9 +1,15 @@
 """Which relations of a vault hold the columns of each table of the source."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.data_vault.elements import Link, Satellite
+from fluid_build.modeling.data_vault.elements import (
+    DataVaultModel,
+    HubReference,
+    Link,
+    Satellite,
+)
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers
 from fluid_build.transform.plan.data_vault.columns import row_key
@@ -24,6 +30,7 @@ def vault_carriers(sources: VaultSources) -> Carriers:
 def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
     """Return the histories, of which only the current rows keep promises."""
     names, vault = sources.names, sources.vault
+    links = {link.name: link for link in vault.links}
     for satellite in vault.satellites:
         parts = names.columns_of(satellite.table, satellite.multi_active_keys)
         columns = _columns(
@@ -33,7 +40,7 @@ def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
         key = (satellite.hash_key, "load_date", *parts)
         yield (
             satellite.table,
-            Carrier(satellite.name, columns, scope, keys={_identifying(sources, satellite): key}),
+            Carrier(satellite.name, columns, scope, keys={_identifying(links, satellite): key}),
         )
     for reference in vault.reference_tables:
         keys = names.columns_of(reference.table, reference.key_columns)
@@ -81,11 +88,9 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
         yield link.table, Carrier(link.name, columns, hashed=hashed)
 
 
-def _identifying(sources: VaultSources, satellite: Satellite) -> frozenset[str]:
+def _identifying(links: Mapping[str, Link], satellite: Satellite) -> frozenset[str]:
     """Return the source columns by which a satellite identifies the rows of its table."""
-    link = next(
-        (reference for reference in sources.vault.links if reference.name == satellite.parent), None
-    )
+    link = links.get(satellite.parent)
     references = link.hubs if link is not None else (satellite.via,)
     children = link.dependent_child_keys if link is not None else ()
     own = [
@@ -111,28 +116,32 @@ def reference_tests(sources: VaultSources) -> dict[str, tuple[BuildTest, ...]]:
     list, shows whether that table ever had it.
     """
     tests: dict[str, list[BuildTest]] = {}
+    places = _Places(sources.vault)
     for relationship in filter(is_promised, sources.conceptual.relationships):
-        placed = _of_hubs(sources, relationship) or _of_codes(sources, relationship)
+        placed = _of_hubs(places, relationship) or _of_codes(sources, relationship)
         if placed is not None:
             relation, test = placed
             tests.setdefault(relation, []).append(test)
     return {relation: tuple(tests) for relation, tests in tests.items()}
 
 
-def _of_hubs(sources: VaultSources, relationship: Relationship) -> tuple[str, BuildTest] | None:
-    vault = sources.vault
-    owners = {
-        satellite.via.hub: satellite
-        for satellite in reversed(vault.satellites)
-        if satellite.table == relationship.to_entity and satellite.via is not None
-    }
-    leading = [
-        (link.name, hub)
-        for link in vault.links
-        if link.table == relationship.from_entity
-        for hub in link.hubs
-    ]
-    for relation, hub in leading:
+class _Places:
+    """A vault's links and satellites by their table: each reference is looked up in them."""
+
+    def __init__(self, vault: DataVaultModel) -> None:
+        self.zero = zero(vault.hash_key_strategy)
+        self.owners: dict[str, dict[str, Satellite]] = defaultdict(dict)
+        for satellite in reversed(vault.satellites):
+            if satellite.via is not None:
+                self.owners[satellite.table][satellite.via.hub] = satellite
+        self.leading: dict[str, list[tuple[str, HubReference]]] = defaultdict(list)
+        for link in vault.links:
+            self.leading[link.table] += ((link.name, hub) for hub in link.hubs)
+
+
+def _of_hubs(places: _Places, relationship: Relationship) -> tuple[str, BuildTest] | None:
+    owners = places.owners.get(relationship.to_entity, {})
+    for relation, hub in places.leading.get(relationship.from_entity, ()):
         if hub.columns == relationship.from_attributes and hub.hub in owners:
             owner = owners[hub.hub]
             test = reference_test(
@@ -142,7 +151,7 @@ def _of_hubs(sources: VaultSources, relationship: Relationship) -> tuple[str, Bu
                 to_model=owner.name,
                 to_columns=(owner.hash_key,),
             )
-            none = ((hub.hash_key, zero(vault.hash_key_strategy)),)
+            none = ((hub.hash_key, places.zero),)
             scope = RowScope(other_than=none if hub.optional else ())
             return relation, test.model_copy(update={"scope": scope, "cardinality": None})
     return None
