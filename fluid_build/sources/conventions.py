@@ -23,7 +23,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fluid_build.sources.exact_numbers import EXACT_DIGITS, coincide_sql
+from fluid_build.sources.exact_numbers import (
+    EXACT_DIGITS,
+    are_unevenly_spaced_sql,
+    coincide_sql,
+)
 from fluid_build.sources.sql import literal
 from fluid_build.sources.text_classes import SPACES, bits, decimals_of, values_of
 
@@ -60,8 +64,8 @@ VERSIONS_NOTE = (
     " 1.10."
 )
 SPELLINGS_NOTE = (
-    "Read as text: it has numbers in two spellings, such as 5 and 5.0, which would become one"
-    " value."
+    "Read as text: it has numbers in two spellings, such as 5 and 5.0 or 1 000 and 1000, which"
+    " would become one value."
 )
 OFFSET_NOTE = "Its moments are kept in UTC. The offset that all are written with isn't."
 OFFSETS_NOTE = "Read as text: its moments are written with several offsets from UTC."
@@ -134,6 +138,7 @@ _FRACTIONS = {
     ",": bits("unmarked", "comma fraction", "one comma", "points and comma", "spaces and comma"),
 }
 _ALL_GROUPED_ALIKE = tuple(bits(name) for name in ("points", "commas", "spaces"))
+_SPACED = bits("spaces", "spaces and comma", "spaces and point")
 _TWO_READINGS = bits("one point", "one comma")
 _UNMARKED = _INTEGERS | bits("unmarked")
 _PLAIN = _UNMARKED | bits("one point", "fraction")
@@ -368,16 +373,23 @@ def _decide_open(
 
 
 def may_coincide(classes: int, reading: Reading) -> bool:
-    """Return whether values may be spelled in two ways that become one: 5 and 5.0, or offsets."""
-    is_fraction = reading.type == "DOUBLE" and reading.spelling in _MARKED
+    """Return whether values may be spelled in two ways that become one.
+
+    5 and 5.0 may, 1 000 and 1000, and moments with offsets.
+    """
     has_offset = bool(reading.classes & bits("offset"))
-    return has_offset or (is_fraction and decimals_of(classes, reading.spelling).may_coincide)
+    if reading.spelling not in _MARKED:
+        return has_offset
+    decimals = decimals_of(classes, reading.spelling)
+    is_fraction = reading.type == "DOUBLE" and decimals.may_coincide
+    return is_fraction or bool(classes & _SPACED and decimals.has_whole)
 
 
 def coincidence(text: str, reading: Reading) -> tuple[str, str]:
     """Return an SQL aggregate, whether values coincide that may, and the note if they do."""
     if reading.spelling in _MARKED:
-        return coincide_sql(text, reading.spelling), SPELLINGS_NOTE
+        spaced = are_unevenly_spaced_sql(text)
+        return f"({coincide_sql(text, reading.spelling)} OR {spaced})", SPELLINGS_NOTE
     return f"count(DISTINCT regexp_extract({text}, '[-+][0-9:]*$')) > 1", OFFSETS_NOTE
 
 

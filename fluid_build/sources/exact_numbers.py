@@ -24,6 +24,11 @@ _MOST_DIGITS = 38
 _MOST_POWER = 290
 """A DOUBLE of 15 digits with a greater power of ten may lose some."""
 
+_SPACES = "[ '\u00a0\u202f\u2019]"
+_SPACED = f"^-?[0-9]{{1,3}}{_SPACES}[0-9]{{3}}"
+_UNGROUPED_DIGITS = 4
+"""Numbers of so many digits are often written without a space among others that have one."""
+
 MOST_DECIMALS = 9
 """Where decimals are counted in bits, and where what was counted so is checked, more count as so
 many: each count costs a bit."""
@@ -108,6 +113,21 @@ def coincide_sql(text: str, mark: str = ".") -> str:
     number = f"split_part({text}, {literal(mark)}, 1)"
     spellings = f"count(DISTINCT {text}) FILTER ({is_round})"
     return f"{spellings} > count(DISTINCT {number}) FILTER ({is_round})"
+
+
+def are_unevenly_spaced_sql(text: str) -> str:
+    """Return an SQL aggregate: whether only some long numbers of a column are grouped by spaces.
+
+    One program groups all numbers above 9999, or none. ``123 456`` beside ``5551234`` are numbers
+    that people dial, and ``1 000`` beside ``1000`` two spellings of one value.
+    """
+    is_spaced = f"regexp_matches({text}, {literal(_SPACED)})"
+    whole = f"regexp_extract({text}, '[0-9]+')"
+    bare = f"regexp_replace({text}, {literal(_SPACES)}, '', 'g')"
+    return (
+        f"coalesce(bool_or({is_spaced}) AND (bool_or(length({whole}) > {_UNGROUPED_DIGITS})"
+        f" OR count(DISTINCT {text}) > count(DISTINCT {bare})), FALSE)"
+    )
 
 
 def are_codes_sql(text: str, mark: str = ".") -> str:

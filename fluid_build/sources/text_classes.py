@@ -211,8 +211,8 @@ class Decimals:
         if self._every:
             written = f"({{c}}[-{self._every + 1}] = {literal(mark)} OR {is_whole})"
         else:
-            padded = f"regexp_matches({{c}}, {literal(f'[{mark}][0-9]+0$')})"
-            written = f"NOT (suffix({{c}}, '0') AND {padded})"
+            padded = f"regexp_matches({{c}}, {literal(f'[{mark}][0-9]+0([eE]|$)')})"
+            written = f"NOT ((suffix({{c}}, '0') OR contains(lower({{c}}), 'e')) AND {padded})"
         if not self.has_whole:
             return f"{written} AND NOT ({is_whole})"
         if not self.has_round:
@@ -250,7 +250,7 @@ def _decimals_sql(mark: str, column: str) -> str:
     """Return the bits that say how a number's decimals are written."""
     decimals = f"length(split_part(split_part(lower({column}), 'e', 1), {literal(mark)}, 2))"
     count = f"least(greatest({decimals}, 1), {MOST_DECIMALS})"
-    is_padded = f"regexp_matches({column}, {literal(f'[{mark}][0-9]+0$')})"
+    is_padded = f"regexp_matches({column}, {literal(f'[{mark}][0-9]+0([eE]|$)')})"
     padded = f"CASE WHEN {is_padded} THEN {_PADDED[mark]} ELSE 0 END"
     is_round = f"regexp_matches({column}, {literal(f'[{mark}]0*$')})"
     round_ = f"CASE WHEN {is_round} THEN {_ROUND[mark]} ELSE 0 END"

@@ -192,6 +192,25 @@ def test_one_date_in_twenty_settles_no_order_that_another_column_contradicts(
     assert "--date-order" in mistyped[2]
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["123 456", "234 567", "5551234"],
+        ["1 000", "1000", "2 500"],
+        ["1.50e3", "1.5e3", "1500.0"],
+    ],
+)
+def test_numbers_in_two_spellings_stay_text(tmp_path: Path, texts: list[str]) -> None:
+    """One of them is dialled, or two would become one."""
+    ((type_, values, _),) = columns(tmp_path, texts)
+    assert (type_, values) == ("VARCHAR", texts)
+
+
+def test_a_number_of_four_digits_needs_no_space_among_those_that_have_one(tmp_path: Path) -> None:
+    ((type_, values, _),) = columns(tmp_path, ["12 345", "1234", "9"])
+    assert (type_, values) == ("BIGINT", ["12345", "1234", "9"])
+
+
 def test_files_of_a_table_with_different_conventions_settle_nothing(tmp_path: Path) -> None:
     """A German and an American month: the amounts of neither can be read for sure."""
     folder = tmp_path / "sales"

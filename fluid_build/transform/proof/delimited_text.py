@@ -23,7 +23,7 @@ from fluid_build.sources.delimited.files import READ_ERRORS, text_again
 from fluid_build.sources.delimited.month_names import MONTH_NAMED
 from fluid_build.sources.delimited.tail import spans
 from fluid_build.sources.engine import DUCKDB_ERRORS, reason
-from fluid_build.sources.exact_numbers import are_codes_sql
+from fluid_build.sources.exact_numbers import are_codes_sql, are_unevenly_spaced_sql
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_classes import DUMPED_NULL, NULL_WORDS, SPACES
@@ -338,18 +338,21 @@ def _codes(
 def _are_codes_sql(pair: _Pair) -> str:
     """Return an SQL aggregate: whether a column's text is codes; "" where its type says it isn't.
 
-    Numbers with something around them, or with marks between thousands, are no codes.
+    Numbers with something around them are no codes, nor are those whose thousands are all parted.
     """
     if pair.column.type == "BOOLEAN":
         # A word without its opposite may say anything.
         return f"count(DISTINCT lower({pair.present})) = 1"
+    if pair.column.type == "BIGINT" and pair.column.spelling:
+        return are_unevenly_spaced_sql(pair.present)
     if pair.column.type != "DOUBLE":
         return ""
     mark = pair.column.spelling or "."
     plain = f"-?[0-9]*[{mark}]?[0-9]*(?:[eE][-+]?[0-9]+)?"
     text = pair.present
     is_plain = f"regexp_full_match({text}, {literal(plain)})"
-    return are_codes_sql(f"(CASE WHEN {is_plain} THEN {text} END)", mark)
+    spaced = are_unevenly_spaced_sql(text) if pair.column.spelling else "FALSE"
+    return f"({are_codes_sql(f'(CASE WHEN {is_plain} THEN {text} END)', mark)} OR {spaced})"
 
 
 def _unsettled(
