@@ -151,7 +151,7 @@ class _Keys:
         )
         own = self.sources.columns(self.table, reference.columns)
         conditions = [
-            _equal(f"{alias}.match_{n}", parent, f"staged.{child.name}", child)
+            equal(f"{alias}.match_{n}", parent, f"staged.{child.name}", child)
             for n, (parent, child) in enumerate(zip(matched, own, strict=True), start=1)
         ]
         return join("LEFT JOIN", nested(candidates), alias, (*conditions, f"{alias}.candidate = 1"))
@@ -170,7 +170,7 @@ class _Keys:
         return key_part(f"staged.{staged.name}", staged.type)
 
 
-def _equal(left: str, left_column: PlanColumn, right: str, right_column: PlanColumn) -> str:
+def equal(left: str, left_column: PlanColumn, right: str, right_column: PlanColumn) -> str:
     """Return a comparison of two columns: of numbers by value, of different types as text."""
     types = (left_column.type, right_column.type)
     if len(set(types)) == 1 or all(map(is_number, types)):
