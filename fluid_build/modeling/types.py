@@ -96,6 +96,11 @@ def is_number(type_: str) -> bool:
     return type_.partition("(")[0] in _NUMBERS
 
 
+def is_float(type_: str) -> bool:
+    """Return whether a DuckDB type has equal values that differ: 0.0 and -0.0, and the NaNs."""
+    return type_ in {"FLOAT", "DOUBLE"}
+
+
 def type_name(duckdb_type: str) -> str:
     """Return the contract's name of a DuckDB type, ``string`` for an unknown one."""
     name = _NAMES.get(duckdb_type)

@@ -178,7 +178,8 @@ def _aggregates(guess: _TypeGuess) -> list[str]:
     if guess.type == "BOOLEAN":
         # What's left out by the limit doesn't fit, or else the column has all spellings.
         spellings = f"list(DISTINCT left(trim({name}), {_LONGEST_TRUTH}))"
-        return [*first, "FALSE", f"{spellings}[:{MOST_SPELLINGS}]"]
+        given = f"({spellings} FILTER (WHERE {name} IS NOT NULL))"
+        return [*first, "FALSE", f"{given}[:{MOST_SPELLINGS}]"]
     return [*first, "FALSE"]
 
 

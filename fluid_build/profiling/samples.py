@@ -212,6 +212,9 @@ def _as_text(stats: ColumnStats) -> str:
     name = quote(stats.column.alias)
     if stats.column.type == "BLOB":
         return f"hex({name})"
+    if stats.kind == "float":
+        # Equal numbers are one value: 0.0 and -0.0, and whatever is no number.
+        return f"replace(CAST({name} + 0 AS VARCHAR), '-nan', 'nan')"
     return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 

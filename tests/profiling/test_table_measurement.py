@@ -239,6 +239,8 @@ def text_of(*values: str | None) -> ColumnStats:
         (("2024/01/31", "1999/12/01"), "DATE (%Y/%m/%d)"),
         (("2024-01-31 10:00:00", "2024-01-31T23:59"), "TIMESTAMP"),
         (("true", "FALSE"), "BOOLEAN"),
+        (("true", None, "false", None), "BOOLEAN"),
+        (("true", None), None),
         (("true", "TRUE"), None),
         (("true", "FALSE", "t"), None),
         (("t", "f"), "BOOLEAN"),

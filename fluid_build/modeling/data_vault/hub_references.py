@@ -15,7 +15,7 @@ from fluid_build.modeling.data_vault.elements import HubReference, Lookup
 from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
 from fluid_build.modeling.data_vault.own_hubs import OwnHub, paired_columns
 from fluid_build.modeling.identifiers import identifier
-from fluid_build.modeling.types import family, type_name
+from fluid_build.modeling.types import family, is_float, type_name
 from fluid_build.profiling.names import between_key_words, singular, strip_key_words
 
 
@@ -92,7 +92,8 @@ def columns_kept_by_hub(
 
     A lookup keeps none: the hub holds another key. A composite reference that may be null in part
     keeps none either, since a row without the whole key reaches no hub, unless it's part of the
-    table's key, which is never null. In capital letters a key doesn't say how it was written.
+    table's key, which is never null. In capital letters a key doesn't say how it was written, and
+    a key of 0.0 not whether it was -0.0.
     """
     attributes = [entity.attribute(column) for column in reference.columns]
     identity = decisions.tables.identity(entity.name)
@@ -104,7 +105,7 @@ def columns_kept_by_hub(
         family(type_name(vault_type(attribute))) == "text" for attribute in attributes
     ):
         return frozenset()
-    return frozenset(reference.columns)
+    return frozenset(a.name for a in attributes if not is_float(vault_type(a)))
 
 
 def payload_columns(

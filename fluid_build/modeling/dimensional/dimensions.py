@@ -14,6 +14,7 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
 from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.types import is_float
 
 _MOST_JOINS = 24
 """Joins of one dimension. Beyond, its query is slow to plan and nobody reads its columns; what is
@@ -156,7 +157,8 @@ class _DimensionBuilder:
                     reason=f"{role.reason} The flag distinguishes a missing row from an empty one.",
                 )
             )
-            self._copy_columns(name, join, set(by.from_attributes), member, role.reason)
+            held = self._held_by_child(name, by.from_attributes)
+            self._copy_columns(name, join, held, member, role.reason)
             self._add_parts(name, parent=join)
             self._add_references(name, parent=join, prefix=member, path=(self.entity, name))
 
@@ -182,7 +184,7 @@ class _DimensionBuilder:
             join = self._add_join(target_prefix, target, reference.name, parent=parent)
             if has_own_dimension:
                 self._add_link(reference, whole, join, prefix)
-            skipped = set(reference.to_attributes)
+            skipped = self._held_by_child(target, reference.to_attributes)
             skipped |= layout.graph.attribute_names(target) - copied
             reason = f"A column of {target}, copied into the dimension."
             self._copy_columns(target, join, skipped, target_prefix, reason)
@@ -223,6 +225,11 @@ class _DimensionBuilder:
             )
         )
 
+    def _held_by_child(self, entity_name: str, key: tuple[str, ...]) -> set[str]:
+        """Return the columns of a key that are the referring ones again; 0.0 may refer to -0.0."""
+        entity = self.layout.graph.entities[entity_name]
+        return {name for name in key if not _is_float(entity.attribute(name))}
+
     def _copy_columns(
         self, entity_name: str, join: str, skipped: set[str], prefix: str, reason: str
     ) -> None:
@@ -250,3 +257,8 @@ class _DimensionBuilder:
             )
         )
         return name
+
+
+def _is_float(attribute: Attribute) -> bool:
+    conversion = attribute.conversion
+    return is_float(attribute.source_type if conversion is None else conversion.to_type)

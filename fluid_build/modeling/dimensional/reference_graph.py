@@ -128,7 +128,7 @@ def reference_graph(
         for table in profile.tables
         if table.name in entities
     }
-    usable = tuple(
+    leading = tuple(
         reference
         for reference in _usable_references(conceptual, unique)
         if not any(
@@ -136,6 +136,11 @@ def reference_graph(
             for name in reference.from_attributes
         )
     )
+    keys = {
+        entity.name: _natural_key(entity, leading) or _key_without_rows(entity, profile)
+        for entity in conceptual.entities
+    }
+    usable = tuple(reference for reference in leading if keys[reference.to_entity])
     names = [entity.name for entity in conceptual.entities]
     loops = [r for r in usable if r.from_entity == r.to_entity and not r.implied]
     in_source = {(k.from_table, k.from_columns, k.to_table) for k in profile.foreign_keys}
@@ -149,10 +154,7 @@ def reference_graph(
     return ReferenceGraph(
         observations=observations,
         entities=entities,
-        keys={
-            entity.name: _natural_key(entity, usable) or _key_without_rows(entity, profile)
-            for entity in conceptual.entities
-        },
+        keys=keys,
         parents={name: tuple(r for r in between if r.from_entity == name) for name in names},
         loops={name: tuple(r for r in loops if r.from_entity == name) for name in names},
         children={name: tuple(r for r in between if r.to_entity == name) for name in names},
@@ -223,11 +225,19 @@ def _usable_references(
 
 
 def _natural_key(entity: Entity, usable: tuple[Relationship, ...]) -> AttributeNames:
-    """Return the chosen key where it holds, else the attributes that most others refer to."""
+    """Return the chosen key where it holds, else the attributes that most others refer to.
+
+    A row with a null in its key would be no member: nothing could find it, and others may equal it.
+    """
     primary = entity.primary_key
     if primary is not None and primary.holds:
         return primary.attributes
-    targets = [r.to_attributes for r in usable if r.to_entity == entity.name]
+    targets = [
+        r.to_attributes
+        for r in usable
+        if r.to_entity == entity.name
+        and not any(entity.attribute(name).evidence.nulls for name in r.to_attributes)
+    ]
     return max(targets, key=targets.count) if targets else ()
 
 

@@ -7,6 +7,7 @@ null token begins with are escaped, and so is the escape; whatever is unescaped 
 from collections.abc import Sequence
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
+from fluid_build.modeling.types import is_float
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.sql_layout import indent
 
@@ -44,6 +45,24 @@ def zero(strategy: HashKeyStrategy) -> str:
 def zero_key(strategy: HashKeyStrategy) -> str:
     """Return the zero key in SQL."""
     return literal(zero(strategy))
+
+
+def comparable(expression: str, type_: str) -> str:
+    """Return SQL for a value to group, sort or store a key by: 0.0 for -0.0, which is equal to it.
+
+    DuckDB's windows write 0.0 over a -0.0 in a column that they sort by; this is none.
+    """
+    if not is_float(type_):
+        return expression
+    # Added to a whole number, some engines make a FLOAT a DOUBLE.
+    return f"CAST({expression} + 0 AS {type_})"
+
+
+def key_part(expression: str, type_: str) -> tuple[str, str]:
+    """Return SQL for a value as a part of a key, and its type: equal values have the same text."""
+    if not is_float(type_):
+        return expression, type_
+    return f"REPLACE(CAST({comparable(expression, type_)} AS VARCHAR), '-nan', 'nan')", "VARCHAR"
 
 
 def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:

@@ -28,6 +28,7 @@ class History:
     """An insert-only relation by its columns, ``load_date`` and ``is_deleted`` among them.
 
     ``keys`` identify what has a history; ``hash_key`` is the one of them that is never null.
+    ``grouped_by`` is the SQL that windows group them by.
     ``compared`` is the column that differs where a row has changed, None where a row can only be
     there or not. A row on a deletion repeats the last known values, except for ``on_deletion``:
     columns with the SQL of their value then. ``ghost`` is the SQL of the ghost record's hash key,
@@ -37,6 +38,7 @@ class History:
     name: str
     columns: tuple[str, ...]
     keys: tuple[str, ...]
+    grouped_by: tuple[str, ...]
     compared: str | None
     hash_key: str = ""
     on_deletion: tuple[tuple[str, str], ...] = ()
@@ -119,7 +121,7 @@ def _last_loads(
 
 def _ranked(history: History, columns: Sequence[str]) -> str:
     """Return a select of columns of all rows, with how recent each is."""
-    by_load = f"PARTITION BY {', '.join(history.keys)} ORDER BY load_date DESC"
+    by_load = f"PARTITION BY {', '.join(history.grouped_by)} ORDER BY load_date DESC"
     rank = (f"RANK() OVER ({by_load})", history.recency)
     return query([*dict.fromkeys((*columns, "is_deleted")), rank], f"model.{history.name}")
 

@@ -56,6 +56,17 @@ def test_a_reference_to_a_unique_column_counts() -> None:
     assert len(graph(unique).parents["sale"]) == 1
 
 
+@pytest.mark.parametrize("nulls", [0, 1])
+def test_a_unique_column_with_a_null_identifies_no_row(nulls: int) -> None:
+    measured = source(SCHEMA, reference("sale", "thing_id", "thing", "code"))
+    evidence = measured.table("thing").declared_keys[0].evidence
+    claim = KeyClaim(columns=("code",), evidence=evidence.model_copy(update={"nulls": nulls}))
+    unique = changed(measured, "thing", primary_key=None, declared_keys=(claim,), candidate_keys=())
+    result = graph(changed_column(unique, "thing", "code", nulls=nulls))
+    assert result.keys["thing"] == (() if nulls else ("code",))
+    assert len(result.children["thing"]) == 1 - nulls
+
+
 def test_the_same_reference_counts_once() -> None:
     twice = [reference("sale", "thing_id", "thing", "id")] * 2
     assert len(related(*twice).parents["sale"]) == 1

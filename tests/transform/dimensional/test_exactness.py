@@ -66,6 +66,21 @@ def test_a_lookup_s_row_may_move_into_another_dimension(two_ways: Star, left: st
     assert two_ways.failures() == []
 
 
+def test_a_day_comes_back_though_the_rest_of_its_reference_is_missing(tmp_path: Path) -> None:
+    """A sale in the own currency has a day all the same: the calendar has it, and no rate does."""
+    statements = (
+        "CREATE TABLE rate AS SELECT c AS currency, DATE '2024-03-01' + d::INTEGER AS day,"
+        " d * 0.1 AS rate, 'bank ' || d % 3 AS name FROM (VALUES ('USD'), ('GBP')) v(c),"
+        " range(20) r(d)",
+        "CREATE TABLE sale AS SELECT i AS id, CASE i % 3 WHEN 0 THEN 'USD' WHEN 1 THEN 'GBP' END"
+        " AS currency, CASE WHEN i <> 7 THEN DATE '2024-03-01' + (i % 20)::INTEGER END AS day,"
+        " i * 1.25 AS amount FROM range(60) r(i)",
+    )
+    by_rate = reference("sale", "currency day", "rate", "currency day", nulls=21)
+    with star(tmp_path, statements, [by_rate]) as found:
+        assert found.failures() == []
+
+
 def test_a_lookup_s_row_that_is_in_no_dimension_is_lost(two_ways: Star) -> None:
     """Nobody refers to it any more, and the star has no other place for it."""
     for name in ("shop", "buyer"):

@@ -216,6 +216,26 @@ def test_a_declared_key_that_does_not_hold_is_not_leant_on(tmp_path: Path) -> No
         assert found.rows(members) == [(20,)]
 
 
+def test_rows_with_a_null_in_a_unique_key_are_kept(tmp_path: Path) -> None:
+    """SQL lets them repeat, and no reference finds them: such a key identifies no member."""
+    statements = (
+        "CREATE TABLE place (country VARCHAR, region VARCHAR, name VARCHAR, motto VARCHAR,"
+        " UNIQUE (country, region))",
+        "CREATE TABLE visit (id INTEGER PRIMARY KEY, country VARCHAR, region VARCHAR,"
+        " amount DOUBLE, day DATE, FOREIGN KEY (country, region) REFERENCES place (country,"
+        " region))",
+        "INSERT INTO place SELECT 'C' || i % 3, 'r' || i // 3, 'n' || i % 7, 'm' || i % 3"
+        " FROM range(12) r(i)",
+        "INSERT INTO place SELECT 'Z', NULL, 'somewhere', 'm' || i // 2 FROM range(3) r(i)",
+        "INSERT INTO visit SELECT i, 'C' || i % 3, 'r' || i % 12 // 3, i * 1.5,"
+        " DATE '2024-01-01' + i::INTEGER % 28 FROM range(40) r(i)",
+    )
+    with star(tmp_path, statements) as found:
+        assert found.failures() == []
+        assert found.load() == {}
+        assert found.failures() == []
+
+
 def test_an_orphan_makes_no_row_of_a_lookup_that_is_collapsed(tmp_path: Path) -> None:
     """A student of an unknown department keeps its code, which isn't a department."""
     statements = (

@@ -35,6 +35,7 @@ def counted_history(relation: KeylessTable | Link, names: SqlNames) -> History:
         name=relation.name,
         columns=(key, *technical, *hubs, *names.columns_of(relation.table, relation.columns)),
         keys=(key,),
+        grouped_by=(key,),
         compared="multiplicity",
         hash_key=key,
         on_deletion=(("multiplicity", "CAST(0 AS BIGINT)"),),

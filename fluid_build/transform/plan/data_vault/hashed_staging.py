@@ -19,6 +19,7 @@ from fluid_build.transform.plan.elements import Build, PlanColumn
 from fluid_build.transform.plan.hashing import (
     exact,
     hashed,
+    key_part,
     written,
     written_or_others,
     written_or_token,
@@ -107,13 +108,13 @@ class _Keys:
             first, *more = self._business_key(reference)
             if is_of_rows and reference.lookup is not None:
                 # Rows that find no business key are told apart by the columns that found none.
-                own = [self._staged(column) for column in reference.columns]
+                own = [self._part(column) for column in reference.columns]
                 parts.append(written_or_others(first, own, strategy))
             else:
                 parts.append(write(*first, strategy))
             parts += [write(*part, strategy) for part in more]
         for column in link.dependent_child_keys:
-            parts.append(written_or_token(*self._staged(column), strategy))
+            parts.append(written_or_token(*self._part(column), strategy))
         return hashed(parts, strategy)
 
     def of_row(self) -> str:
@@ -150,7 +151,7 @@ class _Keys:
         )
         own = self.sources.columns(self.table, reference.columns)
         conditions = [
-            _equal(f"{alias}.match_{n}", parent, f"staged.{child.name}", child)
+            equal(f"{alias}.match_{n}", parent, f"staged.{child.name}", child)
             for n, (parent, child) in enumerate(zip(matched, own, strict=True), start=1)
         ]
         return join("LEFT JOIN", nested(candidates), alias, (*conditions, f"{alias}.candidate = 1"))
@@ -158,18 +159,18 @@ class _Keys:
     def _business_key(self, reference: HubReference) -> list[tuple[str, str]]:
         """Return the parts of a business key, each as SQL and its type."""
         if reference.lookup is None:
-            return [self._staged(column) for column in reference.columns]
+            return [self._part(column) for column in reference.columns]
         key = reference.hash_key
         alias = next(name for name, other in self.lookups.items() if other.hash_key == key)
         columns = self.sources.columns(reference.lookup.table, reference.lookup.found)
-        return [(f"{alias}.found_{n}", c.type) for n, c in enumerate(columns, start=1)]
+        return [key_part(f"{alias}.found_{n}", c.type) for n, c in enumerate(columns, start=1)]
 
-    def _staged(self, column: str) -> tuple[str, str]:
+    def _part(self, column: str) -> tuple[str, str]:
         staged = self.sources.column(self.table, column)
-        return f"staged.{staged.name}", staged.type
+        return key_part(f"staged.{staged.name}", staged.type)
 
 
-def _equal(left: str, left_column: PlanColumn, right: str, right_column: PlanColumn) -> str:
+def equal(left: str, left_column: PlanColumn, right: str, right_column: PlanColumn) -> str:
     """Return a comparison of two columns: of numbers by value, of different types as text."""
     types = (left_column.type, right_column.type)
     if len(set(types)) == 1 or all(map(is_number, types)):

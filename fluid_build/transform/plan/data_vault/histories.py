@@ -6,7 +6,7 @@ from fluid_build.modeling.data_vault.elements import KeylessTable, Link, Referen
 from fluid_build.text import listed
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
-from fluid_build.transform.plan.hashing import exact, hashed, written_or_token
+from fluid_build.transform.plan.hashing import comparable, exact, hashed, written_or_token
 from fluid_build.transform.plan.history import History, all_rows, only_changes
 
 
@@ -37,6 +37,11 @@ def history_build(
         source_columns=element.source_columns,
         reason=element.reason,
     )
+
+
+def comparables(columns: Sequence[PlanColumn]) -> tuple[str, ...]:
+    """Return the SQL that windows group columns by."""
+    return tuple(comparable(column.name, column.type) for column in columns)
 
 
 def hash_diff(sources: VaultSources, payload: Sequence[PlanColumn]) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from fluid_build.transform.plan.construction_tests import not_null, unique
 from fluid_build.transform.plan.data_vault.columns import RECORD_SOURCE, hub_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest, PlanColumn
-from fluid_build.transform.plan.hashing import zero_key
+from fluid_build.transform.plan.hashing import comparable, zero_key
 from fluid_build.transform.plan.history import only_new
 from fluid_build.transform.plan.sql_layout import query, select_list, union_all, with_ctes
 
@@ -103,7 +103,8 @@ def _branch(
 
 
 def _cast(column: PlanColumn, part: PlanColumn) -> str:
-    return column.name if column.type == part.type else f"CAST({column.name} AS {part.type})"
+    value = comparable(column.name, column.type)
+    return value if column.type == part.type else f"CAST({value} AS {part.type})"
 
 
 def _ghost(

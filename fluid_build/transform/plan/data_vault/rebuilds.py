@@ -65,7 +65,7 @@ class _Query:
 
     def read_codes(self, table: ReferenceTable) -> None:
         """Read a code list."""
-        history = reference_history(table, self.sources.names)
+        history = reference_history(table, self.sources)
         columns = [column for column in history.columns if column not in _TECHNICAL]
         self._read_history(history, columns, "current_rows")
         self._restore_from("current_rows", table.table, (*table.key_columns, *table.columns))

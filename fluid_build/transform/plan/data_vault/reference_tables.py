@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from fluid_build.modeling.data_vault.elements import ReferenceTable
-from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_COLUMN
 from fluid_build.transform.plan.construction_tests import not_null, unique
@@ -14,6 +13,7 @@ from fluid_build.transform.plan.data_vault.columns import (
     retagged,
 )
 from fluid_build.transform.plan.data_vault.histories import (
+    comparables,
     hash_diff,
     history_build,
     one_row_a_load,
@@ -24,8 +24,9 @@ from fluid_build.transform.plan.history import History
 from fluid_build.transform.plan.sql_layout import query
 
 
-def reference_history(table: ReferenceTable, names: SqlNames) -> History:
+def reference_history(table: ReferenceTable, sources: VaultSources) -> History:
     """Return the history of each code of a code list."""
+    names = sources.names
     code, *more = names.columns_of(table.table, table.key_columns)
     payload = names.columns_of(table.table, table.columns)
     compared = "hash_diff" if payload else None
@@ -34,6 +35,7 @@ def reference_history(table: ReferenceTable, names: SqlNames) -> History:
         name=table.name,
         columns=(code, *technical, *more, *payload),
         keys=(code, *more),
+        grouped_by=comparables(sources.columns(table.table, table.key_columns)),
         compared=compared,
     )
 
@@ -63,7 +65,7 @@ def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
     )
     return history_build(
         table,
-        reference_history(table, sources.names),
+        reference_history(table, sources),
         arriving=arriving,
         staging=staging,
         columns=(

@@ -21,6 +21,7 @@ from fluid_build.transform.plan.data_vault.columns import (
     retagged,
 )
 from fluid_build.transform.plan.data_vault.histories import (
+    comparables,
     hash_diff,
     history_build,
     one_row_a_load,
@@ -37,7 +38,8 @@ from fluid_build.transform.plan.sql_layout import query, select_list, union_all
 def satellite_history(satellite: Satellite, sources: VaultSources) -> History:
     """Return the history of a satellite's parent, or of each multi-active key of it."""
     names = sources.names
-    keys = names.columns_of(satellite.table, satellite.multi_active_keys)
+    parts = satellite.multi_active_keys
+    keys = names.columns_of(satellite.table, parts)
     payload = names.columns_of(satellite.table, satellite.columns)
     compared = "hash_diff" if payload else None
     technical = ("load_date", "record_source", "is_deleted", *filter(None, (compared,)))
@@ -45,6 +47,7 @@ def satellite_history(satellite: Satellite, sources: VaultSources) -> History:
         name=satellite.name,
         columns=(satellite.hash_key, *technical, *keys, *payload),
         keys=(satellite.hash_key, *keys),
+        grouped_by=(satellite.hash_key, *comparables(sources.columns(satellite.table, parts))),
         compared=compared,
         hash_key=satellite.hash_key,
         ghost=zero_key(sources.vault.hash_key_strategy) if _has_ghost(sources, satellite) else "",

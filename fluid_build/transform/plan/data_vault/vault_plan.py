@@ -13,6 +13,7 @@ from fluid_build.transform.plan.data_vault.counted_rows import counted_builds
 from fluid_build.transform.plan.data_vault.hashed_staging import hashed_staging
 from fluid_build.transform.plan.data_vault.hubs import hub_builds
 from fluid_build.transform.plan.data_vault.keys import vault_keys
+from fluid_build.transform.plan.data_vault.link_checks import link_checks
 from fluid_build.transform.plan.data_vault.links import link_builds
 from fluid_build.transform.plan.data_vault.point_in_time import point_in_time_builds
 from fluid_build.transform.plan.data_vault.rebuilds import vault_rebuilds
@@ -61,8 +62,8 @@ class VaultPlan:
         return vault_rebuilds(self.sources)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return the figures of the business vault; every table itself comes back row by row."""
-        return business_checks(self.sources)
+        """Return the figures of links and the business vault, which tables come back without."""
+        return (*link_checks(self.sources), *business_checks(self.sources))
 
 
 def vault_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> VaultPlan:

@@ -40,6 +40,7 @@ from fluid_build.transform.plan.dimensional.star import (
     values_hash,
 )
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.hashing import comparable
 from fluid_build.transform.plan.sql_layout import join, nested, query
 
 
@@ -223,7 +224,7 @@ def _lookup(
         same_key = f"{alias}.{dimension.surrogate_key} = {_key(star, owner, reference, aliases)}"
         return join("LEFT JOIN", relation, alias, [same_key])
     conditions = same_member(star, reference, entity, rows, alias)
-    members = _referred_members(dimension, reference)
+    members = _referred_members(star, dimension, reference)
     if dimension.history:
         conditions += _version_of_the_day(star, owner, alias, members.valid_until)
     if members.is_meant:
@@ -245,7 +246,9 @@ class _ReferredMembers:
     is_meant: str = ""
 
 
-def _referred_members(dimension: Dimension, reference: DimensionReference) -> _ReferredMembers:
+def _referred_members(
+    star: Star, dimension: Dimension, reference: DimensionReference
+) -> _ReferredMembers:
     used = {attribute.name for attribute in dimension.attributes} | {
         link.key for link in dimension.links
     }
@@ -257,7 +260,9 @@ def _referred_members(dimension: Dimension, reference: DimensionReference) -> _R
         added.append((f"LEAD(valid_from, 1, {END}) OVER ({by_time})", valid_until))
     if set(reference.to_columns) != set(dimension.natural_key_columns):
         is_meant = free_identifier("is_meant", used)
-        same = f"OVER (PARTITION BY {', '.join(reference.to_columns)})"
+        own, entity = own_attributes(dimension), dimension.entity_name
+        referred = [comparable(name, star.type(entity, own[name])) for name in reference.to_columns]
+        same = f"OVER (PARTITION BY {', '.join(referred)})"
         none_lives = f"MIN(CASE WHEN {DELETED} THEN 1 ELSE 0 END) {same} = 1"
         is_chosen = f"{dimension.member_key} = MAX({dimension.member_key}) {same}"
         added.append((f"NOT {DELETED} OR ({none_lives} AND {is_chosen})", is_meant))

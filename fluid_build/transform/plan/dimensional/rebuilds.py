@@ -58,8 +58,7 @@ class Finder:
         aliases = aliases_of(self.star, owner)
         expressions = {attribute: f"built.{name}" for attribute, name in columns_of(owner).items()}
         clauses = [f"FROM model.{owner.name} AS built"]
-        # A reference that some rows lack can't restore what another one restores for every row.
-        for reference in sorted(references_of(owner), key=lambda reference: reference.optional):
+        for reference in sorted(references_of(owner), key=self._may_lack):
             is_missing = any(name not in expressions for name in reference.columns)
             if reference.source or not is_missing:
                 continue
@@ -68,6 +67,16 @@ class Finder:
             for name, column in zip(reference.columns, reference.to_columns, strict=True):
                 expressions.setdefault(name, f"{alias}.{column}")
         return EntityRows("\n".join(clauses), expressions)
+
+    def _may_lack(self, reference: DimensionReference) -> tuple[bool, bool]:
+        """Return whether rows may lack what a reference restores, though their columns are filled.
+
+        The calendar and what is made of the columns themselves have every value. Of a reference to
+        other rows, one part may be there without the others.
+        """
+        dimension = self.star.dimensions[reference.dimension]
+        has_all = is_generated(dimension) or self.star.is_derived(dimension)
+        return not has_all, reference.optional
 
     def _join_back(self, owner: FactOrBridge, reference: DimensionReference, alias: str) -> str:
         dimension = self.star.dimensions[reference.dimension]

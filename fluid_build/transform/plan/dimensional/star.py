@@ -21,7 +21,7 @@ from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.elements import LOAD_DATE, Build
-from fluid_build.transform.plan.hashing import HASH_TYPE, hashed, written_or_token
+from fluid_build.transform.plan.hashing import HASH_TYPE, hashed, key_part, written_or_token
 from fluid_build.transform.plan.sql_layout import as_text, join
 from fluid_build.transform.plan.staging import by_value, staged_type
 
@@ -241,9 +241,8 @@ def join_clauses(
 
 def key_hash(values: Sequence[Typed]) -> str:
     """Return the surrogate key of a natural key, of which no part is null."""
-    if len(values) == 1:
-        return hashed([as_text(*values[0])], _HASHING)
-    return values_hash(values)
+    parts = [key_part(*value) for value in values]
+    return hashed([as_text(*parts[0])], _HASHING) if len(parts) == 1 else values_hash(parts)
 
 
 def values_hash(values: Sequence[Typed]) -> str:

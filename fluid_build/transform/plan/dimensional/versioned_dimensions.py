@@ -23,7 +23,6 @@ from fluid_build.transform.plan.dimensional.star import (
     join_clauses,
     key_hash,
     natural_key,
-    values_hash,
 )
 from fluid_build.transform.plan.dimensional.versions import (
     is_in_versions,
@@ -31,6 +30,7 @@ from fluid_build.transform.plan.dimensional.versions import (
     versions_build,
 )
 from fluid_build.transform.plan.elements import Build
+from fluid_build.transform.plan.hashing import comparable
 from fluid_build.transform.plan.sql_layout import join, query, union_all, with_ctes
 
 _MEMBERS = "members"
@@ -57,7 +57,7 @@ def _dimension(star: Star, dimension: Dimension) -> Build:
 
     key = [part.name for part in natural_key(star, dimension)]
     values = [(own("", name), star.type(entity, name)) for name in key]
-    version = values_hash([*values, (f"{_MEMBERS}.valid_from", "TIMESTAMP")])
+    version = key_hash([*values, (f"{_MEMBERS}.valid_from", "TIMESTAMP")])
     keys = [(version, dimension.surrogate_key), (key_hash(values), dimension.durable_key)]
     validity = [(f"{_MEMBERS}.{name}", name) for name in ("valid_from", "valid_to", "is_current")]
     same = [f"{alias}.{star.column(entity, name)} = {own('', name)}" for name in key]
@@ -104,11 +104,13 @@ def _validity(star: Star, dimension: Dimension) -> list[tuple[str, str]]:
     A deletion ends the version before it, and is none itself.
     """
     entity = dimension.entity_name
-    key = [star.column(entity, part.name) for part in natural_key(star, dimension)]
+    parts = natural_key(star, dimension)
+    key = [star.column(entity, part.name) for part in parts]
     versioned = [
         star.column(entity, attribute.attribute) for attribute in versioned_attributes(dimension)
     ]
-    by_load = f"PARTITION BY {', '.join(key)} ORDER BY load_date"
+    member = [comparable(star.column(entity, p.name), star.type(entity, p.name)) for p in parts]
+    by_load = f"PARTITION BY {', '.join(member)} ORDER BY load_date"
     versions = query(
         [
             *key,

@@ -15,6 +15,7 @@ from fluid_build.transform.plan.dimensional.star import (
     values_hash,
 )
 from fluid_build.transform.plan.elements import LOAD_DATE, Build, PlanColumn
+from fluid_build.transform.plan.hashing import comparable
 from fluid_build.transform.plan.history import History, all_rows, only_changes
 from fluid_build.transform.plan.sql_layout import query
 
@@ -30,6 +31,10 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         name=name,
         columns=(*key, *versioned, "row_hash", "load_date", "is_deleted"),
         keys=key,
+        grouped_by=tuple(
+            comparable(star.column(entity, part.name), star.type(entity, part.name))
+            for part in natural_key(star, dimension)
+        ),
         compared="row_hash",
     )
     arriving = query(

@@ -1,0 +1,117 @@
+"""The figures of the links: each relates the very keys that the rows of its table relate.
+
+A satellite may hold the columns of a reference, and then its table comes back without the link.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from fluid_build.modeling.data_vault.elements import HubReference, Link
+from fluid_build.transform.plan.data_vault.hashed_staging import equal
+from fluid_build.transform.plan.data_vault.satellites import satellite_history
+from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.elements import Check
+from fluid_build.transform.plan.history import current_rows
+from fluid_build.transform.plan.sql_layout import join, nested, query
+
+
+def link_checks(sources: VaultSources) -> Iterator[Check]:
+    """Return a check for each link that has a key; one of whole rows comes back row by row."""
+    for link in sources.vault.links:
+        if not link.of_rows:
+            yield _check(sources, link)
+
+
+def _check(sources: VaultSources, link: Link) -> Check:
+    width = len(link.dependent_child_keys) + sum(
+        len(sources.hub(reference.hub).business_key_columns) for reference in link.hubs
+    )
+    names = [f"k{number}" for number in range(1, width + 1)]
+    expected, actual = _in_source(sources, link, names), _in_vault(sources, link, names)
+    return Check(
+        name=f"{link.name} relates the right keys",
+        kind="reference",
+        table=link.table,
+        expected="SELECT CAST(0 AS BIGINT)",
+        actual=_differing(expected, actual, names),
+        differing=f"{expected}\nEXCEPT ALL\n{actual}",
+        reason="The link leads to what the rows of the source refer to.",
+    )
+
+
+def _in_source(sources: VaultSources, link: Link, names: Sequence[str]) -> str:
+    """Return a query on the source: the business keys that each row relates, by its references."""
+    is_of_rows = not sources.is_of_a_reference(link)
+    columns: list[str] = []
+    where: list[str] = []
+    joins = []
+    for number, reference in enumerate(link.hubs, start=1):
+        alias = "own" if reference.lookup is None else f"lookup_{number}"
+        if reference.lookup is not None:
+            joins.append(_lookup(sources, link.table, reference, alias))
+        table, found = link.table, reference.columns
+        if reference.lookup is not None:
+            table, found = reference.lookup.table, reference.lookup.found
+        parts = [f"{alias}.{column.name}" for column in sources.columns(table, found)]
+        if not sources.is_anchor(link.table, reference):
+            filled = [f"{part} IS NOT NULL" for part in parts]
+            # A key that is null in part leads to no hub.
+            parts = [f"CASE WHEN {' AND '.join(filled)} THEN {part} END" for part in parts]
+            where += [] if is_of_rows else filled
+        columns += [_spelled(sources, part) for part in parts]
+    children = sources.columns(link.table, link.dependent_child_keys)
+    columns += [_spelled(sources, f"own.{column.name}") for column in children]
+    own = f"{nested(sources.staged[link.table].sql)} AS own"
+    return query(zip(columns, names, strict=True), own, *joins, where=where)
+
+
+def _lookup(sources: VaultSources, table: str, reference: HubReference, alias: str) -> str:
+    lookup = reference.lookup
+    assert lookup is not None, "only looked up references are joined"
+    pairs = zip(
+        sources.columns(lookup.table, lookup.match),
+        sources.columns(table, reference.columns),
+        strict=True,
+    )
+    same = [
+        equal(f"{alias}.{theirs.name}", theirs, f"own.{ours.name}", ours) for theirs, ours in pairs
+    ]
+    return join("LEFT JOIN", nested(sources.staged[lookup.table].sql), alias, same)
+
+
+def _in_vault(sources: VaultSources, link: Link, names: Sequence[str]) -> str:
+    """Return a query on the vault: the business keys that each current row of a link relates."""
+    (satellite,) = (s for s in sources.satellites[link.table] if s.parent == link.name)
+    current = current_rows(satellite_history(satellite, sources), (link.hash_key,))
+    same = f"link.{link.hash_key} = current_link.{link.hash_key}"
+    joins = [join("JOIN", f"model.{link.name}", "link", [same])]
+    columns: list[str] = []
+    for number, reference in enumerate(link.hubs, start=1):
+        hub, alias = sources.hub(reference.hub), f"hub_{number}"
+        same = f"{alias}.{hub.hash_key} = link.{reference.hash_key}"
+        joins.append(join("LEFT JOIN", f"model.{hub.name}", alias, [same]))
+        columns += [f"{alias}.{part.name}" for part in sources.business_key(hub)]
+    children = sources.columns(link.table, link.dependent_child_keys)
+    columns += [f"link.{column.name}" for column in children]
+    spelled = [_spelled(sources, column) for column in columns]
+    rows = f"{nested(current)} AS current_link"
+    return query(zip(spelled, names, strict=True), rows, *joins)
+
+
+def _spelled(sources: VaultSources, column: str) -> str:
+    """Return a part of a key as text; in capital letters where keys are compared so."""
+    is_upper = sources.vault.hash_key_strategy.case == "upper"
+    return f"UPPER(CAST({column} AS VARCHAR))" if is_upper else column
+
+
+def _differing(expected: str, actual: str, names: Sequence[str]) -> str:
+    """Return a query for how many rows one of two queries has more often than the other."""
+    both = "\nUNION ALL\n".join(
+        (
+            f"SELECT 1 AS sign, *\nFROM {nested(expected)} AS ours",
+            f"SELECT -1 AS sign, *\nFROM {nested(actual)} AS theirs",
+        )
+    )
+    surplus = query(
+        [("ABS(SUM(sign))", "surplus")], f"{nested(both)} AS both_sides", group_by=names
+    )
+    return query(["CAST(COALESCE(SUM(surplus), 0) AS BIGINT)"], f"{nested(surplus)} AS differing")
