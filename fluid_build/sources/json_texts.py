@@ -6,35 +6,26 @@ took it for only where every value comes back, by the rules for delimited text (
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
 from fluid_build.sources.base import ENTRY
-from fluid_build.sources.conventions import coincidence, decide_alone, may_coincide
+from fluid_build.sources.decimals import Settled
+from fluid_build.sources.moment_texts import DATES_AND_MOMENTS, MomentClass, settle_text
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.text_classes import NULL_WORD, class_sql
 
 _Path: TypeAlias = tuple[str, ...]
 """The column and the fields that lead to a value, with ``ENTRY`` for lists and maps."""
 
-_CLASSES: Mapping[str, tuple[str, ...]] = {
+_CLASSES: Mapping[str, tuple[MomentClass, ...]] = {
     "date": ("date",),
-    "timestamp": ("date", "timestamp", "utc", "offset"),
+    "timestamp": DATES_AND_MOMENTS,
     "time": ("time",),
     "uuid": (),
 }
 """What DuckDB takes text for, by the ids of its types, and the classes that the text may be of."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """The type that a text has, and a sentence on what isn't kept of how it's written."""
-
-    type: str = "VARCHAR"
-    note: str = ""
 
 
 def as_text(type_: DuckDBPyType) -> str:
@@ -58,7 +49,7 @@ def settle_texts(
     notes = {}
     for name, type_ in found.items():
         verdicts = {
-            path: _verdict(connection, _values(relation, path, type_), leaf)
+            path: _settled(connection, _values(relation, path, type_), leaf)
             for path, leaf in _texts(type_, (name,))
         }
         settled = _typed(type_, (name,), verdicts)
@@ -92,10 +83,10 @@ def _steps(type_: DuckDBPyType) -> Iterator[tuple[str, DuckDBPyType]]:
                 yield (name if type_.id == "struct" else ENTRY), child
 
 
-def _typed(type_: DuckDBPyType, path: _Path, verdicts: Mapping[_Path, _Verdict]) -> str:
+def _typed(type_: DuckDBPyType, path: _Path, verdicts: Mapping[_Path, Settled]) -> str:
     """Return a type as SQL, its texts with the types of their verdicts."""
     if type_.id in _CLASSES:
-        return verdicts.get(path, _Verdict()).type
+        return verdicts.get(path, _TEXT).type
     if not any(_texts(type_, path)):
         return str(type_)
     inner = [(step, _typed(child, (*path, step), verdicts)) for step, child in _steps(type_)]
@@ -121,27 +112,14 @@ def _values(relation: str, path: _Path, type_: DuckDBPyType) -> str:
     return query
 
 
-def _verdict(connection: duckdb.DuckDBPyConnection, values: str, taken: DuckDBPyType) -> _Verdict:
-    if taken.id == "uuid":
-        comes_back = "CAST(TRY_CAST(v AS UUID) AS VARCHAR) IS NOT DISTINCT FROM v"
-        return _Verdict("UUID") if _ask(connection, f"bool_and({comes_back})", values) else _TEXT
-    classes = _ask(connection, f"bit_or({class_sql('v', _CLASSES[taken.id])})", values)
-    if not isinstance(classes, int) or classes & NULL_WORD:
-        return _TEXT
-    decision = decide_alone(classes)
-    reading = decision.reading
-    if reading is None:
-        return replace(_TEXT, note=decision.note)
-    if may_coincide(classes, reading):
-        question, note = coincidence("v", reading)
-        if _ask(connection, question, values):
-            return replace(_TEXT, note=note)
-    return _Verdict(reading.type, decision.note)
+def _settled(connection: duckdb.DuckDBPyConnection, values: str, taken: DuckDBPyType) -> Settled:
+    if taken.id != "uuid":
+        return settle_text(connection, values, _CLASSES[taken.id])
+    row = connection.execute(
+        "SELECT bool_and(CAST(TRY_CAST(v AS UUID) AS VARCHAR) IS NOT DISTINCT FROM v)"
+        f" FROM ({values}) WHERE v IS NOT NULL"
+    ).fetchone()
+    return Settled("UUID") if row and row[0] else _TEXT
 
 
-_TEXT = _Verdict()
-
-
-def _ask(connection: duckdb.DuckDBPyConnection, question: str, values: str) -> object:
-    row = connection.execute(f"SELECT {question} FROM ({values}) WHERE v IS NOT NULL").fetchone()
-    return row[0] if row else None
+_TEXT = Settled("VARCHAR")
