@@ -3,9 +3,11 @@
 import codecs
 import gzip
 import io
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, cast
 
@@ -273,27 +275,64 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
 
 
 def rewrite(path: Path, encoding: str, folder: Path) -> tuple[Path, list[int]]:
-    """Write a UTF-8 copy of a text file to a folder, with every line end a single ``\\n``.
+    """Write a UTF-8 copy of a text file to a folder, with every line's end a single ``\\n``.
 
-    Bytes that the encoding does not know become U+FFFD: the lines that have some are returned too.
+    What stands in quotes is kept as it is. Bytes that the encoding does not know become U+FFFD: the
+    lines that have some are returned too.
     """
     copy = folder / f"text{sum(1 for _ in folder.iterdir())}.txt"
     replaced: list[int] = []
     line = 1
-    carriage_return = ""
     with copy.open("w", encoding="utf-8", newline="") as target:
-        for block in _decoded(path, encoding):
-            text = carriage_return + block
-            # A \r at the end of a block may be half of a \r\n.
-            carriage_return = "\r" if text.endswith("\r") else ""
-            body = text[: len(text) - len(carriage_return)]
-            body = body.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+        for body in _with_even_ends(_unmarked(_decoded(path, encoding))):
             if _UNKNOWN in body:
                 replaced += _lines_with_unknown(body, line)
             line += body.count("\n")
             target.write(body)
-        target.write(carriage_return.replace("\r", "\n"))
     return copy, sorted(set(replaced))
+
+
+_FIELD_END = "[,;\\t|^~\\x1f\\r\\n]"
+_QUOTED = re.compile(f'(?<={_FIELD_END})"[^"]*+(?:""[^"]*+)*+(?:"(?={_FIELD_END})|(?P<open>"?\\Z))')
+"""A value in quotes; an ``open`` one ends with the text, and may go on."""
+_LONGEST_QUOTED = 4 * _BLOCK
+"""What is longer is no value, but follows a quote that nobody closed."""
+
+
+def _with_even_ends(blocks: Iterator[str]) -> Iterator[str]:
+    """Yield text with every line end a single ``\\n``, but for those in quotes."""
+    before, rest = "\n", ""
+    for block in chain(blocks, [None]):
+        # The character before says whether a quote opens a value.
+        text = before + rest + (block or "")
+        parts, start, end = list[str](), 1, len(text)
+        for match in _QUOTED.finditer(text, start) if '"' in text else ():
+            if match["open"] is not None:
+                if block is not None and end - match.start() < _LONGEST_QUOTED:
+                    end = match.start()
+                elif match["open"]:
+                    parts += [_even(text[start : match.start()]), match[0]]
+                    start = match.end()
+                break
+            if "\r" not in match[0]:
+                continue
+            parts += [_even(text[start : match.start()]), match[0]]
+            start = match.end()
+        if block is not None and start < end == len(text) and text.endswith("\r"):
+            # It may be half of a line end.
+            end -= 1
+        yield "".join((*parts, _even(text[start:end])))
+        before, rest = text[end - 1], text[end:]
+
+
+def _unmarked(blocks: Iterator[str]) -> Iterator[str]:
+    """Yield text without a byte order mark before it."""
+    yield next(blocks, "").removeprefix("\ufeff")
+    yield from blocks
+
+
+def _even(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def other_encoding(encoding: str) -> str:

@@ -1,16 +1,20 @@
 """JSON files (arrays, or one value a line), staged with their nesting kept."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 
 import duckdb
+from duckdb.sqltypes import DuckDBPyType
 
 from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.json_numbers import loses_digits, with_long_numbers_as_text
+from fluid_build.sources.json_texts import as_text, has_nameless, settle_texts
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.periods import FILE_NAME, PeriodColumn
 from fluid_build.sources.personal_text import holds_personal
@@ -25,6 +29,10 @@ _OPTIONS: Options = (
     # takes gigabytes for a file of brackets.
     ("maximum_depth", "100"),
 )
+_NEVER = literal("no text is a date, %% a time")
+_NO_DATES: Options = (("dateformat", _NEVER), ("timestampformat", _NEVER))
+"""Formats that nothing has, for text to stay text where the types of columns can't be given."""
+_NUMBERED = re.compile("(.*?)(?:_?[0-9]+)+")
 _SHOWN = 10
 
 
@@ -83,50 +91,87 @@ def stage_json(
             other = text.encoding
     if not places:
         raise ValueError("It is empty.")
-    options = _options(places, files)
     copied = places != present
     broken: list[str] = []
-    period = _PeriodOfPlaces(files.period, present, places) if files.period else None
     try:
-        _create(connection, places, options, relation, period)
+        found = _found(connection, places, files, _OPTIONS)
     except duckdb.InvalidInputException:
         if files.format != "jsonl":
             raise
         places, broken = _without_broken_lines(places, folder)
         if not broken:
             raise
-        options = _options(places, files)
-        period = _PeriodOfPlaces(files.period, present, places) if files.period else None
-        _create(connection, places, options, relation, period)
+        found = _found(connection, places, files, _OPTIONS)
         notes += broken
-    rows = connection.execute(f"DESCRIBE {relation}").fetchall()
-    if any(holds_personal(row[1]) for row in rows):
+    options = _OPTIONS
+    if any(holds_personal(str(type_)) for type_ in found.values()):
         options = tuple((dict(options) | dict(_KEYS_AS_DATA)).items())
-        connection.execute(f"DROP TABLE {relation}")
-        _create(connection, places, options, relation, period)
-        rows = connection.execute(f"DESCRIBE {relation}").fetchall()
-    columns = tuple(Column(row[0], row[1]) for row in rows)
-    has_long_numbers = loses_digits(connection, _objects(places), columns)
+        found = _found(connection, places, files, options)
+    has_long_numbers = loses_digits(
+        connection, _objects(places), {name: str(type_) for name, type_ in found.items()}
+    )
     if has_long_numbers:
         places = _quoted_copies(connection, places, files.root, folder)
-        period = _PeriodOfPlaces(files.period, present, places) if files.period else None
-        connection.execute(f"DROP TABLE {relation}")
-        _create(connection, places, options, relation, period)
-        rows = connection.execute(f"DESCRIBE {relation}").fetchall()
+        found = _found(connection, places, files, options)
         notes.append(_LONG_NUMBERS)
+    own = _has_its_names(connection, places, found)
+    is_hive = all(place in files.paths for place in places)
+    call = (*_options(files, options), ("hive_partitioning", str(is_hive).lower()))
+    texts = _columns({name: as_text(type_) for name, type_ in found.items()}) if own else _NO_DATES
+    period = _PeriodOfPlaces(files.period, present, places) if files.period else None
+    _create(connection, places, (*call, *texts), relation, period)
+    said = settle_texts(connection, relation, found)
+    rows = connection.execute(f"DESCRIBE {relation}").fetchall()
     if [row[:2] for row in rows] == [("json", "JSON")] and not _has_rows(connection, relation):
         connection.execute(f"DROP TABLE {relation}")
         raise ValueError("It has no records.")
+    columns = tuple(Column(row[0], row[1], notes=said.get(row[0], ())) for row in rows)
+    settled = _columns({column.name: column.type for column in columns if column.name in found})
     origin = InFiles(
         format=files.format,
         root=files.root,
-        parts=(FilePart(tuple(present), options, encoding=other),),
+        parts=(FilePart(tuple(present), (*call, *(settled if own else texts)), encoding=other),),
         partitioned=any(partitions(path, files.root) for path in present),
         mended=bool(broken) or has_long_numbers,
         copied=copied,
         period=files.period,
     )
-    return tuple(Column(row[0], row[1]) for row in rows), tuple(notes), origin
+    return columns, tuple(notes), origin
+
+
+def _found(
+    connection: duckdb.DuckDBPyConnection, places: list[Path], files: TableFiles, options: Options
+) -> dict[str, DuckDBPyType]:
+    """Return the columns that DuckDB finds in the files themselves, with their types."""
+    arguments = _arguments((*_options(files, options), ("hive_partitioning", "false")))
+    described = connection.sql(f"FROM read_json([{_patterns(places)}], {arguments})")
+    return dict(zip(described.columns, described.types, strict=True))
+
+
+def _has_its_names(
+    connection: duckdb.DuckDBPyConnection, places: list[Path], found: Mapping[str, DuckDBPyType]
+) -> bool:
+    """Return whether each column has the name of its field, so that its type can be given by it.
+
+    DuckDB numbers names that differ in case alone, and replaces an empty one.
+    """
+    if any("\0" in name for name in found) or any(map(has_nameless, found.values())):
+        return False
+    lower = {name.lower() for name in found}
+    if not any(
+        (numbered := _NUMBERED.fullmatch(name)) and numbered[1].lower() in lower | {"c"}
+        for name in found
+    ):
+        return True
+    rows = connection.execute(
+        f"SELECT DISTINCT unnest(json_keys(json)) FROM {_objects(places)}"
+    ).fetchall()
+    return set(found) <= {key for (key,) in rows}
+
+
+def _columns(types: Mapping[str, str]) -> Options:
+    fields = (f"{literal(name)}: {literal(type_)}" for name, type_ in types.items())
+    return (("columns", "{" + ", ".join(fields) + "}"),)
 
 
 _KEYS_AS_DATA: Options = (
@@ -156,6 +201,7 @@ def _quoted_copies(
 ) -> list[Path]:
     """Copy files with long numbers as text, in folders of the same names: these may hold values."""
     copies = []
+    folder = Path(mkdtemp(dir=folder))
     for number, place in enumerate(places):
         within = place.relative_to(root).parent if place.is_relative_to(root) else Path()
         copy = folder / f"numbers{number}" / within / f"{number}.jsonl"
@@ -202,15 +248,13 @@ def _create(
     connection.execute(f"CREATE TABLE {relation} AS {query}")
 
 
-def _options(places: list[Path], files: TableFiles) -> Options:
+def _options(files: TableFiles, options: Options) -> Options:
     written = "newline_delimited" if files.format == "jsonl" else "auto"
-    hive = all(place in files.paths for place in places)
     return (
         ("format", literal(written)),
         ("sample_size", "-1"),
         ("union_by_name", "true"),
-        ("hive_partitioning", str(hive).lower()),
-        *_OPTIONS,
+        *options,
     )
 
 

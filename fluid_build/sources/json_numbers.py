@@ -6,7 +6,7 @@ quotes.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from decimal import Decimal
 from pathlib import Path
 from typing import TypeAlias
@@ -14,7 +14,6 @@ from typing import TypeAlias
 import duckdb
 
 from fluid_build.json_types import JsonValue
-from fluid_build.sources.base import Column
 from fluid_build.sources.canonical_text import canonical_number
 from fluid_build.sources.sql import literal
 
@@ -26,27 +25,31 @@ _STRING = '"(?:\\\\.|[^"\\\\])*"'
 
 
 def loses_digits(
-    connection: duckdb.DuckDBPyConnection, objects: str, columns: Sequence[Column]
+    connection: duckdb.DuckDBPyConnection, objects: str, columns: Mapping[str, str]
 ) -> bool:
     """Return whether a number of some JSON objects wouldn't come back from a DOUBLE.
 
     ``objects`` is SQL for a relation whose only column, ``json``, has the text of each object, and
-    ``columns`` are what DuckDB reads of them.
+    ``columns`` are the types that DuckDB reads of them, by name.
     """
-    if not any("DOUBLE" in column.type for column in columns):
+    if not any("DOUBLE" in type_ for type_ in columns.values()):
         return False
-    is_nested = any("DOUBLE" in column.type != "DOUBLE" for column in columns)
+    has_long = f"regexp_matches(json, '{_LONG}')"
+    if not _finds(connection, objects, has_long):
+        # Most files have none, and are looked through but once.
+        return False
+    is_nested = any("DOUBLE" in type_ != "DOUBLE" for type_ in columns.values())
     numbers = (
         f"SELECT unnest(regexp_extract_all(regexp_replace(json, {literal(_STRING)}, '\"\"', 'g'),"
-        f" {literal(_NUMBER)})) AS number FROM {objects} WHERE regexp_matches(json, '{_LONG}')"
+        f" {literal(_NUMBER)})) AS number FROM {objects} WHERE {has_long}"
     )
     # Whole numbers of 64 bits are exact in a column of their own.
     some = "TRUE" if is_nested else "regexp_matches(number, '[.eE]')"
     if _finds(connection, f"({numbers})", f"{_is_lost('number')} AND {some}"):
         return True
-    plain = [column.name for column in columns if column.type == "DOUBLE"]
+    plain = [name for name, type_ in columns.items() if type_ == "DOUBLE"]
     fields = " OR ".join(_is_lost(f"(json ->> {literal(_path(name))})") for name in plain)
-    some_objects = f"(SELECT json FROM {objects} WHERE regexp_matches(json, '{_LONG}'))"
+    some_objects = f"(SELECT json FROM {objects} WHERE {has_long})"
     return bool(plain) and _finds(connection, some_objects, fields)
 
 

@@ -4,6 +4,7 @@ Each text belongs to one class, the first whose test it passes. A column is judg
 that its values have, as a sum of bits. Further bits say how many decimals its numbers have.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from fluid_build.sources.exact_numbers import EXACT_DIGITS, MOST_DECIMALS
@@ -261,14 +262,18 @@ _MAYBE = f"[-0-9.,][-+0-9.,:/eETZ{SPACES}]*|[tTfF][a-zA-Z]{{3,4}}"
 """The characters of all classes: numbers, dates and times, or true and false."""
 
 
-def class_sql(column: str) -> str:
-    """Return the bit of the class that a value belongs to; ``column`` is SQL."""
+def class_sql(column: str, among: Collection[str] = tuple(CLASSES)) -> str:
+    """Return the bit of the class that a value belongs to; ``column`` is SQL.
+
+    What is of none of the classes ``among`` is text.
+    """
     written = {
         name: _decimals_sql(mark, column) for mark, names in _MARKED.items() for name in names
     }
     arms = " ".join(
         f"WHEN {filled(class_.test, column)} THEN {class_.bit} + {written.get(name, 0)}"
         for name, class_ in CLASSES.items()
+        if name in among
     )
     words = ", ".join(literal(word) for word in NULL_WORDS)
     # Most text shows by its characters that it can be nothing else.

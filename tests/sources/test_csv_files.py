@@ -1,7 +1,10 @@
 """Delimited text: dialects, encodings, ragged lines, and types judged over every value."""
 
+import csv
 import gzip
+import io
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.sources import open_source
+from fluid_build.sources import encodings, open_source
 from fluid_build.sources.base import Source, Table
 
 
@@ -64,6 +67,38 @@ def test_every_line_end_is_read(tmp_path: Path, line_end: str) -> None:
     with open_source(path) as source:
         assert rows_of(source) == [("1", "a"), ("2", None), ("3", "c")]
         assert "fewer than 2 fields (line 3)" in only(source).notes[0]
+
+
+_CELLS = st.lists(st.text(st.sampled_from('a\r\n",é5 ')), min_size=2, max_size=6)
+
+
+@given(_CELLS, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["utf-8", "cp1252", "utf-16"]))
+def test_line_ends_in_quotes_are_kept(cells: list[str], line_end: str, encoding: str) -> None:
+    """They are part of the value, whatever ends the lines, in every encoding."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator=line_end)
+    # One of each kind of line end, so that the file has to be copied.
+    given_cells = ["x\r\ny", "x\ny", "x\ry", "é", *(f"x{cell}x" for cell in cells)]
+    writer.writerows([["id", "v"], *([f"k{i}", cell] for i, cell in enumerate(given_cells))])
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "q.csv"
+        path.write_bytes(text.getvalue().encode(encoding))
+        with open_source(path) as source:
+            rows = rows_of(source)
+    assert [value for _, value in rows] == given_cells
+
+
+def test_copies_keep_quoted_line_ends_across_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever a block of the file ends; a quote that nobody closes changes nothing after it."""
+    whole = 'k,v\r\n1,"a\r\nb""\r\n"\r\n2,5" x\r\n3,"c\rd"\n4,"open\r\n5,e\r\n'
+    path = tmp_path / "a.csv"
+    path.write_bytes(whole.encode())
+    for size in range(1, len(whole) + 1):
+        monkeypatch.setattr(encodings, "_BLOCK", size)
+        copy, _ = encodings.rewrite(path, "utf-8", tmp_path)
+        assert copy.read_bytes() == (b'k,v\n1,"a\r\nb""\r\n"\n2,5" x\n3,"c\rd"\n4,"open\n5,e\n')
 
 
 def test_mixed_line_ends_are_read(tmp_path: Path) -> None:

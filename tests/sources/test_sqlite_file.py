@@ -9,6 +9,7 @@ import pytest
 from fluid_build.errors import EmptySourceError, SourceNotFoundError, SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
+from fluid_build.sources.conventions import OFFSET_NOTE, OFFSETS_NOTE
 from tests.sources.fingerprints import fingerprint
 
 
@@ -65,6 +66,21 @@ def values(source: Source, column: str) -> list[object]:
             ["2020-01-31 08:00:00+00"],
         ),
         ("TIME", ["'12:30:00'"], "TIME", ["12:30:00"]),
+        *(
+            (declared, [f"'{text}'" for text in texts], "VARCHAR", texts)
+            for declared, *texts in (
+                ("DATETIME", "2024-01-01 10:00:00.123456789"),
+                ("DATETIME", "2024-01-01 10:00:00+02:00", "2024-01-01 10:00:00+01:00"),
+                ("DATETIME", "2024-01-01 24:00:00", "2024-01-02 00:00:00"),
+                ("DATE", "2024-01-01", "infinity"),
+                ("DATE", "epoch"),
+                ("DATE", "0000-01-01"),
+                ("DATE", "2024/02/03", "2024-02-03"),
+                ("DATE", "2024-1-01"),
+                ("TIME", "24:00:00"),
+                ("TIME", "10:00:00.1234567"),
+            )
+        ),
         ("BLOB", ["x'00ff'"], "BLOB", ["\\x00\\xFF"]),
         ("BLOB", ["'text'"], "VARCHAR", ["text"]),
         ("TEXT", ["1", "'a'"], "VARCHAR", ["1", "a"]),
@@ -94,6 +110,7 @@ def test_a_value_is_never_bent_to_the_declared_type(
         ("BOOLEAN", ["1", "7"], "1 of 2 values aren't 0 or 1"),
         ("DATE", ["1577836800"], "1 whole number; read as BIGINT"),
         ("DATE", ["'2020-01-31 10:20:30'"], "read as TIMESTAMP"),
+        ("DATE", ["'infinity'"], "1 text value; read as VARCHAR"),
     ],
 )
 def test_a_note_counts_what_contradicts_the_type(
@@ -106,6 +123,19 @@ def test_a_note_counts_what_contradicts_the_type(
         (note,) = only(source).notes
     assert note.startswith(f"c: Declared {declared}, but ")
     assert said in note
+
+
+def test_offsets_and_dates_among_moments_are_noted(tmp_path: Path) -> None:
+    """What isn't kept of how moments are written is said."""
+    for texts, note in (
+        (("2024-01-01 10:00:00+02:00",), OFFSET_NOTE),
+        (("2024-01-01 10:00:00+02:00", "2024-01-01 10:00:00+01:00"), OFFSETS_NOTE),
+        (("2024-01-01 10:00:00", "2024-01-01"), "Dates without a time are read as midnight."),
+    ):
+        (tmp_path / "a.db").unlink(missing_ok=True)
+        rows = "".join(f"INSERT INTO t VALUES ('{text}');" for text in texts)
+        with open_source(written(tmp_path / "a.db", f"CREATE TABLE t (c DATETIME); {rows}")) as one:
+            assert only(one).notes[0].endswith(note)
 
 
 def test_text_that_is_not_utf8_does_not_kill_the_table(tmp_path: Path) -> None:

@@ -175,10 +175,14 @@ def _without_titles(records: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]
 def records_of(text: str, delimiter: str, escape: str) -> Iterator[list[str]]:
     """Return the records of a text, each a list of fields; a blank line is an empty list."""
     # str.splitlines would part at U+2028 and others as well, which no writer of CSV means.
-    lines = (f"{line}\n" for line in _lines(text))
+    lines = _ENDED_LINE.findall(text)
     if escape == "\\":
         return csv.reader(lines, delimiter=delimiter, doublequote=False, escapechar="\\")
     return csv.reader(lines, delimiter=delimiter)
+
+
+_ENDED_LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+"""A line with its end, which is part of a value in quotes."""
 
 
 def _lines(text: str) -> list[str]:

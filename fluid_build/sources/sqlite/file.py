@@ -346,7 +346,7 @@ def _table(
     columns = tuple(
         Column(
             name=column.name,
-            type=reading.type.replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"),
+            type=reading.type,
             declared_type=column.declared_type,
             nullable=column.nullable,
             generated=column.generated,

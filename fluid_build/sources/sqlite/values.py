@@ -14,6 +14,7 @@ from typing import TypeVar
 import duckdb
 
 from fluid_build.sources.engine import SCRATCH
+from fluid_build.sources.moment_texts import DATES_AND_MOMENTS, MomentClass, settle_text
 from fluid_build.sources.origin import NativeQuery
 from fluid_build.sources.sql import quote
 from fluid_build.sources.sqlite.catalog import CatalogColumn, CatalogTable
@@ -96,10 +97,15 @@ def _any_doubt(
     )
 
 
+_DAY = f"{'[0-9]' * 4}-{'[0-9]' * 2}-{'[0-9]' * 2}"
+_CLOCK = f"{'[0-9]' * 2}:{'[0-9]' * 2}:{'[0-9]' * 2}"
+
 WOULD_BEND: Mapping[Meaning, str] = {
-    "date": "({c} IS NOT NULL AND (typeof({c}) <> 'text' OR length({c}) <> 10))",
-    "timestamp": "({c} IS NOT NULL AND (typeof({c}) <> 'text' OR NOT (length({c}) IN (10, 19)"
-    " OR (length({c}) BETWEEN 21 AND 26 AND substr({c}, 20, 1) = '.'"
+    "date": f"({{c}} IS NOT NULL AND (typeof({{c}}) <> 'text' OR {{c}} NOT GLOB '{_DAY}'"
+    " OR substr({c}, 1, 4) = '0000'))",
+    "timestamp": f"({{c}} IS NOT NULL AND (typeof({{c}}) <> 'text' OR substr({{c}}, 1, 4) = '0000'"
+    f" OR {{c}} NOT GLOB '{_DAY}[ T]{_CLOCK}*' OR substr({{c}}, 12, 2) > '23'"
+    " OR NOT (length({c}) = 19 OR (length({c}) BETWEEN 21 AND 26 AND substr({c}, 20, 1) = '.'"
     " AND substr({c}, 21) NOT GLOB '*[^0-9]*'))))",
     "blob": "typeof({c}) NOT IN ('blob', 'null')",
 }
@@ -252,8 +258,10 @@ def _settle(
     aim = target(column.declared_type)
     if classes.total == 0:
         return Reading(aim.type)
+    if aim.meaning in _MOMENTS and classes.texts == classes.total:
+        return _settle_moments(connection, raw, cell, column, classes, utf8=utf8)
     for candidate in _candidates(aim, classes):
-        misfits = _misfits(connection, raw, cell, candidate, utf8=utf8)
+        misfits = _misfits(connection, raw, cell, candidate)
         if misfits == 0:
             return Reading(candidate, _class_note(column, aim, candidate, classes))
     broken = _broken_texts(connection, raw, cell) if utf8 and classes.texts else 0
@@ -273,49 +281,65 @@ def _candidates(aim: Target, classes: Classes) -> list[str]:
     if classes.blobs:
         return ["BLOB"] if classes.blobs == classes.total else []
     if classes.texts:
-        if classes.texts < classes.total:
-            return []
-        by_meaning = {
-            "date": ["DATE", "TIMESTAMP", "TIMESTAMPTZ"],
-            "timestamp": ["TIMESTAMP", "TIMESTAMPTZ"],
-            "time": ["TIME"],
-        }
-        return by_meaning.get(aim.meaning, [])
+        return []
     numbers = ["BIGINT"] if classes.reals == 0 else ([] if classes.huge_integers else ["DOUBLE"])
     if aim.meaning in ("boolean", "decimal"):
         return [aim.type, *numbers]
     return ["DOUBLE", *numbers] if aim.meaning == "real" and not classes.huge_integers else numbers
 
 
-def _misfits(
-    connection: duckdb.DuckDBPyConnection, raw: str, cell: str, type_: str, *, utf8: bool
-) -> int:
+def _misfits(connection: duckdb.DuckDBPyConnection, raw: str, cell: str, type_: str) -> int:
     """Say how many values would not survive the way into the type unchanged."""
-    text = _as_text(cell, utf8=utf8)
     tests = {
         "BOOLEAN": f"{cell} NOT IN ('i0', 'i1')",
         "BIGINT": "false",
         "DOUBLE": "false",
         "BLOB": "false",
-        "DATE": f"TRY_CAST({text} AS DATE) IS NULL OR"
-        f" TRY_CAST({text} AS TIMESTAMP) IS DISTINCT FROM TRY_CAST(TRY_CAST({text} AS DATE)"
-        f" AS TIMESTAMP) OR {_has_zone(text)}",
-        "TIMESTAMP": f"TRY_CAST({text} AS TIMESTAMP) IS NULL OR {_has_zone(text)}",
-        "TIMESTAMPTZ": f"TRY_CAST({text} AS TIMESTAMPTZ) IS NULL OR NOT {_has_zone(text)}",
-        "TIME": f"TRY_CAST({text} AS TIME) IS NULL OR length({text}) > 15",
     }
     test = tests.get(type_)
     if test is None:
         decimal = f"TRY_CAST({cell}[2:] AS {type_})"
         test = f"CAST({decimal} AS DOUBLE) IS DISTINCT FROM CAST({cell}[2:] AS DOUBLE)"
+    return _count(connection, raw, cell, test)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, raw: str, cell: str, test: str) -> int:
     row = connection.execute(
         f"SELECT count(*) FILTER ({test}) FROM {raw} WHERE {cell} IS NOT NULL"
     ).fetchone()
     return int(row[0]) if row else 0
 
 
-def _has_zone(text: str) -> str:
-    return f"regexp_matches({text}, ':[0-9.]+ *(Z|UTC|[+-][0-9:]+)$', 'i')"
+_MOMENTS: Mapping[Meaning, tuple[MomentClass, ...]] = {
+    "date": DATES_AND_MOMENTS,
+    "timestamp": DATES_AND_MOMENTS,
+    "time": ("time",),
+}
+"""The classes that text may be of where a column is declared for dates or times."""
+
+
+def _settle_moments(
+    connection: duckdb.DuckDBPyConnection,
+    raw: str,
+    cell: str,
+    column: CatalogColumn,
+    classes: Classes,
+    *,
+    utf8: bool,
+) -> Reading:
+    """Settle the type of a column of dates or times in text; what doesn't come back stays text."""
+    aim = target(column.declared_type)
+    text = _as_text(cell, utf8=utf8)
+    settled = settle_text(connection, f"SELECT {text} AS v FROM {raw}", _MOMENTS[aim.meaning])
+    type_ = settled.type
+    is_midnight = f"regexp_full_match({text}, '.{{10}}([ T]00:00(:00([.]0+)?)?)?')"
+    if aim.meaning == "date" and type_ == "TIMESTAMP":
+        all_midnight = not _count(connection, raw, cell, f"NOT {is_midnight}")
+        type_ = "DATE" if all_midnight and not settled.note else type_
+    elif aim.meaning == "timestamp" and type_ == "DATE":
+        type_ = "TIMESTAMP"
+    note = " ".join(filter(None, (_class_note(column, aim, type_, classes), settled.note)))
+    return Reading(type_, note)
 
 
 def _broken_texts(connection: duckdb.DuckDBPyConnection, raw: str, cell: str) -> int:
@@ -338,7 +362,7 @@ def _as_text(cell: str, *, utf8: bool) -> str:
 def _as_type(cell: str, type_: str, *, utf8: bool) -> str:
     if type_ == "BLOB":
         return f"unhex({cell}[2:])"
-    if type_ in ("VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIME"):
+    if type_ in ("VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "TIME"):
         return f"CAST({_as_text(cell, utf8=utf8)} AS {type_})"
     if type_ == "BOOLEAN":
         return f"{cell} = 'i1'"
@@ -353,7 +377,7 @@ _READS_AS: dict[str, tuple[str, ...]] = {
     "number": ("BIGINT", "DOUBLE"),
     "boolean": ("BOOLEAN",),
     "date": ("DATE",),
-    "timestamp": ("TIMESTAMP", "TIMESTAMPTZ"),
+    "timestamp": ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE"),
     "time": ("TIME",),
 }
 
