@@ -523,7 +523,7 @@ def _sqlite() -> dict[str, Maker]:
     both = {name: _statements(write, "t.sqlite") for name, write in _both_databases().items()}
 
     def many(seed: random.Random) -> Iterator[str]:
-        for i in range(110):
+        for _ in range(110):
             yield f"CREATE TABLE {_word(seed, 7)} (id INTEGER PRIMARY KEY, {_word(seed, 5)}_id INTEGER, x)"
 
     return {
@@ -571,10 +571,10 @@ def _ddl() -> dict[str, Maker]:
         "alters": sql(lambda s: table + "".join(f"ALTER TABLE t ADD COLUMN c{i} int;\n" for i in range(9_000))),
         "alters-long": sql(lambda s: table + "ALTER TABLE t " + ", ".join(f"ADD COLUMN c{i} int" for i in range(9_000)) + ";"),
         "comments-on": sql(lambda s: table + "COMMENT ON COLUMN t.a IS 'x';\n" * 30_000),
-        "dollars": sql(lambda s: "".join(f"$a{i}$ x " for i in range(110_000))),
-        "dollars-same": sql(lambda s: "CREATE FUNCTION f() AS " + "$$ $a$ " * 140_000),
-        "dollars-letters": sql(lambda s: "$" + "a" * 999_000),
-        "dollars-words": sql(lambda s: "CREATE TABLE t (a int);\n" + "".join(f"${_word(s, 4)}$\n" for _ in range(140_000))),
+        "dollars": sql(lambda s: _PG_TABLE + "".join(f"$a{i}$ x " for i in range(110_000))),
+        "dollars-same": sql(lambda s: _PG_TABLE + "CREATE FUNCTION f() AS " + "$$ $a$ " * 140_000),
+        "dollars-letters": sql(lambda s: _PG_TABLE + "$" + "a" * 999_000),
+        "dollars-words": sql(lambda s: _PG_TABLE + "".join(f"${_word(s, 4)}$\n" for _ in range(140_000))),
         "quotes-q": sql(lambda s: "PROMPT x\nCREATE TABLE t (a VARCHAR2(10));\n/\n" + "q'[ " * 240_000),
         "quotes-q-fence": sql(lambda s: "PROMPT x\nCREATE TABLE t (a VARCHAR2(10));\n/\n" + "".join(f"q'{chr(33 + i % 6)} " for i in range(240_000))),
         "quotes-single": sql(lambda s: table + "'" * 999_001),
@@ -582,7 +582,7 @@ def _ddl() -> dict[str, Maker]:
         "quotes-back": sql(lambda s: table + "`a" * 400_001),
         "quotes-double": sql(lambda s: table + '"a ' * 300_001),
         "quotes-triple": sql(lambda s: "CREATE TABLE `a.b.t` (a INT64) OPTIONS(x=1);\n" + "'''a\"\"\" " * 120_000),
-        "quotes-backslash": sql(lambda s: "CREATE TABLE `t` (`a` int) ENGINE=InnoDB;\n" + "'\\\\" * 300_000),
+        "quotes-backslash": sql(lambda s: "CREATE TABLE `t` (`a` int) ENGINE=InnoDB;\n" + "'" + "\\'" * 400_000),
         "quotes-escaped": sql(lambda s: table + "E'\\' " * 200_000),
         "brackets-square": sql(lambda s: "CREATE TABLE [t] ([a] int)\nGO\n" + "[a" * 480_000),
         "brackets-closed": sql(lambda s: "CREATE TABLE [t] ([a] int)\nGO\n[" + "]]" * 480_000),
@@ -667,7 +667,7 @@ def _dumps() -> dict[str, Maker]:
         "mysql-inserts": sql(lambda s: _MYSQL + "INSERT INTO `t` VALUES (1,'x');\n" * 30_000),
         "mysql-escapes": sql(lambda s: _MYSQL + insert + "(1,'" + "\\'" * 440_000 + "');"),
         "mysql-hex": sql(lambda s: _MYSQL + insert + "(1,0x" + "f" * 900_000 + ");"),
-        "mysql-number": sql(lambda s: _MYSQL + insert + "(" + "9" * 900_000 + ",'x');"),
+        "mysql-number": sql(lambda s: _MYSQL + insert + "(" + "9" * 900_000 + "x,'x');"),
         "mysql-exponent": sql(lambda s: _MYSQL + insert + ",".join(f"({s.randrange(99)}e{s.randrange(10**9)},'x')" for _ in range(40_000)) + ";"),
         "mysql-comments": sql(lambda s: _MYSQL + "/*!40000 " * 100_000),
         "mysql-values": sql(lambda s: _MYSQL + insert + "(" + ",".join(["1"] * 440_000) + ");"),
