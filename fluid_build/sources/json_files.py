@@ -284,7 +284,12 @@ def _checked(place: Path, folder: Path) -> _Lines:
     total = 0
     with copy.open("w", encoding="utf-8") as target:
         for total, line in enumerate(_lines(place), start=1):
-            if _is_json(line):
+            try:
+                is_json = _is_json(line)
+            except RecursionError:
+                # It may be valid, so it isn't left out as one that is broken.
+                raise ValueError(f"Line {total:,} has too many levels of brackets.") from None
+            if is_json:
                 target.write(line)
             else:
                 broken.append(total)

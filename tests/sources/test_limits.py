@@ -310,3 +310,10 @@ def test_a_line_of_a_few_values_too_many_is_still_mended(tmp_path: Path) -> None
     path.write_text("a,b,c\n" + "1,2,3\n" * 2_000 + "9," * 900 + "\n")
     with open_source(path) as source:
         assert any("with more than 3 fields" in note for note in source.tables[0].notes)
+
+
+@pytest.mark.parametrize("line", ["[" * 100_000, '{"a":' * 100_000], ids=["brackets", "braces"])
+def test_a_line_of_opening_brackets_is_refused(tmp_path: Path, line: str) -> None:
+    """It ends in a sentence, however deep Python may go."""
+    (tmp_path / "t.ndjson").write_text(f'{{"a": 1}}\n{line}\n')
+    assert "Line 2 has too many levels of brackets" in _why(tmp_path / "t.ndjson")

@@ -29,6 +29,9 @@ _LETTERS: dict[str, frozenset[str]] = {
     "UUID": frozenset("-0123456789abcdefABCDEF"),
 }
 HASH_TYPE = "VARCHAR"
+_MOST_IN_A_CHAIN = 200
+"""Texts that are joined without parentheses: DuckDB nests expressions up to a thousand deep, and
+each takes two levels."""
 _LENGTHS = {"md5": 32, "sha256": 64}
 
 
@@ -102,8 +105,15 @@ def hashed(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
     function = strategy.algorithm.upper()
     if len(parts) == 1:
         return f"{function}({parts[0]})"
-    joined = f"\n|| {literal(strategy.delimiter)} || ".join(parts)
-    return f"{function}(\n{indent(joined)}\n)"
+    return f"{function}(\n{indent(_joined(parts, strategy))}\n)"
+
+
+def _joined(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
+    """Return SQL for texts one after the other: many in groups, as a chain nests with each."""
+    if len(parts) > _MOST_IN_A_CHAIN:
+        groups = (parts[i : i + _MOST_IN_A_CHAIN] for i in range(0, len(parts), _MOST_IN_A_CHAIN))
+        parts = [f"(\n{indent(_joined(group, strategy))}\n)" for group in groups]
+    return f"\n|| {literal(strategy.delimiter)} || ".join(parts)
 
 
 def _stable(expression: str, type_: str) -> str:
