@@ -13,14 +13,15 @@ from fluid_build.sources.sql import literal, quote, quote_all
 DEFAULT_SCHEMAS = frozenset({"", "main", "public", "dbo"})
 """The schemas that DuckDB and SQLite, PostgreSQL and SQL Server search without being told."""
 
-Form = Literal["plain", "number", "letters"]
-"""How a column is compared: as it is, as the whole number in its text, or in lower case (which two
-spellings of one UUID have in common)."""
+Form = Literal["plain", "number", "letters", "text"]
+"""How a column is compared: as it is, as the whole number in its text, in lower case (which two
+spellings of one UUID have in common), or as the text of its number."""
 
 _FORMS: dict[Form, str] = {
     "plain": "{}",
     "number": "CAST({} AS BIGINT)",
     "letters": "LOWER(CAST({} AS VARCHAR))",
+    "text": "CAST({} AS VARCHAR)",
 }
 
 

@@ -99,7 +99,12 @@ def _count_distinct(
 
 
 def are_unique(columns: Sequence[MeasuredColumn]) -> bool:
-    """Return whether the columns' values, taken together, never repeat."""
+    """Return whether the columns' values, as they're compared, never repeat together.
+
+    ``5`` and `` 5 `` are two texts and one number, which a count of texts can't tell.
+    """
+    if any(not column.is_plain and not column.stats.reversible for column in columns):
+        return False
     if len(columns) == 1:
         return columns[0].stats.is_unique
     names = {column.name for column in columns}
@@ -229,5 +234,7 @@ def _form(column: MeasuredColumn, partner: MeasuredColumn) -> checks.Form:
     if "uuid" in (column.key_kind, partner.key_kind):
         both_uuid = column.stats.kind == partner.stats.kind == "uuid"
         return "plain" if both_uuid else "letters"
-    is_number_in_text = column.key_kind == "integer" and column.stats.kind == "text"
-    return "number" if is_number_in_text else "plain"
+    is_text, other_is_text = column.stats.kind == "text", partner.stats.kind == "text"
+    if column.key_kind == "integer" and is_text:
+        return "number"
+    return "text" if other_is_text and partner.is_plain and not is_text else "plain"

@@ -188,7 +188,15 @@ def _compared_forms(child: MeasuredColumn, parent: MeasuredColumn) -> tuple[str,
 
 def _is_compared_as_text(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
     types = {child.stats.column.type, parent.stats.column.type}
-    return len(types) > 1 and not types.isdisjoint(_HARD_TO_CONVERT)
+    if len(types) > 1 and not types.isdisjoint(_HARD_TO_CONVERT):
+        return True
+    # A word in a column that is declared to refer to a number is no number, and no error.
+    are_text = {_is_text(child), _is_text(parent)}
+    return len(are_text) > 1
+
+
+def _is_text(column: MeasuredColumn) -> bool:
+    return column.stats.kind == "text" and column.is_plain
 
 
 def _count_keys(parent: Sequence[MeasuredColumn]) -> str:

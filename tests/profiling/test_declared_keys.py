@@ -145,3 +145,32 @@ def test_a_key_that_only_nulls_violate_is_checked_for_nulls(tmp_path: Path) -> N
         found = connection.execute(evidence.sql).fetchall()
     connection.close()
     assert (evidence.nulls, evidence.violations, found) == (2, 0, [(None,), (None,)])
+
+
+NUMBERED = """
+    CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 29)
+    INSERT INTO customer SELECT i, 'N' || i FROM n;
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, customer VARCHAR(20) REFERENCES customer(id));
+"""
+
+
+def test_words_among_the_numbers_of_a_declared_reference_are_orphans(tmp_path: Path) -> None:
+    """Comparing them fails in DuckDB, which took the table for one that can't be read."""
+    words = (
+        "INSERT INTO orders SELECT id, CASE WHEN id % 7 THEN id ELSE 'unknown' END FROM customer;"
+    )
+    profile = sqlite_profile(tmp_path, NUMBERED + words)
+    assert [table.name for table in profile.tables] == ["customer", "orders"]
+    evidence = only(profile).evidence
+    with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
+        assert len(connection.execute(evidence.sql).fetchall()) == evidence.violations == 4
+    connection.close()
+
+
+def test_two_spellings_of_one_number_are_two_rows_of_one_parent(tmp_path: Path) -> None:
+    """Texts that differ say nothing of how often a number comes."""
+    spelled = (
+        "INSERT INTO orders SELECT id, id FROM customer; INSERT INTO orders VALUES (99, ' 5 ');"
+    )
+    assert only(sqlite_profile(tmp_path, NUMBERED + spelled)).cardinality == "many-to-one"
