@@ -48,7 +48,7 @@ def read_parquet(
     not read but given as nulls: DuckDB fails on queries that skip some of its pages. It has the
     type that the table's other files give it.
 
-    The names are those of the files; where two differ in case alone, DuckDB's view numbers one.
+    The names are those of the files; where two are the same but for case, DuckDB numbers one.
     """
     partitioned = any(partitions(path, files.root) for path in files.paths)
     options: Options = (("hive_partitioning", str(partitioned).lower()),)
@@ -63,12 +63,9 @@ def read_parquet(
         query = f"SELECT {files.period.select_list} FROM ({_union(named, place)})"
     kind = "TABLE" if storage.remote else "VIEW"
     connection.execute(f"CREATE {kind} {relation} AS {query}")
-    names = [field.name for field in fields[files.paths[0]]] if len(files.paths) == 1 else []
     columns = tuple(
-        Column(
-            names[i] if i < len(names) else alias, type_, alias=alias, notes=_notes(alias, fields)
-        )
-        for i, (alias, type_) in enumerate(_described(connection, relation))
+        Column(name, type_, notes=_notes(name, fields))
+        for name, type_ in _described(connection, relation)
     )
     is_changed = any(
         field.holds_null or field.wide_digits
