@@ -34,6 +34,7 @@ from fluid_build.transform.plan.parallel_sessions import in_sessions, small
 from fluid_build.transform.plan.techniques import checks, rebuilds
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.differing_rows import DifferingRow, differing_rows
+from fluid_build.transform.proof.distant_dates import explained
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_columns
 from fluid_build.transform.proof.nested_documents import NestedProof, prove_nested
@@ -137,8 +138,11 @@ def build_and_prove(
     """
 
     def work() -> Proof:
-        with built(source, plan, on_progress=on_progress) as database:
-            return prove(database, model, on_progress=on_progress)
+        try:
+            with built(source, plan, on_progress=on_progress) as database:
+                return prove(database, model, on_progress=on_progress)
+        except BuildFailedError as error:
+            raise explained(source, plan, error) from error
 
     return limited_to_samples(source, with_reading(source, staged_where_needed(source, work)))
 
