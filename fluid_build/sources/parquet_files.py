@@ -15,6 +15,7 @@ from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.file_storage import FileStorage
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.parquet_columns import MOST_DIGITS, ParquetColumn, columns_of
+from fluid_build.sources.parquet_unions import FileColumns, Unions, text_of, unions_of
 from fluid_build.sources.periods import FILE_NAME
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
@@ -56,15 +57,17 @@ def read_parquet(
         options += (("union_by_name", "true"),)
     fields = {path: columns_of(connection, storage.place(path)) for path in files.paths}
     place = _as_duckdb_reads(files, fields, storage, folder)
-    parts = _parts(connection, fields, options, place)
+    named = {path: _named(connection, place(path), some) for path, some in fields.items()}
+    unions = unions_of(connection, named, place)
+    parts = _parts(connection, named, unions, options, place)
     query = _union(parts, place)
     if files.period is not None:
-        named = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
-        query = f"SELECT {files.period.select_list} FROM ({_union(named, place)})"
+        with_names = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
+        query = f"SELECT {files.period.select_list} FROM ({_union(with_names, place)})"
     kind = "TABLE" if storage.remote else "VIEW"
     connection.execute(f"CREATE {kind} {relation} AS {query}")
     columns = tuple(
-        Column(name, type_, notes=_notes(name, fields))
+        Column(name, type_, notes=_notes(name, named, unions))
         for name, type_ in _described(connection, relation)
     )
     is_changed = any(
@@ -146,56 +149,69 @@ def _spelled(number: Decimal | None) -> str | None:
     return None if number is None else format(number, "f")
 
 
-def _notes(name: str, columns: Mapping[Path, Sequence[ParquetColumn]]) -> tuple[str, ...]:
-    notes = [
-        note
-        for some in columns.values()
-        for column in some
-        if column.name == name
-        for note in column.notes
-    ]
+def _notes(name: str, files: Mapping[Path, FileColumns], unions: Unions) -> tuple[str, ...]:
+    columns = [some[name] for some in files.values() if name in some]
+    notes = [note for column in columns for note in column.notes]
+    union = unions.note(name)
+    if union and not any(column.wide_digits for column in columns):
+        notes.append(union)
     return tuple(dict.fromkeys(notes))
+
+
+def _named(
+    connection: duckdb.DuckDBPyConnection, place: str, fields: Sequence[ParquetColumn]
+) -> FileColumns:
+    """Return the columns by the names that DuckDB gives them: it numbers those that are alike."""
+    names = [field.name for field in fields]
+    if len({name.lower() for name in names}) < len(names):
+        names = [name for name, _ in _described(connection, _call([place], ()))]
+    return dict(zip(names, fields, strict=False))
 
 
 def _parts(
     connection: duckdb.DuckDBPyConnection,
-    fields: Mapping[Path, Sequence[ParquetColumn]],
+    files: Mapping[Path, FileColumns],
+    unions: Unions,
     options: Options,
     place: _Place,
 ) -> tuple[FilePart, ...]:
-    """Return the files, those together whose columns of the Null type are the same."""
-    alike: dict[tuple[str, ...], list[Path]] = {}
-    for path, file_fields in fields.items():
-        nulls = _null_columns(connection, place(path), file_fields)
-        alike.setdefault(nulls, []).append(path)
-    types = {
-        name: type_
-        for nulls, paths in alike.items()
-        for name, type_ in (
-            _described(connection, _call(map(place, paths), options)) if any(alike) else ()
+    """Return the files, those together in which the same columns are turned into something else.
+
+    These are columns of the Null type, and those whose type differs among the files.
+    """
+    alike: dict[tuple[tuple[str, ParquetColumn], ...], list[Path]] = {}
+    for path, columns in files.items():
+        turned = tuple(
+            (name, column)
+            for name, column in columns.items()
+            if column.is_null or name.lower() in unions.as_text
         )
-        if name not in nulls
+        alike.setdefault(turned, []).append(path)
+    have_nulls = any(column.is_null for turned in alike for _, column in turned)
+    types = {
+        name.lower(): type_
+        for turned, paths in alike.items()
+        for name, type_ in (
+            _described(connection, _call(map(place, paths), options)) if have_nulls else ()
+        )
+        if name not in dict(turned)
     }
     return tuple(
         FilePart(
             paths=tuple(paths),
             options=options,
             expressions=tuple(
-                (name, f"CAST(NULL AS {types.get(name, _EMPTY_COLUMN)})") for name in nulls
+                (
+                    name,
+                    f"CAST(NULL AS {types.get(name.lower(), _EMPTY_COLUMN)})"
+                    if column.is_null
+                    else text_of(name, column),
+                )
+                for name, column in turned
             ),
         )
-        for nulls, paths in alike.items()
+        for turned, paths in alike.items()
     )
-
-
-def _null_columns(
-    connection: duckdb.DuckDBPyConnection, place: str, fields: Sequence[ParquetColumn]
-) -> tuple[str, ...]:
-    """Return the columns of the Null type, by the names that DuckDB gives them."""
-    if not any(field.is_null for field in fields):
-        return ()
-    names = _described(connection, _call([place], ()))
-    return tuple(name for (name, _), field in zip(names, fields, strict=False) if field.is_null)
 
 
 def _union(parts: Sequence[FilePart], place: _Place) -> str:
