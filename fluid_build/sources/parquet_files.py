@@ -13,6 +13,7 @@ from fluid_build.extras import install_command
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.file_storage import FileStorage
+from fluid_build.sources.hive_keys import shadowed_columns
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.parquet_columns import MOST_DIGITS, ParquetColumn, columns_of
 from fluid_build.sources.parquet_unions import FileColumns, Unions, text_of, unions_of
@@ -57,17 +58,19 @@ def read_parquet(
         options += (("union_by_name", "true"),)
     fields = {path: columns_of(connection, storage.place(path)) for path in files.paths}
     place = _as_duckdb_reads(files, fields, storage, folder)
-    named = {path: _named(connection, place(path), some) for path, some in fields.items()}
-    unions = unions_of(connection, named, place)
-    parts = _parts(connection, named, unions, options, place)
+    by_name = {path: _named(connection, place(path), some) for path, some in fields.items()}
+    if partitioned:
+        by_name = _without_keys(connection, files, by_name, place)
+    unions = unions_of(connection, by_name, place)
+    parts = _parts(connection, by_name, unions, options, place)
     query = _union(parts, place)
     if files.period is not None:
-        with_names = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
-        query = f"SELECT {files.period.select_list} FROM ({_union(with_names, place)})"
+        named = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
+        query = f"SELECT {files.period.select_list} FROM ({_union(named, place)})"
     kind = "TABLE" if storage.remote else "VIEW"
     connection.execute(f"CREATE {kind} {relation} AS {query}")
     columns = tuple(
-        Column(name, type_, notes=_notes(name, named, unions))
+        Column(name, type_, notes=_notes(name, by_name, unions))
         for name, type_ in _described(connection, relation)
     )
     is_changed = any(
@@ -166,6 +169,27 @@ def _named(
     if len({name.lower() for name in names}) < len(names):
         names = [name for name, _ in _described(connection, _call([place], ()))]
     return dict(zip(names, fields, strict=False))
+
+
+def _without_keys(
+    connection: duckdb.DuckDBPyConnection,
+    files: TableFiles,
+    columns: Mapping[Path, FileColumns],
+    place: _Place,
+) -> dict[Path, FileColumns]:
+    """Leave out the columns whose values are the keys in the path, which DuckDB reads instead."""
+    options: Options = (("hive_partitioning", "false"), ("union_by_name", "true"))
+    shadowed = shadowed_columns(
+        connection,
+        files,
+        {name for some in columns.values() for name in some},
+        lambda _, paths: _call(map(place, paths), options),
+    )
+    lower = {name.lower() for name in shadowed}
+    return {
+        path: {name: column for name, column in some.items() if name.lower() not in lower}
+        for path, some in columns.items()
+    }
 
 
 def _parts(
