@@ -3,7 +3,7 @@
 https://avro.apache.org/docs/1.12.0/specification/
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,6 +14,7 @@ from fluid_build.json_types import JsonValue
 from fluid_build.sources.avro_heads import schema_of, write_readable
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.hive_keys import shadowed_columns
 from fluid_build.sources.lake_schema import LakeField, LakeSchema
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.periods import FILE_NAME
@@ -69,6 +70,13 @@ def stage_avro(
         call = _call([places[path]], ())
         shape = (*_described(connection, call), *sorted(record.decimals.items()))
         alike.setdefault(shape, []).append(path)
+    if is_partitioned:
+        shadowed_columns(
+            connection,
+            files,
+            {name for path in files.paths for name in column_names(path)},
+            lambda _, paths: _rows_of([places[path] for path in paths]),
+        )
     parts = tuple(
         FilePart(tuple(paths), options, expressions=tuple(_decimals(records[paths[0]])))
         for paths in alike.values()
@@ -102,6 +110,12 @@ def _call(paths: Iterable[Path], options: Options) -> str:
     patterns = ", ".join(literal(as_pattern(str(path))) for path in paths)
     arguments = "".join(f", {name}={value}" for name, value in options)
     return f"read_avro([{patterns}]{arguments})"
+
+
+def _rows_of(places: Sequence[Path]) -> str:
+    """Return the rows of files of whatever schemas, without the keys in their paths."""
+    calls = (f"FROM {_call([place], (('hive_partitioning', 'false'),))}" for place in places)
+    return f"({' UNION ALL BY NAME '.join(calls)})"
 
 
 def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -13,6 +13,7 @@ from duckdb.sqltypes import DuckDBPyType
 from fluid_build.sources import encodings
 from fluid_build.sources.base import Column
 from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.hive_keys import shadowed_columns
 from fluid_build.sources.json_numbers import loses_digits, with_long_numbers_as_text
 from fluid_build.sources.json_texts import as_text, has_nameless, settle_texts
 from fluid_build.sources.origin import FilePart, InFiles, Options
@@ -111,12 +112,24 @@ def stage_json(
         connection, _objects(places), {name: str(type_) for name, type_ in found.items()}
     )
     if has_long_numbers:
-        places = _quoted_copies(connection, places, files.root, folder)
+        places = _quoted_copies(connection, places, folder)
         found = _found(connection, places, files, options)
         notes.append(_LONG_NUMBERS)
     own = _has_its_names(connection, places, found)
-    is_hive = all(place in files.paths for place in places)
-    call = (*_options(files, options), ("hive_partitioning", str(is_hive).lower()))
+    partitioned = any(partitions(path, files.root) for path in present)
+    if partitioned:
+        place_of = dict(zip(present, places, strict=True))
+        shadowed = shadowed_columns(
+            connection,
+            replace(files, paths=tuple(present)),
+            found,
+            lambda name, paths: _one_column(
+                [place_of[path] for path in paths], files, name, found[name]
+            ),
+        )
+        found = {name: type_ for name, type_ in found.items() if name not in shadowed}
+        places = [_below_keys(path, place, files.root, folder) for path, place in place_of.items()]
+    call = (*_options(files, options), ("hive_partitioning", str(partitioned).lower()))
     texts = _columns({name: as_text(type_) for name, type_ in found.items()}) if own else _NO_DATES
     period = _PeriodOfPlaces(files.period, present, places) if files.period else None
     _create(connection, places, (*call, *texts), relation, period)
@@ -131,7 +144,7 @@ def stage_json(
         format=files.format,
         root=files.root,
         parts=(FilePart(tuple(present), (*call, *(settled if own else texts)), encoding=other),),
-        partitioned=any(partitions(path, files.root) for path in present),
+        partitioned=partitioned,
         mended=bool(broken) or has_long_numbers,
         copied=copied,
         period=files.period,
@@ -197,19 +210,34 @@ def _patterns(places: list[Path]) -> str:
 
 
 def _quoted_copies(
-    connection: duckdb.DuckDBPyConnection, places: list[Path], root: Path, folder: Path
+    connection: duckdb.DuckDBPyConnection, places: list[Path], folder: Path
 ) -> list[Path]:
-    """Copy files with long numbers as text, in folders of the same names: these may hold values."""
-    copies = []
+    """Copy files with long numbers as text."""
     folder = Path(mkdtemp(dir=folder))
-    for number, place in enumerate(places):
-        within = place.relative_to(root).parent if place.is_relative_to(root) else Path()
-        copy = folder / f"numbers{number}" / within / f"{number}.jsonl"
-        copy.parent.mkdir(parents=True)
-        copies.append(copy)
+    copies = [folder / f"{number}.jsonl" for number in range(len(places))]
     objects = {copy: _objects([place]) for copy, place in zip(copies, places, strict=True)}
     with_long_numbers_as_text(connection, objects)
     return copies
+
+
+def _below_keys(path: Path, place: Path, root: Path, folder: Path) -> Path:
+    """Return where a file is read so that its path has its keys: a copy is linked below them."""
+    if place == path:
+        return path
+    link = Path(mkdtemp(dir=folder)) / path.relative_to(root).parent / place.name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.hardlink_to(place)
+    return link
+
+
+def _one_column(places: list[Path], files: TableFiles, name: str, type_: DuckDBPyType) -> str:
+    """Return a call that reads one column of some files, its text as text."""
+    options = (
+        *_options(files, _OPTIONS),
+        ("hive_partitioning", "false"),
+        *_columns({name: as_text(type_)}),
+    )
+    return f"read_json([{_patterns(places)}], {_arguments(options)})"
 
 
 def _has_rows(connection: duckdb.DuckDBPyConnection, relation: str) -> bool:

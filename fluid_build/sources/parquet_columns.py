@@ -33,7 +33,8 @@ class ParquetColumn:
 
     ``is_null`` says that it's of Parquet's Null type, ``holds_null`` that something in it is.
     ``wide_digits`` is the precision of decimals that DuckDB misreads, and ``is_nested`` whether the
-    column is a list or an object. ``notes`` say what DuckDB reads differently.
+    column is a list or an object. ``leaves`` are the values in it, by their path, and DuckDB's type
+    of each; ``duration`` is the unit of its durations. ``notes`` say what DuckDB reads differently.
     """
 
     name: str
@@ -41,7 +42,14 @@ class ParquetColumn:
     holds_null: bool
     is_nested: bool
     wide_digits: int | None
+    leaves: tuple[tuple[tuple[str, ...], str], ...]
+    duration: str | None
     notes: tuple[str, ...]
+
+    @property
+    def type(self) -> str:
+        """DuckDB's type of a column that isn't nested; text where its decimals are too wide."""
+        return "VARCHAR" if self.wide_digits else self.leaves[0][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,8 @@ class _Element:
     meaning: str
     type: str
     digits: int
+    is_repeated: bool
+    read_as: str
 
     @property
     def is_cut(self) -> bool:
@@ -70,7 +80,9 @@ def _schema(connection: duckdb.DuckDBPyConnection, place: str) -> list[_Element]
     """Return a file's schema, depth first."""
     rows = connection.execute(
         "SELECT name, coalesce(num_children, 0), coalesce(CAST(logical_type AS VARCHAR), ''),"
-        " coalesce(type, ''), coalesce(precision, 0) FROM parquet_schema(?)",
+        " coalesce(type, ''), coalesce(precision, 0),"
+        " coalesce(repetition_type = 'REPEATED', false), coalesce(duckdb_type, '')"
+        " FROM parquet_schema(?)",
         [as_pattern(place)],
     ).fetchall()
     return [_Element(*row) for row in rows]
@@ -106,7 +118,8 @@ def _top_level(schema: Sequence[_Element], durations: Mapping[str, str]) -> Iter
         notes = []
         if any(element.is_cut for element in elements):
             notes.append(_CUT)
-        if unit := durations.get(column.name):
+        unit = durations.get(column.name)
+        if unit:
             notes.append(f"It holds durations, as whole numbers of {unit}.")
         if wide > MOST_DIGITS:
             notes.append(_WIDE)
@@ -116,6 +129,34 @@ def _top_level(schema: Sequence[_Element], durations: Mapping[str, str]) -> Iter
             holds_null=any(element.meaning == _NULL_TYPE for element in elements[1:]),
             is_nested=len(elements) > 1,
             wide_digits=wide if wide > MOST_DIGITS else None,
+            leaves=tuple(_leaves(elements)),
+            duration=unit,
             notes=tuple(notes),
         )
         at = end
+
+
+def _leaves(elements: Sequence[_Element]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the path and type of each value in a column, whose own element is the first.
+
+    Writers name the items of lists and maps as they like, so that these are numbered.
+    """
+    open_: list[list[int]] = []  # For each group: how many children are to come, and have come.
+    path: list[str] = []
+    above: list[_Element] = []
+    for element in elements:
+        if open_:
+            left, seen = open_[-1]
+            open_[-1] = [left - 1, seen + 1]
+            is_item = element.is_repeated or above[-1].is_repeated
+            path.append(f"{seen}" if is_item else element.name.lower())
+        if element.below:
+            open_.append([element.below, 0])
+            above.append(element)
+            continue
+        yield tuple(path), element.read_as
+        del path[-1:]
+        while open_ and not open_[-1][0]:
+            open_.pop()
+            above.pop()
+            del path[-1:]

@@ -14,8 +14,10 @@ from fluid_build.sources.base import Column
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.file_storage import FileStorage
+from fluid_build.sources.hive_keys import shadowed_columns
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.parquet_columns import MOST_DIGITS, ParquetColumn, columns_of
+from fluid_build.sources.parquet_unions import FileColumns, Unions, text_of, unions_of
 from fluid_build.sources.periods import FILE_NAME
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
@@ -58,7 +60,11 @@ def read_parquet(
         options += (("union_by_name", "true"),)
     fields = {path: columns_of(connection, storage.place(path)) for path in files.paths}
     place = _as_duckdb_reads(files, fields, storage, folder)
-    parts = _parts(connection, fields, options, place)
+    by_name = {path: _named(connection, place(path), some) for path, some in fields.items()}
+    if partitioned:
+        by_name = _without_keys(connection, files, by_name, place)
+    unions = unions_of(connection, by_name, place)
+    parts = _parts(connection, by_name, unions, options, place)
     query = _union(parts, place)
     if files.period is not None:
         named = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
@@ -77,9 +83,11 @@ def read_parquet(
             name if names.count(name) == 1 else alias,
             type_,
             alias=alias,
-            notes=_notes(name, fields),
+            notes=_notes(own, by_name, unions),
         )
-        for name, (alias, type_) in zip(names, _described(connection, relation), strict=True)
+        for own, name, (alias, type_) in zip(
+            read, names, _described(connection, relation), strict=True
+        )
     )
     is_changed = read != aliases or any(
         field.holds_null or field.wide_digits
@@ -160,56 +168,90 @@ def _spelled(number: Decimal | None) -> str | None:
     return None if number is None else format(number, "f")
 
 
-def _notes(name: str, columns: Mapping[Path, Sequence[ParquetColumn]]) -> tuple[str, ...]:
-    notes = [
-        note
-        for some in columns.values()
-        for column in some
-        if column.name == name
-        for note in column.notes
-    ]
+def _notes(name: str, files: Mapping[Path, FileColumns], unions: Unions) -> tuple[str, ...]:
+    columns = [some[name] for some in files.values() if name in some]
+    notes = [note for column in columns for note in column.notes]
+    union = unions.note(name)
+    if union and not any(column.wide_digits for column in columns):
+        notes.append(union)
     return tuple(dict.fromkeys(notes))
+
+
+def _named(
+    connection: duckdb.DuckDBPyConnection, place: str, fields: Sequence[ParquetColumn]
+) -> FileColumns:
+    """Return the columns by the names that DuckDB gives them: it numbers those that are alike."""
+    names = [field.name for field in fields]
+    if len({name.lower() for name in names}) < len(names):
+        names = [name for name, _ in _described(connection, _call([place], ()))]
+    return dict(zip(names, fields, strict=False))
+
+
+def _without_keys(
+    connection: duckdb.DuckDBPyConnection,
+    files: TableFiles,
+    columns: Mapping[Path, FileColumns],
+    place: _Place,
+) -> dict[Path, FileColumns]:
+    """Leave out the columns whose values are the keys in the path, which DuckDB reads instead."""
+    options: Options = (("hive_partitioning", "false"), ("union_by_name", "true"))
+    shadowed = shadowed_columns(
+        connection,
+        files,
+        {name for some in columns.values() for name in some},
+        lambda _, paths: _call(map(place, paths), options),
+    )
+    lower = {name.lower() for name in shadowed}
+    return {
+        path: {name: column for name, column in some.items() if name.lower() not in lower}
+        for path, some in columns.items()
+    }
 
 
 def _parts(
     connection: duckdb.DuckDBPyConnection,
-    fields: Mapping[Path, Sequence[ParquetColumn]],
+    files: Mapping[Path, FileColumns],
+    unions: Unions,
     options: Options,
     place: _Place,
 ) -> tuple[FilePart, ...]:
-    """Return the files, those together whose columns of the Null type are the same."""
-    alike: dict[tuple[str, ...], list[Path]] = {}
-    for path, file_fields in fields.items():
-        nulls = _null_columns(connection, place(path), file_fields)
-        alike.setdefault(nulls, []).append(path)
-    types = {
-        name: type_
-        for nulls, paths in alike.items()
-        for name, type_ in (
-            _described(connection, _call(map(place, paths), options)) if any(alike) else ()
+    """Return the files, those together in which the same columns are turned into something else.
+
+    These are columns of the Null type, and those whose type differs among the files.
+    """
+    alike: dict[tuple[tuple[str, ParquetColumn], ...], list[Path]] = {}
+    for path, columns in files.items():
+        turned = tuple(
+            (name, column)
+            for name, column in columns.items()
+            if column.is_null or name.lower() in unions.as_text
         )
-        if name not in nulls
+        alike.setdefault(turned, []).append(path)
+    have_nulls = any(column.is_null for turned in alike for _, column in turned)
+    types = {
+        name.lower(): type_
+        for turned, paths in alike.items()
+        for name, type_ in (
+            _described(connection, _call(map(place, paths), options)) if have_nulls else ()
+        )
+        if name not in dict(turned)
     }
     return tuple(
         FilePart(
             paths=tuple(paths),
             options=options,
             expressions=tuple(
-                (name, f"CAST(NULL AS {types.get(name, _EMPTY_COLUMN)})") for name in nulls
+                (
+                    name,
+                    f"CAST(NULL AS {types.get(name.lower(), _EMPTY_COLUMN)})"
+                    if column.is_null
+                    else text_of(name, column),
+                )
+                for name, column in turned
             ),
         )
-        for nulls, paths in alike.items()
+        for turned, paths in alike.items()
     )
-
-
-def _null_columns(
-    connection: duckdb.DuckDBPyConnection, place: str, fields: Sequence[ParquetColumn]
-) -> tuple[str, ...]:
-    """Return the columns of the Null type, by the names that DuckDB gives them."""
-    if not any(field.is_null for field in fields):
-        return ()
-    names = _described(connection, _call([place], ()))
-    return tuple(name for (name, _), field in zip(names, fields, strict=False) if field.is_null)
 
 
 def _union(parts: Sequence[FilePart], place: _Place) -> str:

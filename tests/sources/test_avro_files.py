@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.errors import SourceUnreadableError
+from fluid_build.errors import FluidError, SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
 from tests.sources.avro_writer import decimal, number, text, write_avro
@@ -176,3 +176,15 @@ def test_dbt_reads_a_copy_where_duckdb_cannot_read_the_file(tmp_path: Path) -> N
     write_avro(tmp_path / "data" / "t.avro", schema, [number(5)])
     with project_of(str(tmp_path / "data"), tmp_path / "out") as made:
         assert made.access.copies
+
+
+@pytest.mark.parametrize("key", ["id=1", "ID=2"])
+def test_a_field_that_a_key_of_the_path_would_replace_is_refused(tmp_path: Path, key: str) -> None:
+    """Its value would be lost, unless it's the key."""
+    write_avro(tmp_path / "orders" / key / "0.avro", ORDERS, [order(1, 5)])
+    if key == "ID=2":
+        with pytest.raises(FluidError, match="other values than ID=2"):
+            open_source(tmp_path)
+        return
+    with open_source(tmp_path) as source:
+        assert source.tables[0].name == "orders"

@@ -7,6 +7,7 @@ import pytest
 
 from fluid_build.errors import (
     EmptySourceError,
+    FluidError,
     SourceNotFoundError,
     SourceUnreadableError,
     UnknownSourceError,
@@ -218,3 +219,71 @@ def test_partitions_further_down_are_tables_of_their_own(tmp_path: Path) -> None
         "bronze.shop.orders": 2,
         "gold": 2,
     }
+
+
+DAYS = {
+    "csv": "id,day\n1,{own}\n",
+    "jsonl": '{{"id": 1, "day": "{own}"}}\n',
+    "parquet": "SELECT 1 AS id, '{own}' AS day",
+    "date.parquet": "SELECT 1 AS id, DATE '{own}' AS day",
+}
+
+
+@pytest.mark.parametrize("ending", DAYS)
+def test_a_column_that_a_key_of_the_path_would_replace_is_refused(
+    tmp_path: Path, ending: str
+) -> None:
+    """Of two values of one name one would be lost."""
+    for day, own in (("2024-01-01", "2024-01-01"), ("2024-01-02", "2024-01-03")):
+        write(tmp_path, {f"t/day={day}/f.{ending}": DAYS[ending].format(own=own)})
+    with open_source(tmp_path) as source:
+        rows = source.connection.execute(f"SELECT day FROM {source.tables[0].relation}").fetchall()
+    assert [str(day) for (day,) in rows] == ["2024-01-01"]
+    assert [skipped.name for skipped in source.skipped] == [f"t/day=2024-01-02/f.{ending}"]
+    assert "other values than day=2024-01-02" in source.skipped[0].reason
+
+
+@pytest.mark.parametrize("ending", DAYS)
+def test_a_column_that_always_is_the_key_of_the_path_is_that(tmp_path: Path, ending: str) -> None:
+    for day in ("2024-01-01", "2024-01-02"):
+        write(tmp_path, {f"t/day={day}/f.{ending}": DAYS[ending].format(own=day)})
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        rows = source.connection.execute(f"SELECT day FROM {table.relation} ORDER BY 1").fetchall()
+    assert [str(day) for (day,) in rows] == ["2024-01-01", "2024-01-02"]
+    assert source.skipped == ()
+
+
+@pytest.mark.parametrize(
+    ("month", "is_refused"), [("1", False), ("NULL", False), ("2", True), ("'1'", True)]
+)
+def test_a_number_is_the_key_whatever_its_zeros(
+    tmp_path: Path, month: str, is_refused: bool
+) -> None:
+    """A column without any value, as of Parquet's Null type, has nothing to lose."""
+    write(tmp_path, {"t/month=01/f.parquet": f'SELECT 1 AS id, {month} AS "Month"'})
+    if is_refused:
+        with pytest.raises(FluidError, match="column Month of their own"):
+            open_source(tmp_path)
+        return
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        row = source.connection.execute(f"SELECT month::INT FROM {table.relation}").fetchone()
+    assert row == (1,)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("number", ["1", "1" * 30 + ".5"])
+@pytest.mark.parametrize("broken", ["", "{broken\n"])
+def test_json_that_is_copied_keeps_the_keys_of_its_path(
+    tmp_path: Path, encoding: str, number: str, broken: str
+) -> None:
+    """A copy for another encoding, for long numbers or without broken lines is below them too."""
+    for region in ("a%2Fb", "é"):
+        path = tmp_path / "t" / f"region={region}" / "f.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text(f'{{"id": {number}}}\n{broken}', encoding)
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        rows = source.connection.execute(f"SELECT region FROM {table.relation}").fetchall()
+    assert sorted(rows) == [("a/b",), ("é",)]

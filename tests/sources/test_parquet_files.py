@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pyarrow
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -339,3 +339,139 @@ def test_columns_of_one_name_are_forged(tmp_path: Path, other: str, shown: str) 
         (table,) = source.tables
         assert [column.name for column in table.columns] == ["id", "name", shown]
         assert forge(source, technique="flat").proof.verdict == "proven"
+
+
+def _monthly(folder: Path, *columns: pyarrow.Array) -> Path:
+    """Write a table of a file for each array, with the array as column ``v``."""
+    folder.mkdir(exist_ok=True)
+    for month, column in enumerate(columns, start=1):
+        ids = pyarrow.array([f"{month}-{row}" for row in range(len(column))])
+        path = folder / f"s_2024_{month:02}.parquet"
+        parquet.write_table(pyarrow.table({"id": ids, "v": column}), path)
+    return folder
+
+
+DIFFERENT = {
+    "BIGINT": pyarrow.array([2**53 + 1, 7]),
+    "small BIGINT": pyarrow.array([8, 2**53]),
+    "UBIGINT": pyarrow.array([2**64 - 1], pyarrow.uint64()),
+    "INTEGER": pyarrow.array([2**31 - 1], pyarrow.int32()),
+    "SMALLINT": pyarrow.array([2**15 - 1], pyarrow.int16()),
+    "DOUBLE": pyarrow.array([1.5, 1e300, 0.1]),
+    "FLOAT": pyarrow.array([1.5], pyarrow.float32()),
+    "BOOLEAN": pyarrow.array([True, False]),
+    "DECIMAL(37,2)": pyarrow.array([Decimal("1.10")], pyarrow.decimal128(37, 2)),
+    "DECIMAL(28,27)": pyarrow.array([Decimal(f"0.{'123456789' * 3}")], pyarrow.decimal128(28, 27)),
+    "DECIMAL(10,2)": pyarrow.array([Decimal("12345678.91")], pyarrow.decimal128(10, 2)),
+    "DATE": pyarrow.array([19723], pyarrow.date32()),
+    "TIME": pyarrow.array([1], pyarrow.time64("us")),
+    "TIMESTAMP": pyarrow.array([1704067200123456], pyarrow.timestamp("us")),
+    "TIMESTAMP_NS": pyarrow.array([1704067200123456789], pyarrow.timestamp("ns")),
+    "TIMESTAMPTZ": pyarrow.array([1704067200123456], pyarrow.timestamp("us", "Europe/Berlin")),
+    "BLOB": pyarrow.array([b"ab", b"\\xff", b"\xff"]),
+    "VARCHAR": pyarrow.array(["007", "x", "\\xFF"]),
+    "NULL": pyarrow.nulls(2),
+}
+TYPES = st.sampled_from(list(DIFFERENT))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(TYPES, min_size=2, max_size=3, unique=True))
+def test_values_come_back_in_the_type_of_their_own_file(
+    tmp_path_factory: pytest.TempPathFactory, kinds: list[str]
+) -> None:
+    """Whatever type a column has in other files, none of its values changes."""
+    folder = _monthly(tmp_path_factory.mktemp("s"), *(DIFFERENT[kind] for kind in kinds))
+    with open_source(folder) as source:
+        (table,) = source.tables
+        for path in sorted(folder.iterdir()):
+            alone = f"'{path}'"
+            (type_,), *_ = source.connection.execute(f"SELECT typeof(v) FROM {alone}").fetchall()
+            type_ = "VARCHAR" if type_ == '"NULL"' else type_
+            missing = source.connection.execute(
+                f"SELECT id, CAST(v AS {type_}) FROM {alone}"
+                f" EXCEPT SELECT id, TRY_CAST(v AS {type_}) FROM {table.relation}"
+            ).fetchall()
+            assert missing == []
+        rows = source.connection.execute(f"SELECT count(*) FROM {table.relation}").fetchone()
+    assert rows == (sum(len(DIFFERENT[kind]) for kind in kinds),)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "type_"),
+    [
+        (("BIGINT", "DOUBLE"), "VARCHAR"),
+        (("small BIGINT", "DOUBLE"), "DOUBLE"),
+        (("INTEGER", "DOUBLE"), "DOUBLE"),
+        (("INTEGER", "FLOAT"), "VARCHAR"),
+        (("SMALLINT", "FLOAT"), "FLOAT"),
+        (("FLOAT", "DOUBLE"), "DOUBLE"),
+        (("BIGINT", "UBIGINT"), "HUGEINT"),
+        (("DECIMAL(10,2)", "DOUBLE"), "DOUBLE"),
+        (("DECIMAL(10,2)", "DECIMAL(28,27)"), "DECIMAL(35,27)"),
+        (("DECIMAL(37,2)", "DECIMAL(28,27)"), "VARCHAR"),
+        (("BOOLEAN", "INTEGER"), "VARCHAR"),
+        (("TIMESTAMP", "TIMESTAMP_NS"), "TIMESTAMP_NS"),
+        (("TIMESTAMP", "TIMESTAMPTZ"), "VARCHAR"),
+        (("DATE", "TIMESTAMP"), "VARCHAR"),
+        (("INTEGER", "VARCHAR"), "VARCHAR"),
+    ],
+    ids=str,
+)
+def test_types_that_differ_among_files_are_joined_only_exactly(
+    tmp_path: Path, kinds: tuple[str, ...], type_: str
+) -> None:
+    """Otherwise the column is text, and a note says so."""
+    folder = _monthly(tmp_path / "s", *(DIFFERENT[kind] for kind in kinds))
+    with open_source(folder) as source:
+        column = source.tables[0].column("v")
+    assert column.type == type_
+    assert len(column.notes) == (type_ == "VARCHAR")
+
+
+def test_dbt_reads_text_of_different_types_as_the_forge_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The project casts file by file, whatever its time zone is."""
+    project = tmp_path / "out"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    kinds = ("TIMESTAMP", "TIMESTAMPTZ", "VARCHAR")
+    folder = _monthly(tmp_path / "s", *(DIFFERENT[kind] for kind in kinds), pyarrow.nulls(2))
+    with project_of(str(folder), project) as made:
+        assert made.access.copies == ()
+        assert made.differing("s") == 0
+
+
+def test_durations_in_different_units_are_refused(tmp_path: Path) -> None:
+    """As whole numbers 1500 ms and 1500 s would be one."""
+    units = (pyarrow.array([1500], pyarrow.duration(unit)) for unit in ("ms", "s"))
+    with pytest.raises(FluidError, match="durations in milliseconds and seconds"):
+        open_source(_monthly(tmp_path / "s", *units))
+
+
+@pytest.mark.parametrize(
+    ("january", "february", "reason"),
+    [
+        ([[2**53 + 1]], [[1.5]], "different types in its files"),
+        ([{"a": True}], [{"a": 5}], "different types in its files"),
+        ([{"a": 1}], [{"a": {"b": 1}}], "nested in some files"),
+        ([[1]], [1], "nested in some files"),
+    ],
+)
+def test_nested_values_that_their_joint_type_would_change_are_refused(
+    tmp_path: Path, january: list[object], february: list[object], reason: str
+) -> None:
+    folder = _monthly(tmp_path / "s", pyarrow.array(january), pyarrow.array(february))
+    with pytest.raises(FluidError, match=reason):
+        open_source(folder)
+
+
+def test_nested_values_are_compared_place_by_place(tmp_path: Path) -> None:
+    """What stands at another place, or is null in a file, is no other type."""
+    january = [{"a": [{"x": 1, "y": "b"}], "m": None}]
+    february = [{"m": "text", "a": [{"y": "c", "x": 2}]}]
+    folder = _monthly(tmp_path / "s", pyarrow.array(january), pyarrow.array(february))
+    with open_source(folder) as source:
+        assert not any(column.notes for table in source.tables for column in table.columns)

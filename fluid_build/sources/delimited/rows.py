@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import unquote
 
 import duckdb
 
@@ -17,13 +16,13 @@ from fluid_build.sources.delimited.tail import notes_on, possibly_below
 from fluid_build.sources.delimited.text_types import Guess
 from fluid_build.sources.delimited.trimming import Loaded, ending, trim
 from fluid_build.sources.engine import SCRATCH
-from fluid_build.sources.file_layout import TableFiles
+from fluid_build.sources.file_layout import TableFiles, partitions
+from fluid_build.sources.hive_keys import key_sql, refuse_other_values
 from fluid_build.sources.origin import LeftOut
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
 
 _TEXT = f"{SCRATCH}.text"
-_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 _MISFIT = "fluid: a value does not fit the type that its column starts with"
 
 
@@ -99,6 +98,11 @@ def load(
     inner = () if target.guesses else leave_out_inner(connection, file, loaded)
     trimmed = trim(connection, file.place, file.dialect, loaded, rejected, records)
     rejected = trimmed.rejected
+    own = own_names(file.dialect)
+    for key, value in partitions(file.source, table.root).items():
+        if key in own:
+            rows = f"(FROM {target.relation} WHERE rowid >= {first})"
+            refuse_other_values(connection, rows, target.columns[names.index(key)], key, value)
     lines = sorted((*inner, *trimmed.left_out), key=lambda line: line.line)
     left_out = tuple(replace(line, file=file.source.name) for line in lines)
     notes = notes_on(left_out, named=len(table.paths) > 1)
@@ -121,8 +125,7 @@ def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[
     """Return the SQL of each of the table's columns that a file gives, by the column's place."""
     sources = {names.index(name): f"f{i}" for i, name in enumerate(own_names(file.dialect))}
     for key, value in table.values_of_path(file.source).items():
-        value_sql = "NULL" if value == _HIVE_NULL else literal(unquote(value))
-        sources.setdefault(names.index(key), value_sql)
+        sources.setdefault(names.index(key), key_sql(value))
     return sources
 
 
