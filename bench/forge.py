@@ -10,10 +10,12 @@
 
 The corpus is read from ``../shared/corpus`` beside the checkout, or from ``--corpus``. With
 ``--dbt`` each project is built by dbt and what dbt built is compared with the source again;
-without it everything else is done. Exit code 1 where a figure misses its goal.
+without it everything else is done. ``bytes`` is a hash of what was written: it stays the same where
+a change of the code changes no output. Exit code 1 where a figure misses its goal.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import resource
@@ -64,6 +66,7 @@ class Row:
     dbt: str = "-"
     seconds: float = 0.0
     dbt_seconds: float = 0.0
+    bytes: str = ""
 
     @property
     def good(self) -> bool:
@@ -97,7 +100,7 @@ def corpus(options: argparse.Namespace) -> int:
     ]
     print(
         f"{'database':22}{'technique':14}{'relations':>9}  {'proof':12}{'valid':8}{'dbt':10}"
-        f"{'forge s':>8}{'dbt s':>8}"
+        f"{'forge s':>8}{'dbt s':>8}  bytes"
     )
     # Each case is processes of its own, so threads are enough to keep the cores busy.
     with ThreadPoolExecutor(options.jobs) as pool:
@@ -106,7 +109,7 @@ def corpus(options: argparse.Namespace) -> int:
             print(
                 f"{row.database:22}{row.technique:14}{row.relations:>9}  {row.proof:12}"
                 f"{'all' if not row.invalid else 'NOT':8}{row.dbt:10}"
-                f"{row.seconds:>8.2f}{row.dbt_seconds:>8.1f}",
+                f"{row.seconds:>8.2f}{row.dbt_seconds:>8.1f}  {row.bytes}",
                 flush=True,
             )
             for finding in row.invalid:
@@ -132,11 +135,20 @@ def _forged(folder: Path, technique: str, out: Path, *, with_dbt: bool) -> Row:
     plan = json.loads((out / "plan.json").read_text())
     row.relations = sum(build["layer"] != "staging" for build in plan["builds"])
     row.invalid = list(_invalid(out))
+    row.bytes = _digest(out)
     if with_dbt:
         start = time.perf_counter()
         row.dbt = _dbt(out, folder / "data")
         row.dbt_seconds = time.perf_counter() - start
     return row
+
+
+def _digest(out: Path) -> str:
+    """Return a short hash of all that a forge wrote, to be compared with another commit's."""
+    digest = hashlib.sha256()
+    for name in sorted(_artifacts(out)):
+        digest.update(f"{name}\n".encode() + (out / name).read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _invalid(out: Path) -> Iterator[str]:
