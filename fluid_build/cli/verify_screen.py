@@ -72,6 +72,13 @@ def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
     if warehouse.proof is not None:
         tick = TICK if verified.holds else ""
         yield from proof_section(warehouse.proof, "The warehouse", tick=tick, complete="--json")
+    if warehouse.contradictions:
+        yield heading("Not as it was loaded", "rows were changed, or a load didn't finish")
+        contradicted = [
+            f"{each.relation}: {counted(each.rows, 'row')} {each.what}"
+            for each in warehouse.contradictions
+        ]
+        yield from lines(contradicted, "red")
     if warehouse.lacking:
         yield heading("Missing rows", "compared with a load made now")
         missing = [

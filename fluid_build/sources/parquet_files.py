@@ -11,6 +11,7 @@ import duckdb
 
 from fluid_build.extras import install_command
 from fluid_build.sources.base import Column
+from fluid_build.sources.declared import unique_names
 from fluid_build.sources.file_layout import TableFiles, partitions
 from fluid_build.sources.file_storage import FileStorage
 from fluid_build.sources.hive_keys import shadowed_columns
@@ -50,7 +51,8 @@ def read_parquet(
     not read but given as nulls: DuckDB fails on queries that skip some of its pages. It has the
     type that the table's other files give it.
 
-    The names are those of the files; where two are the same but for case, DuckDB numbers one.
+    The names are those of the files. Where two are the same but for case, one is read by another
+    (``unique_names``), and has it for its name too where they're the very same.
     """
     partitioned = any(partitions(path, files.root) for path in files.paths)
     options: Options = (("hive_partitioning", str(partitioned).lower()),)
@@ -68,12 +70,26 @@ def read_parquet(
         named = tuple(replace(part, options=(*part.options, _NAMED)) for part in parts)
         query = f"SELECT {files.period.select_list} FROM ({_union(named, place)})"
     kind = "TABLE" if storage.remote else "VIEW"
-    connection.execute(f"CREATE {kind} {relation} AS {query}")
-    columns = tuple(
-        Column(name, type_, notes=_notes(name, by_name, unions))
-        for name, type_ in _described(connection, relation)
+    read = [name for name, _ in _described(connection, f"({query})")]
+    names = [field.name for field in fields[files.paths[0]]] if len(files.paths) == 1 else []
+    names += read[len(names) :]
+    aliases = unique_names(names)
+    renamed = ", ".join(
+        f"{quote(name)} AS {quote(alias)}" for name, alias in zip(read, aliases, strict=True)
     )
-    is_changed = any(
+    connection.execute(f"CREATE {kind} {relation} AS SELECT {renamed} FROM ({query})")
+    columns = tuple(
+        Column(
+            name if names.count(name) == 1 else alias,
+            type_,
+            alias=alias,
+            notes=_notes(own, by_name, unions),
+        )
+        for own, name, (alias, type_) in zip(
+            read, names, _described(connection, relation), strict=True
+        )
+    )
+    is_changed = read != aliases or any(
         field.holds_null or field.wide_digits
         for file_fields in fields.values()
         for field in file_fields

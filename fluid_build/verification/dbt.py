@@ -24,7 +24,7 @@ from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.dbt.table_copies import COPIES_FOLDER
 from fluid_build.transform.proof.manifest import read_text
-from fluid_build.transform.proof.proof import Proof, limited_to_samples, prove
+from fluid_build.transform.proof.proof import Proof, limited_to_samples, prove_stored
 from fluid_build.verification.forged_folder import ForgedFolder
 from fluid_build.verification.untrusted_model import MOST_BYTES
 
@@ -89,7 +89,7 @@ def verify_dbt(
         if not result.ok:
             return DbtVerified(result, None, uses_copies, own_database)
         with built_by_dbt(source, forged.plan, file) as database:
-            proof = prove(database, forged.model, on_progress=on_progress)
+            proof = prove_stored(database, forged.model, on_progress=on_progress)
             proof = limited_to_samples(source, proof)
     return DbtVerified(result, proof, uses_copies, own_database)
 

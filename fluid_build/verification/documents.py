@@ -38,6 +38,10 @@ def warehouse_document(verified: WarehouseVerified) -> dict[str, object]:
             "lacking": [
                 {"relation": each.relation, "rows": each.rows} for each in warehouse.lacking
             ],
+            "contradictions": [
+                {"relation": each.relation, "rows": each.rows, "what": each.what}
+                for each in warehouse.contradictions
+            ],
         },
         "proof": _proof_document(warehouse.proof),
         "contract": _contract_documents(verified.forged.disagreements),

@@ -100,6 +100,36 @@ def test_what_a_warehouse_lacks_is_red_and_named(fluid: Fluid, place: Path, dama
     assert bytes_of(warehouse) == before
 
 
+def test_what_a_load_derives_is_checked_and_named(fluid: Fluid, place: Path) -> None:
+    """No row of the source is lost, and still the warehouse isn't as it was loaded."""
+    warehouse = place / "data_vault_2.duckdb"
+    run(warehouse, "UPDATE hub_customer SET load_date = NULL WHERE customer_id = 107")
+    arguments = ("verify", place / "data_vault_2", "--warehouse", warehouse)
+    outcome = fluid(*arguments)
+    assert (outcome.code, "✓" in outcome.out) == (1, False)
+    assert "hub_customer: 1 row without load_date\n" in outcome.out
+    document = json.loads(fluid(*arguments, "--json").out)["warehouse"]
+    assert document["contradictions"] == [
+        {"relation": "hub_customer", "rows": 1, "what": "without load_date"}
+    ]
+
+
+def test_a_key_may_have_arrived_from_a_table_that_is_no_longer_modelled(
+    fluid: Fluid, place: Path
+) -> None:
+    """The relations of that table are still in the warehouse, and tell its record source."""
+    warehouse = place / "data_vault_2.duckdb"
+    run(
+        warehouse,
+        "UPDATE hub_customer SET record_source = 'two.visit' WHERE customer_id = 107",
+        "CREATE TABLE sat_visit AS SELECT 'x' AS visit_hk, 'two.visit' AS record_source",
+    )
+    arguments = ("verify", place / "data_vault_2", "--warehouse", warehouse)
+    assert fluid(*arguments).code == 0
+    run(warehouse, "DROP TABLE sat_visit")
+    assert fluid(*arguments).code == 1
+
+
 ACCOUNTS = (
     "CREATE TABLE account (id INTEGER PRIMARY KEY, owner VARCHAR, branch VARCHAR, purpose VARCHAR,"
     " balance DECIMAL(9, 2))",

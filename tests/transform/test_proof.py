@@ -19,7 +19,14 @@ from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.figure_checks import prove_figure
 from fluid_build.transform.proof.hidden_columns import HiddenColumns
-from fluid_build.transform.proof.proof import Claims, Proof, compare, prove
+from fluid_build.transform.proof.proof import (
+    Claims,
+    Proof,
+    build_and_prove,
+    compare,
+    prove,
+    prove_stored,
+)
 from fluid_build.transform.proof.written_proof import proof_json
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
 
@@ -405,3 +412,46 @@ def test_a_failed_check_shows_only_columns_that_are_known_to_be_harmless() -> No
     with duckdb.connect() as connection:
         found = prove_figure(connection, check, HiddenColumns(shown=frozenset({"city"})))
     assert found.differing == ({"email": "***", "City": "Bonn", "alias": "***"},)
+
+
+@pytest.mark.parametrize(("day", "is_refused"), [("294247-01-10", False), ("294247-01-11", True)])
+def test_a_date_that_no_timestamp_holds_is_refused_by_name(
+    tmp_path: Path, day: str, is_refused: bool
+) -> None:
+    """The column is named, with what to do: a calendar can't have the date's week."""
+    file = database(
+        tmp_path / "far.duckdb", *SHOP, f"UPDATE orders SET placed = '{day}' WHERE order_id = 5007"
+    )
+    with modelled(file, "dimensional") as found:
+        try:
+            plan = transform_plan(found.model)
+            proof = build_and_prove(found.source, plan, found.model)
+        except BuildFailedError as error:
+            assert is_refused
+            assert "The column 'placed' of 'orders' has 1 date outside" in str(error)
+        else:
+            assert (is_refused, proof.verdict) == (False, "proven")
+
+
+def test_a_database_that_keeps_one_of_two_equal_zeros_is_proven_with_a_note(
+    tmp_path: Path,
+) -> None:
+    """The sign alone differs; another number is still lost."""
+    file = database(
+        tmp_path / "zeros.duckdb",
+        "CREATE TABLE reading (id INTEGER PRIMARY KEY, value DOUBLE)",
+        "INSERT INTO reading SELECT i, i FROM range(20) r(i)",
+    )
+    with modelled(file) as found, built(found.source, transform_plan(found.model)) as outcome:
+        # DuckDB doesn't write a value over an equal one.
+        for value in ("0.5", "-0.0"):
+            outcome.connection.execute(f"UPDATE model.reading SET value = '{value}' WHERE id = 0")
+        assert prove(outcome, found.model).verdict == "lost"
+        proof = prove_stored(outcome, found.model)
+        assert (proof.verdict, "In reading, the database has 0.0" in proof.reason) == (
+            "proven",
+            True,
+        )
+        outcome.connection.execute("UPDATE model.reading SET value = 0.5 WHERE id = 5")
+        proof = prove_stored(outcome, found.model)
+        assert (proof.verdict, proof.tables[0].missing) == ("lost", 1)

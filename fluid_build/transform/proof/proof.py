@@ -6,7 +6,7 @@ where it can't, their figures are. A table without rows is compared too, but pro
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from typing import Literal
@@ -34,12 +34,14 @@ from fluid_build.transform.plan.parallel_sessions import in_sessions, small
 from fluid_build.transform.plan.techniques import checks, rebuilds
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.differing_rows import DifferingRow, differing_rows
+from fluid_build.transform.proof.distant_dates import explained
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_columns
 from fluid_build.transform.proof.nested_documents import NestedProof, prove_nested
 from fluid_build.transform.proof.row_comparison import (
     Columns,
     RowComparison,
+    Zeros,
     between,
     count,
     describe,
@@ -114,11 +116,12 @@ class Proof(ModelPart):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What to compare, and which columns may not be shown."""
+    """What to compare, which columns may not be shown, and whether 0.0 and -0.0 are the same."""
 
     rebuilds: tuple[Rebuild, ...] = ()
     checks: tuple[Check, ...] = ()
     hidden: HiddenColumns = field(default_factory=HiddenColumns)
+    zeros: Zeros = "signed"
 
 
 def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
@@ -135,8 +138,11 @@ def build_and_prove(
     """
 
     def work() -> Proof:
-        with built(source, plan, on_progress=on_progress) as database:
-            return prove(database, model, on_progress=on_progress)
+        try:
+            with built(source, plan, on_progress=on_progress) as database:
+                return prove(database, model, on_progress=on_progress)
+        except BuildFailedError as error:
+            raise explained(source, plan, error) from error
 
     return limited_to_samples(source, with_reading(source, staged_where_needed(source, work)))
 
@@ -164,6 +170,8 @@ def with_reading(source: Source, proof: Proof) -> Proof:
     tables = {table.name: table for table in source.tables}
     proven_tables = [_with_origin(source, tables[table.table], table) for table in proof.tables]
     verdict, reason = _judged(proven_tables)
+    if verdict == proof.verdict == "proven":
+        reason = proof.reason
     return proof.model_copy(
         update={"tables": tuple(proven_tables), "verdict": verdict, "reason": reason}
     )
@@ -183,6 +191,31 @@ def prove(database: Built, model: LogicalModel, *, on_progress: OnProgress = ign
     """
     promised = claims(model, database.plan)
     return compare(database.connection, database.plan, promised, on_progress=on_progress)
+
+
+def prove_stored(
+    database: Built, model: LogicalModel, *, on_progress: OnProgress = ignore
+) -> Proof:
+    """Compare what a database file holds of a model with its source, as ``prove`` does.
+
+    Rows that differ in the sign of a zero alone are the same, and the reason says that there are
+    some: the file keeps one of two equal numbers.
+    """
+    proof = prove(database, model, on_progress=on_progress)
+    if proof.verdict != "lost":
+        return proof
+    promised = replace(claims(model, database.plan), zeros="equal")
+    equal = compare(database.connection, database.plan, promised, on_progress=on_progress)
+    names = [
+        table.table
+        for table, signed in zip(equal.tables, proof.tables, strict=True)
+        if table.missing != signed.missing
+    ]
+    if not names:
+        return proof
+    tables = listed_up_to(_MOST_NAMED, names)
+    note = f"In {tables}, the database has 0.0 for -0.0 or the other way round, which are equal."
+    return equal.model_copy(update={"reason": f"{equal.reason} {note}"})
 
 
 def compare(
@@ -241,6 +274,7 @@ def _tables(
 class _OfTable:
     rebuild: Rebuild | None
     checks: tuple[Check, ...]
+    zeros: Zeros
 
 
 def _by_table(promised: Claims) -> Mapping[str, _OfTable]:
@@ -249,7 +283,9 @@ def _by_table(promised: Claims) -> Mapping[str, _OfTable]:
     for check in promised.checks:
         checks_by_table.setdefault(check.table, []).append(check)
     return {
-        table: _OfTable(rebuilds_by_table.get(table), tuple(checks_by_table.get(table, ())))
+        table: _OfTable(
+            rebuilds_by_table.get(table), tuple(checks_by_table.get(table, ())), promised.zeros
+        )
         for table in (*rebuilds_by_table, *checks_by_table)
     }
 
@@ -290,7 +326,7 @@ def _table(
         verdict="proven" if rows else "empty",
     )
     if promised.rebuild is not None:
-        proof = _rebuilt(connection, proof, promised.rebuild, hidden)
+        proof = _rebuilt(connection, proof, promised.rebuild, hidden, promised.zeros)
     if all(figure.holds for figure in figures):
         return proof
     return proof.model_copy(update={"verdict": "lost"})
@@ -307,12 +343,13 @@ def _rebuilt(
     proof: TableProof,
     rebuild: Rebuild,
     hidden: HiddenColumns,
+    zeros: Zeros,
 ) -> TableProof:
     source_columns = describe(connection, f"SELECT * FROM source.{proof.id}")
     original = describe(connection, rebuild.original)
     columns = describe(connection, rebuild.sql)
     types = tuple(_type_differences(source_columns, columns, rebuild.by_value))
-    comparison = _comparison(rebuild, original, columns)
+    comparison = replace(_comparison(rebuild, original, columns), zeros=zeros)
     counts = count(connection, comparison)
     # Rows of the source that the comparison didn't read count as missing.
     unread = max(0, proof.rows - counts.original)

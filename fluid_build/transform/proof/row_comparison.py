@@ -21,6 +21,7 @@ import duckdb
 from fluid_build.sources.sql import quote
 
 Side = Literal["missing", "unexpected"]
+Zeros = Literal["signed", "equal"]
 Columns = tuple[tuple[str, str], ...]
 """Names of columns with DuckDB's names of their types."""
 
@@ -51,12 +52,14 @@ class RowComparison:
     """Two queries to compare: the rows of ``original`` and of ``rebuilt``.
 
     ``columns`` are names that both have, with the type on either side; values of columns whose
-    types differ are compared as text.
+    types differ are compared as text. ``zeros`` says whether 0.0 and -0.0 are the same: a DuckDB
+    file keeps one of them where both are in a column.
     """
 
     original: str
     rebuilt: str
     columns: tuple[tuple[str, str, str], ...]
+    zeros: Zeros = "signed"
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -125,7 +128,7 @@ def _tallied(comparison: RowComparison) -> str:
     extra = [
         f"{part} AS e{n}"
         for n, type_ in enumerate(comparison.types)
-        if (part := _distinguishing(n, type_)) is not None
+        if (part := _distinguishing(n, type_, comparison.zeros)) is not None
     ]
     selected = ", ".join((*keys, *extra)) or "0 AS k"
     groups = ", ".join(part.rpartition(" AS ")[2] for part in (*keys, *extra)) or "k"
@@ -154,9 +157,11 @@ def _exact(number: int, type_: str) -> str:
     return f"c{number} COLLATE C" if type_ == "VARCHAR" else f"c{number}"
 
 
-def _distinguishing(number: int, type_: str) -> str | None:
+def _distinguishing(number: int, type_: str, zeros: Zeros) -> str | None:
     """Return what tells apart values that DuckDB calls equal; None where there are none."""
     if type_ in {"FLOAT", "DOUBLE"}:
+        if zeros == "equal":
+            return None
         return f"c{number} = 0 AND signbit(c{number})"
     if type_ == "INTERVAL" or type_.endswith("]") or type_.startswith(_NESTED):
         return f"CAST(c{number} AS VARCHAR)"

@@ -4,14 +4,14 @@ A DuckDB file is attached in place. From PostgreSQL the relations are first copi
 DuckDB file, in the types that the plan promises, so that both are compared in the same way.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
 
 import duckdb
 
-from fluid_build.errors import SourceUnreadableError, UsageError
+from fluid_build.errors import BuildFailedError, SourceUnreadableError, UsageError
 from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
@@ -27,7 +27,20 @@ from fluid_build.transform.dbt.built_database import built_by_dbt
 from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built, built
-from fluid_build.transform.proof.proof import Proof, limited_to_samples, prove, with_reading
+from fluid_build.transform.proof.derived_columns import (
+    RECORD_SOURCE,
+    Contradiction,
+    contradicted_rows,
+    expected_record_sources,
+)
+from fluid_build.transform.proof.hash_columns import hash_columns
+from fluid_build.transform.proof.next_load import changes_by_a_load, changes_of_dimensions
+from fluid_build.transform.proof.proof import (
+    Proof,
+    limited_to_samples,
+    prove_stored,
+    with_reading,
+)
 
 _EXPECTED = "expected"
 _COPIED = "copied"
@@ -49,18 +62,19 @@ class WarehouseProof:
 
     ``faults`` are sentences about relations that are missing or have other columns than the model;
     if there is one, nothing was compared and ``proof`` is None. ``lacking`` are the relations that
-    rows are missing from.
+    rows are missing from, ``contradictions`` rows whose derived columns are none that a load makes.
     """
 
     schema: str
     proof: Proof | None
     faults: tuple[str, ...] = ()
     lacking: tuple[Lacking, ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
 
     @property
     def holds(self) -> bool:
-        """Whether all of the source is in the warehouse, and nothing else."""
-        return self.proof is not None and self.proof.holds
+        """Whether all of the source is in the warehouse, as it was loaded, and nothing else."""
+        return self.proof is not None and self.proof.holds and not self.contradictions
 
 
 def prove_warehouse(
@@ -89,14 +103,43 @@ def prove_warehouse(
             faults = _copied(address.place, chosen, plan, file, on_progress)
         if faults:
             return WarehouseProof(chosen, None, faults)
+        former = _former_record_sources(file, within, plan)
         with built_by_dbt(source, plan, file, schema=within) as warehouse:
-            proof = prove(warehouse, model, on_progress=on_progress)
+            proof = prove_stored(warehouse, model, on_progress=on_progress)
             load_date = _last_load(warehouse, model)
+            connection, stored = warehouse.connection, _stored(plan)
+            sources = expected_record_sources(model, stored, former)
+            # Another engine writes some values otherwise, so its hashes can't be made again here.
+            if address.kind is DUCKDB:
+                rules = contradicted_rows(connection, stored, hash_columns(model), sources)
+                changes = changes_by_a_load(connection, plan, warehouse.plan, load_date)
+            else:
+                rules = contradicted_rows(connection, stored, (), sources)
+                changes = changes_of_dimensions(connection, stored)
+            # Where rows are lost, it's the load that lacks: _lacking says where.
+            found = _found(rules, () if proof.verdict == "lost" else changes)
         proof = limited_to_samples(source, with_reading(source, proof))
         lacking: tuple[Lacking, ...] = ()
         if proof.verdict == "lost":
             lacking = _lacking(source, plan, file, within, load_date, on_progress)
-    return WarehouseProof(chosen, proof, lacking=lacking)
+    return WarehouseProof(chosen, proof, lacking=lacking, contradictions=found)
+
+
+def _found(
+    rules: Iterable[Contradiction], changes: Iterable[Contradiction]
+) -> tuple[Contradiction, ...]:
+    """Return what contradicts a load; where rows are wrong by themselves, nothing else of them."""
+    try:
+        broken = list(rules)
+        known = {each.relation for each in broken}
+        return (*broken, *(each for each in changes if each.relation not in known))
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        raise BuildFailedError(
+            f"What a load derives can't be compared: {str(error).splitlines()[0]}",
+            hint="If the warehouse is as dbt built it, please report this.",
+        ) from error
 
 
 def _address(place: str) -> Address:
@@ -132,6 +175,25 @@ def _faults(file: Path, schema: str, plan: TransformPlan) -> tuple[str, ...]:
     for table, column, type_ in rows:
         types.setdefault(table, {})[column] = type_
     return tuple(_differences(plan, types, schema, lambda ours, theirs: ours == theirs))
+
+
+def _former_record_sources(file: Path, schema: str, plan: TransformPlan) -> frozenset[str]:
+    """Return the record sources of the relations of a schema that aren't in the plan any more."""
+    planned = {build.name for build in plan.builds}
+    found: set[str] = set()
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {literal(str(file))} AS {_COPIED} (READ_ONLY)")
+        rows = connection.execute(
+            "SELECT DISTINCT table_name FROM duckdb_columns() WHERE data_type = 'VARCHAR' AND"
+            f" database_name = '{_COPIED}' AND schema_name = ? AND column_name = ?",
+            [schema, RECORD_SOURCE],
+        ).fetchall()
+        for (table,) in rows:
+            if table not in planned:
+                relation = f"{_COPIED}.{quote(schema)}.{quote(table)}"
+                texts = connection.execute(f"SELECT DISTINCT {RECORD_SOURCE} FROM {relation}")
+                found |= {text for (text,) in texts.fetchall() if text is not None}
+    return frozenset(found)
 
 
 def _differences(

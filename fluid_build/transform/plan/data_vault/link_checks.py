@@ -5,7 +5,7 @@ A satellite may hold the columns of a reference, and then its table comes back w
 
 from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.data_vault.elements import HubReference, Link
+from fluid_build.modeling.data_vault.elements import HubReference, Link, Satellite
 from fluid_build.transform.plan.data_vault.hashed_staging import equal
 from fluid_build.transform.plan.data_vault.satellites import satellite_history
 from fluid_build.transform.plan.data_vault.sources import VaultSources
@@ -21,18 +21,24 @@ def link_checks(sources: VaultSources) -> Iterator[Check]:
             yield _check(sources, link)
 
 
+def _satellites(sources: VaultSources, link: Link) -> list[Satellite]:
+    return [s for s in sources.satellites[link.table] if s.parent == link.name]
+
+
 def _check(sources: VaultSources, link: Link) -> Check:
     width = len(link.dependent_child_keys) + sum(
         len(sources.hub(reference.hub).business_key_columns) for reference in link.hubs
     )
     names = [f"k{number}" for number in range(1, width + 1)]
     expected, actual = _in_source(sources, link, names), _in_vault(sources, link, names)
+    # Without a satellite a link holds all relations that ever were, and never ends one.
+    compare = _differing if _satellites(sources, link) else _missing
     return Check(
         name=f"{link.name} relates the right keys",
         kind="reference",
         table=link.table,
         expected="SELECT CAST(0 AS BIGINT)",
-        actual=_differing(expected, actual, names),
+        actual=compare(expected, actual, names),
         differing=f"{expected}\nEXCEPT ALL\n{actual}",
         reason="The link leads to what the rows of the source refer to.",
     )
@@ -80,8 +86,10 @@ def _lookup(sources: VaultSources, table: str, reference: HubReference, alias: s
 
 def _in_vault(sources: VaultSources, link: Link, names: Sequence[str]) -> str:
     """Return a query on the vault: the business keys that each current row of a link relates."""
-    (satellite,) = (s for s in sources.satellites[link.table] if s.parent == link.name)
-    current = current_rows(satellite_history(satellite, sources), (link.hash_key,))
+    satellites = _satellites(sources, link)
+    current = f"SELECT *\nFROM model.{link.name}"
+    if satellites:
+        current = current_rows(satellite_history(satellites[0], sources), (link.hash_key,))
     same = f"link.{link.hash_key} = current_link.{link.hash_key}"
     joins = [join("JOIN", f"model.{link.name}", "link", [same])]
     columns: list[str] = []
@@ -115,3 +123,11 @@ def _differing(expected: str, actual: str, names: Sequence[str]) -> str:
         [("ABS(SUM(sign))", "surplus")], f"{nested(both)} AS both_sides", group_by=names
     )
     return query(["CAST(COALESCE(SUM(surplus), 0) AS BIGINT)"], f"{nested(surplus)} AS differing")
+
+
+def _missing(expected: str, actual: str, names: Sequence[str]) -> str:
+    """Return a query for how many of the rows of one query the other doesn't have."""
+    columns = ", ".join(names)
+    missing = f"SELECT {columns}\nFROM {nested(expected)} AS ours"
+    missing += f"\nEXCEPT\nSELECT {columns}\nFROM {nested(actual)} AS theirs"
+    return query(["count(*)"], f"{nested(missing)} AS missing")

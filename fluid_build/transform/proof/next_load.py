@@ -1,0 +1,108 @@
+"""What a load made now would change in a warehouse that has all of its source: nothing.
+
+Tables are made again by their own queries, from what the warehouse has of other relations, and
+compared in every column. Relations that only get rows added may get none.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import duckdb
+
+from fluid_build.sources.sql import literal
+from fluid_build.transform.plan.elements import Build, PlanColumn, TransformPlan
+from fluid_build.transform.plan.execution import statement
+from fluid_build.transform.plan.hashing import HASH_TYPE
+from fluid_build.transform.proof.derived_columns import RECORD_SOURCE, Contradiction, is_derived
+from fluid_build.transform.proof.row_comparison import RowComparison, count
+
+_NOT_AS_LOADED = "not as a load makes them"
+_ABSENT = "missing that a load adds"
+
+
+def changes_by_a_load(
+    connection: duckdb.DuckDBPyConnection,
+    plan: TransformPlan,
+    warehouse: TransformPlan,
+    load_date: datetime,
+) -> Iterator[Contradiction]:
+    """Yield what a load on that day would change in the relations of ``model``.
+
+    ``warehouse`` is the plan of those that it has. Where it lacks a table of the staging, that is
+    made for the others to read.
+    """
+    shown = {build.name for build in warehouse.builds}
+    connection.execute(f"SET VARIABLE load_date = TIMESTAMP {literal(load_date.isoformat(' '))}")
+    for build in plan.builds:
+        if build.materialization == "view":
+            continue
+        if build.name in shown:
+            yield from _changes(connection, build)
+        else:
+            connection.execute(statement(build))
+
+
+def changes_of_dimensions(
+    connection: duckdb.DuckDBPyConnection, builds: Sequence[Build]
+) -> Iterator[Contradiction]:
+    """Yield what a load would change in dimensions that another engine than DuckDB has made.
+
+    Another engine may write a value otherwise, and so have other hashes. What hashes lead to isn't
+    compared: a member that the source has deleted is found by one.
+    """
+    for build in builds:
+        is_dimension = len(build.key) == 1 and is_derived(build.column(build.key[0]))
+        if build.layer == "mart" and build.materialization == "table" and is_dimension:
+            names = {column.name for column in build.columns}
+            where = "NOT is_deleted" if "is_deleted" in names else "TRUE"
+            columns = [column.name for column in build.columns if not _is_hash(column)]
+            yield from _differing(connection, build, columns, where)
+
+
+def _changes(connection: duckdb.DuckDBPyConnection, build: Build) -> Iterator[Contradiction]:
+    if build.materialization == "table":
+        yield from _differing(connection, build, [column.name for column in build.columns], "TRUE")
+        return
+    stored = f"model.{build.name}"
+    # A load finds what it needn't add by one key. The hashes beside it must be there as well.
+    hashes = ", ".join(column.name for column in build.columns if _is_hash(column))
+    if hashes and not any(column.name == "is_deleted" for column in build.columns):
+        first_load = f"SELECT {hashes} FROM ({build.sql}\n)"
+        added = _rows(connection, f"({first_load} EXCEPT SELECT {hashes} FROM {stored})")
+    else:
+        added = _rows(connection, f"({build.next_sql}\n)")
+    if added:
+        yield Contradiction(build.name, added, _ABSENT)
+    elif build.layer == "business_vault":
+        # Its rows of all days follow from the raw vault. Old ones may have been deleted.
+        names = ", ".join(column.name for column in build.columns)
+        invented = f"(SELECT {names} FROM {stored} EXCEPT ALL SELECT {names} FROM ({build.sql}\n))"
+        if rows := _rows(connection, invented):
+            yield Contradiction(build.name, rows, _NOT_AS_LOADED)
+
+
+def _is_hash(column: PlanColumn) -> bool:
+    return is_derived(column) and column.type == HASH_TYPE and column.name != RECORD_SOURCE
+
+
+def _differing(
+    connection: duckdb.DuckDBPyConnection, build: Build, columns: Sequence[str], where: str
+) -> Iterator[Contradiction]:
+    """Yield the rows of a table that a load doesn't make, and those that it has not."""
+    comparison = RowComparison(
+        original=f"SELECT * FROM ({build.next_sql}\n) WHERE {where}",
+        rebuilt=f"SELECT * FROM model.{build.name} WHERE {where}",
+        columns=tuple((c.name, c.type, c.type) for c in build.columns if c.name in columns),
+        zeros="equal",
+    )
+    counts = count(connection, comparison)
+    if counts.unexpected:
+        yield Contradiction(build.name, counts.unexpected, _NOT_AS_LOADED)
+    elif counts.missing:
+        yield Contradiction(build.name, counts.missing, _ABSENT)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, relation: str) -> int:
+    row = connection.execute(f"SELECT COUNT(*) FROM {relation}").fetchone()
+    assert row is not None, "a count without groups always gives a row"
+    return int(row[0])
