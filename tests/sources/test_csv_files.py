@@ -363,3 +363,22 @@ def test_empty_text_is_seen_wherever_it_stands(tmp_path: Path, ending: str) -> N
     lines = ["a;b;c", '"";x;', ";x;1y", 'k;x;""']
     with open_source(written(tmp_path / "t.csv", ending.join(lines))) as source:
         assert [note.partition(":")[0] for note in only(source).notes] == ["a", "c"]
+
+
+VALUES_IN_QUOTES = ['say "hi"{}', 'say "hi",{}', 'say "hi" n{}', '"hi" n{}']
+
+
+@pytest.mark.parametrize(
+    ("escape", "value"),
+    [*((escape, value) for escape in '"\\' for value in VALUES_IN_QUOTES), ('"', "C:\\{}")],
+)
+def test_quotes_come_back_however_they_are_escaped(tmp_path: Path, escape: str, value: str) -> None:
+    """Whether or not a delimiter stands between them; a backslash may be only that."""
+    values = [value.format(i) for i in range(20)]
+    text = io.StringIO()
+    escaped = {"doublequote": False, "escapechar": "\\"} if escape == "\\" else {}
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, **escaped)  # type: ignore[arg-type]
+    writer.writerows([("id", "a", "b"), *((i, value, "x") for i, value in enumerate(values))])
+    with open_source(written(tmp_path / "t.csv", text.getvalue())) as source:
+        assert {row[1] for row in rows_of(source)} == set(values)
+        assert only(source).notes == ()

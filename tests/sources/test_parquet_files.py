@@ -475,3 +475,21 @@ def test_nested_values_are_compared_place_by_place(tmp_path: Path) -> None:
     folder = _monthly(tmp_path / "s", pyarrow.array(january), pyarrow.array(february))
     with open_source(folder) as source:
         assert not any(column.notes for table in source.tables for column in table.columns)
+
+
+def test_a_map_with_equal_keys_costs_its_table_alone(tmp_path: Path) -> None:
+    """Arrow writes one, DuckDB can't put it together again; the same key in two maps is none."""
+    type_ = pyarrow.map_(pyarrow.string(), pyarrow.int64())
+    for name, maps in (
+        ("equal", [[("k", 1), ("k", 2)], []]),
+        ("other", [[("k", 1), ("l", 2)], [("k", 3)]]),
+    ):
+        table = pyarrow.table({"id": [1, 2], "m": pyarrow.array(maps, type_)})
+        parquet.write_table(table, tmp_path / f"{name}.parquet")
+    with open_source(tmp_path) as source:
+        assert [table.name for table in source.tables] == ["other", "other__m"]
+        assert [(one.name, one.reason) for one in source.skipped] == [
+            ("equal", "A map in m has a key more than once. Write it as a list.")
+        ]
+    with pytest.raises(FluidError, match="a key more than once"):
+        open_source(tmp_path / "equal.parquet")

@@ -122,7 +122,8 @@ class _Split:
     """A sample read with one delimiter: the usual width of its records, and how usual it is.
 
     Between titles and notes ``agreement`` is the share of records of that width, and ``parted`` of
-    those with any delimiter; ``usual`` is the former with titles and notes.
+    those with any delimiter; ``usual`` is the former with titles and notes. ``well_quoted`` is the
+    share of those in which quotes end where fields do, if backslashes leave a doubt.
     """
 
     delimiter: str
@@ -133,6 +134,7 @@ class _Split:
     agreement: float
     parted: float
     usual: float
+    well_quoted: float
 
     @property
     def is_plausible(self) -> bool:
@@ -140,8 +142,9 @@ class _Split:
         return self.width > 1 and enough
 
     @property
-    def merit(self) -> tuple[float, int, bool, int]:
-        return round(self.usual, 3), self.width, self.escape == '"', -self.rank
+    def merit(self) -> tuple[float, int, float, bool, int]:
+        usual = round(self.usual, 3)
+        return usual, self.width, self.well_quoted, self.escape == '"', -self.rank
 
 
 def _split(sample: str, rank: int, delimiter: str, escape: str, *, complete: bool) -> _Split:
@@ -153,7 +156,21 @@ def _split(sample: str, rank: int, delimiter: str, escape: str, *, complete: boo
     agreement, width = _agreement(table)
     parted = sum(len(record) > 1 for record in table) / len(table) if table else 0.0
     usual = sum(len(record) == width for record in full) / len(full) if full else 0.0
-    return _Split(delimiter, escape, rank, records, width, agreement, parted, usual)
+    well_quoted = _well_quoted(sample, delimiter, escape) if _BACKSLASHED.search(sample) else 1.0
+    return _Split(delimiter, escape, rank, records, width, agreement, parted, usual, well_quoted)
+
+
+def _well_quoted(sample: str, delimiter: str, escape: str) -> float:
+    """Return the share of a sample's records in which no quote ends before its field does."""
+    records = _reader(sample, delimiter, escape, strict=True)
+    good = bad = 0
+    while True:
+        try:
+            if next(records, None) is None:
+                return good / max(1, good + bad)
+            good += 1
+        except csv.Error:
+            bad += 1
 
 
 def agreement_of(sample: str, dialect: Dialect) -> float:
@@ -174,11 +191,17 @@ def _without_titles(records: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]
 
 def records_of(text: str, delimiter: str, escape: str) -> Iterator[list[str]]:
     """Return the records of a text, each a list of fields; a blank line is an empty list."""
+    return _reader(text, delimiter, escape, strict=False)
+
+
+def _reader(text: str, delimiter: str, escape: str, *, strict: bool) -> Iterator[list[str]]:
     # str.splitlines would part at U+2028 and others as well, which no writer of CSV means.
     lines = _ENDED_LINE.findall(text)
     if escape == "\\":
-        return csv.reader(lines, delimiter=delimiter, doublequote=False, escapechar="\\")
-    return csv.reader(lines, delimiter=delimiter)
+        return csv.reader(
+            lines, delimiter=delimiter, doublequote=False, escapechar="\\", strict=strict
+        )
+    return csv.reader(lines, delimiter=delimiter, strict=strict)
 
 
 _ENDED_LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

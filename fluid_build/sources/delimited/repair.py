@@ -5,6 +5,7 @@ keeps the first ones and the note counts what was cut off, and broken quotes are
 """
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,6 +114,9 @@ def _fields(text: str, dialect: Dialect, kind: str) -> Iterator[tuple[int, list[
             if line:
                 yield offset, line.split(dialect.delimiter)
         return
+    if kind == "UNQUOTED VALUE":
+        yield from ((0, fields) for fields in _as_written(text, dialect) if fields != [""])
+        return
     try:
         records = list(records_of(text, dialect.delimiter, dialect.escape))
     except csv.Error:
@@ -120,6 +124,33 @@ def _fields(text: str, dialect: Dialect, kind: str) -> Iterator[tuple[int, list[
     for record in records:
         if record:
             yield 0, record
+
+
+def _as_written(text: str, dialect: Dialect) -> Iterator[list[str]]:
+    """Yield the records in a text; a field that goes on after its last quote keeps its quotes."""
+    is_backslashed = dialect.escape == "\\"
+    end = f"[{re.escape(dialect.delimiter)}\r\n]"
+    inner = r'(?:[^"\\]|\\.)*+' if is_backslashed else '(?:[^"]|"")*+'
+    field = re.compile(
+        f'"(?P<inner>{inner})"(?P<blanks>[ \t]*)(?={end}|\\Z)'
+        f'|(?P<raw>(?:"{inner}")?[^{end[1:-1]}]*)',
+        re.DOTALL,
+    )
+    fields: list[str] = []
+    at = 0
+    while found := field.match(text, at):
+        value = found["raw"]
+        if value is None:
+            doubled = r"\\(.)" if is_backslashed else '"(")'
+            value = re.sub(doubled, r"\1", found["inner"], flags=re.DOTALL) + found["blanks"]
+        fields.append(value)
+        at = found.end()
+        if text[at : at + 1] != dialect.delimiter:
+            yield fields
+            fields = []
+        if at == len(text):
+            return
+        at += 2 if text.startswith("\r\n", at) else 1
 
 
 def _swallowed(lines: Sequence[str], dialect: Dialect) -> bool:

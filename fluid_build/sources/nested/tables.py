@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import duckdb
 
+from fluid_build.errors import SourceUnreadableError
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import (
     Column,
@@ -12,6 +13,7 @@ from fluid_build.sources.base import (
     Documents,
     OpenSource,
     SampledRows,
+    Skipped,
     Split,
     Table,
 )
@@ -36,10 +38,15 @@ _MOST_NAMED = 5
 _STAYS_JSON = "Its JSON values have no structure in common, so they stay JSON."
 
 
+class _EqualKeysError(Exception):
+    """A map can't be rebuilt from the rows of its entries."""
+
+
 def split_nested(source: OpenSource, on_progress: OnProgress = ignore) -> None:
     """Replace each table that has nested columns by the tables that it's split into.
 
-    A table that can't be split stays as it is, with a note that says why.
+    A table that can't be split stays as it is, with a note that says why; one that DuckDB couldn't
+    put together again is skipped. Raises SourceUnreadableError where no table is left.
     """
     if not any(map(_may_be_nested, source.tables)):
         return
@@ -51,8 +58,16 @@ def split_nested(source: OpenSource, on_progress: OnProgress = ignore) -> None:
             continue
         report = Progress("reading", position, len(source.tables), table.name)
         with following(source.connection, on_progress, report):
-            tables += _split(source, table, used_names)
+            try:
+                tables += _split(source, table, used_names)
+            except _EqualKeysError as error:
+                source.skipped = (*source.skipped, Skipped(table.name, str(error)))
     on_progress(Progress("reading", len(source.tables), len(source.tables)))
+    if not tables:
+        raise SourceUnreadableError(
+            f"{source.name} could not be read. {source.skipped[-1].reason}",
+            hint="Pass --nested keep to leave nested columns as they are.",
+        )
     source.tables = tuple(tables)
     if source.catalog is not None:
         facts = with_tagged_parts(source.catalog.facts, tables)
@@ -91,6 +106,8 @@ def _tables(source: OpenSource, splitting: Splitting) -> list[Table]:
         mixed = _with_values(connection, table.relation, kept)
         return [replace(table, columns=tuple(_noted(c, c.alias in mixed) for c in table.columns))]
     relations = splitting.create_tables()
+    for level in splitting.levels:
+        _check_keys(connection, level, relations[level.name])
     documents = _documents(splitting, relations)
     root, *children = splitting.levels
     return [
@@ -100,6 +117,22 @@ def _tables(source: OpenSource, splitting: Splitting) -> list[Table]:
             for level in children
         ),
     ]
+
+
+def _check_keys(connection: duckdb.DuckDBPyConnection, level: Level, relation: str) -> None:
+    """Raise _EqualKeysError where a map has a key twice: Arrow may write one, DuckDB makes none."""
+    if level.items is None or not level.items.is_map:
+        return
+    keys = [column.name for column in level.columns if column.node.path == ("key",)]
+    if not keys:
+        return
+    columns = ", ".join(quote(name) for name in (*(key.name for key in level.key[:-1]), *keys))
+    found = connection.execute(
+        f"SELECT 1 FROM {relation} GROUP BY {columns} HAVING count(*) > 1 LIMIT 1"
+    ).fetchone()
+    if found:
+        name = ".".join(level.path)
+        raise _EqualKeysError(f"A map in {name} has a key more than once. Write it as a list.")
 
 
 def _documents(splitting: Splitting, relations: Mapping[str, str]) -> Documents:
