@@ -50,7 +50,7 @@ from bench.keys.scores import (  # noqa: E402
     score_primary_keys,
 )
 from bench.worlds.world import make_world  # noqa: E402
-from fluid_build.profiling.calibration import CALIBRATION, UNCALIBRATED  # noqa: E402
+from fluid_build.profiling.choose.calibration import CALIBRATION, UNCALIBRATED  # noqa: E402
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights  # noqa: E402
 
 CORPORA = (ROOT.parent / "shared" / "corpus", ROOT.parent / "shared" / "corpus_more")

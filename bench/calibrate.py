@@ -1,6 +1,6 @@
 """Fit the calibration of confidences to databases with documented keys, and store its tables.
 
-    python bench/calibrate.py                 # rewrites fluid_build/profiling/calibration.json
+    python bench/calibrate.py           # rewrites fluid_build/profiling/choose/calibration.json
     python bench/calibrate.py --corpus DIR --corpus DIR
 
 The databases are those of ``bench/accuracy.py``, whose ``--leave-one-out`` tests the fit. The
@@ -21,9 +21,9 @@ from bench.keys.databases import profile_database, read_databases  # noqa: E402
 from bench.keys.fitting import fit_calibration  # noqa: E402
 from bench.keys.judged_pairs import JudgedPair, judged_pairs  # noqa: E402
 from bench.keys.naming import renaming  # noqa: E402
-from fluid_build.profiling.calibration import UNCALIBRATED, Calibration  # noqa: E402
+from fluid_build.profiling.choose.calibration import UNCALIBRATED, Calibration  # noqa: E402
 
-STORED = ROOT / "fluid_build" / "profiling" / "calibration.json"
+STORED = ROOT / "fluid_build" / "profiling" / "choose" / "calibration.json"
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ import duckdb
 
 from bench.keys.naming import Names
 from fluid_build.profiling import profile_source
-from fluid_build.profiling.calibration import CALIBRATION, Calibration
+from fluid_build.profiling.choose.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.profile import Profile
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
 from fluid_build.sources import open_source

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.keys.judged_pairs import JudgedPair
-from fluid_build.profiling.calibration import Calibration, Role, Table
+from fluid_build.profiling.choose.calibration import Calibration, Role, Table
 
 _FOLDS = 10
 _SEED = 10

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bench.keys.naming import Names
 from bench.keys.scores import key_of, true_keys
-from fluid_build.profiling.calibration import Role
+from fluid_build.profiling.choose.calibration import Role
 from fluid_build.profiling.profile import Candidate, ForeignKey, Profile
 
 _BINS = 10

@@ -12,10 +12,10 @@ import duckdb
 
 from fluid_build.copilot.errors import FileTooLargeError
 from fluid_build.errors import SourceError
-from fluid_build.profiling.names import singular, words
-from fluid_build.profiling.naming_words import NAME_WORDS, TITLE_WORDS
-from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
-from fluid_build.profiling.vocabulary import COMMON_WORDS, KEY_WORDS
+from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.profiling.names.naming_words import NAME_WORDS, TITLE_WORDS
+from fluid_build.profiling.names.vocabulary import COMMON_WORDS, KEY_WORDS
+from fluid_build.profiling.names.words import singular, words
 from fluid_build.sources import encodings
 from fluid_build.sources.base import Source
 from fluid_build.sources.delimited import zstd_lines

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fluid_build.observations.observed_tables import ObservedTable, value_type
-from fluid_build.profiling.names import Words, words
+from fluid_build.profiling.names.vocabulary import KEY_WORDS
+from fluid_build.profiling.names.words import Words, words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
-from fluid_build.profiling.vocabulary import KEY_WORDS
 
 DatePart = Literal[
     "",

@@ -31,9 +31,9 @@ from fluid_build.observations.computations import (
 )
 from fluid_build.observations.detail_rows import DetailRows, detail_rows
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.vocabulary import KEY_WORDS
+from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
-from fluid_build.profiling.vocabulary import KEY_WORDS
 from fluid_build.sources.sql import quote
 
 _FEWEST_ROWS = 3

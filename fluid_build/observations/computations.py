@@ -15,9 +15,9 @@ from fluid_build.observations.aggregate_candidates import (
     number_of,
 )
 from fluid_build.observations.observed_tables import value_type
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.vocabulary import KEY_WORDS
+from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import ColumnProfile
-from fluid_build.profiling.vocabulary import KEY_WORDS
 
 AggregateFunction = Literal["group", "sum", "avg", "min", "max", "count", "count_distinct"]
 _FEWEST_TOTALS = 3

@@ -13,8 +13,9 @@ import duckdb
 
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable
 from fluid_build.profiling import checks
-from fluid_build.profiling.names import singular, strip_key_words, words
-from fluid_build.profiling.naming_words import NAME_WORDS, naming_word
+from fluid_build.profiling.names.naming_words import NAME_WORDS, naming_word
+from fluid_build.profiling.names.vocabulary import ACTING_WORDS, STRUCTURE_WORDS
+from fluid_build.profiling.names.words import singular, strip_key_words, words
 from fluid_build.profiling.profile import (
     Candidate,
     ColumnProfile,
@@ -22,7 +23,6 @@ from fluid_build.profiling.profile import (
     Profile,
     TableProfile,
 )
-from fluid_build.profiling.vocabulary import ACTING_WORDS, STRUCTURE_WORDS
 from fluid_build.sources.sql import quote
 from fluid_build.text import listed
 

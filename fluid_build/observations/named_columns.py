@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.observations.observed_tables import ObservedTable
-from fluid_build.profiling.name_similarity import ABBREVIATED, phrase_similarity
-from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedNames, parse_names
+from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedNames, parse_names
+from fluid_build.profiling.names.similarity import ABBREVIATED, phrase_similarity
 from fluid_build.profiling.profile import ColumnProfile
 from fluid_build.sources.sql import quote
 

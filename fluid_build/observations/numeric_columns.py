@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.observations.observed_tables import ObservedTable, value_type
-from fluid_build.profiling.column_stats import kind_of
+from fluid_build.profiling.measure.figures import kind_of
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey
 
 _SCALE = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")

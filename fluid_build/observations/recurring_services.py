@@ -12,7 +12,7 @@ import duckdb
 
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
 from fluid_build.observations.weekday_names import weekday_columns
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
 from fluid_build.sources.sql import literal
 

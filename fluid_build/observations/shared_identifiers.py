@@ -17,7 +17,7 @@ from itertools import islice
 import duckdb
 
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
-from fluid_build.profiling.names import Words, has_key_word, words
+from fluid_build.profiling.names.words import Words, has_key_word, words
 from fluid_build.profiling.profile import ForeignKey
 
 _INTEGERS = frozenset("TINYINT SMALLINT INTEGER BIGINT HUGEINT".split())

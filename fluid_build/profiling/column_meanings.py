@@ -14,8 +14,11 @@ from statistics import fmean, pstdev
 
 import duckdb
 
-from fluid_build.profiling.column_stats import ColumnStats
-from fluid_build.profiling.measured_tables import MeasuredTable
+from fluid_build.profiling.measure.figures import ColumnStats
+from fluid_build.profiling.measure.schema import MeasuredTable
+from fluid_build.profiling.measure.tables import value_text
+from fluid_build.profiling.names.concepts import read_concepts
+from fluid_build.profiling.names.lexicons import CONCEPT_OF
 from fluid_build.profiling.semantic_types import (
     ColumnFacts,
     SemanticType,
@@ -23,12 +26,9 @@ from fluid_build.profiling.semantic_types import (
     subject_of,
 )
 from fluid_build.profiling.semantic_types.column_facts import family_of
-from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
-from fluid_build.profiling.semantic_types.name_concepts import read_concepts
 from fluid_build.profiling.semantic_types.name_grades import describes_people
 from fluid_build.profiling.semantic_types.person_names import claim_of, measure_names
 from fluid_build.profiling.semantic_types.prepared_column import parse_number
-from fluid_build.profiling.table_measurement import value_text
 from fluid_build.sources.base import ENTRY
 from fluid_build.sources.sql import literal, quote
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import duckdb
 
 from fluid_build.profiling import checks
-from fluid_build.profiling.inclusion import Inclusion
-from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.measure.query_failures import reading
+from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence, Origin
-from fluid_build.profiling.query_failures import reading
+from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.sources.sql import quote, quote_all
 from fluid_build.text import counted
 

@@ -7,17 +7,24 @@ from dataclasses import dataclass, field
 
 import duckdb
 
-from fluid_build.profiling.calibration import CALIBRATION, Calibration
-from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
+from fluid_build.profiling.assembly import (
+    assemble_candidates,
+    assemble_foreign_keys,
+    assemble_table,
+)
 from fluid_build.profiling.catalog_tags import with_tagged_columns
+from fluid_build.profiling.choose.calibration import CALIBRATION, Calibration
+from fluid_build.profiling.choose.declared import check_declared_keys, check_declared_references
+from fluid_build.profiling.choose.selection import SelectedKeys, select_keys
 from fluid_build.profiling.column_meanings import column_meanings
-from fluid_build.profiling.column_stats import TableStats
-from fluid_build.profiling.compact_dates import adopt_notations, keep_references_comparable
-from fluid_build.profiling.declared_keys import check_declared_keys, check_declared_references
-from fluid_build.profiling.inclusion import is_settled_by_bounds
-from fluid_build.profiling.key_likelihood import key_likelihoods
-from fluid_build.profiling.key_selection import SelectedKeys, select_keys
-from fluid_build.profiling.measured_tables import build_tables
+from fluid_build.profiling.keys.likelihood import key_likelihoods
+from fluid_build.profiling.measure.candidate_keys import CandidateKeys, find_candidate_keys
+from fluid_build.profiling.measure.compact_dates import adopt_notations, keep_references_comparable
+from fluid_build.profiling.measure.figures import TableStats
+from fluid_build.profiling.measure.query_failures import QueryFailedError
+from fluid_build.profiling.measure.schema import build_tables
+from fluid_build.profiling.measure.tables import measure_table
+from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.profile import (
     Candidate,
     ForeignKey,
@@ -25,14 +32,7 @@ from fluid_build.profiling.profile import (
     SkippedTable,
     TableProfile,
 )
-from fluid_build.profiling.profile_assembly import (
-    assemble_candidates,
-    assemble_foreign_keys,
-    assemble_table,
-)
-from fluid_build.profiling.query_failures import QueryFailedError
-from fluid_build.profiling.table_measurement import measure_table
-from fluid_build.profiling.value_cache import ValueCache
+from fluid_build.profiling.references.inclusion import is_settled_by_bounds
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table

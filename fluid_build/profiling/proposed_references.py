@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fluid_build.profiling.column_stats import ColumnStats, TableStats, kind_of
-from fluid_build.profiling.foreign_key_scores import score_composite, score_reference
-from fluid_build.profiling.inclusion import Inclusion
-from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable, key_kind_of
-from fluid_build.profiling.name_references import own_key_score, reference_score
-from fluid_build.profiling.parent_candidates import score_names
-from fluid_build.profiling.parsed_names import ParsedNames, parse_names
+from fluid_build.profiling.measure.figures import ColumnStats, TableStats, kind_of
+from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable, key_kind_of
+from fluid_build.profiling.names.key_names import own_key_score, reference_score
+from fluid_build.profiling.names.parsing import ParsedNames, parse_names
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
-from fluid_build.profiling.reference_features import composite_features, reference_features
+from fluid_build.profiling.references.candidates import score_names
+from fluid_build.profiling.references.features import composite_features, reference_features
+from fluid_build.profiling.references.inclusion import Inclusion
+from fluid_build.profiling.references.scores import score_composite, score_reference
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 from fluid_build.sources.base import Column, Table
 

@@ -7,11 +7,11 @@ from functools import cache
 import duckdb
 
 from fluid_build.profiling import profile_source
-from fluid_build.profiling.candidate_keys import CandidateKeys, find_candidate_keys
-from fluid_build.profiling.column_stats import TableStats
-from fluid_build.profiling.measured_tables import MeasuredTable, build_tables
+from fluid_build.profiling.measure.candidate_keys import CandidateKeys, find_candidate_keys
+from fluid_build.profiling.measure.figures import TableStats
+from fluid_build.profiling.measure.schema import MeasuredTable, build_tables
+from fluid_build.profiling.measure.tables import measure_table
 from fluid_build.profiling.profile import ForeignKey, Profile
-from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources.base import Column, OpenSource, Table
 from fluid_build.sources.sql import quote
 

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.axes import Axis, Days, FixedPoint, FloatingPoint, Moments, axis_of
+from fluid_build.profiling.measure.number_lines import (
+    Axis,
+    Days,
+    FixedPoint,
+    FloatingPoint,
+    Moments,
+    axis_of,
+)
 
 DAYS = st.integers(-2_000_000, 4_000_000)
 """From 3506 BC to the year 12921."""

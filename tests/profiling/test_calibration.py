@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from fluid_build.profiling.calibration import CALIBRATION, UNCALIBRATED, read_calibration
+from fluid_build.profiling.choose.calibration import CALIBRATION, UNCALIBRATED, read_calibration
 
 TWO_STEPS = read_calibration('{"single": [[-1, 0.1], [1, 0.5], [2, 0.9]]}')
 

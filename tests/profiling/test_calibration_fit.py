@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bench.calibrate import calibration_json
 from bench.keys.fitting import fit_calibration
 from bench.keys.judged_pairs import JudgedPair, bins, expected_calibration_error
-from fluid_build.profiling.calibration import read_calibration
+from fluid_build.profiling.choose.calibration import read_calibration
 
 PAIRS = st.lists(
     st.builds(

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fluid_build.profiling.candidate_keys import (
+from fluid_build.profiling.measure.candidate_keys import (
     MAX_COLUMNS,
     MAX_KEYS,
     MAX_SEARCHED,
     CandidateKeys,
     find_candidate_keys,
 )
-from fluid_build.profiling.samples import SAMPLE_ROWS
-from fluid_build.profiling.table_measurement import measure_table
+from fluid_build.profiling.measure.samples import SAMPLE_ROWS
+from fluid_build.profiling.measure.tables import measure_table
 from fluid_build.sources.base import Column, Table
 from tests.profiling.databases import candidates
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.profiling.column_stats import ColumnStats
-from fluid_build.profiling.compact_dates import adopt_notations, keep_references_comparable
+from fluid_build.profiling.measure.compact_dates import adopt_notations, keep_references_comparable
+from fluid_build.profiling.measure.figures import ColumnStats
+from fluid_build.profiling.measure.tables import measure_table
 from fluid_build.profiling.profile import ForeignKey, ForeignKeyEvidence
 from fluid_build.profiling.profiler import profile_source
-from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.sql import quote

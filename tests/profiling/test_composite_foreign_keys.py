@@ -2,10 +2,10 @@
 
 import pytest
 
-from fluid_build.profiling.composite_foreign_keys import CompositeReference, without_reverse
-from fluid_build.profiling.inclusion import Inclusion
-from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.reference_features import composite_features
+from fluid_build.profiling.measure.schema import MeasuredColumn
+from fluid_build.profiling.references.composites import CompositeReference, without_reverse
+from fluid_build.profiling.references.features import composite_features
+from fluid_build.profiling.references.inclusion import Inclusion
 from tests.profiling.databases import (
     database,
     implied,

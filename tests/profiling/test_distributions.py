@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.axes import Axis, Days, FixedPoint, FloatingPoint, Moments, Position
-from fluid_build.profiling.column_stats import Distribution, TableStats
-from fluid_build.profiling.distributions import describe_positions
+from fluid_build.profiling.measure.distributions import describe_positions
+from fluid_build.profiling.measure.figures import Distribution, TableStats
+from fluid_build.profiling.measure.number_lines import (
+    Axis,
+    Days,
+    FixedPoint,
+    FloatingPoint,
+    Moments,
+    Position,
+)
 from tests.profiling.databases import database, measured, measured_column, profiled
 from tests.profiling.test_table_measurement import SMALL, SOME_NULL, TYPES, every_type
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from fluid_build.profiling import profile_source
-from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.probing import Prober
+from fluid_build.profiling.measure.schema import MeasuredColumn
+from fluid_build.profiling.references.probing import Prober
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 from fluid_build.sources import open_source
 from tests.postgres import PostgresDatabase

@@ -1,11 +1,11 @@
 """References that follow from others are found, however the others hang together."""
 
-from fluid_build.profiling.composite_foreign_keys import CompositeReference
-from fluid_build.profiling.foreign_keys import ColumnReference
-from fluid_build.profiling.implied_references import find_implied
-from fluid_build.profiling.inclusion import Inclusion
-from fluid_build.profiling.measured_tables import MeasuredColumn, MeasuredTable
-from fluid_build.profiling.reference_features import composite_features, reference_features
+from fluid_build.profiling.choose.implied import find_implied
+from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.references.composites import CompositeReference
+from fluid_build.profiling.references.features import composite_features, reference_features
+from fluid_build.profiling.references.inclusion import Inclusion
+from fluid_build.profiling.references.single_columns import ColumnReference
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 from tests.profiling.databases import database, tables_of
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.inclusion import Inclusion, measure_inclusion
-from fluid_build.profiling.value_cache import ValueCache
+from fluid_build.profiling.measure.value_cache import ValueCache
+from fluid_build.profiling.references.inclusion import Inclusion, measure_inclusion
 from tests.profiling.databases import database, tables_of
 
 Pair = tuple[int | None, int | None]

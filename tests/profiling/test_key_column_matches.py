@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.column_stats import ColumnStats, TableStats
-from fluid_build.profiling.key_column_matches import KeyColumnSearch, match_score
-from fluid_build.profiling.measured_tables import MeasuredTable, build_tables
+from fluid_build.profiling.measure.figures import ColumnStats, TableStats
+from fluid_build.profiling.measure.schema import MeasuredTable, build_tables
+from fluid_build.profiling.references.column_matches import KeyColumnSearch, match_score
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 from fluid_build.sources.base import Column, Table
 from tests.profiling.databases import database, tables_of

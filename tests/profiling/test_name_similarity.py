@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.name_references import (
+from fluid_build.profiling.names.key_names import (
     hierarchy_score,
     is_hierarchical,
     own_key_score,
@@ -14,13 +14,13 @@ from fluid_build.profiling.name_references import (
     role_name,
     score_between,
 )
-from fluid_build.profiling.name_similarity import (
+from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedTableName, parse_names
+from fluid_build.profiling.names.similarity import (
     abbreviates,
     ending_similarity,
     phrase_similarity,
     word_similarity,
 )
-from fluid_build.profiling.parsed_names import ParsedColumnName, ParsedTableName, parse_names
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS
 
 WEIGHTS = DEFAULT_WEIGHTS.names

@@ -2,7 +2,12 @@
 
 import pytest
 
-from fluid_build.profiling.naming_words import are_forms, named_noun, names_people, naming_word
+from fluid_build.profiling.names.naming_words import (
+    are_forms,
+    named_noun,
+    names_people,
+    naming_word,
+)
 
 
 @pytest.mark.parametrize(

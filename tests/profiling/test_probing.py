@@ -1,7 +1,7 @@
 """Probes tell the share of a column's values that are keys of another."""
 
-from fluid_build.profiling.probing import Prober
-from fluid_build.profiling.value_cache import ValueCache
+from fluid_build.profiling.measure.value_cache import ValueCache
+from fluid_build.profiling.references.probing import Prober
 from tests.profiling.databases import database, tables_of
 
 

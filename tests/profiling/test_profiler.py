@@ -7,8 +7,8 @@ import duckdb
 import pytest
 
 from fluid_build.profiling import profile_source
+from fluid_build.profiling.measure.tables import measure_table
 from fluid_build.profiling.profile import Profile
-from fluid_build.profiling.table_measurement import measure_table
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Skipped, Table

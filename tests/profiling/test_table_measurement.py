@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.profiling.column_stats import ColumnStats, TableStats, kind_of
-from fluid_build.profiling.samples import SAMPLE_ROWS
-from fluid_build.profiling.table_measurement import measure_table, value_text
+from fluid_build.profiling.measure.figures import ColumnStats, TableStats, kind_of
+from fluid_build.profiling.measure.samples import SAMPLE_ROWS
+from fluid_build.profiling.measure.tables import measure_table, value_text
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.conventions import Conventions

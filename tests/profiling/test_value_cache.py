@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from fluid_build.profiling.measured_tables import MeasuredColumn
-from fluid_build.profiling.value_cache import ValueCache
+from fluid_build.profiling.measure.schema import MeasuredColumn
+from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.sources.base import OpenSource
 from tests.profiling.databases import database, tables_of
 

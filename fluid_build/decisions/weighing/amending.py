@@ -19,7 +19,7 @@ from fluid_build.decisions.language import (
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing.references import find_reference, is_about
-from fluid_build.profiling.column_stats import kind_of
+from fluid_build.profiling.measure.figures import kind_of
 from fluid_build.profiling.profile import (
     NO_STATISTICS,
     Candidate,

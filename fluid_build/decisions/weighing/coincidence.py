@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from fluid_build.decisions.weighing.claims import Claims, query_figures
 from fluid_build.decisions.weighing.comparing import ColumnPairs, ComparedColumns, value_kind
-from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.proposed_references import (
     Bounds,
     ProposedColumns,
     ProposedReference,
     judge_proposal,
 )
+from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.sources.sql import quote
 from fluid_build.text import counted, noun
 

@@ -4,10 +4,10 @@ from fluid_build.decisions.language import Author, Ignore, Measure, PersonalData
 from fluid_build.decisions.verdicts import Verdict, accepted, refused
 from fluid_build.decisions.weighing.claims import Claims
 from fluid_build.decisions.weighing.names import columns_label, label
-from fluid_build.profiling.codes import is_code
-from fluid_build.profiling.column_stats import kind_of
+from fluid_build.profiling.measure.codes import is_code
+from fluid_build.profiling.measure.figures import kind_of
+from fluid_build.profiling.names.concepts import read_concepts
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
-from fluid_build.profiling.semantic_types.name_concepts import read_concepts
 from fluid_build.text import counted
 
 _NOT_CONTRADICTED = "The data doesn't contradict it."

@@ -16,8 +16,8 @@ from fluid_build.decisions.weighing.comparing import (
 from fluid_build.decisions.weighing.keys import KeyFigures, describe_repeats, key_figures
 from fluid_build.decisions.weighing.names import columns_label
 from fluid_build.profiling import checks
-from fluid_build.profiling.inclusion import Inclusion
 from fluid_build.profiling.profile import Candidate, ForeignKey, Profile
+from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.text import counted, noun
 
 _SURE = 0.95

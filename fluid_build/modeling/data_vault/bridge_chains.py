@@ -21,7 +21,7 @@ from fluid_build.modeling.data_vault.elements import (
     Satellite,
 )
 from fluid_build.modeling.sql_names import free_identifier
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.words import words
 
 MOST_HUBS = 12
 """Hubs that a bridge leads to: a wider one is hard to read, and its nearest hubs are what most

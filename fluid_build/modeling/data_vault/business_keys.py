@@ -24,7 +24,7 @@ from fluid_build.modeling.data_vault.known_keys import (
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import has_key_word, singular, strip_key_words, words
+from fluid_build.profiling.names.words import has_key_word, singular, strip_key_words, words
 from fluid_build.text import counted, listed
 
 _FEWEST_ROWS_FOR_CODE = 100

@@ -5,8 +5,8 @@ from collections.abc import Collection
 
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import words
-from fluid_build.profiling.naming_words import NAME_WORDS, naming_word
+from fluid_build.profiling.names.naming_words import NAME_WORDS, naming_word
+from fluid_build.profiling.names.words import words
 
 _SHORTEST_GLUED_WORD = 4
 """Letters that a word needs to be looked for inside another: ``no`` would be met in ``piano``."""

@@ -23,7 +23,7 @@ from fluid_build.modeling.data_vault.table_names import (
     names_table,
     table_words,
 )
-from fluid_build.profiling.names import singular, stem, words
+from fluid_build.profiling.names.words import singular, stem, words
 
 _PROPERTIES = frozenset(
     "age area capacity elevation height length population seats size weight width year".split()

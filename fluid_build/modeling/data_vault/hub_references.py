@@ -16,7 +16,7 @@ from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_t
 from fluid_build.modeling.data_vault.own_hubs import OwnHub, paired_columns
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.types import family, is_float, type_name
-from fluid_build.profiling.names import between_key_words, singular, strip_key_words
+from fluid_build.profiling.names.words import between_key_words, singular, strip_key_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ from fluid_build.modeling.data_vault.table_names import (
     table_words,
 )
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import has_key_word, singular, strip_key_words, words
+from fluid_build.profiling.names.vocabulary import STRUCTURE_WORDS
+from fluid_build.profiling.names.words import has_key_word, singular, strip_key_words, words
 from fluid_build.profiling.profile import Evidence
-from fluid_build.profiling.vocabulary import STRUCTURE_WORDS
 from fluid_build.text import counted
 
 _ALTERNATE = frozenset(

@@ -17,7 +17,7 @@ from fluid_build.modeling.data_vault.relating import is_about_record
 from fluid_build.modeling.data_vault.table_names import names_hierarchy
 from fluid_build.modeling.data_vault.vault_names import LINK_PREFIXES
 from fluid_build.modeling.element import SourceColumn, source_columns
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.words import words
 from fluid_build.text import listed
 
 _SAME_AS_WORDS = frozenset("alias canonical duplicate duplicated merged same".split())

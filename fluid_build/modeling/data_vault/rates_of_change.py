@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.data_vault.column_purposes import is_change_stamp, last_word
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.words import words
 
 _FEWEST_SLOW = 3
 """Slow columns that make a satellite of their own worth its load and its join: with fewer, keeping

@@ -26,7 +26,7 @@ from fluid_build.modeling.data_vault.table_names import (
     names_hierarchy,
 )
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted
 

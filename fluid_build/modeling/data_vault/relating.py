@@ -14,8 +14,8 @@ from fluid_build.modeling.data_vault.table_names import (
     names_language,
     table_words,
 )
-from fluid_build.profiling.names import words
-from fluid_build.profiling.vocabulary import STAFF_WORDS
+from fluid_build.profiling.names.vocabulary import STAFF_WORDS
+from fluid_build.profiling.names.words import words
 
 _RECORD_STEMS = ("chang", "creat", "delet", "edit", "enter", "insert", "modif", "retir", "updat",
                  "void")  # fmt: skip

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
 from fluid_build.modeling.data_vault.source_overlaps import SharedHub
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
-from fluid_build.profiling.names import Words
-from fluid_build.profiling.parsed_names import ParsedNames, parse_names
+from fluid_build.profiling.names.parsing import ParsedNames, parse_names
+from fluid_build.profiling.names.words import Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
 from fluid_build.modeling.data_vault.decided_keys import null_obstacle
 from fluid_build.modeling.data_vault.source_tables import SourceTables, SplitEntity
 from fluid_build.modeling.identifiers import identifier
-from fluid_build.profiling.names import words
-from fluid_build.profiling.parsed_names import ParsedNames, ParsedTableName
+from fluid_build.profiling.names.parsing import ParsedNames, ParsedTableName
+from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
 from fluid_build.text import counted, free_name, listed
 

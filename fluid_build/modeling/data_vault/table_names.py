@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.data_vault.column_purposes import last_word
 from fluid_build.modeling.data_vault.source_tables import SourceTables
-from fluid_build.profiling.names import Words, singular, strip_key_words, words
-from fluid_build.profiling.naming_words import are_forms, named_noun
+from fluid_build.profiling.names.naming_words import are_forms, named_noun
+from fluid_build.profiling.names.words import Words, singular, strip_key_words, words
 
 
 def _word_set(text: str) -> frozenset[str]:

@@ -29,12 +29,12 @@ from fluid_build.modeling.data_vault.table_names import (
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.types import family
 from fluid_build.observations.shared_identifiers import IdentifierUse, UnlistedIdentifier
-from fluid_build.profiling.names import Words, singular, words
-from fluid_build.profiling.parsed_names import (
+from fluid_build.profiling.names.parsing import (
     ParsedColumnName,
     ParsedNames,
     ParsedTableName,
 )
+from fluid_build.profiling.names.words import Words, singular, words
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
 from fluid_build.text import free_name, listed
 

@@ -6,8 +6,7 @@ Names suggest and the data has a veto. The word lists are general English of dat
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names import singular, words
-from fluid_build.profiling.naming_words import (
+from fluid_build.profiling.names.naming_words import (
     DESCRIBING_WORDS,
     NAME_WORDS,
     TITLE_WORDS,
@@ -15,8 +14,9 @@ from fluid_build.profiling.naming_words import (
     names_people,
     naming_word,
 )
-from fluid_build.profiling.shared_prefixes import common_prefix_words
-from fluid_build.profiling.vocabulary import KEY_WORDS, PREPOSITIONS
+from fluid_build.profiling.names.prefixes import common_prefix_words
+from fluid_build.profiling.names.vocabulary import KEY_WORDS, PREPOSITIONS
+from fluid_build.profiling.names.words import singular, words
 
 _RECORD_WORD_PARTS = (
     "aangemaakt", "actualiz", "aggiorn", "aktualiz", "angelegt", "atualiz", "audit", "creac",

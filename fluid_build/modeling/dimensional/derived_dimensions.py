@@ -17,7 +17,7 @@ from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.measures import is_category_name
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.words import words
 from fluid_build.text import counted, listed
 
 _MOST_COMBINATIONS = 10_000

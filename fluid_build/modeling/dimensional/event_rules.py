@@ -43,7 +43,7 @@ from fluid_build.modeling.dimensional.reference_graph import (
     is_mandatory,
 )
 from fluid_build.modeling.dimensional.validity_periods import is_period
-from fluid_build.profiling.naming_words import names_people
+from fluid_build.profiling.names.naming_words import names_people
 from fluid_build.text import listed
 
 _MOST_LINES = 50

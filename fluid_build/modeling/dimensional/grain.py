@@ -17,8 +17,8 @@ from fluid_build.modeling.dimensional.reference_graph import (
     is_mandatory,
 )
 from fluid_build.modeling.measures import is_category_name
-from fluid_build.profiling.names import words
-from fluid_build.profiling.vocabulary import KEY_WORDS
+from fluid_build.profiling.names.vocabulary import KEY_WORDS
+from fluid_build.profiling.names.words import words
 from fluid_build.text import counted, listed
 
 _ENOUGH_ROWS = 50

@@ -16,7 +16,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
 from fluid_build.modeling.dimensional.entity_roles import EntityRoles
 from fluid_build.modeling.dimensional.event_rules import describes
 from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_mandatory
-from fluid_build.profiling.names import singular, words
+from fluid_build.profiling.names.words import singular, words
 
 HandedOn = Literal["nothing", "date", "references"]
 _DATE_WORDS = frozenset("data date datetime datum day dt fecha termin time timestamp".split())

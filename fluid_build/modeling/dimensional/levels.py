@@ -3,7 +3,7 @@
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.dimensional.column_purposes import kind
 from fluid_build.modeling.measures.words import CUMULATIVE
-from fluid_build.profiling.names import singular, words
+from fluid_build.profiling.names.words import singular, words
 
 _CREDIT_LIMIT = frozenset({"credit", "limit"})
 """What is granted at a time, though a limit of something else isn't a level."""

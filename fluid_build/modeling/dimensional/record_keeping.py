@@ -14,7 +14,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_record_stamp,
     names_record_author,
 )
-from fluid_build.profiling.names import singular, words
+from fluid_build.profiling.names.words import singular, words
 
 _FEWEST_TABLES = 3
 """Tables that must have a record stamp of one name for it to be a habit of the schema."""

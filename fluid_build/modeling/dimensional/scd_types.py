@@ -34,7 +34,7 @@ from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 from fluid_build.modeling.dimensional.validity_periods import period_start
 from fluid_build.modeling.measures import is_category_name
-from fluid_build.profiling.names import stem, strip_key_words, words
+from fluid_build.profiling.names.words import stem, strip_key_words, words
 
 _VERSIONED = (
     "Versioned: it describes the member, and a report on the past needs what was true then. One"

@@ -23,7 +23,7 @@ from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import Alternative, SourceColumn, source_columns
 from fluid_build.observations.recurring_services import RecurringService, ServiceExceptions
-from fluid_build.profiling.names import singular, strip_key_words, words
+from fluid_build.profiling.names.words import singular, strip_key_words, words
 from fluid_build.text import listed
 
 _GENERIC_WORDS = frozenset("calendar calendars kalender calendrier calendario schedule".split())

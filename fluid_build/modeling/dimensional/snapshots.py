@@ -28,7 +28,7 @@ from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import Alternative, source_columns
 from fluid_build.modeling.measures.words import LEVELS, PAY_LEVELS
-from fluid_build.profiling.names import singular, words
+from fluid_build.profiling.names.words import singular, words
 from fluid_build.text import listed
 
 SNAPSHOT_DATE = "snapshot_date"

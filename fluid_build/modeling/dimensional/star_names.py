@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
-from fluid_build.profiling.names import between_key_words, singular, strip_key_words, words
-from fluid_build.profiling.shared_prefixes import common_prefix_words
-from fluid_build.profiling.vocabulary import PREPOSITIONS
+from fluid_build.profiling.names.prefixes import common_prefix_words
+from fluid_build.profiling.names.vocabulary import PREPOSITIONS
+from fluid_build.profiling.names.words import between_key_words, singular, strip_key_words, words
 
 _TABLE_KIND_WORDS = frozenset(
     "dim dimension fact fct lkp lookup ods raw src stage staging stg tb tbl ztbl".split()

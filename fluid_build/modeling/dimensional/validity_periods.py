@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import is_date
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.words import words
 
 _VALIDITY_STARTS = frozenset("begin dal desde effective from od since start von".split())
 _VALIDITY_ENDS = frozenset(

@@ -1,7 +1,7 @@
 """What the name of a column says, whatever its type: a category, a quantity, a name."""
 
 from fluid_build.modeling.measures.number_names import read_number_name
-from fluid_build.profiling.names import words
+from fluid_build.profiling.names.words import words
 
 _CATEGORY_WORDS = frozenset(
     """

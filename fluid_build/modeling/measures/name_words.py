@@ -13,8 +13,8 @@ from fluid_build.modeling.measures.words import (
     SHARES_OF_MONEY,
     SHORT_GLUED,
 )
-from fluid_build.profiling.names import Words, singular, words
-from fluid_build.profiling.vocabulary import COMMON_WORDS, PLAIN_WORDS
+from fluid_build.profiling.names.vocabulary import COMMON_WORDS, PLAIN_WORDS
+from fluid_build.profiling.names.words import Words, singular, words
 
 _UNSPLIT = KNOWN | FLOWS | MOVEMENTS | PLAIN_WORDS
 _HEADS = KNOWN | COMMON_WORDS

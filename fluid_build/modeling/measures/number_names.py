@@ -55,8 +55,8 @@ from fluid_build.modeling.measures.words import (
     SALES,
     SHARES_OF_MONEY,
 )
-from fluid_build.profiling.names import Words, has_key_word
-from fluid_build.profiling.vocabulary import PREPOSITIONS
+from fluid_build.profiling.names.vocabulary import PREPOSITIONS
+from fluid_build.profiling.names.words import Words, has_key_word
 
 Meaning = Literal[
     "code", "count", "addable", "price", "sale_price", "ratio", "intensity", "reading", "level",

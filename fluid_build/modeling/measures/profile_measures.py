@@ -11,7 +11,7 @@ from fluid_build.modeling.measures.other_rows_evidence import TableMeasures, wit
 from fluid_build.modeling.measures.roles import table_measures
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.observations.row_formulas import RowFormula
-from fluid_build.profiling.names import Words
+from fluid_build.profiling.names.words import Words
 from fluid_build.profiling.profile import Profile
 
 

@@ -41,7 +41,7 @@ from fluid_build.modeling.measures.words import (
     QUANTITIES,
 )
 from fluid_build.modeling.types import column_type, family
-from fluid_build.profiling.names import Words
+from fluid_build.profiling.names.words import Words
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 
 _LARGEST_PERCENTAGE = 100

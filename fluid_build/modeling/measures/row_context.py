@@ -14,7 +14,7 @@ from fluid_build.modeling.measures.words import (
     STATE_TABLES,
 )
 from fluid_build.modeling.types import column_type, family
-from fluid_build.profiling.names import Words, singular
+from fluid_build.profiling.names.words import Words, singular
 from fluid_build.profiling.profile import TableProfile
 
 _SIZES = frozenset(

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fluid_build.profiling.semantic_types import lexicons, patterns
+from fluid_build.profiling.names import lexicons
+from fluid_build.profiling.names.concepts import without_accents
+from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.column_facts import SemanticType
-from fluid_build.profiling.semantic_types.name_concepts import without_accents
 from fluid_build.profiling.semantic_types.patterns import share
 from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn
 from fluid_build.sources.personal_text import is_iban

@@ -5,7 +5,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
-from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, read_concepts
+from fluid_build.profiling.names.concepts import NameConcepts, read_concepts
 
 Concepts = frozenset[str]
 

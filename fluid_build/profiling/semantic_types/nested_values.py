@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from fluid_build.profiling.names.concepts import read_concepts
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
-from fluid_build.profiling.semantic_types.name_concepts import read_concepts
 from fluid_build.sources.personal_text import holds_personal
 
 Path: TypeAlias = tuple[str, ...]

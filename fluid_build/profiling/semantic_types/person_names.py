@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from fluid_build.profiling.semantic_types import lexicons
-from fluid_build.profiling.semantic_types.lexicons import CONCEPT_OF
-from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, without_accents
+from fluid_build.profiling.names import lexicons
+from fluid_build.profiling.names.concepts import NameConcepts, without_accents
+from fluid_build.profiling.names.lexicons import CONCEPT_OF
 from fluid_build.profiling.semantic_types.name_grades import (
     ASPECTS,
     PERSONAL_TRAITS,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from fluid_build.profiling.names.concepts import NameConcepts, read_concepts
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, Family, family_of
-from fluid_build.profiling.semantic_types.name_concepts import NameConcepts, read_concepts
 
 _MOST_VALUES: Final = 60
 """Values that are tested: shares are then right to about 6 %, at a fraction of a millisecond."""

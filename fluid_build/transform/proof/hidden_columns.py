@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.profiling.column_stats import hides_values
+from fluid_build.profiling.measure.figures import hides_values
 from fluid_build.transform.plan.elements import PlanColumn, TransformPlan
 from fluid_build.transform.plan.staging import aliases
 

@@ -1,0 +1,351 @@
+"""Which candidate key is the primary key, judged by names, types and what refers to what.
+
+What each sign is worth, and why, is in ``weights``.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from fluid_build.profiling.keys.accidents import (
+    has_date_or_sequence,
+    is_line,
+    is_quantity,
+    numbers_rows,
+    only_just_holds,
+)
+from fluid_build.profiling.keys.likelihood import CAPTION_WORDS, PRICE_WORDS, UNLIKELY_WORDS
+from fluid_build.profiling.measure.key_plausibility import plausibility
+from fluid_build.profiling.measure.schema import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
+from fluid_build.profiling.references.key_repeats import KeyRepeats
+from fluid_build.profiling.weights import PrimaryKeyWeights
+
+_REPEATS_COUNTED = 8
+"""Keys of a table for which other tables are searched: further ones are too unlikely anyway."""
+_ORDINAL_WORDS = frozenset(
+    "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
+    "version revision".split()
+)
+"""Words that may number the rows below a parent, or be an attribute."""
+_LANGUAGE_WORDS = frozenset("language lang locale culture langue idioma lingua sprache".split())
+"""Words for the language of a text, which completes the key of what is translated."""
+_TECHNICAL_WORDS = frozenset("uuid guid rowguid".split())
+"""Words for an identifier that machines exchange, next to the key that people use."""
+_FREE_TEXT_WORDS = frozenset("description desc comment note".split())
+"""Words for text that is about a row."""
+_FIRST_COLUMNS = 3
+"""Columns among which a code of the row is, if there is one."""
+_LONGEST_SHORT_CODE = 4
+"""Letters of codes such as those of countries and currencies."""
+_FEW_ROWS = 10
+"""Rows in which most columns are unique, whatever they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChoice:
+    """The chosen key and, as a sentence without its full stop, why."""
+
+    columns: tuple[str, ...]
+    score: float
+    reason: str
+
+
+def choose_single(
+    table: MeasuredTable, referred: Mapping[str, int], weights: PrimaryKeyWeights
+) -> KeyChoice | None:
+    """Return the best key of one column; None if there is no candidate.
+
+    ``referred`` counts the columns that refer to each column.
+    """
+    best: KeyChoice | None = None
+    for key in table.candidates.keys:
+        if len(key) != 1:
+            continue
+        column = table.by_name[key[0]]
+        is_counter = column.position == 0 and column.is_dense
+        if column.is_measure and not is_counter:
+            continue
+        score = score_single(column, weights)
+        score += weights.referred * math.log1p(referred.get(column.name, 0))
+        if best is None or score > best.score:
+            best = KeyChoice(key, score, _describe_single(column))
+    return best
+
+
+def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
+    """Return how much a unique column looks like its table's primary key."""
+    score = plausibility(column.stats)
+    score += weights.own_key * column.own_key_score
+    score += weights.key_word if column.parsed_name.has_key_word else 0.0
+    if column.position == 0:
+        score += weights.first_column
+        score += weights.first_of_few_rows if column.stats.rows <= _FEW_ROWS else 0.0
+        if column.is_dense and column.parsed_name.has_key_word:
+            score += weights.surrogate
+    elif column.position == 1:
+        score += weights.second_column
+    if _is_unlikely(column):
+        score += weights.unlikely_word
+    elif column.position > 0 and set(column.parsed_name.bare) & _TECHNICAL_WORDS:
+        score += weights.technical
+    elif set(column.parsed_name.bare) & CAPTION_WORDS:
+        score += weights.label
+    if column.stats.kind == "temporal":
+        score += weights.temporal
+    if _has_code(column):
+        score += weights.has_code
+    return score
+
+
+def _has_code(column: MeasuredColumn) -> bool:
+    """Return whether a table has a short code for each of a text column's values of any length.
+
+    ``country`` holds names if there is a unique code of two letters next to it.
+    """
+    if column.stats.kind != "text" or column.parsed_name.has_key_word:
+        return False
+    neighbours = column.table.columns[:_FIRST_COLUMNS]
+    return not _is_short_code(column) and any(map(_is_short_code, neighbours))
+
+
+def _is_short_code(column: MeasuredColumn) -> bool:
+    stats = column.stats
+    length = stats.max_length or 0
+    is_fixed = 0 < length <= _LONGEST_SHORT_CODE and stats.min_length == length
+    return stats.kind == "text" and stats.is_key and is_fixed
+
+
+def _is_unlikely(column: MeasuredColumn) -> bool:
+    words = UNLIKELY_WORDS & set(column.parsed_name.bare)
+    return bool(words - PRICE_WORDS if column.stats.kind == "text" else words)
+
+
+def may_be_only_key(table: MeasuredTable, choice: KeyChoice) -> bool:
+    """Return whether a table's only candidate may be its key: descriptions may not."""
+    return not any(
+        column.stats.kind == "text"
+        and not column.parsed_name.has_key_word
+        and _FREE_TEXT_WORDS & set(column.parsed_name.bare)
+        for column in _columns(table, choice.columns)
+    )
+
+
+def is_weak_single(
+    table: MeasuredTable, choice: KeyChoice, referring: Collection[str], referred: Mapping[str, int]
+) -> bool:
+    """Return whether a column may well be unique without being what the rows are known by.
+
+    That goes for names, technical identifiers and references that come after other columns, if
+    nothing refers to them and they aren't named for their table. It also goes for what comes after
+    an id that repeats, as it does in tables of several tenants or versions.
+    """
+    column = table.by_name[choice.columns[0]]
+    if column.position == 0 or referred.get(column.name):
+        return False
+    words = set(column.parsed_name.bare)
+    if words & _TECHNICAL_WORDS or _has_repeating_id(table, column):
+        return True
+    is_label = bool(words & (UNLIKELY_WORDS | CAPTION_WORDS))
+    return (is_label or column.name in referring) and column.own_key_score < NAMED_AS_KEY
+
+
+def _has_repeating_id(table: MeasuredTable, column: MeasuredColumn) -> bool:
+    return any(
+        earlier.own_key_score >= NAMED_AS_KEY
+        and earlier.key_kind == "integer"
+        and earlier.parsed_name.has_key_word
+        and not earlier.stats.is_unique
+        for earlier in table.columns[: column.position]
+    )
+
+
+def identifies_before(
+    table: MeasuredTable, choice: KeyChoice, single: KeyChoice, referring: Collection[str]
+) -> bool:
+    """Return whether a key of several columns comes before a single one and only has identifiers.
+
+    These are references, codes, line numbers and languages.
+    """
+    columns = _columns(table, choice.columns)
+    position = table.by_name[single.columns[0]].position
+    return all(
+        column.position < position
+        and (
+            column.name in referring
+            or column.parsed_name.has_key_word
+            or is_line(column)
+            or bool(_LANGUAGE_WORDS & set(column.parsed_name.bare))
+        )
+        for column in columns
+    )
+
+
+def _describe_single(column: MeasuredColumn) -> str:
+    parts = ["unique and never null"]
+    if column.own_key_score >= NAMED_AS_KEY:
+        parts.append("named for its table")
+    elif column.parsed_name.has_key_word:
+        parts.append("named like a key")
+    if column.position == 0:
+        parts.append("the first column")
+    return ", ".join(parts)
+
+
+def choose_composite(
+    table: MeasuredTable,
+    referring: Collection[str],
+    repeats: KeyRepeats,
+    weights: PrimaryKeyWeights,
+) -> KeyChoice | None:
+    """Return the best key of several columns; ``referring`` names those that refer to a parent.
+
+    Keys that other tables repeat are preferred, for they are what those refer to. Keys with an
+    amount in them are out: that two rows differ in one is an accident. If the best key only just
+    holds, one of as many columns with a date or a sequence number is preferred.
+    """
+    composites = (key for key in table.candidates.keys if len(key) > 1)
+    choices = [
+        choice
+        for key in composites
+        if (choice := _score_composite(table, key, referring, weights)) is not None
+    ]
+    choices = _with_repeats(table, choices, repeats, weights)
+    best = _best(choices)
+    if best is None or not _may_be_accidental(table, best, referring):
+        return best
+    preferred = _best(
+        choice
+        for choice in choices
+        if len(choice.columns) == len(best.columns)
+        and choice.score >= weights.clear_composite
+        and has_date_or_sequence(_columns(table, choice.columns), referring)
+    )
+    if preferred is None:
+        return best
+    doubt = (
+        f"; {', '.join(best.columns)} are unique too, but there are too few rows to rule out chance"
+    )
+    return replace(preferred, reason=preferred.reason + doubt)
+
+
+def _with_repeats(
+    table: MeasuredTable,
+    choices: Sequence[KeyChoice],
+    repeats: KeyRepeats,
+    weights: PrimaryKeyWeights,
+) -> list[KeyChoice]:
+    """Return the most likely keys with what it adds that other tables repeat them."""
+    likely = sorted(choices, key=lambda choice: -choice.score)[:_REPEATS_COUNTED]
+    return [
+        replace(
+            choice,
+            score=choice.score + weights.repeated * repeats.count(_columns(table, choice.columns)),
+        )
+        for choice in likely
+    ]
+
+
+def _score_composite(
+    table: MeasuredTable,
+    key: tuple[str, ...],
+    referring: Collection[str],
+    weights: PrimaryKeyWeights,
+) -> KeyChoice | None:
+    columns = _columns(table, key)
+    if any(column.name not in referring and is_quantity(column) for column in columns):
+        return None
+    size = len(columns)
+    lines = [column for column in columns if _counts_rows(column, columns, referring)]
+    score = sum(score_part(column, column.name in referring, weights) for column in columns)
+    score += weights.column_numbers_rows * sum(not is_line(column) for column in lines)
+    score /= size
+    if _leads(table, columns, lines):
+        score += weights.leading_columns
+    score += weights.more_columns * (size - 2)
+    score += weights.later_column * sum(column.position for column in columns) / size
+    return KeyChoice(key, score, _describe_composite(columns, referring))
+
+
+def _counts_rows(
+    column: MeasuredColumn, key: Sequence[MeasuredColumn], referring: Collection[str]
+) -> bool:
+    """Return whether a column of a key counts the rows of the others, by its name or its values."""
+    if is_line(column) or column.name in referring or len(key) > 2:
+        return is_line(column)
+    parent = key[0] if column is key[1] else key[1]
+    return numbers_rows(column, parent)
+
+
+def _leads(
+    table: MeasuredTable, key: Sequence[MeasuredColumn], lines: Sequence[MeasuredColumn]
+) -> bool:
+    """Return whether a key is the first columns of its table, those of a single value aside.
+
+    A line number may come later, since it's there for the key only.
+    """
+    others = [column for column in key if column not in lines] or key
+    varied = (column for column in table.columns if column.stats.distinct > 1)
+    return set(islice(varied, len(others))) == set(others)
+
+
+def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWeights) -> float:
+    """Return how much a column looks like part of a composite key."""
+    score = weights.column * plausibility(column.stats)
+    words = set(column.parsed_name.bare)
+    if is_reference:
+        score += weights.column_reference
+    elif column.parsed_name.has_key_word:
+        score += weights.column_key_word
+    if is_line(column) or (_is_own_line(column) and not is_reference):
+        score += weights.column_line
+    elif words & _ORDINAL_WORDS:
+        score += weights.column_ordinal
+    if column.stats.kind == "temporal" or "date" in words:
+        score += weights.column_date
+    if words & _LANGUAGE_WORDS:
+        score += weights.column_language
+    if _is_unlikely(column) or words & CAPTION_WORDS:
+        score += weights.unlikely_word
+    return score
+
+
+def _is_own_line(column: MeasuredColumn) -> bool:
+    """Return whether a column is named for its table and repeats as line numbers do."""
+    repeats = column.parsed_name.has_key_word or 2 * column.stats.distinct <= column.stats.rows
+    return column.own_key_score >= NAMED_AS_KEY and repeats
+
+
+def _best(choices: Iterable[KeyChoice]) -> KeyChoice | None:
+    return max(choices, key=lambda choice: choice.score, default=None)
+
+
+def _may_be_accidental(table: MeasuredTable, choice: KeyChoice, referring: Collection[str]) -> bool:
+    columns = _columns(table, choice.columns)
+    if _is_bridge(table, columns, referring):
+        return False
+    return only_just_holds(columns) and not has_date_or_sequence(columns, referring)
+
+
+def _is_bridge(
+    table: MeasuredTable, key: Sequence[MeasuredColumn], referring: Collection[str]
+) -> bool:
+    """Return whether a key is the references that its table is named for (``book_author``)."""
+    words = set(table.parsed_name.entity)
+    return all(
+        column.name in referring and words & set(column.parsed_name.entity) for column in key
+    )
+
+
+def _columns(table: MeasuredTable, names: Iterable[str]) -> list[MeasuredColumn]:
+    return [table.by_name[name] for name in names]
+
+
+def _describe_composite(columns: Sequence[MeasuredColumn], referring: Collection[str]) -> str:
+    reason = "unique together and minimal"
+    references = sum(1 for column in columns if column.name in referring)
+    if references == 1:
+        reason += "; one of the columns is a foreign key"
+    elif references:
+        reason += f"; {references} of the columns are foreign keys"
+    return reason

@@ -1,0 +1,230 @@
+"""The measured tables and columns, from which keys and references are chosen.
+
+The figures (``column_stats``), the names (``names``) and the candidate keys of a whole schema come
+together here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from fluid_build.profiling.measure.candidate_keys import CandidateKeys
+from fluid_build.profiling.measure.figures import ColumnStats, TableStats
+from fluid_build.profiling.measure.key_plausibility import reads_like_prose
+from fluid_build.profiling.names.concepts import read_concepts
+from fluid_build.profiling.names.key_names import own_key_score
+from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedTableName, parse_names
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS, NameWeights
+from fluid_build.sources.conventions import NUMBER_CONFLICT, NUMBER_QUESTION
+from fluid_build.sources.sql import quote
+
+KeyKind = Literal["integer", "text", "uuid", "date", ""]
+
+_LONGEST_KEY_TEXT = 64.0
+"""Text of more characters on average isn't a key: codes and names are shorter, and a SHA-256 digest
+has just 64."""
+NAMED_AS_KEY = 0.7
+"""From this ``own_key_score`` on, a name says plainly that the column is its table's own key: above
+a name that only shares a word with its table, below one that abbreviates it."""
+_NOT_AN_AMOUNT = frozenset({"id", "key", "kind", "flag", "date"})
+"""Concepts that turn a word for money: ``price_type`` and ``amount_id`` hold no amounts."""
+
+
+@dataclass(slots=True, eq=False)
+class MeasuredColumn:
+    """One column: its figures and its parsed name.
+
+    ``key_kind`` is the kind of key values it holds, "" if it can neither be a key nor refer to one;
+    only columns of one kind are compared. ``own_key_score`` says how well the name marks its own
+    table's key, 0 to 1.
+    """
+
+    table: "MeasuredTable"
+    stats: ColumnStats
+    parsed_name: ParsedColumnName
+    position: int
+    key_kind: KeyKind
+    own_key_score: float
+
+    def __str__(self) -> str:
+        return f"{self.table.name}.{self.name}"
+
+    @property
+    def name(self) -> str:
+        """The column's name in the source."""
+        return self.stats.column.name
+
+    @property
+    def sql(self) -> str:
+        """The column as an SQL expression, in the form in which it is compared."""
+        quoted = quote(self.stats.column.alias)
+        if self.key_kind == "integer" and self.stats.kind != "integer":
+            return f"TRY_CAST({quoted} AS BIGINT)"
+        if self.key_kind == "uuid" and self.stats.kind != "uuid":
+            return f"TRY_CAST({quoted} AS UUID)"
+        return quoted
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the column is compared as it is read."""
+        return self.sql == quote(self.stats.column.alias)
+
+    @property
+    def low(self) -> int | None:
+        """The least value of a column of integer keys."""
+        bounds = self.stats.bounds
+        return bounds[0] if bounds and self.key_kind == "integer" else None
+
+    @property
+    def high(self) -> int | None:
+        """The greatest value of a column of integer keys."""
+        bounds = self.stats.bounds
+        return bounds[1] if bounds and self.key_kind == "integer" else None
+
+    @property
+    def is_primary_key(self) -> bool:
+        """Whether the column alone is its table's primary key."""
+        return self.table.primary_key == (self.name,)
+
+    @property
+    def amount_concepts(self) -> frozenset[str]:
+        """What the words of the name mean; nothing if one says that it isn't an amount."""
+        concepts = read_concepts(self.name).concepts
+        return frozenset() if concepts & _NOT_AN_AMOUNT else frozenset(concepts)
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether the values are amounts: numbers with decimals, or numbers named as money.
+
+        So are numbers of which nobody knows yet whether they have decimals. A measure may be unique
+        by chance, and two columns of salaries may hold the same values, but it neither identifies a
+        row nor refers to one.
+        """
+        if self.stats.column.spelling == ",":
+            # Nobody writes an id with marks between its thousands.
+            return True
+        if self.own_key_score >= NAMED_AS_KEY:
+            return False
+        if self.stats.kind in {"float", "decimal"} and not self.stats.is_integral:
+            return True
+        if {NUMBER_QUESTION, NUMBER_CONFLICT} & set(self.stats.column.notes):
+            return True
+        numeric = self.stats.kind in {"integer", "float", "decimal"}
+        if not numeric and self.stats.measured_type not in {"BIGINT", "DOUBLE"}:
+            return False
+        return "money" in self.amount_concepts
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether an integer key takes every value between its bounds, as surrogate keys do."""
+        low, high = self.low, self.high
+        return (
+            low is not None
+            and high is not None
+            and self.stats.is_unique
+            and high - low + 1 == self.stats.distinct
+        )
+
+
+@dataclass(eq=False)
+class MeasuredTable:
+    """One table: figures, parsed name, candidate keys, and the primary key once it is chosen.
+
+    ``index`` is its place among the tables of the source.
+    """
+
+    stats: TableStats
+    parsed_name: ParsedTableName
+    index: int
+    candidates: CandidateKeys = field(default_factory=CandidateKeys)
+    columns: list[MeasuredColumn] = field(default_factory=list)
+    primary_key: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """The table's name in the source."""
+        return self.stats.table.name
+
+    @property
+    def relation(self) -> str:
+        """The table in a query on its connection."""
+        return self.stats.table.relation
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether only a part of the rows was read, so that a value may be in the others."""
+        return self.stats.table.sampled is not None
+
+    @cached_property
+    def by_name(self) -> dict[str, MeasuredColumn]:
+        """The columns by their exact names."""
+        return {column.name: column for column in self.columns}
+
+
+def build_tables(
+    stats: Sequence[TableStats], weights: NameWeights = DEFAULT_WEIGHTS.names
+) -> list[MeasuredTable]:
+    """Join the figures and names of all tables of a source; candidate keys are found later."""
+    names = parse_names([(s.table.name, [c.name for c in s.columns]) for s in stats])
+    tables = []
+    for index, (figures, parsed) in enumerate(zip(stats, names, strict=True)):
+        table = MeasuredTable(figures, parsed.table, index)
+        table.columns = _build_columns(table, parsed.columns, weights)
+        tables.append(table)
+    return tables
+
+
+def _build_columns(
+    table: MeasuredTable, names: Sequence[ParsedColumnName], weights: NameWeights
+) -> list[MeasuredColumn]:
+    return [
+        MeasuredColumn(
+            table,
+            stats,
+            name,
+            position,
+            key_kind_of(stats),
+            own_key_score(name, table.parsed_name, weights),
+        )
+        for position, (stats, name) in enumerate(zip(table.stats.columns, names, strict=True))
+    ]
+
+
+def key_kind_of(stats: ColumnStats) -> KeyKind:
+    """Return the kind of key values that a column holds, "" if it can't be a key.
+
+    Floating point numbers count as integers if all of them are whole, as in a nullable key read
+    from a file; so does text if every value is a whole number.
+    """
+    if stats.kind == "integer" or (stats.kind == "float" and stats.is_integral):
+        return "integer"
+    if stats.kind == "uuid" or stats.measured_type == "UUID":
+        return "uuid"
+    if stats.kind == "text":
+        if stats.measured_type == "BIGINT":
+            return "integer"
+        long = (stats.avg_length or 0) > _LONGEST_KEY_TEXT or reads_like_prose(stats)
+        return "" if long else "text"
+    return "date" if stats.kind == "temporal" and stats.column.type == "DATE" else ""
+
+
+def group_by_table(columns: Iterable[MeasuredColumn]) -> dict[int, list[MeasuredColumn]]:
+    """Group columns by the index of their table."""
+    groups: dict[int, list[MeasuredColumn]] = defaultdict(list)
+    for column in columns:
+        groups[column.table.index].append(column)
+    return groups
+
+
+def group_by_key_kind(columns: Iterable[MeasuredColumn]) -> dict[str, list[MeasuredColumn]]:
+    """Group columns by their kind of key values, without those that can't be keys."""
+    groups: dict[str, list[MeasuredColumn]] = defaultdict(list)
+    for column in columns:
+        if column.key_kind:
+            groups[column.key_kind].append(column)
+    return groups

@@ -1,0 +1,218 @@
+"""Inclusion: how many of a child's rows find their value among a parent's keys, on every row."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from fluid_build.profiling.measure.query_failures import reading
+from fluid_build.profiling.measure.schema import MeasuredColumn
+from fluid_build.profiling.measure.value_cache import ValueCache, ValueCounts
+from fluid_build.sources.server_keys import MOST_VALUES, PLAIN_TEXT
+from fluid_build.sources.sql import literal
+
+_HARD_TO_CONVERT = frozenset({"UHUGEINT", "BIGNUM"})
+"""Types of whole numbers too large for the others: converting them raises an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """An inclusion dependency as measured; ``rows`` are those without a null in the columns.
+
+    ``distinct`` counts the child's values, ``distinct_matched`` those among the parent's keys.
+    ``parent_near`` counts the parent's keys within the child's bounds: if nearly every number
+    there is a key, being among them proves little. ``is_measured`` is False where only a part of
+    the parent was read and its server couldn't be asked: then nothing is known of the rows.
+    """
+
+    rows: int
+    matched: int
+    distinct: int
+    distinct_matched: int
+    parent_distinct: int
+    parent_near: int
+    is_measured: bool = True
+
+    @property
+    def orphans(self) -> int:
+        """Rows whose value isn't a key of the parent."""
+        return self.rows - self.matched
+
+    @property
+    def share(self) -> float:
+        """The share of rows that match; 0 if there are none, and 1 if nobody knows."""
+        if not self.is_measured:
+            return 1.0
+        return self.matched / self.rows if self.rows else 0.0
+
+    @property
+    def coverage(self) -> float:
+        """The share of the parent's keys that some row refers to."""
+        return self.distinct_matched / self.parent_distinct if self.parent_distinct else 0.0
+
+
+def measure_inclusion(
+    cache: ValueCache, child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]
+) -> Inclusion:
+    """Measure on every row how the child's columns, taken together, occur in the parent's.
+
+    If the parent's integers have no gaps, the child's bounds alone settle it exactly. If only a
+    part of the parent was read, its server is asked.
+    """
+    if parent[0].table.is_sampled:
+        return measure_at_server(cache, child, parent)
+    if len(child) == 1 and is_settled_by_bounds(child[0], parent[0]):
+        stats, keys = child[0].stats, parent[0].stats.distinct
+        distinct = min(stats.distinct, keys)
+        near = (child[0].high or 0) - (child[0].low or 0) + 1
+        return Inclusion(stats.present, stats.present, distinct, distinct, keys, near)
+    same_kinds = all(
+        column.key_kind == key.key_kind for column, key in zip(child, parent, strict=True)
+    )
+    if same_kinds and cache.can_hold(child) and cache.can_hold(parent):
+        return _compare(child[0], cache.values(child), cache.values(parent))
+    return _join(cache.connection, child, parent)
+
+
+def measure_at_server(
+    cache: ValueCache, child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn]
+) -> Inclusion:
+    """Measure on some of the child's values how they occur among all of the parent's at its server.
+
+    The rows are those with these values. Nothing is measured of several columns together, or where
+    the two aren't compared as the server has them.
+    """
+    unmeasured = Inclusion(0, 0, 0, 0, _known_keys(parent[0]), 0, is_measured=False)
+    if cache.keys is None or len(child) > 1 or not _is_comparable_there(child[0], parent[0]):
+        return unmeasured
+    text = f"CAST({child[0].sql} AS VARCHAR)"
+    relation = child[0].table.relation
+    with reading(cache.connection, child):
+        values = f"""
+            SELECT value FROM (SELECT DISTINCT {text} AS value FROM {relation})
+            WHERE regexp_full_match(value, {literal(PLAIN_TEXT)})
+            ORDER BY hash(value), value LIMIT {MOST_VALUES}"""
+        matching = cache.keys.matching(parent[0].table.name, parent[0].name, values)
+        if matching is None:
+            return unmeasured
+        row = cache.connection.execute(
+            f"WITH fluid_asked AS ({values}), fluid_counted AS ("
+            f" SELECT {text} AS value, count(*) AS n FROM {relation} SEMI JOIN fluid_asked"
+            f" ON {text} = fluid_asked.value GROUP BY ALL)"
+            ", fluid_found AS (SELECT n, value IN (SELECT unnest($1)) AS is_key FROM fluid_counted)"
+            " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (is_key), 0), count(*),"
+            " count(*) FILTER (is_key) FROM fluid_found",
+            [sorted(matching)],
+        ).fetchone()
+    rows, matched, distinct, distinct_matched = (int(figure) for figure in row or (0,) * 4)
+    return Inclusion(rows, matched, distinct, distinct_matched, _known_keys(parent[0]), 0)
+
+
+def _known_keys(parent: MeasuredColumn) -> int:
+    """Return how many keys a sampled parent has: as many as rows, as far as they're known."""
+    sampled = parent.table.stats.table.sampled
+    return (sampled.total if sampled else None) or max(parent.stats.distinct, 1)
+
+
+def _is_comparable_there(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
+    return parent.is_plain and child.key_kind == parent.key_kind
+
+
+def is_settled_by_bounds(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
+    """Return whether all rows match because the child is within a parent's bounds without gaps."""
+    if not parent.is_dense or child.low is None or child.high is None:
+        return False
+    return child.low >= (parent.low or 0) and child.high <= (parent.high or 0)
+
+
+def _compare(child: MeasuredColumn, values: ValueCounts, keys: ValueCounts) -> Inclusion:
+    parent_counts = keys.counts
+    matched = [count for value, count in values.counts.items() if value in parent_counts]
+    near = 0
+    if child.low is not None and child.high is not None:
+        firsts = keys.sorted_firsts
+        near = bisect_right(firsts, child.high) - bisect_left(firsts, child.low)
+    return Inclusion(
+        values.rows, sum(matched), len(values.counts), len(matched), len(parent_counts), near
+    )
+
+
+def _join(
+    connection: duckdb.DuckDBPyConnection,
+    child: Sequence[MeasuredColumn],
+    parent: Sequence[MeasuredColumn],
+) -> Inclusion:
+    names = [f"v{index}" for index in range(len(child))]
+    child_columns, parent_columns = aliased_columns(child, parent, names)
+    child_present = " AND ".join(f"{column.sql} IS NOT NULL" for column in child)
+    parent_present = " AND ".join(f"{column.sql} IS NOT NULL" for column in parent)
+    matches = " AND ".join(f"fluid_parent.{name} = fluid_child.{name}" for name in names)
+    distinct = "" if parent[0].stats.is_unique else "DISTINCT "
+    with reading(connection, child, parent):
+        row = connection.execute(
+            f"WITH fluid_child AS (SELECT {child_columns}, count(*) AS n"
+            f" FROM {child[0].table.relation} WHERE {child_present} GROUP BY ALL),"
+            f" fluid_parent AS (SELECT {distinct}{parent_columns}"
+            f" FROM {parent[0].table.relation} WHERE {parent_present}),"
+            f" fluid_judged AS (SELECT n, EXISTS (FROM fluid_parent WHERE {matches}) AS is_key"
+            " FROM fluid_child)"
+            " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (is_key), 0), count(*),"
+            f" count(*) FILTER (is_key), {_count_keys(parent)}, {_count_near(child[0], parent)}"
+            " FROM fluid_judged"
+        ).fetchone()
+    rows, matched, values, values_matched, keys, near = map(int, row or (0,) * 6)
+    return Inclusion(rows, matched, values, values_matched, keys, near)
+
+
+def aliased_columns(
+    child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn], names: Sequence[str]
+) -> tuple[str, str]:
+    """Return the SELECT lists of child and parent columns, in the form they are compared in.
+
+    The names that they get are the same for both.
+    """
+    pairs = [_compared_forms(column, key) for column, key in zip(child, parent, strict=True)]
+    return (
+        ", ".join(f"{form} AS {name}" for (form, _), name in zip(pairs, names, strict=True)),
+        ", ".join(f"{form} AS {name}" for (_, form), name in zip(pairs, names, strict=True)),
+    )
+
+
+def _compared_forms(child: MeasuredColumn, parent: MeasuredColumn) -> tuple[str, str]:
+    """Return SQL for both columns of a pair, as text if DuckDB can't convert one to the other."""
+    if _is_compared_as_text(child, parent):
+        return f"CAST({child.sql} AS VARCHAR)", f"CAST({parent.sql} AS VARCHAR)"
+    return child.sql, parent.sql
+
+
+def _is_compared_as_text(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
+    types = {child.stats.column.type, parent.stats.column.type}
+    if len(types) > 1 and not types.isdisjoint(_HARD_TO_CONVERT):
+        return True
+    # A word in a column that is declared to refer to a number is no number, and no error.
+    are_text = {_is_text(child), _is_text(parent)}
+    return len(are_text) > 1
+
+
+def _is_text(column: MeasuredColumn) -> bool:
+    return column.stats.kind == "text" and column.is_plain
+
+
+def _count_keys(parent: Sequence[MeasuredColumn]) -> str:
+    """Return SQL for the number of a parent's keys, known for a unique column compared as it is."""
+    if len(parent) == 1 and parent[0].stats.is_unique and parent[0].is_plain:
+        return str(parent[0].stats.distinct)
+    return "(SELECT count(*) FROM fluid_parent)"
+
+
+def _count_near(child: MeasuredColumn, parent: Sequence[MeasuredColumn]) -> str:
+    """Return SQL for the number of parent keys within a child's bounds; 0 if it has no bounds."""
+    if child.low is None or child.high is None:
+        return "0"
+    if len(parent) == 1 and parent[0].is_dense and parent[0].is_plain:
+        low, high = max(child.low, parent[0].low or 0), min(child.high, parent[0].high or 0)
+        return str(max(high - low + 1, 0))
+    number = "TRY_CAST(v0 AS DOUBLE)" if _is_compared_as_text(child, parent[0]) else "v0"
+    near = f"{number} BETWEEN {child.low} AND {child.high}"
+    return f"(SELECT count(*) FROM fluid_parent WHERE {near})"

@@ -1,0 +1,92 @@
+"""How many other tables repeat a key of several columns: those that refer to it do."""
+
+from collections.abc import Sequence
+
+from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.measure.value_cache import ValueCache
+from fluid_build.profiling.references.column_matches import KeyColumnSearch
+from fluid_build.profiling.references.inclusion import measure_inclusion
+from fluid_build.profiling.references.probing import probe_tuples
+from fluid_build.profiling.references.single_columns import ColumnReference
+from fluid_build.profiling.weights import Weights
+
+_MOST_REPEATS = 3
+"""Tables that count at most, so that the tables of one star don't outweigh everything else."""
+_MOST_MEASURED = 5
+"""Tables that are measured for one key at most: each costs a join."""
+_MOST_COMPARED = 30
+"""Tables that are asked whether they repeat a wider key: enough for a majority."""
+_FEWEST_WIDER = 2
+"""Tables that must repeat a wider key: one may have copied a column for another reason."""
+_LEAST_WIDER_SCORE = 0.7
+"""The name score of columns that repeat a key or a wider one: ``city`` repeats a city's ``name``.
+Columns that aren't meant are rarely left out of the one and not of the other."""
+
+
+class KeyRepeats:
+    """The tables that repeat keys of several columns, measured on their values."""
+
+    def __init__(
+        self,
+        cache: ValueCache,
+        tables: Sequence[MeasuredTable],
+        references: Sequence[ColumnReference],
+        weights: Weights,
+    ) -> None:
+        self.cache = cache
+        targets = {id(reference.child): reference.parent for reference in references}
+        self.search = KeyColumnSearch(tables, targets, weights.names)
+        self.weights = weights.composite
+        self._known: dict[int, dict[int, list[tuple[float, MeasuredColumn]]]] = {}
+
+    def count(self, key: Sequence[MeasuredColumn]) -> int:
+        """Return how many other tables have columns of these names with the key's values."""
+        repeats = 0
+        for child in self._namesakes(key)[:_MOST_MEASURED]:
+            repeats += self._holds(child, key)
+            if repeats == _MOST_REPEATS:
+                break
+        return repeats
+
+    def tables(self, key: Sequence[MeasuredColumn]) -> list[int]:
+        """Return the indices of the other tables that repeat a key."""
+        children = self._namesakes(key)[:_MOST_MEASURED]
+        return [child[0].table.index for child in children if self._holds(child, key)]
+
+    def are_wider(self, key: Sequence[MeasuredColumn], wider: Sequence[MeasuredColumn]) -> bool:
+        """Return whether most of the tables that repeat a key repeat the wider one."""
+        least = _LEAST_WIDER_SCORE
+        namesakes = self._namesakes(key, least)[:_MOST_COMPARED]
+        narrow = [child for child in namesakes if self._holds(child, key)]
+        repeating = {child[0].table.index for child in narrow}
+        wide = [
+            child
+            for child in self._namesakes(wider, least)
+            if child[0].table.index in repeating and self._holds(child, wider)
+        ]
+        return len(wide) >= _FEWEST_WIDER and len(wide) > len(narrow) / 2
+
+    def _namesakes(
+        self, key: Sequence[MeasuredColumn], least: float = 1.0
+    ) -> list[tuple[MeasuredColumn, ...]]:
+        """Return the columns of other tables that have the names of a key's, or similar ones."""
+        matches = [self._matches(column) for column in key]
+        return [
+            tuple(by_table[index][0][1] for by_table in matches)
+            for index in sorted(set.intersection(*map(set, matches)))
+            if all(by_table[index][0][0] >= least for by_table in matches)
+        ]
+
+    def _matches(self, column: MeasuredColumn) -> dict[int, list[tuple[float, MeasuredColumn]]]:
+        if id(column) not in self._known:
+            self._known[id(column)] = self.search.matches(column) if column.key_kind else {}
+        return self._known[id(column)]
+
+    def _holds(self, child: Sequence[MeasuredColumn], key: Sequence[MeasuredColumn]) -> bool:
+        if key[0].table.is_sampled:
+            # What isn't among the keys that were read may be among the others.
+            return False
+        connection = self.cache.connection
+        if probe_tuples(connection, child, key) < self.weights.least_probed:
+            return False
+        return measure_inclusion(self.cache, child, key).share >= self.weights.least_share

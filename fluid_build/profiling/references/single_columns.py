@@ -1,0 +1,169 @@
+"""The foreign keys of one column that are possible: names and values propose them, all rows judge.
+
+For every column that could refer to something, the keys that it could mean are found by name and
+by value, and their inclusion is measured. ``reference_choice`` chooses among them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fluid_build.profiling.measure.schema import (
+    MeasuredColumn,
+    MeasuredTable,
+    group_by_key_kind,
+)
+from fluid_build.profiling.measure.value_cache import ValueCache
+from fluid_build.profiling.references.candidates import ParentCandidate, ParentSearch
+from fluid_build.profiling.references.features import ReferenceFeatures, reference_features
+from fluid_build.profiling.references.inclusion import Inclusion, measure_inclusion
+from fluid_build.profiling.references.probing import Prober
+from fluid_build.profiling.references.scores import confidence, score_reference
+from fluid_build.profiling.weights import ReferenceWeights, Weights
+
+_MEASURED_CANDIDATES = 6
+"""Candidates of a column that are measured at most: the right one is hardly ever further down, and
+each may cost a join."""
+_CONTACT_WORDS = frozenset(
+    "phone tel telephone telefono telefon telefone fax mobile cell email mail password".split()
+)
+"""Words for values that are unique to whoever has them, and that nothing refers to."""
+_PLAIN_NAME = 0.6
+"""The name score from which a key is plainly meant (see ``NameWeights``)."""
+
+
+@dataclass(slots=True, eq=False)
+class ColumnReference:
+    """A column that may refer to a key of another (or its own) table, as measured and judged."""
+
+    child: MeasuredColumn
+    parent: MeasuredColumn
+    features: ReferenceFeatures
+    inclusion: Inclusion
+    log_odds: float
+
+    @property
+    def confidence(self) -> float:
+        """The judgement as a probability, before it is calibrated."""
+        return confidence(self.log_odds)
+
+    @property
+    def name_score(self) -> float:
+        """How well the names speak for the reference, 0 to 1."""
+        return self.features.name
+
+
+class ReferenceSearch:
+    """The search for the parents that columns may have, given the keys that are chosen so far.
+
+    It is repeated when more keys are chosen; what was measured once isn't measured again.
+    ``judged`` holds the references that were judged in the last round.
+    """
+
+    def __init__(
+        self, cache: ValueCache, tables: Sequence[MeasuredTable], weights: Weights
+    ) -> None:
+        self.cache = cache
+        self.tables = tables
+        self.weights = weights
+        self.columns = [column for table in tables for column in table.columns if column.key_kind]
+        self.prober = Prober(cache, self.columns)
+        self.judged: list[ColumnReference] = []
+        self._inclusions: dict[tuple[int, int], Inclusion] = {}
+        self._name_scores: dict[tuple[int, int], float] = {}
+
+    def candidates(self) -> list[list[ColumnReference]]:
+        """Return the measured candidates of every column that has any, best first."""
+        self.judged.clear()
+        keys = group_by_key_kind(_possible_parents(self.tables))
+        searches = {
+            kind: ParentSearch(parents, self.prober, self.weights) for kind, parents in keys.items()
+        }
+        for child in self.columns:
+            self._compare_as_its_key(child, searches)
+        measured = (
+            self._measure_best(child, searches[child.key_kind].candidates(child))
+            for child in self.columns
+            if _could_refer(child) and child.key_kind in searches
+        )
+        return [candidates for candidates in measured if candidates]
+
+    def measure(
+        self, child: MeasuredColumn, parent: MeasuredColumn, name_score: float
+    ) -> ColumnReference:
+        """Measure and judge one reference on every row."""
+        pair = id(child), id(parent)
+        if pair not in self._inclusions:
+            self._inclusions[pair] = measure_inclusion(self.cache, [child], [parent])
+        inclusion = self._inclusions[pair]
+        features = reference_features(child, parent, name_score, inclusion, self.weights.values)
+        odds = score_reference(features, self.weights.reference)
+        reference = ColumnReference(child, parent, features, inclusion, odds)
+        self.judged.append(reference)
+        return reference
+
+    def measure_candidate(
+        self, child: MeasuredColumn, parent: MeasuredColumn
+    ) -> ColumnReference | None:
+        """Measure a reference that others seemed to beat; None if it isn't a candidate."""
+        name_score = self._name_scores.get((id(child), id(parent)))
+        return None if name_score is None else self.measure(child, parent, name_score)
+
+    def close(self) -> None:
+        """Drop what the search keeps in the database."""
+        self.prober.close()
+
+    def _compare_as_its_key(
+        self, child: MeasuredColumn, searches: Mapping[str, ParentSearch]
+    ) -> None:
+        """Compare text of digits as text if the key that its name means is text.
+
+        A few rows may happen to have only codes without letters, such as those of one region.
+        """
+        if child.key_kind != "integer" or child.stats.kind != "text" or child.stats.is_unique:
+            return
+        best = {
+            kind: searches[kind].best_name_score(child) if kind in searches else 0.0
+            for kind in ("text", "integer")
+        }
+        if best["text"] >= _PLAIN_NAME and best["text"] > best["integer"]:
+            child.key_kind = "text"
+            self.cache.forget(child.table)
+            self.prober.probe_again(child)
+
+    def _measure_best(
+        self, child: MeasuredColumn, candidates: Sequence[ParentCandidate]
+    ) -> list[ColumnReference]:
+        for candidate in candidates:
+            self._name_scores[id(child), id(candidate.parent)] = candidate.name_score
+        measured: list[ColumnReference] = []
+        for candidate in candidates[:_MEASURED_CANDIDATES]:
+            if _is_beaten(candidate, measured, self.weights.reference):
+                break
+            measured.append(self.measure(child, candidate.parent, candidate.name_score))
+        return measured
+
+
+def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColumn]:
+    for table in tables:
+        for column in table.columns:
+            if not column.key_kind or not column.stats.is_unique or column.is_measure:
+                continue
+            if column.is_primary_key or _CONTACT_WORDS.isdisjoint(column.parsed_name.bare):
+                yield column
+
+
+def _could_refer(child: MeasuredColumn) -> bool:
+    unfit = child.stats.kind in {"decimal", "boolean"} or child.is_measure
+    return child.stats.present > 0 and not unfit
+
+
+def _is_beaten(
+    candidate: ParentCandidate, measured: Sequence[ColumnReference], weights: ReferenceWeights
+) -> bool:
+    """Return whether a candidate can't win any more against those that were measured."""
+    return any(
+        reference.log_odds > candidate.estimate + weights.far_ahead
+        and reference.inclusion.orphans == 0
+        and reference.parent.parsed_name.squashed != candidate.parent.parsed_name.squashed
+        for reference in measured
+    )
