@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from fluid_build.sources import open_source  # noqa: E402
-from fluid_build.sources.engine import starting  # noqa: E402
-from fluid_build.sources.extensions import MYSQL_SCANNER  # noqa: E402
+from fluid_build.sources.engine.connection import starting  # noqa: E402
+from fluid_build.sources.engine.extensions import MYSQL_SCANNER  # noqa: E402
 from fluid_build.sources.sql import literal  # noqa: E402
 from tests.mariadb import start_mariadb  # noqa: E402
 

@@ -13,8 +13,8 @@ from fluid_build.cli.main import LazyCommand, command_tree
 from fluid_build.cli.source_options import CHOICES
 from fluid_build.modeling.dimensional.elements import Variant
 from fluid_build.modeling.techniques import TECHNIQUES
-from fluid_build.sources.conventions import DateOrder, DecimalMark
 from fluid_build.sources.options import Nested
+from fluid_build.sources.text_values.conventions import DateOrder, DecimalMark
 from fluid_build.transform.dbt.targets import TARGET_LABELS
 
 PLACE = Path(fluid_build.cli.__file__).parent / DATA

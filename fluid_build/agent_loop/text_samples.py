@@ -16,14 +16,14 @@ from fluid_build.profiling.names.lexicons import CONCEPT_OF
 from fluid_build.profiling.names.naming_words import NAME_WORDS, TITLE_WORDS
 from fluid_build.profiling.names.vocabulary import COMMON_WORDS, KEY_WORDS
 from fluid_build.profiling.names.words import singular, words
-from fluid_build.sources import encodings
+from fluid_build.sources.addresses.endings import COMPRESSIONS, FORMATS, Format, uncompressed
 from fluid_build.sources.base import Source
-from fluid_build.sources.delimited import zstd_lines
-from fluid_build.sources.delimited.dialect import is_value, records_of
-from fluid_build.sources.delimited.files import READ_ERRORS
-from fluid_build.sources.delimited.readable import dialect_of, sample_of
-from fluid_build.sources.endings import COMPRESSIONS, FORMATS, Format, uncompressed
+from fluid_build.sources.files.delimited import zstd_lines
+from fluid_build.sources.files.delimited.dialect import is_value, records_of
+from fluid_build.sources.files.delimited.files import READ_ERRORS
+from fluid_build.sources.files.delimited.readable import dialect_of, sample_of
 from fluid_build.sources.origin import InFiles
+from fluid_build.sources.text_values import encodings
 
 MAX_SAMPLE_BYTES = 64 * 1024 * 1024
 """The largest file whose schema is read in a turn of a model, once it's unpacked."""

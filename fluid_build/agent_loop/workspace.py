@@ -19,10 +19,10 @@ from fluid_build.json_types import JsonObject
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
+from fluid_build.sources.addresses.endings import COMPRESSIONS, FORMATS
+from fluid_build.sources.addresses.kinds import KINDS, RemoteKind
 from fluid_build.sources.base import Source
-from fluid_build.sources.endings import COMPRESSIONS, FORMATS
-from fluid_build.sources.engine import READING_ERRORS
-from fluid_build.sources.kinds import KINDS, RemoteKind
+from fluid_build.sources.engine.connection import READING_ERRORS
 
 SOURCE_SUFFIXES = frozenset(
     {*FORMATS, *COMPRESSIONS}

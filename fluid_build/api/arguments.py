@@ -14,11 +14,12 @@ from fluid_build.api.progress import ProgressBar
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources import open_source
-from fluid_build.sources.base import Source, was_interrupted
+from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource, SourceRequest, open_several
-from fluid_build.sources.conventions import Conventions, DateOrder, DecimalMark
+from fluid_build.sources.engine.interrupts import was_interrupted
 from fluid_build.sources.in_memory.source import is_table
 from fluid_build.sources.options import Nested, ReadOptions, options_for, options_set
+from fluid_build.sources.text_values.conventions import Conventions, DateOrder, DecimalMark
 from fluid_build.sources.uri import Address, in_memory, locate
 
 ONLY_TABLE = "data"

@@ -18,8 +18,8 @@ from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.progress import OnProgress
 from fluid_build.report.page.page_file import is_page
 from fluid_build.secrets import redact
+from fluid_build.sources.addresses.kinds import IN_MEMORY, KINDS, RemoteKind
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import IN_MEMORY, KINDS, RemoteKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource, place_of

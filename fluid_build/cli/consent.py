@@ -15,9 +15,15 @@ from fluid_build.cli import messages
 from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import NotTrustedError
 from fluid_build.secrets import redact
-from fluid_build.sources.kinds import KINDS, POSTGRES, CatalogKind, RemoteFilesKind, ServerKind
+from fluid_build.sources.addresses.kinds import (
+    KINDS,
+    POSTGRES,
+    CatalogKind,
+    RemoteFilesKind,
+    ServerKind,
+)
+from fluid_build.sources.addresses.server_address import ServerAddress, server_address
 from fluid_build.sources.neighbourhood import stray
-from fluid_build.sources.server_address import ServerAddress, server_address
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource, place_of
 
 

@@ -13,6 +13,7 @@ from fluid_build.copilot.unified_config import current_config
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.screen_parts import indented, text
+from fluid_build.sources.addresses.kinds import CATALOGS
 from fluid_build.sources.credentials import (
     check_credential_name,
     forget_secrets,
@@ -21,7 +22,6 @@ from fluid_build.sources.credentials import (
     stored_secrets,
     variable_name,
 )
-from fluid_build.sources.kinds import CATALOGS
 
 _FIELDS = tuple(
     sorted({name for kind in CATALOGS for name in (*kind.plain_fields, *kind.secret_fields)})

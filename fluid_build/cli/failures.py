@@ -18,7 +18,7 @@ from fluid_build.errors import FaultyFileError, FluidError, MissingExtraError
 from fluid_build.extras import install_command as pip_command
 from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.secrets import redact
-from fluid_build.sources.personal_text import without_values
+from fluid_build.sources.text_values.personal_text import without_values
 from fluid_build.text import as_sentence
 
 DONE = 0

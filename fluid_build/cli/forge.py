@@ -31,11 +31,11 @@ from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
 from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
 from fluid_build.secrets import redact
+from fluid_build.sources.addresses.kinds import DDL, DUMP
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import DDL, DUMP
+from fluid_build.sources.declarations.source_names import check_name
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.outside import check_outside
-from fluid_build.sources.source_names import check_name
 from fluid_build.sources.uri import Address, locate
 
 _NO_ARGUMENTS = ForgeArguments()

@@ -13,10 +13,10 @@ from fluid_build.modeling.dimensional.calendar_settings import locale_of
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, DimensionalModel
 from fluid_build.modeling.dimensional.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.sources.conventions import Conventions
-from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, CatalogKind, RemoteKind
+from fluid_build.sources.addresses.kinds import DDL, IN_MEMORY, KINDS, CatalogKind, RemoteKind
+from fluid_build.sources.declarations.source_names import name_of_path
 from fluid_build.sources.options import ReadOptions
-from fluid_build.sources.source_names import name_of_path
+from fluid_build.sources.text_values.conventions import Conventions
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
 
 _PLACEHOLDER = "SOURCE"

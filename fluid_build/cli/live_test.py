@@ -39,7 +39,7 @@ from fluid_build.report.terminal.screen_parts import (
     whole,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
-from fluid_build.sources.kinds import RemoteKind
+from fluid_build.sources.addresses.kinds import RemoteKind
 from fluid_build.sources.outside import check_outside
 from fluid_build.sources.uri import locate
 from fluid_build.text import counted

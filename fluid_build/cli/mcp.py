@@ -20,7 +20,7 @@ from fluid_build.cli.source_session import temporary_files
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.extras import install_command
 from fluid_build.secrets import redact, surely_without_passwords
-from fluid_build.sources.kinds import RemoteKind
+from fluid_build.sources.addresses.kinds import RemoteKind
 from fluid_build.sources.uri import locate
 
 if TYPE_CHECKING:

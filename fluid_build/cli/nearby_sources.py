@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluid_build.errors import SourceError
-from fluid_build.sources.endings import is_ddl, is_surely_data
-from fluid_build.sources.kinds import DDL, KINDS, RemoteKind
+from fluid_build.sources.addresses.endings import is_ddl, is_surely_data
+from fluid_build.sources.addresses.kinds import DDL, KINDS, RemoteKind
 from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 

@@ -24,7 +24,7 @@ from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.report.terminal.summary_screen import connected_tables
 from fluid_build.report.view import SourceView
 from fluid_build.secrets import redact, surely_without_passwords
-from fluid_build.sources.kinds import DDL, IN_MEMORY, KINDS, RemoteKind
+from fluid_build.sources.addresses.kinds import DDL, IN_MEMORY, KINDS, RemoteKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.uri import Address, locate

@@ -6,8 +6,8 @@ from typing import cast, get_args
 
 from fluid_build.cli import options
 from fluid_build.errors import UsageError
-from fluid_build.sources.conventions import Conventions, DateOrder, DecimalMark
 from fluid_build.sources.options import Nested, ReadOptions
+from fluid_build.sources.text_values.conventions import Conventions, DateOrder, DecimalMark
 
 
 @dataclass(frozen=True, slots=True)

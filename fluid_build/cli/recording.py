@@ -38,8 +38,8 @@ from fluid_build.errors import SourceError, UsageError
 from fluid_build.forging.decision_files import schema_text
 from fluid_build.forging.stages import measure
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.sources.addresses.kinds import DDL, KINDS, RemoteKind
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import DDL, KINDS, RemoteKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of, read_manifest

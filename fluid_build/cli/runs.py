@@ -47,8 +47,8 @@ from fluid_build.report.terminal.screen_parts import (
     whole,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
+from fluid_build.sources.addresses.kinds import RemoteKind
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import RemoteKind
 from fluid_build.sources.uri import Address, locate
 from fluid_build.text import counted
 

@@ -9,10 +9,7 @@ from pathlib import Path
 
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.secrets import redact
-from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.credentials import check_credential_name
-from fluid_build.sources.file_layout import format_of
-from fluid_build.sources.kinds import (
+from fluid_build.sources.addresses.kinds import (
     CATALOGS,
     COMBINED,
     CREDENTIAL_PARAMETER,
@@ -23,6 +20,9 @@ from fluid_build.sources.kinds import (
     SCHEMES,
     CatalogKind,
 )
+from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.credentials import check_credential_name
+from fluid_build.sources.files.layout import format_of
 from fluid_build.sources.options import FLAGS, ReadOptions, options_for, options_set
 from fluid_build.sources.uri import Address, is_place, locate
 

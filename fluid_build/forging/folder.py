@@ -11,9 +11,9 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forging.documents import NEVER_SHOWN
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.sources.addresses.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
-from fluid_build.sources.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.origin import InDatabase
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project

@@ -24,7 +24,7 @@ from fluid_build.report.page.page_file import is_page, write_page
 from fluid_build.report.page.run_facts import RunFacts
 from fluid_build.report.profile_json import profile_json
 from fluid_build.report.view import source_view
-from fluid_build.sources.kinds import IN_MEMORY, KINDS, CatalogKind, RemoteKind
+from fluid_build.sources.addresses.kinds import IN_MEMORY, KINDS, CatalogKind, RemoteKind
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.text import as_sentence, not_an_option
 from fluid_build.transform.plan.elements import TransformPlan

@@ -34,7 +34,7 @@ def explain(error: Exception, settings: ServerSettings) -> str:
 
 def _message(error: Exception) -> str | None:
     # DuckDB is imported by whoever reads data first, not by the start of a server.
-    from fluid_build.sources.engine import DUCKDB_ERRORS, reason
+    from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
 
     if isinstance(error, FaultyFileError):
         problems = [str(problem) for problem in error.problems[:_MOST_PROBLEMS]]

@@ -2,7 +2,7 @@
 
 import re
 
-from fluid_build.sources.personal_text import without_values
+from fluid_build.sources.text_values.personal_text import without_values
 
 _QUOTED = re.compile(r"(?<!\w)'(?:[^'\n]|'')*'(?!\w)")
 """A literal of SQL, or a value that a sentence quotes; names are in double quotes or backticks."""

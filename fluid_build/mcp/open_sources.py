@@ -17,9 +17,9 @@ from fluid_build.mcp.jobs import Job
 from fluid_build.mcp.workspace import Place
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
+from fluid_build.sources.addresses.kinds import DUCKDB
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import open_several
-from fluid_build.sources.kinds import DUCKDB
 
 _MOST_OPEN = 3
 """Sources that stay open: each may hold gigabytes in memory or in temporary files."""

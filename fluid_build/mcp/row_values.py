@@ -20,8 +20,8 @@ from fluid_build.mcp.masking import prose_without_values
 from fluid_build.mcp.open_sources import MeasuredSource
 from fluid_build.mcp.results import ColumnValues, ValueCount
 from fluid_build.profiling.profile import ColumnProfile
-from fluid_build.sources.personal_text import presentable
 from fluid_build.sources.sql import quote
+from fluid_build.sources.text_values.personal_text import presentable
 from fluid_build.text import clip
 
 _MOST_EXAMPLES = 5

@@ -10,7 +10,7 @@ from pathlib import Path
 from fluid_build.copilot.llm.outgoing import outgoing_secrets
 from fluid_build.errors import UsageError
 from fluid_build.secrets import passwords, redact_keys
-from fluid_build.sources.kinds import RemoteKind
+from fluid_build.sources.addresses.kinds import RemoteKind
 from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.uri import Address, locate
 

@@ -28,9 +28,9 @@ from fluid_build.agent_loop.workspace import (
 from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, PathTraversalError
 from fluid_build.errors import SourceError, SourceNotFoundError, UsageError
 from fluid_build.mcp.settings import ServerSettings
+from fluid_build.sources.addresses.endings import DDL_ENDINGS, is_ddl
+from fluid_build.sources.addresses.kinds import KINDS, RemoteKind
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.endings import DDL_ENDINGS, is_ddl
-from fluid_build.sources.kinds import KINDS, RemoteKind
 from fluid_build.sources.options import ReadOptions, options_for
 from fluid_build.sources.uri import Address, is_glob, locate
 from fluid_build.text import counted, listed

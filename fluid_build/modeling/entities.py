@@ -41,7 +41,7 @@ from fluid_build.profiling.profile import (
     Profile,
     TableProfile,
 )
-from fluid_build.sources.canonical_text import type_and_spelling
+from fluid_build.sources.text_values.canonical_text import type_and_spelling
 from fluid_build.text import counted
 
 _FOREIGN_KEY_REASONS: Mapping[Origin, str] = {

@@ -37,7 +37,7 @@ from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
-from fluid_build.sources.catalog_facts import CatalogFacts
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts
 
 TECHNIQUES: tuple[Technique, ...] = get_args(Technique)
 COMBINING: frozenset[Technique] = frozenset({"data_vault_2"})

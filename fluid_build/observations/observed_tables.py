@@ -8,10 +8,10 @@ import duckdb
 
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.sources.base import Source
-from fluid_build.sources.canonical_text import type_and_spelling
-from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
-from fluid_build.sources.engine import DUCKDB_ERRORS, unreadable
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, unreadable
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.canonical_text import type_and_spelling
+from fluid_build.sources.text_values.conventions import DECIMAL_MARKS, with_decimal_point
 
 _ENVIRONMENT_ERRORS = (duckdb.OutOfMemoryException, duckdb.IOException)
 """Failures of the machine or of a file. They may not happen elsewhere, so leaving an observation

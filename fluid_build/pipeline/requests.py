@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
 from fluid_build.secrets import redact, without_passwords
+from fluid_build.sources.addresses.kinds import KINDS, RemoteKind
 from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.kinds import KINDS, RemoteKind
 from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.uri import Address
 

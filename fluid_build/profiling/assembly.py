@@ -39,7 +39,7 @@ from fluid_build.profiling.profile import (
 from fluid_build.profiling.references.composites import CompositeReference
 from fluid_build.profiling.semantic_types import SemanticType
 from fluid_build.sources.base import Table
-from fluid_build.sources.personal_text import presentable, quotable
+from fluid_build.sources.text_values.personal_text import presentable, quotable
 
 _DIGIT = re.compile(r"\d")
 _MOSTLY_NUMBERS = 0.9

@@ -3,7 +3,7 @@
 import re
 
 from fluid_build.profiling.profile import NO_STATISTICS, ColumnProfile, Profile, TableProfile
-from fluid_build.sources.catalog_facts import CatalogFacts
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts
 
 # The words that catalogs and their classifiers use; Snowflake's own tag is PRIVACY_CATEGORY.
 _PERSONAL = re.compile(

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from fluid_build.sources.catalog_facts import CatalogFacts
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts
 from fluid_build.sources.sql import quote
 from fluid_build.text import counted
 

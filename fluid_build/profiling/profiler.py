@@ -36,8 +36,8 @@ from fluid_build.profiling.references.inclusion import is_settled_by_bounds
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.engine import DUCKDB_ERRORS, READING_ERRORS, reason, unreadable
-from fluid_build.sources.query_progress import following
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, READING_ERRORS, reason, unreadable
+from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.staged_views import stage_in_place
 
 

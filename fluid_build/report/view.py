@@ -16,7 +16,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import ColumnProfile, Origin, Profile, TableProfile
 from fluid_build.report.model_elements import ModelView, model_view
 from fluid_build.report.notices import Notice, notices
-from fluid_build.sources.kinds import KINDS
+from fluid_build.sources.addresses.kinds import KINDS
 from fluid_build.text import listed
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.proof import Proof, TableProof

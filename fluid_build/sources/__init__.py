@@ -1,44 +1,29 @@
 """Where data comes from. ``open_source(uri)`` is the one way in.
 
-``kinds`` has one record for each kind of source: its schemes, file endings and signature, label,
-options, scanner (``extensions``) and opener. ``uri`` locates a source once; the address goes with
-the ``Source`` from then on (``opened_as``). ``open_source`` returns the ``Source`` (``base``): its
+``addresses.kinds`` has one record for each kind of source: its schemes, file endings and signature,
+label, options, scanner and opener. ``uri`` locates a source once; the address goes with the
+``Source`` from then on (``opened_as``). ``open_source`` returns the ``Source`` (``base``): its
 tables with what they declare, and a DuckDB connection on which each table can be read.
 
 DuckDB files and Parquet are read in place. Everything else is staged into a private DuckDB database
 first, so that no type loses or changes a value, and the source is read once. Where DuckDB can't run
 a query on a Parquet file, ``staged_views`` copies that table and the work is repeated.
 
-Servers: ``server_source`` makes a source of a server's catalog. ``selection`` chooses schemas and
-tables by globs, and ``server_staging`` copies them. A kind brings its catalog, its
-``ServerDialect`` (how a column is asked for, and whether DuckDB reads it plainly) and the way its
-rows come (``server_rows``): a scanner that is attached, where all tables are read in one
-transaction (``postgres``, ``mysql``), or the server's own client in Arrow batches (``sqlserver``,
-``oracle``, ``snowflake``, ``bigquery``, ``databricks``). What might not come over exactly is asked
-for as text, and settled here (``decimals``, ``timestamps``, ``loose_types``). ``row_limits`` says
-how each server is asked for a part of a table, ``scan_estimate`` what a warehouse will scan. A
-table read in part is marked (``Table.sampled``), no claim about it is exact, and ``server_keys``
-looks up at the server which values a sampled parent really lacks. ``server_address`` says which
-server a connection string really leads to.
+- ``databases``: DuckDB and SQLite files. ``files``: delimited text, JSON, Parquet, workbooks and
+  lakes, in a folder or mirrored from elsewhere. ``sql_text``: structure in DDL, and dumps with
+  rows. ``servers``: the seven servers and warehouses, and the staging that they share.
+  ``in_memory``: data frames and Arrow tables. ``catalogs``: what a data catalog declares.
+- ``nested`` splits tables with structs, lists and JSON into flat tables after any source was
+  opened, and has the SQL that puts the documents together again. ``combined`` reads several sources
+  as one.
+- ``text_values``: what a text may be read as, in which spelling it comes back, how it is encoded,
+  and whether a single value may be shown. ``engine``: the connection that all are read through.
+  ``addresses`` and ``declarations``: what a source is named by, and called. ``sql`` is the one
+  place where a name gets into SQL.
 
-Files: ``delimited``, ``workbooks``, ``dumps`` and ``ddl`` each read one kind. ``remote`` mirrors
-what is elsewhere (``file_storage``), so that every format is read by the same code. ``lake_tables``
-reads Delta, Iceberg and Avro through DuckDB's extensions, with what their schemas declare.
-``periods`` and ``period_tables`` take files that differ only in a period for one table.
-``conventions`` holds the rule for text that fits two conventions (1.234, 01/02/2024).
-``unread_formats`` says what a file is that isn't read, ``neighbourhood`` which files a folder may
-lead to unasked. ``extensions`` names DuckDB's extensions, and ``extension_files`` finds each in its
-wheel.
-
-All kinds: ``nested`` splits tables with structs, lists and JSON into flat tables after any source
-was opened, and has the SQL that puts the documents together again. ``credentials`` finds what logs
-in to a catalog. ``combined`` reads several sources as one: each table is copied once to one
-connection and keeps the name of its source (``crm.customers``); ``parts`` are the sources, each
-with its own address. ``source_names`` says what a source is called, and ``catalog_files`` what a
-catalog or contract next to the files calls it; a name that says nothing (``data``) gives way to the
-folder around it. ``table_choice`` finds the table that a user names. ``personal_text`` decides for
-every single value, and every engine's message, whether it may be shown. ``sql`` is the one place
-where a name gets into SQL.
+``neighbourhood`` says which files a folder may lead to unasked, ``selection`` and ``table_choice``
+which tables are read, ``scan_estimate`` what a warehouse will scan, and ``credentials`` what logs
+in to a catalog.
 """
 
 import importlib
@@ -47,8 +32,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.addresses.kinds import Option
 from fluid_build.sources.credentials import NamedSettings, no_settings
-from fluid_build.sources.kinds import Option
 from fluid_build.sources.options import (
     FLAGS,
     OpenOptions,
@@ -100,7 +85,7 @@ def open_source(
         if option not in address.kind.options:
             raise _useless_option(address, option)
     from fluid_build.sources.base import OpenedAs
-    from fluid_build.sources.source_names import check_name
+    from fluid_build.sources.declarations.source_names import check_name
 
     options = OpenOptions(
         **requested.as_settings(),
@@ -127,7 +112,7 @@ def open_source(
 
 def _split(opened: "OpenSource", on_progress: OnProgress) -> None:
     """Split the nested columns of a source, which is closed if that's interrupted."""
-    from fluid_build.sources.base import was_interrupted
+    from fluid_build.sources.engine.interrupts import was_interrupted
     from fluid_build.sources.nested.tables import split_nested
 
     try:

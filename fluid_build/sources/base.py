@@ -1,16 +1,16 @@
 """What every source of data gives: tables, what is declared of them, and relations to read them."""
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 import duckdb
 
-from fluid_build.sources.catalog_facts import FetchedCatalog
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.declarations.catalog_facts import FetchedCatalog
+from fluid_build.sources.engine.interrupts import stop, was_interrupted
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import Origin
+from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.uri import Address
 
 ENTRY = "*"
@@ -163,7 +163,7 @@ class OpenedAs:
 class Source(Protocol):
     """A place that data is read from, and never written to.
 
-    ``kind`` is the name of its kind (see ``fluid_build.sources.kinds``). ``name`` is short and
+    ``kind`` is the name of its kind (``addresses.kinds``). ``name`` is short and
     holds neither a path nor a password, fit for a title or an identifier. ``has_data`` is False
     where there is only structure (DDL), so that an empty table proves nothing. ``conventions`` are
     the user's answers on how text is written. ``opened_as`` is where
@@ -202,26 +202,6 @@ class Source(Protocol):
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
-
-
-def stop(connection: duckdb.DuckDBPyConnection) -> None:
-    """Close a connection; a query that a Ctrl-C left running on it is given up first.
-
-    Closing alone would wait for that query's end.
-    """
-    with suppress(duckdb.ConnectionException):
-        connection.interrupt()
-    connection.close()
-
-
-def was_interrupted(error: BaseException | None) -> bool:
-    """Return whether an error is what DuckDB makes of a Ctrl-C while a query runs.
-
-    It raises a RuntimeError from the KeyboardInterrupt, which nobody takes for an interrupt.
-    """
-    return isinstance(error, duckdb.InterruptException) or (
-        isinstance(error, RuntimeError) and isinstance(error.__cause__, KeyboardInterrupt)
-    )
 
 
 class Cleanable(Protocol):

@@ -11,16 +11,16 @@ from fluid_build.errors import EmptySourceError, UsageError
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.secrets import redact
 from fluid_build.sources import open_source
+from fluid_build.sources.addresses.kinds import COMBINED
 from fluid_build.sources.base import DeclaredForeignKey, OpenSource, Skipped, Source, Table
-from fluid_build.sources.conventions import NO_ANSWERS
-from fluid_build.sources.engine import DUCKDB_ERRORS, Engine, reason, starting
-from fluid_build.sources.kinds import COMBINED
+from fluid_build.sources.declarations.source_names import check_name
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, Engine, reason, starting
+from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.nested.tables import split_nested
 from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
-from fluid_build.sources.query_progress import following
-from fluid_build.sources.source_names import check_name
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.table_choice import TableName, refuse_unmatched
+from fluid_build.sources.text_values.conventions import NO_ANSWERS
 from fluid_build.sources.uri import Address
 from fluid_build.temporary import OwnedFolder
 from fluid_build.text import free_name

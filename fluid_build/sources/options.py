@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypedDict
 
 from fluid_build.progress import OnProgress, ignore
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions
+from fluid_build.sources.addresses.kinds import Option
 from fluid_build.sources.credentials import NamedSettings, no_settings
-from fluid_build.sources.kinds import Option
 from fluid_build.sources.scan_estimate import OnScan, any_scan
 from fluid_build.sources.table_choice import (
     OnTables,
@@ -15,6 +14,7 @@ from fluid_build.sources.table_choice import (
     any_tables,
     refuse_unmatched,
 )
+from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
 
 Nested: TypeAlias = Literal["split", "keep"]
 """What becomes of nested columns: child tables, or columns as they are."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from fluid_build.sources.endings import Format
-from fluid_build.sources.periods import PeriodColumn
+from fluid_build.sources.addresses.endings import Format
+from fluid_build.sources.addresses.periods import PeriodColumn
 
 Options: TypeAlias = tuple[tuple[str, str], ...]
 """Named arguments of one of DuckDB's table functions, each as SQL."""

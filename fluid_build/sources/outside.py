@@ -4,7 +4,7 @@ import glob
 from pathlib import Path
 
 from fluid_build.errors import UsageError
-from fluid_build.sources.kinds import FILES
+from fluid_build.sources.addresses.kinds import FILES
 from fluid_build.sources.uri import Address
 
 

@@ -13,7 +13,7 @@ import duckdb
 
 from fluid_build.errors import BuildFailedError
 from fluid_build.sources.base import Skipped, Source, Table
-from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, reason
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, reason
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import quote
 

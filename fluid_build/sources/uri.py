@@ -10,9 +10,9 @@ from urllib.parse import unquote
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UnknownSourceError
 from fluid_build.regular_files import not_regular, open_regular
 from fluid_build.secrets import redact
-from fluid_build.sources.dump_detection import have_rows
-from fluid_build.sources.endings import is_ddl, is_surely_data
-from fluid_build.sources.kinds import (
+from fluid_build.sources.addresses.dump_detection import have_rows
+from fluid_build.sources.addresses.endings import is_ddl, is_surely_data
+from fluid_build.sources.addresses.kinds import (
     DDL,
     DUMP,
     FILES,
@@ -24,7 +24,7 @@ from fluid_build.sources.kinds import (
     RemoteKind,
     SourceKind,
 )
-from fluid_build.sources.server_address import canonical_uri
+from fluid_build.sources.addresses.server_address import canonical_uri
 from fluid_build.text import nearest
 
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):(?=//|/|[^\\])")

@@ -7,9 +7,9 @@ from pathlib import Path
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import SourceNotFoundError, UsageError
 from fluid_build.progress import OnProgress, ignore
+from fluid_build.sources.addresses.kinds import RemoteFilesKind, ServerKind
 from fluid_build.sources.base import Source
-from fluid_build.sources.kinds import RemoteFilesKind, ServerKind
-from fluid_build.sources.remote.places import remote_place
+from fluid_build.sources.files.remote.places import remote_place
 from fluid_build.sources.uri import locate
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.built_database import built_by_dbt

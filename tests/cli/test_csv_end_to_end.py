@@ -9,8 +9,8 @@ from typing import Any
 import openpyxl
 import pytest
 
-from fluid_build.sources.conventions import Conventions, Decision, decide
-from fluid_build.sources.text_classes import bits
+from fluid_build.sources.text_values.conventions import Conventions, Decision, decide
+from fluid_build.sources.text_values.text_classes import bits
 from tests.cli.running import Fluid
 
 FROM_SOURCE = ("forge", "data-model", "from-source", "--uri")
@@ -187,7 +187,7 @@ def test_a_wrong_reading_is_shown_and_fails(
         return [receipt, *wrong, rate]
 
     source = written(tmp_path / "sales.csv", GERMAN)
-    monkeypatch.setattr("fluid_build.sources.delimited.text_types.decide", with_points)
+    monkeypatch.setattr("fluid_build.sources.files.delimited.text_types.decide", with_points)
     outcome = fluid(*FROM_SOURCE, source, "-o", tmp_path / "out")
     assert outcome.code == 1
     assert "Proven" not in outcome.out

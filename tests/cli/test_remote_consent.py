@@ -6,7 +6,7 @@ import pytest
 
 from fluid_build.cli.consent import allowed_place
 from fluid_build.errors import NotTrustedError
-from fluid_build.sources.kinds import S3, WEB, RemoteFilesKind
+from fluid_build.sources.addresses.kinds import S3, WEB, RemoteFilesKind
 from fluid_build.sources.uri import Address
 from fluid_build.transform.proof.manifest import manifest_source
 

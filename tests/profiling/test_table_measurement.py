@@ -16,8 +16,8 @@ from fluid_build.profiling.measure.samples import SAMPLE_ROWS
 from fluid_build.profiling.measure.tables import measure_table, value_text
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
-from fluid_build.sources.conventions import Conventions
 from fluid_build.sources.sql import quote
+from fluid_build.sources.text_values.conventions import Conventions
 from tests.profiling.databases import database, measured, measured_column
 
 SMALL = "range(1000) AS t(i)"

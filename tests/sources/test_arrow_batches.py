@@ -6,8 +6,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from fluid_build.sources.arrow_batches import reader_of
-from fluid_build.sources.server_rows import ServerQueryError
+from fluid_build.sources.servers.arrow_batches import reader_of
+from fluid_build.sources.servers.rows import ServerQueryError
 
 _MICROSECONDS = pa.schema([("at", pa.timestamp("us"))])
 _NUMBERS = pa.schema([("n", pa.decimal128(38, 0))])

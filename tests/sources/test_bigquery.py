@@ -12,10 +12,10 @@ import fluid_build as fluid
 from fluid_build.errors import ScanTooLargeError, SourceError, SourceNotFoundError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, SampledRows
-from fluid_build.sources.bigquery.connection import bigquery_place
-from fluid_build.sources.bigquery.database import limited
 from fluid_build.sources.scan_estimate import ScanEstimate
-from fluid_build.sources.server_staging import ServerTable
+from fluid_build.sources.servers.bigquery.connection import bigquery_place
+from fluid_build.sources.servers.bigquery.database import limited
+from fluid_build.sources.servers.staging import ServerTable
 from tests.bigquery import BigQueryProject, bigquery_project
 
 _CUSTOMERS = [

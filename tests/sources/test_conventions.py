@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.origin import InFiles
+from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
 
 COMMA = Conventions(decimal=",")
 POINT = Conventions(decimal=".")
@@ -164,7 +164,7 @@ def test_a_large_file_is_read_again_where_a_column_is_contested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the start of a column settles may be contradicted by the rest of the file."""
-    monkeypatch.setattr("fluid_build.sources.delimited.files.WORTH_A_GUESS", 0)
+    monkeypatch.setattr("fluid_build.sources.files.delimited.files.WORTH_A_GUESS", 0)
     amounts, rates = columns(tmp_path, ["654.159", "1.5", "77.120"], ["46,88", "7,10", "3,50"])
     assert (amounts[0], rates[0]) == ("VARCHAR", "DOUBLE")
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Table
-from fluid_build.sources.delimited import files as csv_files
-from fluid_build.sources.delimited import rows as csv_rows
-from fluid_build.sources.delimited import text_types
-from fluid_build.sources.delimited.readable import Readable
+from fluid_build.sources.files.delimited import files as csv_files
+from fluid_build.sources.files.delimited import rows as csv_rows
+from fluid_build.sources.files.delimited import text_types
+from fluid_build.sources.files.delimited.readable import Readable
 from fluid_build.sources.sql import quote
 
 PLAIN = (

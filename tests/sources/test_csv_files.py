@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.sources import encodings, open_source
+from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.text_values import encodings
 
 
 def only(source: Source) -> Table:

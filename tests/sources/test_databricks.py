@@ -10,8 +10,8 @@ from fluid_build.errors import SourceError, SourceNotFoundError
 from fluid_build.profiling.profiler import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, SampledRows
-from fluid_build.sources.catalog_facts import CatalogOwner
-from fluid_build.sources.databricks.connection import databricks_place
+from fluid_build.sources.declarations.catalog_facts import CatalogOwner
+from fluid_build.sources.servers.databricks.connection import databricks_place
 from tests.databricks import DatabricksCatalog
 
 _URI = "databricks://dbc-1.cloud.databricks.com/prod/shop?http_path=/sql/1.0/warehouses/a1"

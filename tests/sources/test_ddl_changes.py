@@ -6,7 +6,7 @@ import pytest
 
 from fluid_build.errors import EmptySourceError
 from fluid_build.sources.base import Source
-from fluid_build.sources.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl import open_ddl
 
 
 def read(folder: Path, text: str, dialect: str = "postgres") -> Source:

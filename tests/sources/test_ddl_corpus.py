@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fluid_build.sources.base import Source
-from fluid_build.sources.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl import open_ddl
 from tests.shared import CORPUS, needs_shared
 
 DATABASES = (

@@ -8,9 +8,9 @@ from sqlglot.dialects.dialect import Dialects
 
 from fluid_build.errors import UsageError
 from fluid_build.sources.base import DeclaredForeignKey, Source
-from fluid_build.sources.ddl import open_ddl
-from fluid_build.sources.ddl.detection import detect
-from fluid_build.sources.ddl.dialects import DIALECTS
+from fluid_build.sources.sql_text.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl.detection import detect
+from fluid_build.sources.sql_text.ddl.dialects import DIALECTS
 
 POSTGRES = r"""
 -- PostgreSQL database dump

@@ -8,7 +8,7 @@ import pytest
 
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl import open_ddl
 from tests.postgres import PostgresDatabase
 
 MYSQLDUMP = r"""-- MySQL dump 10.13  Distrib 8.0.36, for Linux (x86_64)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fluid_build.errors import EmptySourceError, SourceNotFoundError, SourceUnreadableError
-from fluid_build.sources.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl import open_ddl
 
 TEXT = "CREATE TABLE größe (id int PRIMARY KEY, ñame varchar(9));\n"
 

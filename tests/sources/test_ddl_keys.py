@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
-from fluid_build.sources.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl import open_ddl
 
 
 def read(folder: Path, text: str, dialect: str = "postgres") -> Source:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources.base import Table
-from fluid_build.sources.ddl.dialects import DIALECTS
-from fluid_build.sources.ddl.files import SqlFile
-from fluid_build.sources.ddl.script import list_faults, read_script
-from fluid_build.sources.ddl.tables import declared_tables
+from fluid_build.sources.sql_text.ddl.dialects import DIALECTS
+from fluid_build.sources.sql_text.ddl.files import SqlFile
+from fluid_build.sources.sql_text.ddl.script import list_faults, read_script
+from fluid_build.sources.sql_text.ddl.tables import declared_tables
 
 DIALECTS_WRITTEN = (
     "bigquery", "databricks", "duckdb", "hive", "mysql", "oracle", "postgres", "redshift",

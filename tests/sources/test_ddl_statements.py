@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.sources.ddl import open_ddl
-from fluid_build.sources.ddl.dialects import DIALECTS
-from fluid_build.sources.ddl.files import SqlFile
-from fluid_build.sources.ddl.script import read_script
-from fluid_build.sources.ddl.statements import split
-from fluid_build.sources.ddl.tables import declared_tables
+from fluid_build.sources.sql_text.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl.dialects import DIALECTS
+from fluid_build.sources.sql_text.ddl.files import SqlFile
+from fluid_build.sources.sql_text.ddl.script import read_script
+from fluid_build.sources.sql_text.ddl.statements import split
+from fluid_build.sources.sql_text.ddl.tables import declared_tables
 
 
 def cut(text: str, dialect: str) -> list[str]:

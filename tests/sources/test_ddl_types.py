@@ -5,11 +5,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.sources.ddl import open_ddl
-from fluid_build.sources.ddl.dialects import DIALECTS
-from fluid_build.sources.ddl.files import SqlFile
-from fluid_build.sources.ddl.script import read_script
-from fluid_build.sources.ddl.tables import declared_tables
+from fluid_build.sources.sql_text.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl.dialects import DIALECTS
+from fluid_build.sources.sql_text.ddl.files import SqlFile
+from fluid_build.sources.sql_text.ddl.script import read_script
+from fluid_build.sources.sql_text.ddl.tables import declared_tables
 
 
 def typed(text: str, dialect: str) -> str | None:

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.errors import EmptySourceError
-from fluid_build.sources import ddl, dumps, open_source
-from fluid_build.sources.dumps import row_count
-from fluid_build.sources.dumps import source as dump_source
-from fluid_build.sources.dumps.row_count import count_rows
+from fluid_build.sources import open_source
+from fluid_build.sources.sql_text import ddl, dumps
+from fluid_build.sources.sql_text.dumps import row_count
+from fluid_build.sources.sql_text.dumps import source as dump_source
+from fluid_build.sources.sql_text.dumps.row_count import count_rows
 
 TABLE = "CREATE TABLE t (id integer, name text);\n"
 POSSESSIVE = re.compile(r"(?<!\\)[*+?}]\+(?!\\)")

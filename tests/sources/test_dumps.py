@@ -15,13 +15,13 @@ from fluid_build.errors import SourceUnreadableError
 from fluid_build.forging import forge
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
+from fluid_build.sources.addresses.kinds import DDL
 from fluid_build.sources.base import Source
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions
-from fluid_build.sources.dumps import sqlite_script
-from fluid_build.sources.dumps.literals import literals_of, read_rows
-from fluid_build.sources.kinds import DDL
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.sql import quote
+from fluid_build.sources.sql_text.dumps import sqlite_script
+from fluid_build.sources.sql_text.dumps.literals import literals_of, read_rows
+from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.uri import Address, locate
 from tests.mariadb import MariaDBDatabase
 from tests.postgres import PostgresDatabase

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fluid_build.errors import UsageError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.legacy_encodings import Guess, NonAscii, guess
+from fluid_build.sources.text_values.legacy_encodings import Guess, NonAscii, guess
 
 WORDS = {
     "German": "Müller Jürgen Straße Köln Größe Übersicht Schröder weiß Bäckerei Ärzte Fußgänger",

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.sources import open_source
-from fluid_build.sources.conventions import OFFSET_NOTE, OFFSETS_NOTE
+from fluid_build.sources.text_values.conventions import OFFSET_NOTE, OFFSETS_NOTE
 
 _DAYS = st.sampled_from(
     "2024-01-05|2024-1-5|01-02-2024|13-01-24|1-2-3|0000-01-01|2024/02/03|infinity|-infinity|epoch"

@@ -10,10 +10,11 @@ import pytest
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
 from fluid_build.forging import forge
 from fluid_build.limits import MOST_NAME
-from fluid_build.sources import encodings, open_source
-from fluid_build.sources.ddl import open_ddl
-from fluid_build.sources.delimited.affixes import is_number
-from fluid_build.sources.dumps.literals import LeftOut, literals_of, read_rows
+from fluid_build.sources import open_source
+from fluid_build.sources.files.delimited.affixes import is_number
+from fluid_build.sources.sql_text.ddl import open_ddl
+from fluid_build.sources.sql_text.dumps.literals import LeftOut, literals_of, read_rows
+from fluid_build.sources.text_values import encodings
 
 MEGABYTE = 1024 * 1024
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.sources.engine import starting
-from fluid_build.sources.extensions import AWS, AZURE, HTTPFS
-from fluid_build.sources.remote.object_store_login import log_in
+from fluid_build.sources.engine.connection import starting
+from fluid_build.sources.engine.extensions import AWS, AZURE, HTTPFS
+from fluid_build.sources.files.remote.object_store_login import log_in
 
 
 @pytest.fixture

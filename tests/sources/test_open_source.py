@@ -23,9 +23,10 @@ from fluid_build.errors import (
     UsageError,
 )
 from fluid_build.extras import install_command
-from fluid_build.sources import extension_files, open_source
+from fluid_build.sources import open_source
+from fluid_build.sources.addresses.kinds import DUCKDB, SQLITE
 from fluid_build.sources.declared import unique_names
-from fluid_build.sources.kinds import DUCKDB, SQLITE
+from fluid_build.sources.engine import extension_files
 from fluid_build.sources.uri import Address, locate
 
 

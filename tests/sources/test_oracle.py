@@ -10,9 +10,9 @@ import pytest
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreachableError, SourceUnreadableError
 from fluid_build.sources import open_source
-from fluid_build.sources.oracle.catalog import CatalogColumn
-from fluid_build.sources.oracle.database import connect_arguments
-from fluid_build.sources.oracle.types import OracleDialect
+from fluid_build.sources.servers.oracle.catalog import CatalogColumn
+from fluid_build.sources.servers.oracle.database import connect_arguments
+from fluid_build.sources.servers.oracle.types import OracleDialect
 from tests.sources.recorded_client import RecordedClient
 
 DSN = "oracle://reader:s3cret@db.example:1522/SHOPPDB"

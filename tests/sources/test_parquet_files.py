@@ -15,9 +15,9 @@ from fluid_build.errors import FluidError
 from fluid_build.forging import forge
 from fluid_build.profiling import profile_source, profiler
 from fluid_build.sources import open_source, staged_views
-from fluid_build.sources.arrow_schema import duration_units
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.conventions import Conventions
+from fluid_build.sources.files.arrow_schema import duration_units
+from fluid_build.sources.text_values.conventions import Conventions
 from tests.transform.dbt.opened_projects import project_of
 
 ROWS = 36_677

@@ -7,8 +7,8 @@ import duckdb
 import pytest
 
 from fluid_build.sources import open_source
+from fluid_build.sources.addresses.periods import period_column, period_of
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.periods import period_column, period_of
 from tests.transform.dbt.opened_projects import project_of
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from fluid_build.profiling import profile_source
 from fluid_build.progress import Progress, StoppedError
-from fluid_build.sources import open_source, query_progress
+from fluid_build.sources import open_source
+from fluid_build.sources.engine import query_progress
 
 
 @pytest.fixture(autouse=True)

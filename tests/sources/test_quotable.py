@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.sources.personal_text import quotable, spelled_like, without_values
+from fluid_build.sources.text_values.personal_text import quotable, spelled_like, without_values
 
 NAMES = ("Andreas Fischer", "Fischer", "FISCHER", "Müller, Anna", "O'Brien", "MÜLLER", "Łukasz")
 

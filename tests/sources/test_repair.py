@@ -2,8 +2,8 @@
 
 import pytest
 
-from fluid_build.sources.delimited.dialect import Dialect
-from fluid_build.sources.delimited.repair import Rejected, fields_of
+from fluid_build.sources.files.delimited.dialect import Dialect
+from fluid_build.sources.files.delimited.repair import Rejected, fields_of
 
 DIALECT = Dialect(",", '"', header=True, preamble=0, names=("a", "b", "c"))
 

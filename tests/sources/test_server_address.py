@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.sources.kinds import MYSQL, POSTGRES
-from fluid_build.sources.server_address import ServerAddress, server_address
+from fluid_build.sources.addresses.kinds import MYSQL, POSTGRES
+from fluid_build.sources.addresses.server_address import ServerAddress, server_address
 from fluid_build.sources.uri import locate
 
 _NAMES = st.text(string.ascii_letters + string.digits + "._-/: @%?é'\\", min_size=0, max_size=12)

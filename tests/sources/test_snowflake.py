@@ -12,12 +12,12 @@ from fluid_build.profiling.profiler import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import SampledRows
 from fluid_build.sources.scan_estimate import ScanEstimate
-from fluid_build.sources.server_staging import ServerTable
-from fluid_build.sources.snowflake.catalog import SnowflakeColumn, foreign_keys
-from fluid_build.sources.snowflake.client import SnowflakeClient
-from fluid_build.sources.snowflake.connection import snowflake_place
-from fluid_build.sources.snowflake.database import limited
-from fluid_build.sources.snowflake.types import SnowflakeDialect
+from fluid_build.sources.servers.snowflake.catalog import SnowflakeColumn, foreign_keys
+from fluid_build.sources.servers.snowflake.client import SnowflakeClient
+from fluid_build.sources.servers.snowflake.connection import snowflake_place
+from fluid_build.sources.servers.snowflake.database import limited
+from fluid_build.sources.servers.snowflake.types import SnowflakeDialect
+from fluid_build.sources.servers.staging import ServerTable
 from tests.snowflake import SnowflakeDatabase
 
 _CUSTOMERS = """

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fluid_build.errors import UsageError
 from fluid_build.sources import open_source
-from fluid_build.sources.source_names import (
+from fluid_build.sources.declarations.source_names import (
     check_name,
     database_name,
     name_of_path,

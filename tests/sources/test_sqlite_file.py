@@ -9,7 +9,7 @@ import pytest
 from fluid_build.errors import EmptySourceError, SourceNotFoundError, SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
-from fluid_build.sources.conventions import OFFSET_NOTE, OFFSETS_NOTE
+from fluid_build.sources.text_values.conventions import OFFSET_NOTE, OFFSETS_NOTE
 from tests.sources.fingerprints import fingerprint
 
 
@@ -270,7 +270,7 @@ def test_reads_a_database_whose_writer_crashed(tmp_path: Path) -> None:
 
 def test_says_that_a_database_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that another process is writing to is reported as locked."""
-    monkeypatch.setattr("fluid_build.sources.sqlite.file._BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("fluid_build.sources.databases.sqlite.file._BUSY_SECONDS", 0.1)
     uri = written(tmp_path / "a.db", "CREATE TABLE t (c INT)")
     writer = sqlite3.connect(tmp_path / "a.db")
     writer.execute("BEGIN EXCLUSIVE")

@@ -13,9 +13,9 @@ import pytest
 from fluid_build.errors import EmptySourceError, SourceUnreachableError, SourceUnreadableError
 from fluid_build.forging import forge
 from fluid_build.sources import open_source
-from fluid_build.sources.sqlserver.catalog import CatalogColumn
-from fluid_build.sources.sqlserver.database import connection_text
-from fluid_build.sources.sqlserver.types import SqlServerDialect
+from fluid_build.sources.servers.sqlserver.catalog import CatalogColumn
+from fluid_build.sources.servers.sqlserver.database import connection_text
+from fluid_build.sources.servers.sqlserver.types import SqlServerDialect
 from tests.sources.recorded_client import RecordedClient
 
 DSN = "mssql://reader:s3cr;et}@db.example:1444/Shop?TrustServerCertificate=true"

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from fluid_build.sources.timestamps import Moment, settle_moment
+from fluid_build.sources.text_values.timestamps import Moment, settle_moment
 
 DAY = "2024-03-01 12:00:00"
 

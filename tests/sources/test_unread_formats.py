@@ -9,7 +9,7 @@ import pytest
 
 from fluid_build.errors import EmptySourceError, SourceError, UnknownSourceError
 from fluid_build.sources import open_source
-from fluid_build.sources.unread_formats import unread_format
+from fluid_build.sources.addresses.unread_formats import unread_format
 from tests.postgres import PostgresDatabase
 
 FORMATS = {

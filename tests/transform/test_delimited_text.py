@@ -12,10 +12,17 @@ from hypothesis import strategies as st
 from fluid_build.errors import SourceChangedError
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
-from fluid_build.sources import conventions, open_source
+from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions, DecimalMark, Decision, Reading
-from fluid_build.sources.text_classes import TEXT, bits
+from fluid_build.sources.text_values import conventions
+from fluid_build.sources.text_values.conventions import (
+    NO_ANSWERS,
+    Conventions,
+    DecimalMark,
+    Decision,
+    Reading,
+)
+from fluid_build.sources.text_values.text_classes import TEXT, bits
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.proof import Proof, build_and_prove
@@ -52,7 +59,7 @@ def misread(monkeypatch: pytest.MonkeyPatch, *wrong: Decision | None) -> None:
         found = right(columns, answers, outvoted)
         return [one or other for one, other in zip(wrong, found, strict=True)]
 
-    monkeypatch.setattr("fluid_build.sources.delimited.text_types.decide", decide)
+    monkeypatch.setattr("fluid_build.sources.files.delimited.text_types.decide", decide)
 
 
 def number(mark: DecimalMark) -> Decision:

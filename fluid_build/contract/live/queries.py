@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from fluid_build.contract.column_types import ValueType
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.base import Column, Table
-from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.conventions import DECIMAL_MARKS, with_decimal_point
 
 _INTEGERS = {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
 _PLAIN = {

@@ -26,7 +26,7 @@ from fluid_build.contract.live.schema_checks import missing_table, schema_checks
 from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Column, Source, Table
-from fluid_build.sources.engine import DUCKDB_ERRORS, reason
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
 
 _AGGREGATES_A_QUERY = 200
 

@@ -15,8 +15,8 @@ from fluid_build.contract.live.locating import LiveTable
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
 from fluid_build.contract.live.results import CheckResult
 from fluid_build.modeling.types import type_name
+from fluid_build.sources.addresses.endings import BY_EXTENSION
 from fluid_build.sources.base import Column, Source, Table
-from fluid_build.sources.endings import BY_EXTENSION
 from fluid_build.sources.origin import InFiles
 from fluid_build.text import counted
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fluid_build.contract.evidence_labels import Labels, names_label
-from fluid_build.sources.catalog_facts import CatalogFacts, TableFacts
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts, TableFacts
 from fluid_build.transform.plan.elements import Build, PlanColumn
 
 

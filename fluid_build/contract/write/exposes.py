@@ -18,7 +18,7 @@ from fluid_build.contract.write.semantic_section import semantics
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.identifiers import tag
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
-from fluid_build.sources.catalog_facts import CatalogFacts
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts
 from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.plan.elements import Build, PlanColumn, TransformPlan
 

@@ -32,7 +32,7 @@ from fluid_build.profiling.profile import (
     Profile,
     TableProfile,
 )
-from fluid_build.sources.conventions import DATE_QUESTION, NUMBER_QUESTION
+from fluid_build.sources.text_values.conventions import DATE_QUESTION, NUMBER_QUESTION
 from fluid_build.text import counted, noun
 
 

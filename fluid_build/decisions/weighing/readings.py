@@ -12,15 +12,16 @@ from fluid_build.profiling.measure.codes import is_code
 from fluid_build.profiling.measure.figures import kind_of
 from fluid_build.profiling.measure.text_types import TYPE_PATTERNS, date_sql, spelled_sql
 from fluid_build.profiling.profile import ColumnProfile
-from fluid_build.sources.canonical_text import comes_back, type_and_spelling
-from fluid_build.sources.conventions import (
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.canonical_text import comes_back, type_and_spelling
+from fluid_build.sources.text_values.conventions import (
     DECIMAL_COMMA,
     DECIMAL_MARKS,
     DECIMAL_POINT,
     follows_mark,
     with_decimal_point,
 )
-from fluid_build.sources.exact_numbers import (
+from fluid_build.sources.text_values.exact_numbers import (
     CODE,
     EXACT_DIGITS,
     NUMBER,
@@ -29,7 +30,6 @@ from fluid_build.sources.exact_numbers import (
     facts_sql,
     read_facts,
 )
-from fluid_build.sources.sql import literal, quote
 from fluid_build.text import counted
 
 _DATE_FORMAT = re.compile(r"(?:%[YymdbBjHIMSp]|[-./ ,:]){1,24}")

@@ -44,8 +44,8 @@ from fluid_build.decisions.weighing.readings import weigh_reading
 from fluid_build.decisions.weighing.references import weigh_dropping, weigh_reference
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.base import Source
-from fluid_build.sources.engine import DUCKDB_ERRORS, reason
-from fluid_build.sources.personal_text import MASK
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
+from fluid_build.sources.text_values.personal_text import MASK
 
 _STEPS: tuple[tuple[type[AnyDecision], ...], ...] = (
     (DropRelationship, PersonalData),

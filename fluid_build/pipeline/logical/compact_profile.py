@@ -14,7 +14,7 @@ from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.pipeline.logical.draft import Draft
 from fluid_build.pipeline.logical.roles import TableRole, roles_by_table
 from fluid_build.profiling.profile import Candidate, ColumnProfile, ForeignKey, TableProfile
-from fluid_build.sources.personal_text import presentable, without_values
+from fluid_build.sources.text_values.personal_text import presentable, without_values
 from fluid_build.text import clip
 
 _SURE = 0.95

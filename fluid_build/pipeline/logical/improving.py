@@ -24,7 +24,7 @@ from fluid_build.pipeline.logical.questions import (
     correcting_question,
     first_questions,
 )
-from fluid_build.sources.personal_text import without_values
+from fluid_build.sources.text_values.personal_text import without_values
 from fluid_build.text import clip
 
 _MOST_REFUSED = 40

@@ -7,7 +7,7 @@ import duckdb
 
 from fluid_build.errors import SourceUnreadableError
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
-from fluid_build.sources.engine import DUCKDB_ERRORS, reason
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
 
 
 class QueryFailedError(SourceUnreadableError):

@@ -17,8 +17,8 @@ from fluid_build.profiling.names.concepts import read_concepts
 from fluid_build.profiling.names.key_names import own_key_score
 from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedTableName, parse_names
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, NameWeights
-from fluid_build.sources.conventions import NUMBER_CONFLICT, NUMBER_QUESTION
 from fluid_build.sources.sql import quote
+from fluid_build.sources.text_values.conventions import NUMBER_CONFLICT, NUMBER_QUESTION
 
 KeyKind = Literal["integer", "text", "uuid", "date", ""]
 

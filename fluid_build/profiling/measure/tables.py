@@ -22,8 +22,8 @@ from fluid_build.profiling.measure.samples import (
 from fluid_build.profiling.measure.spread_samples import describe_distributions
 from fluid_build.profiling.measure.text_types import find_measured_types
 from fluid_build.sources.base import Table
-from fluid_build.sources.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.sql import quote
+from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
 from fluid_build.text import clip
 
 NEAR_UNIQUE = 0.7

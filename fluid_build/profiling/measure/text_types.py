@@ -14,8 +14,9 @@ import duckdb
 from fluid_build.profiling.measure.compact_dates import COMPACT_FORMATS, is_credible
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats
 from fluid_build.profiling.measure.truth_words import MOST_SPELLINGS, TRUTH, are_truths
-from fluid_build.sources.canonical_text import comes_back, type_and_spelling
-from fluid_build.sources.conventions import (
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.canonical_text import comes_back, type_and_spelling
+from fluid_build.sources.text_values.conventions import (
     DATE_QUESTION,
     NO_ANSWERS,
     NUMBER_QUESTION,
@@ -24,7 +25,7 @@ from fluid_build.sources.conventions import (
     VERSIONS_NOTE,
     Conventions,
 )
-from fluid_build.sources.exact_numbers import (
+from fluid_build.sources.text_values.exact_numbers import (
     CODE,
     NUMBER,
     NUMBER_TYPES,
@@ -34,8 +35,7 @@ from fluid_build.sources.exact_numbers import (
     facts_sql,
     read_facts,
 )
-from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.text_classes import ONE_POINT
+from fluid_build.sources.text_values.text_classes import ONE_POINT
 
 TYPE_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("BIGINT", re.compile(r"^\s*[-+]?\d+\s*$")),

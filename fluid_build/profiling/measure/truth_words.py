@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 
 from fluid_build.profiling.names.words import words
-from fluid_build.sources.canonical_text import FALSE_WORDS, TRUE_WORDS
+from fluid_build.sources.text_values.canonical_text import FALSE_WORDS, TRUE_WORDS
 
 TRUTH = re.compile(rf"^\s*({'|'.join((*TRUE_WORDS, *FALSE_WORDS))})\s*$", re.IGNORECASE)
 MOST_SPELLINGS = 64

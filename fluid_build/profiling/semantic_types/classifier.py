@@ -39,7 +39,7 @@ from fluid_build.profiling.semantic_types.personal_types import (
     is_near_person,
 )
 from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, prepare
-from fluid_build.sources.personal_text import holds_personal, mentions_personal
+from fluid_build.sources.text_values.personal_text import holds_personal, mentions_personal
 
 _GRADE_REASONS: Final = {
     Grade.SILENT: "the name doesn't say so",

@@ -11,7 +11,7 @@ from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.column_facts import SemanticType
 from fluid_build.profiling.semantic_types.patterns import share
 from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn
-from fluid_build.sources.personal_text import is_iban
+from fluid_build.sources.text_values.personal_text import is_iban
 
 Concepts = frozenset[str]
 

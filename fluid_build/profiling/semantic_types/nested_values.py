@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from fluid_build.profiling.names.concepts import read_concepts
 from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
-from fluid_build.sources.personal_text import holds_personal
+from fluid_build.sources.text_values.personal_text import holds_personal
 
 Path: TypeAlias = tuple[str, ...]
 """The keys from the document to a field, with ``ITEM`` for each list and ``ANY`` for data keys."""

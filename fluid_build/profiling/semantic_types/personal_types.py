@@ -21,7 +21,7 @@ from fluid_build.profiling.semantic_types.name_grades import (
 from fluid_build.profiling.semantic_types.patterns import share
 from fluid_build.profiling.semantic_types.person_names import measure_names
 from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, parse_number
-from fluid_build.sources.personal_text import is_card
+from fluid_build.sources.text_values.personal_text import is_card
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from fluid_build.decisions.language import PersonalData, TextType
 from fluid_build.report.judgements.judgement import Choice, Judgement
-from fluid_build.sources.conventions import SHORT_YEAR_QUESTION
+from fluid_build.sources.text_values.conventions import SHORT_YEAR_QUESTION
 
 ProfileDocument: TypeAlias = Mapping[str, Any]
 """What ``profile.json`` holds; docs/json.md describes it."""

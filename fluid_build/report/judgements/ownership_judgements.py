@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 from fluid_build.decisions.language import AnyDecision, Domain, Owner, ProductName
 from fluid_build.report.judgements.column_judgements import ProfileDocument
 from fluid_build.report.judgements.judgement import Choice, Judgement
-from fluid_build.sources.catalog_facts import CatalogFacts, CatalogOwner
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts, CatalogOwner
 from fluid_build.text import clip, counted
 
 _CATALOG: TypeAdapter[CatalogFacts] = TypeAdapter(CatalogFacts)

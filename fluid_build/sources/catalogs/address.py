@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from fluid_build.errors import UsageError
-from fluid_build.sources.kinds import CREDENTIAL_PARAMETER, CatalogKind
+from fluid_build.sources.addresses.kinds import CREDENTIAL_PARAMETER, CatalogKind
 from fluid_build.text import did_you_mean, listed
 
 

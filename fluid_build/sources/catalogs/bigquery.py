@@ -11,14 +11,6 @@ from typing import TYPE_CHECKING
 from fluid_build.errors import SourceError, SourceNotFoundError, SourceUnreachableError
 from fluid_build.extras import needs_extra
 from fluid_build.sources.base import Skipped
-from fluid_build.sources.bigquery.catalog import (
-    dataset_names,
-    described_table,
-    listed_tables,
-)
-from fluid_build.sources.bigquery.connection import BigQueryPlace, connect
-from fluid_build.sources.bigquery.labels import labeled_facts
-from fluid_build.sources.catalog_labels import domain_in, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.snapshot import (
     CatalogColumn,
@@ -28,7 +20,15 @@ from fluid_build.sources.catalogs.snapshot import (
     Selection,
 )
 from fluid_build.sources.credentials import Credential
-from fluid_build.sources.warehouse_errors import client_message
+from fluid_build.sources.declarations.catalog_labels import domain_in, owners_in
+from fluid_build.sources.servers.bigquery.catalog import (
+    dataset_names,
+    described_table,
+    listed_tables,
+)
+from fluid_build.sources.servers.bigquery.connection import BigQueryPlace, connect
+from fluid_build.sources.servers.bigquery.labels import labeled_facts
+from fluid_build.sources.servers.warehouse_errors import client_message
 
 if TYPE_CHECKING:
     from google.cloud.bigquery import Client, Table

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from fluid_build.errors import SourceUnreachableError, SourceUnreadableError
 from fluid_build.json_types import JsonObject, JsonValue
-from fluid_build.sources.catalog_facts import CatalogOwner
-from fluid_build.sources.catalog_labels import domain_in, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import (
     member,
@@ -32,6 +30,8 @@ from fluid_build.sources.catalogs.snapshot import (
     merge_tags,
 )
 from fluid_build.sources.credentials import Credential, Secret
+from fluid_build.sources.declarations.catalog_facts import CatalogOwner
+from fluid_build.sources.declarations.catalog_labels import domain_in, owners_in
 
 _TITLE = "DataHub"
 _PAGE = 50

@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 from fluid_build.json_types import JsonObject
 from fluid_build.sources.base import Skipped
-from fluid_build.sources.catalog_facts import CatalogOwner
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import member, name_of, objects_of, text_of, texts_of
 from fluid_build.sources.catalogs.contract_tables import contract_tables
@@ -22,6 +21,7 @@ from fluid_build.sources.catalogs.snapshot import (
     merge_tags,
 )
 from fluid_build.sources.credentials import Credential, Secret
+from fluid_build.sources.declarations.catalog_facts import CatalogOwner
 
 _TITLE = "Data Mesh Manager"
 _HOST = "api.datamesh-manager.com"

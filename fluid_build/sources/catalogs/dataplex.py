@@ -10,8 +10,6 @@ from urllib.parse import quote
 from fluid_build.errors import SourceError, UsageError
 from fluid_build.json_types import JsonObject
 from fluid_build.sources.base import Skipped
-from fluid_build.sources.catalog_facts import CatalogOwner
-from fluid_build.sources.catalog_labels import as_tags, domain_in, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import (
     member,
@@ -32,6 +30,8 @@ from fluid_build.sources.catalogs.snapshot import (
     merge_tags,
 )
 from fluid_build.sources.credentials import Credential
+from fluid_build.sources.declarations.catalog_facts import CatalogOwner
+from fluid_build.sources.declarations.catalog_labels import as_tags, domain_in, owners_in
 from fluid_build.sources.sql import quote as quote_name
 
 _TITLE = "Google Dataplex"

@@ -7,14 +7,14 @@ import duckdb
 
 from fluid_build.errors import SourceError, SourceNotFoundError, UsageError
 from fluid_build.progress import OnProgress, Progress
+from fluid_build.sources.addresses.kinds import S3
 from fluid_build.sources.base import Column, Skipped, Table
 from fluid_build.sources.catalogs.snapshot import FilesLocation
-from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, Engine, reason
-from fluid_build.sources.kinds import S3
-from fluid_build.sources.query_progress import following
-from fluid_build.sources.remote.listing import files_at
-from fluid_build.sources.remote.object_store_login import log_in
-from fluid_build.sources.remote.places import remote_place
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, Engine, reason
+from fluid_build.sources.engine.query_progress import following
+from fluid_build.sources.files.remote.listing import files_at
+from fluid_build.sources.files.remote.object_store_login import log_in
+from fluid_build.sources.files.remote.places import remote_place
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import as_pattern
 

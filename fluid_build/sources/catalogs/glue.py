@@ -20,7 +20,6 @@ from fluid_build.errors import (
 from fluid_build.extras import needs_extra
 from fluid_build.secrets import redact
 from fluid_build.sources.base import Skipped
-from fluid_build.sources.catalog_labels import as_tags, domain_in, owner_named, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import (
     member,
@@ -39,6 +38,12 @@ from fluid_build.sources.catalogs.snapshot import (
     merge_tags,
 )
 from fluid_build.sources.credentials import Credential
+from fluid_build.sources.declarations.catalog_labels import (
+    as_tags,
+    domain_in,
+    owner_named,
+    owners_in,
+)
 from fluid_build.text import as_sentence, clip
 
 _TITLE = "AWS Glue"

@@ -10,6 +10,7 @@ from fluid_build.errors import (
     SourceUnreachableError,
     UsageError,
 )
+from fluid_build.sources.addresses.kinds import S3
 from fluid_build.sources.base import OpenSource, Skipped, Table
 from fluid_build.sources.catalogs.file_rows import (
     TableFiles,
@@ -20,8 +21,7 @@ from fluid_build.sources.catalogs.file_rows import (
 )
 from fluid_build.sources.catalogs.snapshot import CatalogSnapshot, CatalogTable, FilesLocation
 from fluid_build.sources.declared import settle_foreign_keys
-from fluid_build.sources.engine import starting
-from fluid_build.sources.kinds import S3
+from fluid_build.sources.engine.connection import starting
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.scan_estimate import ScanEstimate, check_scan
 from fluid_build.text import counted

@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from fluid_build.sources.ddl.dialects import DIALECTS
-from fluid_build.sources.ddl.tokens import tokens_of
-from fluid_build.sources.ddl.types import TEXT, duckdb_type
+from fluid_build.sources.sql_text.ddl.dialects import DIALECTS
+from fluid_build.sources.sql_text.ddl.tokens import tokens_of
+from fluid_build.sources.sql_text.ddl.types import TEXT, duckdb_type
 
 _LONGEST = 65_536
 """Characters of a type: a struct of a thousand fields has about half as many."""

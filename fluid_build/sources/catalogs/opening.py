@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fluid_build.errors import EmptySourceError
+from fluid_build.sources.addresses.kinds import CATALOGS, CatalogKind
 from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
-from fluid_build.sources.catalog_facts import CatalogFacts, FetchedCatalog, TableFacts
 from fluid_build.sources.catalogs.address import parse_address
 from fluid_build.sources.catalogs.measuring import with_rows
 from fluid_build.sources.catalogs.native_types import known_type
@@ -20,13 +20,13 @@ from fluid_build.sources.catalogs.snapshot import (
     Selection,
 )
 from fluid_build.sources.credentials import find_credential
-from fluid_build.sources.ddl.types import TEXT
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts, FetchedCatalog, TableFacts
+from fluid_build.sources.declarations.source_names import title
 from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_names
-from fluid_build.sources.engine import Engine, starting
-from fluid_build.sources.kinds import CATALOGS, CatalogKind
+from fluid_build.sources.engine.connection import Engine, starting
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.source_names import title
 from fluid_build.sources.sql import quote
+from fluid_build.sources.sql_text.ddl.types import TEXT
 from fluid_build.sources.table_choice import TableName
 from fluid_build.text import counted
 

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Protocol, runtime_checkable
 
 from fluid_build.sources.base import Skipped
-from fluid_build.sources.catalog_facts import CatalogOwner
+from fluid_build.sources.declarations.catalog_facts import CatalogOwner
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UsageError
-from fluid_build.sources.catalog_facts import TableFacts
-from fluid_build.sources.catalog_labels import owner_named
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.logins import unknown_credential
 from fluid_build.sources.catalogs.snapshot import (
@@ -19,17 +17,19 @@ from fluid_build.sources.catalogs.snapshot import (
     Selection,
 )
 from fluid_build.sources.credentials import Credential
-from fluid_build.sources.server_rows import ServerQueryError, left_out
-from fluid_build.sources.server_staging import ServerTable
-from fluid_build.sources.snowflake.catalog import SnowflakeColumn, read_tables, schema_names
-from fluid_build.sources.snowflake.client import SnowflakeClient
-from fluid_build.sources.snowflake.connection import (
+from fluid_build.sources.declarations.catalog_facts import TableFacts
+from fluid_build.sources.declarations.catalog_labels import owner_named
+from fluid_build.sources.servers.rows import ServerQueryError, left_out
+from fluid_build.sources.servers.snowflake.catalog import SnowflakeColumn, read_tables, schema_names
+from fluid_build.sources.servers.snowflake.client import SnowflakeClient
+from fluid_build.sources.servers.snowflake.connection import (
     SnowflakePlace,
     connect,
     connections_of_files,
     snowflake_place,
 )
-from fluid_build.sources.snowflake.tags import read_tags
+from fluid_build.sources.servers.snowflake.tags import read_tags
+from fluid_build.sources.servers.staging import ServerTable
 from fluid_build.sources.sql import literal
 
 _TITLE = "Snowflake Horizon"

@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from fluid_build.errors import SourceError
 from fluid_build.json_types import JsonObject, JsonValue
-from fluid_build.sources.catalog_labels import as_tags, domain_in, owner_named, owners_in
 from fluid_build.sources.catalogs.address import CatalogAddress
 from fluid_build.sources.catalogs.answers import (
     member,
@@ -33,6 +32,12 @@ from fluid_build.sources.catalogs.snapshot import (
     Selection,
 )
 from fluid_build.sources.credentials import Credential, Secret
+from fluid_build.sources.declarations.catalog_labels import (
+    as_tags,
+    domain_in,
+    owner_named,
+    owners_in,
+)
 
 _TITLE = "Unity Catalog"
 _API = "/api/2.1/unity-catalog"

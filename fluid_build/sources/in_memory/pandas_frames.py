@@ -13,8 +13,8 @@ from typing import Any, TypeGuard
 import duckdb
 
 from fluid_build.sources.in_memory.prepared import PreparedColumn, PreparedTable, distinct_names
-from fluid_build.sources.personal_text import holds_personal
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.personal_text import holds_personal
 from fluid_build.text import listed
 
 _READABLE_KINDS = frozenset("biufMm")

@@ -7,15 +7,15 @@ import duckdb
 from fluid_build import limits
 from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.progress import Progress
+from fluid_build.sources.addresses.kinds import IN_MEMORY
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import unique_names
-from fluid_build.sources.engine import DUCKDB_ERRORS, STAGE, Engine, reason, starting
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, Engine, reason, starting
+from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.in_memory.arrow_tables import is_arrow_table, prepare_arrow
 from fluid_build.sources.in_memory.pandas_frames import is_pandas_frame, prepare_pandas
 from fluid_build.sources.in_memory.prepared import PreparedTable
-from fluid_build.sources.kinds import IN_MEMORY
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.query_progress import following
 from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.sql import quote
 from fluid_build.sources.table_choice import TableName

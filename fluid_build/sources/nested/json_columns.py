@@ -13,8 +13,8 @@ import duckdb
 
 from fluid_build import limits
 from fluid_build.sources.base import Column
-from fluid_build.sources.personal_text import holds_personal
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.personal_text import holds_personal
 
 _Structure: TypeAlias = "str | list[_Structure] | dict[str, _Structure]"
 """What ``json_group_structure`` returns: the name of a type, a list of one, or fields."""

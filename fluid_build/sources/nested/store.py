@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fluid_build.sources.base import OpenSource
-from fluid_build.sources.engine import IN_MEMORY_UP_TO
+from fluid_build.sources.engine.connection import IN_MEMORY_UP_TO
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import literal
 from fluid_build.temporary import owned_folder

@@ -17,14 +17,14 @@ from fluid_build.sources.base import (
     Split,
     Table,
 )
-from fluid_build.sources.engine import DUCKDB_ERRORS, reason
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
+from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.nested.json_columns import is_json, leaves
 from fluid_build.sources.nested.levels import Level, ValueColumn
 from fluid_build.sources.nested.rebuilding import rebuilt_documents
 from fluid_build.sources.nested.splitting import Splitting, is_nested
 from fluid_build.sources.nested.tags import with_tagged_parts
 from fluid_build.sources.origin import InDatabase, Origin
-from fluid_build.sources.query_progress import following
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import stage_in_place
 from fluid_build.text import listed_up_to

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fluid_build.sources.base import Table
-from fluid_build.sources.catalog_facts import CatalogFacts, TableFacts
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts, TableFacts
 
 
 def with_tagged_parts(facts: CatalogFacts, tables: Sequence[Table]) -> CatalogFacts:

@@ -8,7 +8,7 @@ import duckdb
 
 from fluid_build.errors import BuildFailedError
 from fluid_build.sources.base import Source
-from fluid_build.sources.engine import reason
+from fluid_build.sources.engine.connection import reason
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.execution import (

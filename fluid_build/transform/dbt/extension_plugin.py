@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 
-from fluid_build.sources.extensions import Extension
+from fluid_build.sources.engine.extensions import Extension
 
 PLUGIN_FOLDER = "plugins"
 _MODULE = "fluid_extension"

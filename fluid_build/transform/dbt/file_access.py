@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fluid_build.sources.addresses.endings import LAKES
+from fluid_build.sources.addresses.periods import period_of
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.endings import LAKES
-from fluid_build.sources.extensions import Extension
-from fluid_build.sources.file_layout import is_compressed, stem
-from fluid_build.sources.lake_tables import EXTENSIONS
+from fluid_build.sources.engine.extensions import Extension
+from fluid_build.sources.files.lakes.tables import EXTENSIONS
+from fluid_build.sources.files.layout import is_compressed, stem
 from fluid_build.sources.origin import InFiles
-from fluid_build.sources.periods import period_of
 from fluid_build.sources.sql import literal
 from fluid_build.sources.uri import as_pattern
 from fluid_build.transform.dbt.file_sql import Pieces, candidates

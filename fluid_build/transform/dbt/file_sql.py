@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from fluid_build.sources.endings import Format
-from fluid_build.sources.file_layout import partitions
+from fluid_build.sources.addresses.endings import Format
+from fluid_build.sources.addresses.periods import FILE_NAME, PeriodColumn
+from fluid_build.sources.files.layout import partitions
 from fluid_build.sources.origin import FilePart, InFiles, Options
-from fluid_build.sources.periods import FILE_NAME, PeriodColumn
 from fluid_build.sources.sql import literal, quote
 
 Pieces: TypeAlias = Sequence[str | tuple[Path, ...]]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fluid_build.sources.remote import object_store_login
+from fluid_build.sources.files.remote import object_store_login
 
 LOGIN_MODULE = "fluid_login"
 

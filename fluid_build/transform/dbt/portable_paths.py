@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fluid_build.secrets import passwords, surely_without_passwords
-from fluid_build.sources.kinds import RemoteFilesKind
+from fluid_build.sources.addresses.kinds import RemoteFilesKind
 from fluid_build.sources.origin import RemoteFolder
 from fluid_build.sources.sql import literal
 from fluid_build.sources.uri import as_pattern, is_glob, path_from

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fluid_build.block_yaml import block_yaml
-from fluid_build.sources.extensions import Extension
+from fluid_build.sources.engine.extensions import Extension
 from fluid_build.transform.dbt.extension_plugin import PLUGIN_FOLDER, plugin_modules
 from fluid_build.transform.dbt.jinja import Jinja, literal_document
 from fluid_build.transform.dbt.portable_paths import database_file, in_project, variable

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import duckdb
 
 from fluid_build.sources.base import Table
-from fluid_build.sources.engine import DUCKDB_ERRORS
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS
 from fluid_build.sources.sql import quote
 from fluid_build.text import free_name
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from fluid_build.sources.extensions import Extension
+from fluid_build.sources.engine.extensions import Extension
 from fluid_build.transform.dbt.extension_plugin import PLUGIN_FOLDER, packages, plugins
 from fluid_build.transform.dbt.login_plugin import LOGIN_MODULE, StoreLogin, login_plugin
 from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA, Attached, duckdb_profile

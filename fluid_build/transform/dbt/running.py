@@ -21,8 +21,8 @@ from fluid_build.errors import DbtError, DbtFailedError, DbtMissingError
 from fluid_build.extras import install_command, python_for, runs_here
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.secrets import redact, secrets_of_environment
-from fluid_build.sources.kinds import KINDS, ServerKind
-from fluid_build.sources.personal_text import without_values
+from fluid_build.sources.addresses.kinds import KINDS, ServerKind
+from fluid_build.sources.text_values.personal_text import without_values
 from fluid_build.transform.dbt.portable_paths import DSN_VARIABLE
 from fluid_build.transform.dbt.promise_macros import BrokenPromise, broken_promise
 

@@ -9,10 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fluid_build.sources.base import Source, Table
-from fluid_build.sources.combined import CombinedSource
-from fluid_build.sources.extensions import Extension
-from fluid_build.sources.kinds import (
+from fluid_build.sources.addresses.kinds import (
     DUCKDB,
     DUMP,
     FILES,
@@ -25,6 +22,9 @@ from fluid_build.sources.kinds import (
     ServerKind,
     SourceKind,
 )
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.combined import CombinedSource
+from fluid_build.sources.engine.extensions import Extension
 from fluid_build.sources.origin import InDatabase, InFiles, NativeQuery
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address

@@ -8,7 +8,7 @@ import duckdb
 
 from fluid_build.errors import OutputError
 from fluid_build.sources.base import Table
-from fluid_build.sources.engine import reason as reason_of
+from fluid_build.sources.engine.connection import reason as reason_of
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.dbt.jinja import Jinja
 from fluid_build.transform.dbt.portable_paths import sql_in_project

@@ -9,9 +9,9 @@ from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Conversi
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number, type_name
-from fluid_build.sources.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, ValueColumn
 from fluid_build.transform.plan.sql_layout import query, select_list
 

@@ -17,16 +17,16 @@ import duckdb
 from fluid_build.errors import SourceChangedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.base import Column, Source, Table
-from fluid_build.sources.canonical_text import canonical_number
-from fluid_build.sources.conventions import DATE_FORMATS, Conventions
-from fluid_build.sources.delimited.files import READ_ERRORS, text_again
-from fluid_build.sources.delimited.month_names import MONTH_NAMED
-from fluid_build.sources.delimited.tail import spans
-from fluid_build.sources.engine import DUCKDB_ERRORS, reason
-from fluid_build.sources.exact_numbers import are_codes_sql, are_unevenly_spaced_sql
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
+from fluid_build.sources.files.delimited.files import READ_ERRORS, text_again
+from fluid_build.sources.files.delimited.month_names import MONTH_NAMED
+from fluid_build.sources.files.delimited.tail import spans
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.text_classes import DUMPED_NULL, NULL_WORDS, SPACES
+from fluid_build.sources.text_values.canonical_text import canonical_number
+from fluid_build.sources.text_values.conventions import DATE_FORMATS, Conventions
+from fluid_build.sources.text_values.exact_numbers import are_codes_sql, are_unevenly_spaced_sql
+from fluid_build.sources.text_values.text_classes import DUMPED_NULL, NULL_WORDS, SPACES
 from fluid_build.text import noun
 
 _COLUMNS_A_QUERY = 200

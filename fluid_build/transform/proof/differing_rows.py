@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import duckdb
 
 from fluid_build.modeling.element import ModelPart
-from fluid_build.sources.personal_text import MASK, presentable
+from fluid_build.sources.text_values.personal_text import MASK, presentable
 from fluid_build.text import clip
 from fluid_build.transform.proof.row_comparison import (
     Difference,

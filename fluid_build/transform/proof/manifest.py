@@ -22,13 +22,13 @@ from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.regular_files import open_regular, read_regular
 from fluid_build.secrets import surely_without_passwords
-from fluid_build.sources.conventions import (
+from fluid_build.sources.addresses.kinds import COMBINED, IN_MEMORY, KINDS, Kind, RemoteKind
+from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
+from fluid_build.sources.text_values.conventions import (
     Conventions,
     DateOrder,
     DecimalMark,
 )
-from fluid_build.sources.kinds import COMBINED, IN_MEMORY, KINDS, Kind, RemoteKind
-from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
 from fluid_build.sources.uri import Address, path_from
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof.written_proof import PROOF_FILE

@@ -18,9 +18,9 @@ from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.canonical_text import canonical_text, canonical_value
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import staged_where_needed
+from fluid_build.sources.text_values.canonical_text import canonical_text, canonical_value
 from fluid_build.text import listed_up_to
 from fluid_build.transform.plan.elements import (
     Check,

@@ -11,9 +11,9 @@ from fluid_build.errors import SourceChangedError
 from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.canonical_text import comes_back
-from fluid_build.sources.personal_text import quotable
 from fluid_build.sources.sql import quote
+from fluid_build.sources.text_values.canonical_text import comes_back
+from fluid_build.sources.text_values.personal_text import quotable
 from fluid_build.text import counted
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanSource, TransformPlan
 from fluid_build.transform.plan.staging import aliases, by_value, read_text, spelled_again

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 import duckdb
 
 from fluid_build.profiling.measure.truth_words import MOST_SPELLINGS, are_truths
-from fluid_build.sources.conventions import DECIMAL_MARKS
-from fluid_build.sources.exact_numbers import NUMBER_TYPES, are_codes_sql
 from fluid_build.sources.sql import quote
+from fluid_build.sources.text_values.conventions import DECIMAL_MARKS
+from fluid_build.sources.text_values.exact_numbers import NUMBER_TYPES, are_codes_sql
 from fluid_build.transform.plan.elements import ValueColumn
 
 

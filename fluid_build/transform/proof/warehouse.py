@@ -16,9 +16,9 @@ from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources import open_source
+from fluid_build.sources.addresses.kinds import DUCKDB, POSTGRES
 from fluid_build.sources.base import Source, Table
-from fluid_build.sources.engine import DUCKDB_ERRORS, reason
-from fluid_build.sources.kinds import DUCKDB, POSTGRES
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
 from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address, locate

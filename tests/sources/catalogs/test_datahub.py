@@ -6,7 +6,7 @@ import pytest
 
 from fluid_build.errors import EmptySourceError, SourceUnreachableError, SourceUnreadableError
 from fluid_build.sources import open_source
-from fluid_build.sources.catalog_facts import CatalogOwner
+from fluid_build.sources.declarations.catalog_facts import CatalogOwner
 from tests.sources.catalogs.api_server import Answer, Api, serving
 from tests.sources.catalogs.datahub_api import TOKEN, datahub
 

@@ -12,7 +12,7 @@ from fluid_build.errors import (
     UsageError,
 )
 from fluid_build.sources import open_source
-from fluid_build.sources.catalog_facts import CatalogOwner
+from fluid_build.sources.declarations.catalog_facts import CatalogOwner
 from tests.sources.catalogs.api_server import Api, serving
 from tests.sources.catalogs.unity_api import (
     PRINCIPAL,

@@ -1,0 +1,1 @@
+"""Declarations beside the tables: what a source is called, and what catalogs say of it."""

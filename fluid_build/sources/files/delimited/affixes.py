@@ -1,0 +1,130 @@
+"""What people write around a number: currencies, percent signs, minus signs and parentheses.
+
+``€ 12,50``, ``12,50 EUR``, ``(1,234.00)``, ``12,50-`` and ``7,5 %`` are numbers with something
+around them. A column is read without it where every value is such a number, all in one currency,
+and all or none of them with a percent sign.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.text_classes import NULL_WORDS, SPACES
+
+_BLANKS = " \\t\u00a0\u202f"
+_BLANK = f"[{_BLANKS}]*"
+_MINUS = "[-\u2212\u2013]"
+_SIGNS = "R\\$|[$€£¥₹₽₺₩₪₫₴₦฿]|z\u0142|K\u010d|kr[.]?|Fr[.]|Rs[.]?"
+# The codes of the currencies most traded; three capital letters may be anything else.
+_CODES = (
+    "AED AUD BGN BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP HKD HRK HUF IDR ILS INR ISK JPY KRW"
+    " MXN MYR NOK NZD PHP PLN RON RSD RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR"
+)
+_CURRENCY = f"(?:{_SIGNS}|{_CODES.replace(' ', '|')})"
+_CORE = f"(?:[0-9.,](?:[0-9.,{SPACES}]*[0-9])?)"
+_PLUS_OR_MINUS = f"(?:[+]|{_MINUS})?"
+_SHAPES = (
+    f"{_MINUS}?{_BLANK}{_CORE}{_BLANK}{_MINUS}?",
+    # Whole numbers with a plus are as likely the codes of countries.
+    "[+][0-9]{1,3}(?:[.,][0-9]+)+",
+    f"{_PLUS_OR_MINUS}{_BLANK}{_CURRENCY}{_BLANK}{_PLUS_OR_MINUS}{_BLANK}{_CORE}{_MINUS}?",
+    f"{_PLUS_OR_MINUS}{_BLANK}{_CORE}{_MINUS}?{_BLANK}(?:{_CURRENCY}|%){_BLANK}{_MINUS}?",
+)
+_BRACKETED = (
+    f"{_CURRENCY}?{_BLANK}[(]{_BLANK}{_CURRENCY}?{_BLANK}{_CORE}{_BLANK}{_CURRENCY}?{_BLANK}[)]"
+    f"{_BLANK}{_CURRENCY}?"
+)
+_NUMBER = f"{_BLANK}(?:{'|'.join((*_SHAPES, _BRACKETED))}){_BLANK}"
+_NUMBER_PATTERN = re.compile(_NUMBER)
+_NEGATIVE = f"^[^0-9.,]*(?:{_MINUS}|[(])|{_MINUS}[^0-9]*$"
+_SAMPLE_ROWS = 50
+_LONGEST = 100
+"""Characters of the longest number with affixes that is looked for: a price takes thirty. Python
+takes the square of a value's length where blanks could belong to several parts of the pattern."""
+_PER_QUERY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Affixes:
+    """What surrounds the numbers of a column: a currency, or percent signs, or only blanks."""
+
+    currency: str = ""
+    percent: bool = False
+
+    @property
+    def note(self) -> str:
+        """A sentence on what was left out of the values; empty where that says nothing."""
+        if self.currency:
+            return f"The currency ({self.currency}) was left out of the numbers."
+        return "The numbers are percentages; 7 % is read as 7." if self.percent else ""
+
+
+def bare_number(column: str) -> str:
+    """Return SQL for the number in a text, with a minus before it if it's negative.
+
+    Text that isn't a number with affixes stays as it is.
+    """
+    core = f"regexp_extract({column}, {literal(_CORE)})"
+    sign = f"CASE WHEN regexp_matches({column}, {literal(_NEGATIVE)}) THEN '-' ELSE '' END"
+    fits = f"regexp_full_match({column}, {literal(_NUMBER)})"
+    return f"(CASE WHEN {fits} THEN {sign} || {core} ELSE {column} END)"
+
+
+def find_affixes(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> dict[str, Affixes]:
+    """Return the columns of text that hold only numbers with affixes, each with these."""
+    return dict(_with_affixes(connection, relation, _likely(connection, relation, columns)))
+
+
+def _likely(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> list[str]:
+    """Return the columns whose first values are such numbers; most text ends here."""
+    if not columns:
+        return []
+    names = ", ".join(map(quote, columns))
+    rows = connection.execute(f"SELECT {names} FROM {relation} LIMIT {_SAMPLE_ROWS}").fetchall()
+    return [
+        name
+        for name, values in zip(columns, zip(*rows, strict=True), strict=False)
+        if all(is_number(value) for value in values if value and value not in NULL_WORDS)
+    ]
+
+
+def is_number(value: str) -> bool:
+    """Return whether a text is a number with affixes, and not too long for one."""
+    inner = value.strip(_BLANKS)
+    return len(inner) <= _LONGEST and _NUMBER_PATTERN.fullmatch(inner) is not None
+
+
+def _with_affixes(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> Iterator[tuple[str, Affixes]]:
+    for first in range(0, len(columns), _PER_QUERY):
+        some = columns[first : first + _PER_QUERY]
+        figures = ", ".join(_figures(quote(name)) for name in some)
+        row = connection.execute(f"SELECT {figures} FROM {relation}").fetchone() or ()
+        for name, cells in zip(some, zip(*[iter(row)] * 4, strict=True), strict=True):
+            all_fit, currencies, percents, is_plain = cells
+            if all_fit and is_plain and len(currencies) <= 1 and percents in (True, False):
+                yield name, Affixes(currencies[0] if currencies else "", percents)
+
+
+def _figures(column: str) -> str:
+    """Return SQL: whether all values fit, their currencies, whether all or none are percentages
+    (null where only some are), and whether some value isn't in parentheses.
+    """
+    words = ", ".join(literal(word) for word in NULL_WORDS)
+    value = f"(CASE WHEN {column} NOT IN ({words}) THEN {column} END)"
+    percent = f"contains({value}, '%')"
+    currency = f"nullif(regexp_extract({value}, {literal(_CURRENCY)}), '')"
+    return (
+        f"coalesce(bool_and(regexp_full_match({value}, {literal(_NUMBER)})), false),"
+        f" coalesce(list(DISTINCT {currency}) FILTER ({currency} IS NOT NULL), []),"
+        f" CASE WHEN bool_and({percent}) THEN true WHEN NOT bool_or({percent}) THEN false END,"
+        f" coalesce(bool_or(NOT contains({value}, '(')), false)"
+    )

@@ -1,0 +1,1 @@
+"""Delta, Iceberg and Avro: read through DuckDB's extensions, with what their schemas declare."""

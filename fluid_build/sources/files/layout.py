@@ -1,0 +1,350 @@
+"""Which files of a folder make which tables."""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from fluid_build.sources.addresses.endings import COMPRESSIONS, FORMATS, Format, uncompressed
+from fluid_build.sources.addresses.periods import (
+    Period,
+    PeriodColumn,
+    overlap,
+    period_column,
+    period_of,
+)
+from fluid_build.sources.addresses.unread_formats import lake_format, unread_lake
+from fluid_build.sources.declarations.catalog_files import is_catalog
+from fluid_build.sources.files.sheet_tables import SheetTable
+from fluid_build.sources.uri import matches
+
+_PARTITION = re.compile(r"([^=]+)=(.*)")
+_PART_NAME = re.compile(r"(part|chunk|shard|split|data|file|output)?[-_.]?\d+([-_.].*)?", re.I)
+
+Columns: TypeAlias = Callable[[Path, Format], tuple[str, ...] | None]
+"""The column names of a data file; None where they can't be read or it is no table at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFiles:
+    """The files of one table, all of one format; ``root`` is where their partitions start.
+
+    ``period`` is the column for the period in their names, where that is all they differ in.
+    ``sheet`` is the table of a workbook, once that is opened.
+    """
+
+    name: str
+    format: Format
+    paths: tuple[Path, ...]
+    root: Path
+    period: PeriodColumn | None = None
+    sheet: SheetTable | None = None
+
+    def values_of_path(self, path: Path) -> dict[str, str]:
+        """Return the columns that a file has by its path, with their text."""
+        period = {self.period.name: self.period.text(path)} if self.period else {}
+        return partitions(path, self.root) | period
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Tables found, files ignored (by their path below the place), folders left out and why.
+
+    ``notes`` are sentences on what of a file holds no table, such as an empty sheet.
+    """
+
+    tables: tuple[TableFiles, ...]
+    ignored: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def format_of(path: Path) -> Format | None:
+    """Return the format that a file's ending names, seen through a compression's."""
+    return FORMATS.get(uncompressed(path).suffix.lower())
+
+
+def is_compressed(path: Path) -> bool:
+    """Return whether the file's ending names a compression."""
+    return path.suffix.lower() in COMPRESSIONS
+
+
+def stem(path: Path) -> str:
+    """Return a file's name without the endings of format and compression."""
+    return uncompressed(path).stem
+
+
+def partitions(path: Path, root: Path) -> dict[str, str]:
+    """Return the ``key=value`` folders between a root and a file, in order."""
+    matches = (_PARTITION.fullmatch(part) for part in path.relative_to(root).parts[:-1])
+    return {match.group(1): match.group(2) for match in matches if match}
+
+
+def layout_of(place: str, columns: Columns) -> Layout:
+    """Return tables at a path or glob. An unknown format of a single file makes an empty layout."""
+    path = Path(place)
+    if path.is_file():
+        kind = format_of(path)
+        table = (TableFiles(stem(path), kind, (path,), path.parent),) if kind else ()
+        return Layout(table, () if kind else (path.name,))
+    if path.is_dir():
+        return _folder(path, columns)
+    return _separate(matches(place), columns)
+
+
+def _separate(paths: Sequence[Path], columns: Columns) -> Layout:
+    files = [path for path in paths if path.is_file()]
+    data_files, ignored = _data_files(files, columns)
+    base = Path(os.path.commonpath([path.parent for path in files])) if files else Path()
+    names = _names(data_files)
+    tables = [
+        TableFiles(name, kind, (path,), path.parent)
+        for name, path in zip(names, data_files, strict=True)
+        if (kind := format_of(path))
+    ]
+    return Layout(tuple(tables), tuple(str(path.relative_to(base)) for path in ignored))
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Return a name for each file: its stem, or more of its path where two stems are the same."""
+    spellings = (
+        [stem(path) for path in paths],
+        [f"{path.parent.name}.{stem(path)}" for path in paths],
+        [path.name for path in paths],
+        [str(path) for path in paths],
+    )
+    counts = [Counter(name.lower() for name in names) for names in spellings]
+    return [
+        next(
+            (
+                names[i]
+                for names, count in zip(spellings, counts, strict=True)
+                if count[names[i].lower()] == 1
+            ),
+            str(path),
+        )
+        for i, path in enumerate(paths)
+    ]
+
+
+def _data_files(paths: Sequence[Path], columns: Columns) -> tuple[list[Path], list[Path]]:
+    """Return files that hold a table, and the others.
+
+    A .txt file does if it has columns. A catalog's description of the data does not.
+    """
+    data_files: list[Path] = []
+    ignored: list[Path] = []
+    for path in paths:
+        kind = format_of(path)
+        is_prose = (
+            uncompressed(path).suffix.lower() == ".txt" and len(columns(path, "csv") or ()) < 2
+        )
+        is_other = kind is None or is_prose or is_catalog(path)
+        (ignored if is_other else data_files).append(path)
+    return data_files, ignored
+
+
+def _folder(folder: Path, columns: Columns) -> Layout:
+    entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
+    lake = _lake(folder, folder.name)
+    if lake:
+        return lake
+    files, ignored = _data_files([entry for entry in entries if entry.is_file()], columns)
+    folders = [entry for entry in entries if entry.is_dir()]
+    if folders and not files and all(_PARTITION.fullmatch(entry.name) for entry in folders):
+        return _one_folder(folder, columns)
+    if len(files) > 1 and all(_PART_NAME.fullmatch(stem(entry)) for entry in files):
+        parts = _as_one_table(folder, files, columns)
+        if parts:
+            return _joined(
+                [Layout((parts,)), *(_one_folder(entry, columns) for entry in folders)],
+                ignored,
+                folder,
+            )
+    periodic = _by_period(folder, files, columns)
+    in_groups = {path for table in periodic for path in table.paths}
+    own = _separate([path for path in files if path not in in_groups], columns)
+    return _joined(
+        [Layout(tuple(periodic)), own, *(_one_folder(entry, columns) for entry in folders)],
+        ignored,
+        folder,
+    )
+
+
+def _is_hidden(name: str) -> bool:
+    """Return whether a name is one of a program's own files; Excel locks a file with ~$."""
+    return name.startswith((".", "_", "~$")) and name != "_delta_log"
+
+
+def _walk(folder: Path, apart: Collection[Path]) -> Iterator[Path]:
+    """Yield the files below a folder, without those of folders that are tables of their own."""
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not _is_hidden(name)
+            and not _is_lake(path := Path(parent, name))
+            and path not in apart
+        )
+        yield from (Path(parent, name) for name in sorted(files) if not _is_hidden(name))
+
+
+def _one_folder(folder: Path, columns: Columns) -> Layout:
+    """Return a folder of parts as one table; or, where its files differ, each as its own."""
+    lake = _lake(folder, folder.name)
+    if lake:
+        return lake
+    partitioned = list(_partitioned_below(folder))
+    files, ignored = _data_files(list(_walk(folder, partitioned)), columns)
+    beside = tuple(str(path.relative_to(folder.parent)) for path in ignored)
+    lakes = [*_lakes(folder), *(_below(folder, path, columns) for path in partitioned)]
+    further = [table for lake in lakes for table in lake.tables]
+    beside += tuple(name for lake in lakes for name in lake.ignored)
+    left_out = tuple(entry for lake in lakes for entry in lake.left_out)
+    whole = _as_one_table(folder, files, columns)
+    if whole:
+        return Layout((whole, *further), beside, left_out)
+    periodic = _by_period(folder, files, columns)
+    in_groups = {path for table in periodic for path in table.paths}
+    alone = [path for path in files if path not in in_groups]
+    tables = [
+        TableFiles(f"{folder.name}.{name}", kind, (path,), path.parent)
+        for name, path in zip(_names(alone), alone, strict=True)
+        if (kind := format_of(path))
+    ]
+    tables += [replace(table, name=f"{folder.name}.{table.name}") for table in periodic]
+    return Layout((*tables, *further), beside, left_out)
+
+
+def _partitioned_below(folder: Path) -> Iterator[Path]:
+    """Yield the topmost folders below a folder in which there is nothing but partitions."""
+    if _holds_partitions(folder):
+        return
+    for parent, folders, _ in os.walk(folder):
+        below = [Path(parent, name) for name in sorted(folders) if not _is_hidden(name)]
+        partitioned = [path for path in below if _holds_partitions(path)]
+        folders[:] = [path.name for path in below if path not in partitioned and not _is_lake(path)]
+        yield from partitioned
+
+
+def _holds_partitions(folder: Path) -> bool:
+    names = [entry.name for entry in folder.iterdir() if not _is_hidden(entry.name)]
+    return bool(names) and all(map(_PARTITION.fullmatch, names))
+
+
+def _below(folder: Path, path: Path, columns: Columns) -> Layout:
+    """Return the tables of a folder further down, named by the way to it."""
+    layout = _one_folder(path, columns)
+    name = ".".join(path.relative_to(folder.parent).parts)
+    tables = (replace(each, name=name + each.name[len(path.name) :]) for each in layout.tables)
+    return replace(layout, tables=tuple(tables))
+
+
+def _is_lake(folder: Path) -> bool:
+    return lake_format(folder) is not None or unread_lake(folder) is not None
+
+
+def _lake(folder: Path, name: str) -> Layout | None:
+    """Return the one table of a folder whose log says which of its files are current."""
+    lake = lake_format(folder)
+    if lake is not None:
+        return Layout((TableFiles(name, lake, (folder,), folder),))
+    why = unread_lake(folder)
+    return Layout((), (), ((name, why),)) if why else None
+
+
+def _lakes(folder: Path) -> Iterator[Layout]:
+    """Yield the tables below a folder that have a log, and those of them that can't be read."""
+    for parent, folders, _ in os.walk(folder):
+        below = {name: Path(parent, name) for name in sorted(folders)}
+        lakes = {
+            name: _lake(path, ".".join(path.relative_to(folder.parent).parts))
+            for name, path in below.items()
+        }
+        folders[:] = [name for name in below if not _is_hidden(name) and not lakes[name]]
+        yield from (lake for lake in lakes.values() if lake)
+
+
+def _by_period(folder: Path, files: Sequence[Path], columns: Columns) -> list[TableFiles]:
+    """Return the tables of files whose names differ only in a period, and whose columns fit."""
+    groups: dict[tuple[Path, str, Format], list[tuple[Path, Period]]] = {}
+    for path in files:
+        period, kind = period_of(stem(path)), format_of(path)
+        if period and kind:
+            key = (path.parent, period.table.lower(), kind)
+            groups.setdefault(key, []).append((path, period))
+    tables = []
+    for (parent, _, kind), members in groups.items():
+        members.sort(key=lambda member: member[1].start)
+        paths, periods = zip(*members, strict=True)
+        names = _columns_in_common(paths, kind, columns)
+        if len(paths) > 1 and names and not overlap(periods):
+            column = period_column(periods[0], names)
+            name = periods[0].table or parent.name
+            tables.append(TableFiles(name, kind, paths, folder, column))
+    return tables
+
+
+def _columns_in_common(paths: Sequence[Path], kind: Format, columns: Columns) -> tuple[str, ...]:
+    """Return all columns of files that have most of them in common; empty where they don't.
+
+    A column that came later is missing in the files before.
+    """
+    # A broken part says nothing; it is reported when it is read.
+    shapes = [shape for path in paths if (shape := columns(path, kind))]
+    if not shapes:
+        return ()
+    every = dict.fromkeys(name for shape in shapes for name in shape)
+    shared = set(shapes[0]).intersection(*shapes[1:])
+    return tuple(every) if 2 * len(shared) >= len(every) else ()
+
+
+def _as_one_table(folder: Path, files: Sequence[Path], columns: Columns) -> TableFiles | None:
+    kinds = {format_of(path) for path in files}
+    kind = next(iter(kinds)) if len(kinds) == 1 else None
+    if kind is None or kind == "excel":
+        return None
+    table = TableFiles(folder.name, kind, tuple(files), folder)
+    if len(files) == 1 or any(partitions(path, folder) for path in files):
+        return table
+    # A broken part says nothing; it is reported when it is read.
+    shapes = [shape for path in files if (shape := columns(path, kind))]
+    if not shapes or not all(_alike(shapes[0], shape, kind) for shape in shapes):
+        return None
+    periodic = _by_period(folder, files, columns)
+    if len(periodic) == 1 and len(periodic[0].paths) == len(files):
+        return replace(table, period=periodic[0].period)
+    return table
+
+
+def _alike(columns: tuple[str, ...], other: tuple[str, ...], kind: Format) -> bool:
+    if kind in ("csv", "parquet"):
+        return set(columns) == set(other)
+    # JSON leaves out what is missing, so that parts may differ in their fields.
+    return 2 * len(set(columns) & set(other)) >= len(set(columns) | set(other))
+
+
+def _distinct_name(table: TableFiles) -> str:
+    """Return the name of a table whose own another has, such as ``sales.csv`` next to months."""
+    return f"{table.name}.{'period' if table.period else table.format}"
+
+
+def _joined(layouts: Sequence[Layout], ignored: Sequence[Path], folder: Path) -> Layout:
+    all_tables = [table for layout in layouts for table in layout.tables]
+    lower = [table.name.lower() for table in all_tables]
+    tables = [
+        table
+        if lower.count(table.name.lower()) == 1
+        else replace(table, name=_distinct_name(table))
+        for table in all_tables
+    ]
+    names = [str(path.relative_to(folder)) for path in ignored]
+    names += [name for layout in layouts for name in layout.ignored]
+    return Layout(
+        tuple(sorted(tables, key=lambda table: (table.name.lower(), table.name))),
+        tuple(sorted(names)),
+        tuple(entry for layout in layouts for entry in layout.left_out),
+    )

@@ -1,0 +1,1 @@
+"""Nested values: tables with structs, lists and JSON as flat tables, and the way back."""

@@ -1,0 +1,159 @@
+"""A MySQL or MariaDB database, staged into DuckDB from one read-only snapshot."""
+
+import re
+from collections.abc import Sequence
+
+import duckdb
+
+from fluid_build.errors import (
+    SourceError,
+    SourceNotFoundError,
+    SourceUnreachableError,
+    SourceUnreadableError,
+)
+from fluid_build.secrets import passwords, redact
+from fluid_build.sources.addresses.kinds import MYSQL
+from fluid_build.sources.base import OpenSource
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.engine.extensions import MYSQL_SCANNER
+from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.schemas import chosen_schemas
+from fluid_build.sources.servers.mysql.catalog import (
+    Overview,
+    Query,
+    Rows,
+    count_left_out,
+    database_comment,
+    overview,
+    read_tables,
+)
+from fluid_build.sources.servers.mysql.loose_references import note_loose_references
+from fluid_build.sources.servers.mysql.reachability import check_reachable
+from fluid_build.sources.servers.mysql.rows import MySQLRows
+from fluid_build.sources.servers.mysql.types import MySQLDialect
+from fluid_build.sources.servers.rows import MOMENTS, ORIGIN
+from fluid_build.sources.servers.source import ServerCatalog, staged_source
+from fluid_build.sources.sql import literal
+
+_SNAPSHOTS = ("REPEATABLE-READ", "SERIALIZABLE")
+
+
+def open_mysql(place: str, options: OpenOptions) -> OpenSource:
+    """Stage every table of the chosen databases of a MySQL or MariaDB server.
+
+    ``place`` is a URI; the client's environment variables fill in what it leaves out. The database
+    in it is read, or all that this user sees where it names none; in the words of MySQL, a schema
+    is a database. Raises SourceUnreachableError where the server doesn't answer or refuses,
+    SourceNotFoundError for an unknown database, EmptySourceError where there is no table.
+    """
+    with starting(options.memory_limit, extensions=(MYSQL_SCANNER,)) as engine:
+        connection = engine.connection
+        _attach(connection, place)
+        try:
+            query = _querying(connection)
+            connection.execute("BEGIN")
+            server = overview(query)
+            schemas = _schemas(server, options.schemas)
+            tables = read_tables(query, server, schemas, views=options.views)
+            left_out = count_left_out(query, schemas)
+            own = server.database or (schemas[0] if len(schemas) == 1 else "")
+            comment = database_comment(query, server, own)
+            connection.execute("ROLLBACK")
+            catalog = ServerCatalog(
+                name=own or MYSQL.label,
+                tables=tables,
+                views={"views": left_out.pop("views", 0)},
+                schemas=server.schemas,
+                comment=comment,
+                notes=tuple(_notes(server, left_out)),
+            )
+            rows = MySQLRows(connection)
+            opened = staged_source(MYSQL, engine, rows, MySQLDialect(), catalog, options)
+            opened.tables = note_loose_references(connection, opened.tables, tables)
+            if not rows.has_one_moment:
+                opened.notes = (*opened.notes, MOMENTS)
+            return opened
+        except DUCKDB_ERRORS as error:
+            raise SourceUnreadableError(
+                f"The database stopped answering: {_server_message(error, place)}",
+                hint="Try again; if it happens again, check the server's log.",
+            ) from None
+
+
+def _schemas(server: Overview, requested: Sequence[str]) -> list[str]:
+    if requested or not server.database:
+        return chosen_schemas(requested, server.schemas, MYSQL.label, folds_case=False)
+    # The server may lower the case of its databases' names, or tell two of them apart by it.
+    lower = server.database.lower()
+    alike = [name for name in server.schemas if name.lower() == lower]
+    return [server.database] if server.database in alike else alike or [server.database]
+
+
+def _notes(server: Overview, left_out: dict[str, int]) -> list[str]:
+    notes = [
+        f"{label.capitalize()} aren't read ({count} found)." for label, count in left_out.items()
+    ]
+    if server.isolation not in _SNAPSHOTS:
+        notes.append(
+            f"The server's isolation level is {server.isolation}, so the tables weren't read as of"
+            " the same moment. Rows written meanwhile may be in some tables only."
+        )
+    return notes
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, place: str) -> None:
+    check_reachable(place)
+    try:
+        connection.execute(f"ATTACH {literal(place)} AS {ORIGIN} (TYPE mysql, READ_ONLY)")
+    except DUCKDB_ERRORS as error:
+        raise _connection_error(_server_message(error, place)) from None
+
+
+def _server_message(error: Exception, place: str) -> str:
+    """Return the server's message as one sentence, without the connection string."""
+    text = redact(str(error), passwords(place))
+    text = re.sub(r'^.*?with parameters ".*?": ', "", text, count=1, flags=re.DOTALL)
+    text = re.sub(r"\.? (?:First a|A)ttempted host: .*", "", text, flags=re.DOTALL)
+    return reason(SourceError(text.strip()))
+
+
+def _connection_error(message: str) -> SourceError:
+    if "Unknown database" in message:
+        return SourceNotFoundError(
+            f"The database doesn't exist on the server: {message}",
+            hint="Check the database name after the last slash.",
+        )
+    if "Access denied" in message and "to database" in message:
+        return SourceNotFoundError(
+            f"The database doesn't exist, or this user may not use it: {message}",
+            hint="Check the database name after the last slash, and the user's rights.",
+        )
+    if re.search(r"Access denied|authentication|[Pp]lugin|not allowed to connect", message):
+        return SourceUnreachableError(
+            f"The server refused the login: {message}",
+            hint="Check the user and password. The password may also be in MYSQL_PWD.",
+        )
+    if "SSL" in message or "TLS" in message or "certificate" in message:
+        return SourceUnreachableError(
+            f"No encrypted connection to the server could be made: {message}",
+            hint="Add ?ssl-mode=disabled, preferred, required, verify_ca or verify_identity to the"
+            " URI, and ssl-ca=FILE for the server's certificate authority.",
+        )
+    if "Invalid URI string" in message or "Invalid dsn" in message or "Invalid port" in message:
+        return SourceError(
+            f"The connection string can't be read: {message}",
+            hint="Write mysql://user@host:3306/database, with special characters percent-encoded.",
+        )
+    return SourceUnreachableError(
+        f"The MySQL server can't be reached: {message}",
+        hint="Check the host and port, and that the server is running and accepts connections "
+        "from this machine.",
+    )
+
+
+def _querying(connection: duckdb.DuckDBPyConnection) -> Query:
+    def query(sql: str) -> Rows:
+        with MySQLRows(connection).relation(sql) as rows:
+            return connection.execute(f"FROM {rows}").fetchall()
+
+    return query

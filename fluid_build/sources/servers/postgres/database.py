@@ -1,0 +1,145 @@
+"""A PostgreSQL database, staged into DuckDB from one read-only snapshot."""
+
+import re
+
+import duckdb
+
+from fluid_build.errors import (
+    SourceError,
+    SourceNotFoundError,
+    SourceUnreachableError,
+    SourceUnreadableError,
+)
+from fluid_build.secrets import passwords, redact
+from fluid_build.sources.addresses.kinds import POSTGRES
+from fluid_build.sources.base import OpenSource
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.engine.extensions import POSTGRES_SCANNER
+from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.servers.postgres.catalog import (
+    CatalogColumn,
+    Query,
+    Rows,
+    existing_schemas,
+    overview,
+    read_tables,
+)
+from fluid_build.sources.servers.postgres.rows import PostgresRows
+from fluid_build.sources.servers.postgres.types import PostgresDialect
+from fluid_build.sources.servers.row_limits import RowLimit, SizedTable, percent_of
+from fluid_build.sources.servers.rows import MOMENTS, ORIGIN
+from fluid_build.sources.servers.source import ServerCatalog, ServerReading, staged_source
+from fluid_build.sources.sql import literal
+
+_CONNECT_SECONDS = 10
+
+
+def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
+    """Stage every table of the chosen schemas of a PostgreSQL database.
+
+    ``dsn`` is a URI or a keyword connection string; libpq's environment variables apply as well.
+    A partitioned table is one table. Raises SourceUnreachableError where the server does not
+    answer or refuses, SourceNotFoundError for an unknown database or schema, EmptySourceError
+    where there is no table.
+    """
+    with starting(options.memory_limit, extensions=[POSTGRES_SCANNER]) as engine:
+        connection = engine.connection
+        _attach(connection, dsn)
+        try:
+            query = _querying(connection)
+            connection.execute("BEGIN")
+            database = overview(query, views=options.views)
+            existing = existing_schemas(query) if options.schemas else database.schemas
+            tables = read_tables(query, existing, views=options.views)
+            connection.execute("ROLLBACK")
+            catalog = ServerCatalog(
+                database.name, tables, dict(database.left_out), existing, database.comment
+            )
+            rows = PostgresRows(connection)
+            reading = ServerReading[CatalogColumn](limiter=limited)
+            opened = staged_source(
+                POSTGRES, engine, rows, PostgresDialect(), catalog, options, reading
+            )
+            if not rows.has_one_moment:
+                opened.notes = (*opened.notes, MOMENTS)
+            return opened
+        except DUCKDB_ERRORS as error:
+            raise SourceUnreadableError(
+                f"The database stopped answering: {_server_message(error, dsn)}",
+                hint="Try again; if it happens again, check the server's log.",
+            ) from None
+
+
+_PAGE_BYTES = 8192
+_PAGES_WORTH_SAMPLING = 1_000
+"""Of a table with fewer pages (8 MB), all are read and single rows are sampled."""
+
+
+def limited(table: SizedTable, rows: int) -> RowLimit:
+    """Return how a table is bounded: by pages where it's large, else row by row; repeatable."""
+    at_end = f"LIMIT {rows}"
+    if table.is_view or not table.rows or table.rows <= rows:
+        return RowLimit(at_end=at_end)
+    is_large = table.bytes > _PAGES_WORTH_SAMPLING * _PAGE_BYTES
+    method = "SYSTEM" if is_large else "BERNOULLI"
+    percent = percent_of(rows, table.rows)
+    return RowLimit(after_table=f"TABLESAMPLE {method} ({percent:g}) REPEATABLE (1)", at_end=at_end)
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, dsn: str) -> None:
+    try:
+        connection.execute(
+            f"ATTACH {literal(_with_timeout(dsn))} AS {ORIGIN} (TYPE postgres, READ_ONLY)"
+        )
+    except DUCKDB_ERRORS as error:
+        raise _connection_error(_server_message(error, dsn)) from None
+
+
+def _with_timeout(dsn: str) -> str:
+    if "connect_timeout" in dsn:
+        return dsn
+    if "://" not in dsn:
+        return f"{dsn} connect_timeout={_CONNECT_SECONDS}"
+    return f"{dsn}{'&' if '?' in dsn else '?'}connect_timeout={_CONNECT_SECONDS}"
+
+
+def _server_message(error: Exception, dsn: str) -> str:
+    """Return the server's message as one sentence, without any password."""
+    text = redact(str(error), passwords(dsn))
+    text = re.sub(r'^.*?Unable to connect to Postgres at "[^"]*":', "", text, flags=re.DOTALL)
+    text = re.sub(
+        r"^.*?connection to server at .*? failed: (?:FATAL: +)?", "", text, flags=re.DOTALL
+    )
+    text = re.sub(
+        r"^.*?connection to server on socket .*? failed: (?:FATAL: +)?", "", text, flags=re.DOTALL
+    )
+    return reason(SourceError(text.strip()))
+
+
+def _connection_error(message: str) -> SourceError:
+    if re.search(r'database ".*" does not exist', message):
+        return SourceNotFoundError(
+            f"The database doesn't exist on the server: {message}",
+            hint="Check the database name after the last slash.",
+        )
+    if (
+        "authentication" in message
+        or "password" in message
+        or "role" in message
+        or "pg_hba" in message
+    ):
+        return SourceUnreachableError(
+            f"The server refused the login: {message}", hint="Check the user and password."
+        )
+    return SourceUnreachableError(
+        f"The PostgreSQL server can't be reached: {message}",
+        hint="Check the host and port, and that the server is running and accepts connections "
+        "from this machine.",
+    )
+
+
+def _querying(connection: duckdb.DuckDBPyConnection) -> Query:
+    def query(sql: str) -> Rows:
+        return connection.execute(f"SELECT * FROM postgres_query('{ORIGIN}', ?)", [sql]).fetchall()
+
+    return query

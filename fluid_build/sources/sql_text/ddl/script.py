@@ -1,0 +1,149 @@
+"""The statements of some files, applied to a schema one by one."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fluid_build import limits
+from fluid_build.errors import SourceUnreadableError
+from fluid_build.sources.base import Skipped
+from fluid_build.sources.sql_text.ddl.create import table_name
+from fluid_build.sources.sql_text.ddl.dialects import Dialect
+from fluid_build.sources.sql_text.ddl.files import SqlFile
+from fluid_build.sources.sql_text.ddl.reader import Reader, UnreadableError
+from fluid_build.sources.sql_text.ddl.reading import apply, has_known_opening, note_absence
+from fluid_build.sources.sql_text.ddl.schema import AbsentTableError, Schema
+from fluid_build.sources.sql_text.ddl.statements import Statement, split
+
+_MOST_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RowStatement:
+    """A statement with rows: its file, and the schema of a name without one."""
+
+    file: SqlFile
+    statement: Statement
+    schema: str
+
+
+@dataclass
+class Script:
+    """What some files say: the schema they add up to, and a count of their statements.
+
+    ``rows`` are the statements that bring rows or take all of a table away, in order. ``faults``
+    are (number of the statement, sentence); ``waiting`` are the statements about tables that aren't
+    there yet, with the schema that was current.
+    """
+
+    schema: Schema
+    several_files: bool
+    statements: int = 0
+    unread: int = 0
+    creates: int = 0
+    faults: list[tuple[int, str]] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    waiting: list[tuple[int, Statement, str]] = field(default_factory=list)
+    rows: list[RowStatement] = field(default_factory=list)
+
+
+def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
+    """Read the statements of some files, in order; SourceUnreadableError for too many tables."""
+    script = Script(Schema(dialect), several_files=len(files) > 1)
+    for file in files:
+        for statement in split(file.text, dialect, file.name):
+            script.statements += 1
+            script.creates += _creates_table(statement)
+            if script.creates > limits.DDL_TABLES.value:
+                raise _too_many_tables(file)
+            _apply(script, script.statements, statement)
+            if statement.rows is not None or _empties(statement):
+                script.rows.append(RowStatement(file, statement, script.schema.current))
+    _apply_waiting(script)
+    return script
+
+
+def _apply(script: Script, number: int, statement: Statement) -> None:
+    place = f"{statement.file}, line" if script.several_files else "Line"
+    place += f" {statement.line}"
+    try:
+        faults = apply(statement, script.schema)
+    except AbsentTableError:
+        script.waiting.append((number, statement, script.schema.current))
+    except UnreadableError as error:
+        script.unread += 1
+        # Among rows, what begins like no statement may be a value.
+        is_shown = not script.rows or has_known_opening(statement)
+        shown = f": {statement.opening}" if is_shown else "."
+        sentence = f"{place} could not be read ({error}){shown}"
+        script.faults.append((number, sentence))
+        if _creates_table(statement):
+            script.skipped += _skip_table(statement, str(error), script.schema.dialect)
+    else:
+        script.faults += [(number, f"{place} was read in part: {fault}.") for fault in faults]
+
+
+def _apply_waiting(script: Script) -> None:
+    """Apply the statements that waited for a table, so that the order of files doesn't matter."""
+    schema = script.schema
+    schema.is_late = True
+    before = -1
+    while len(script.waiting) != before:
+        before = len(script.waiting)
+        waiting, script.waiting = script.waiting, []
+        for number, statement, schema.current in waiting:
+            _apply(script, number, statement)
+    for _, statement, schema.current in script.waiting:
+        note_absence(statement, schema)
+
+
+def _empties(statement: Statement) -> bool:
+    first, *following = statement.words[:2]
+    return first == "TRUNCATE" or (first == "DROP" and following == ["TABLE"])
+
+
+def _creates_table(statement: Statement) -> bool:
+    return statement.words[0] == "CREATE" and "TABLE" in statement.words
+
+
+def _too_many_tables(file: SqlFile) -> SourceUnreadableError:
+    return SourceUnreadableError(
+        f"{file.name} declares more than {limits.DDL_TABLES.value:,} tables.",
+        hint=f"Read a part of it. {limits.DDL_TABLES.how_to_raise}",
+    )
+
+
+def _skip_table(statement: Statement, reason: str, dialect: Dialect) -> Iterator[Skipped]:
+    """Yield the table of a CREATE TABLE that couldn't be read, if at least its name can."""
+    try:
+        name = table_name(Reader(statement.tokens, dialect)).name.text
+    except UnreadableError:
+        return
+    yield Skipped(name, f"Line {statement.line} could not be read: {reason}.")
+
+
+def count_statements(script: Script) -> str:
+    """Return one sentence that accounts for every statement."""
+    irrelevant = script.schema.irrelevant
+    passed = irrelevant.total()
+    structural = script.statements - passed - script.unread
+    parts = [f"{structural} {'declares' if structural == 1 else 'declare'} structure"]
+    if passed:
+        parts.append(f"{passed} {'does' if passed == 1 else 'do'} not ({_tally(irrelevant)})")
+    if script.unread:
+        parts.append(f"{script.unread} could not be read")
+    noun = "statement" if script.statements == 1 else "statements"
+    return f"{script.statements} {noun}: {', '.join(parts)}."
+
+
+def _tally(counts: Counter[str]) -> str:
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count} {kind}" for kind, count in ranked)
+
+
+def list_faults(script: Script) -> list[str]:
+    """Return a sentence for each statement that couldn't be read, whole or in part, in order."""
+    sentences = [sentence for _, sentence in sorted(script.faults)]
+    if len(sentences) > _MOST_SHOWN:
+        return [*sentences[:_MOST_SHOWN], f"{len(sentences) - _MOST_SHOWN} more like these."]
+    return sentences

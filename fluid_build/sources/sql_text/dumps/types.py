@@ -1,0 +1,142 @@
+"""Rows as text, given the types that their table declares."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+
+from fluid_build.sources.base import Column, Table
+from fluid_build.sources.sql import quote
+from fluid_build.sources.text_values.decimals import settle_decimal
+from fluid_build.sources.text_values.timestamps import FINER
+
+_WHOLE = frozenset(
+    ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER",
+     "UBIGINT", "UHUGEINT")
+)  # fmt: skip
+_DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")
+_DATED = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
+_FLOATING = re.compile(r"(?:double|float|real|binary_|decfloat|bigdecimal)", re.IGNORECASE)
+"""Declared types that are DOUBLE; others are exact, without a width or with one too large."""
+_PLAIN = "regexp_full_match({}, '-?[0-9]*\\.?[0-9]+|NaN|-?Infinity')"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a column's text becomes its type, and when a value doesn't fit, both as SQL.
+
+    ``is_settled`` says that its values decide which number they become.
+    """
+
+    value: str
+    misfit: str
+    is_settled: bool = False
+
+
+def create_typed(
+    connection: duckdb.DuckDBPyConnection, rows: str, table: Table, names: Sequence[str]
+) -> Table:
+    """Create a table from rows of text; return it with the columns and types that it has.
+
+    ``rows`` is SQL whose columns are called by their aliases, of which ``names`` has those that
+    rows came with. A column with a value that its declared type can't hold stays text, with a note.
+    """
+    columns = [column for column in table.columns if column.alias in names]
+    readings = [_reading(column) for column in columns]
+    checks = ", ".join(f"count(*) FILTER ({reading.misfit})" for reading in readings)
+    misfits = connection.execute(f"SELECT {checks} FROM ({rows})").fetchone() or ()
+    typed = [
+        column if count == 0 else _as_text(column, count)
+        for column, count in zip(columns, misfits, strict=True)
+    ]
+    values = ", ".join(
+        f"{reading.value if count == 0 else quote(column.alias)} AS {quote(column.alias)}"
+        for column, reading, count in zip(columns, readings, misfits, strict=True)
+    )
+    connection.execute(f"CREATE TABLE {table.relation} AS SELECT {values} FROM ({rows})")
+    typed = [
+        _settled(connection, table.relation, column) if reading.is_settled and not count else column
+        for column, reading, count in zip(typed, readings, misfits, strict=True)
+    ]
+    notes = [f"{column.name}: {note}" for column in typed for note in column.notes]
+    missing = [column.name for column in table.columns if column.alias not in names]
+    if missing:
+        notes.append(f"The dump has no values of {', '.join(missing)}, which was left out.")
+    return replace(table, columns=tuple(typed), notes=(*table.notes, *notes))
+
+
+def _as_text(column: Column, misfits: int) -> Column:
+    values = "1 value isn't" if misfits == 1 else f"{misfits:,} values aren't"
+    note = f"{values} of its declared type {column.declared_type}; read as text."
+    return replace(column, type="VARCHAR", notes=(*column.notes, note))
+
+
+def _reading(column: Column) -> _Reading:
+    text, type_ = quote(column.alias), column.type
+    value = text
+    if type_ == "BLOB":
+        value = (
+            f"CASE WHEN starts_with({text}, '\\x') THEN unhex({text}[3:]) ELSE encode({text}) END"
+        )
+        # Without digits, a backslash is PostgreSQL's older way to escape a byte.
+        return _Reading(value, f"contains({text}, '\\') AND NOT {_IS_HEX.format(text)}")
+    is_exact = not _FLOATING.match(column.declared_type)
+    if type_ == "DOUBLE[]" and is_exact:
+        return _Reading(text, "false")
+    if type_ == "DOUBLE" and is_exact:
+        return _Reading(text, f"{text} <> '' AND NOT {_PLAIN.format(text)}", is_settled=True)
+    if type_.endswith("[]"):
+        return _array(text, type_)
+    value, odd = text, _odd(text, type_)
+    if type_ in _DATED:
+        # PostgreSQL's way to write a year before Christ, which DuckDB would leave out.
+        value = f"regexp_replace({text}, '^(\\S+)(.*) BC$', '\\1 (BC)\\2')"
+    if type_ == "VARCHAR":
+        return _Reading(text, "false")
+    return _Reading(
+        f"CAST({value} AS {type_})",
+        f"{text} IS NOT NULL AND (TRY_CAST({value} AS {type_}) IS NULL{odd})",
+    )
+
+
+def _odd(text: str, type_: str) -> str:
+    """Return when a text that can be cast would lose something, as SQL that follows others."""
+    if type_ in _WHOLE:
+        return f" OR NOT regexp_full_match({text}, '-?[0-9]+')"
+    if scale := _DECIMAL.fullmatch(type_):
+        digits = f"length(rtrim(split_part({text}, '.', 2), '0'))"
+        return f" OR contains(lower({text}), 'e') OR {digits} > {scale[1]}"
+    if type_ == "DATE":
+        return f" OR TRY_CAST({text} AS TIMESTAMP) <> TRY_CAST({text} AS DATE)"
+    if type_.startswith("TIME"):
+        return f" OR regexp_matches({text}, {FINER})"
+    return ""
+
+
+def _array(text: str, type_: str) -> _Reading:
+    """Read PostgreSQL's way to write an array, of elements that need no quotes."""
+    element = type_.removesuffix("[]")
+    inside = f"{text}[2:-2]"
+    parts = f"CASE WHEN {inside} = '' THEN [] ELSE string_split({inside}, ',') END"
+    cast = f"CASE WHEN upper(part) <> 'NULL' THEN TRY_CAST(part AS {element}) END"
+    misfit = (
+        f"upper(part) <> 'NULL' AND (TRY_CAST(part AS {element}) IS NULL{_odd('part', element)})"
+    )
+    return _Reading(
+        f"list_transform({parts}, lambda part: {cast})",
+        f"{text} IS NOT NULL AND (NOT starts_with({text}, '{{') OR contains({text}, '\\')"
+        f" OR regexp_matches({text}[2:-2], '[{{}}\"]')"
+        f" OR len(list_filter({parts}, lambda part: {misfit})) > 0)",
+    )
+
+
+def _settled(connection: duckdb.DuckDBPyConnection, relation: str, column: Column) -> Column:
+    """Return a column of exact numbers with the type that holds them all, which it's given."""
+    settled = settle_decimal(connection, relation, quote(column.alias), None)
+    connection.execute(f"ALTER TABLE {relation} ALTER {quote(column.alias)} TYPE {settled.type}")
+    notes = (*column.notes, *filter(None, (settled.note,)))
+    return replace(column, type=settled.type, notes=notes)
+
+
+_IS_HEX = "regexp_full_match({}, '\\\\x([0-9A-Fa-f]{{2}})*')"
