@@ -18,7 +18,7 @@ from fluid_build.errors import UsageError
 from fluid_build.forging import Forged, ForgeOptions, write_forged
 from fluid_build.forging import forge as forge_source
 from fluid_build.forging.report_file import REPORT_FILE
-from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
+from fluid_build.modeling.dimensional.calendars.settings import calendar_settings
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress
 from fluid_build.sources.outside import check_outside

@@ -29,7 +29,7 @@ from fluid_build.cli.read_arguments import ReadArguments
 from fluid_build.cli.source_options import CHOICES, source_requests, uris_to_open
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
-from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
+from fluid_build.modeling.dimensional.calendars.settings import calendar_settings
 from fluid_build.secrets import redact
 from fluid_build.sources.addresses.kinds import DDL, DUMP
 from fluid_build.sources.combined import SourceRequest

@@ -9,9 +9,9 @@ from fluid_build.cli.next_steps import Step
 from fluid_build.cli.read_arguments import read_arguments
 from fluid_build.cli.source_options import named_uri
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional.calendar_settings import locale_of
+from fluid_build.modeling.dimensional.calendars.settings import locale_of
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, DimensionalModel
-from fluid_build.modeling.dimensional.event_date_choice import requested_date
+from fluid_build.modeling.dimensional.facts.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.addresses.kinds import DDL, IN_MEMORY, KINDS, CatalogKind, RemoteKind
 from fluid_build.sources.declarations.source_names import name_of_path

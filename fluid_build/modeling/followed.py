@@ -16,9 +16,9 @@ from fluid_build.decisions.language import (
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal, Verdict
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
-from fluid_build.modeling.data_vault import decided as vault
+from fluid_build.modeling.data_vault.decided import unfollowed as vault
 from fluid_build.modeling.decided_measures import unfollowed_measures
-from fluid_build.modeling.dimensional import decided as dimensional
+from fluid_build.modeling.dimensional.decided import unfollowed as dimensional
 from fluid_build.modeling.element_columns import element_columns, relation_names
 from fluid_build.modeling.logical import LogicalModel, Product
 from fluid_build.modeling.sql_names import is_reserved, legal_names, sql_names

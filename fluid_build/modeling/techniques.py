@@ -21,14 +21,14 @@ from fluid_build.modeling.decided_elements import (
 )
 from fluid_build.modeling.decided_names import decided_names, with_decided_names
 from fluid_build.modeling.dimensional.builder import star
+from fluid_build.modeling.dimensional.dimensions.merges import with_merges, without_unused_merges
+from fluid_build.modeling.dimensional.dimensions.text_keys import keep_text_keys
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
     CalendarSettings,
     DimensionalModel,
     Variant,
 )
-from fluid_build.modeling.dimensional.merges import with_merges, without_unused_merges
-from fluid_build.modeling.dimensional.text_keys import keep_text_keys
 from fluid_build.modeling.dimensional.variants import check_variant
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import ElementText, LogicalModel, Product, Technique

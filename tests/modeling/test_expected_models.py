@@ -16,7 +16,7 @@ from bench.expected_models.reading import (
     read_expected_models,
 )
 from bench.expected_models.scoring import ModelScore, score_model
-from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
+from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.techniques import build_model
 from fluid_build.sources import open_source
 from tests.modeling.sources import source as source_profile

@@ -7,8 +7,8 @@ from dataclasses import replace
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_keys import BusinessKey
-from fluid_build.modeling.data_vault.decided_placements import placed_tables
-from fluid_build.modeling.data_vault.decisions import VaultDecisions
+from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
+from fluid_build.modeling.data_vault.decided.placements import placed_tables
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
     HashKeyStrategy,

@@ -10,7 +10,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.data_vault.decisions import VaultDecisions
+from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import HubReference, Lookup
 from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
 from fluid_build.modeling.data_vault.own_hubs import OwnHub, paired_columns

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.conceptual import Entity
-from fluid_build.modeling.data_vault.decisions import VaultDecisions
+from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,

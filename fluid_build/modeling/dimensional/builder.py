@@ -4,13 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.dimensional.bridges import describe_bridges
-from fluid_build.modeling.dimensional.calendar import GeneratedCalendar, calendar_dimensions
-from fluid_build.modeling.dimensional.decided_roles import (
+from fluid_build.modeling.dimensional.calendars.calendar import (
+    GeneratedCalendar,
+    calendar_dimensions,
+)
+from fluid_build.modeling.dimensional.calendars.service_days import service_days_facts
+from fluid_build.modeling.dimensional.decided.roles import (
     roles_as_decided,
     with_decided_calendars,
 )
-from fluid_build.modeling.dimensional.dimension_choice import choose_dimensions
+from fluid_build.modeling.dimensional.dimensions.bridges import describe_bridges
+from fluid_build.modeling.dimensional.dimensions.choice import choose_dimensions
+from fluid_build.modeling.dimensional.dimensions.scd_types import with_scd_types
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
     CalendarSettings,
@@ -19,16 +24,14 @@ from fluid_build.modeling.dimensional.elements import (
     Fact,
     Variant,
 )
-from fluid_build.modeling.dimensional.facts import describe_facts
+from fluid_build.modeling.dimensional.facts.facts import describe_facts
+from fluid_build.modeling.dimensional.facts.snapshots import describe_snapshots, recorded_attributes
+from fluid_build.modeling.dimensional.facts.wide_facts import widened
+from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
 from fluid_build.modeling.dimensional.left_out import tables_left_out, without
-from fluid_build.modeling.dimensional.reference_graph import reference_graph
-from fluid_build.modeling.dimensional.scd_types import with_scd_types
-from fluid_build.modeling.dimensional.service_days import service_days_facts
-from fluid_build.modeling.dimensional.snapshots import describe_snapshots, recorded_attributes
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 from fluid_build.modeling.dimensional.variants import star_or_galaxy, suggested_variant
-from fluid_build.modeling.dimensional.wide_facts import widened
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile

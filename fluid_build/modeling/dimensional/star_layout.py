@@ -14,8 +14,8 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_record_stamp,
 )
 from fluid_build.modeling.dimensional.elements import Variant
-from fluid_build.modeling.dimensional.entity_roles import EntityRoles
-from fluid_build.modeling.dimensional.reference_graph import AttributeNames, ReferenceGraph
+from fluid_build.modeling.dimensional.judging.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, ReferenceGraph
 from fluid_build.modeling.dimensional.star_names import StarNames
 
 _WIDEST_COPIED = 6

@@ -7,8 +7,8 @@ from typing import get_args
 
 from fluid_build.errors import unknown_name
 from fluid_build.modeling.dimensional.elements import Fact, Variant
-from fluid_build.modeling.dimensional.entity_roles import EntityRoles
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.judging.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 ALIASES: Mapping[str, Variant] = {"flat": "wide"}

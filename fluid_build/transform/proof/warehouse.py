@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 
 from fluid_build.errors import BuildFailedError, SourceUnreadableError, UsageError
-from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
+from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources import open_source

@@ -13,7 +13,7 @@ from fluid_build.decisions.language import (
     Split,
 )
 from fluid_build.decisions.model_decisions import model_decisions
-from fluid_build.modeling.data_vault.decided import unfollowed
+from fluid_build.modeling.data_vault.decided.unfollowed import unfollowed
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model

@@ -5,7 +5,7 @@ import pytest
 from fluid_build.decisions.language import Classify, Role
 from fluid_build.decisions.model_decisions import ModelDecisions, model_decisions
 from fluid_build.modeling.data_vault.builder import data_vault
-from fluid_build.modeling.data_vault.decided import unfollowed
+from fluid_build.modeling.data_vault.decided.unfollowed import unfollowed
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference

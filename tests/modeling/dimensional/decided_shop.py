@@ -10,7 +10,7 @@ import duckdb
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.model_decisions import ModelDecisions, model_decisions
 from fluid_build.decisions.verdicts import Refusal
-from fluid_build.modeling.dimensional.decided import unfollowed
+from fluid_build.modeling.dimensional.decided.unfollowed import unfollowed
 from fluid_build.modeling.dimensional.elements import DimensionalModel
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
+from fluid_build.modeling.dimensional.calendars.settings import calendar_settings
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, CalendarSettings
 from fluid_build.modeling.techniques import check_technique
 

@@ -6,8 +6,8 @@ import duckdb
 import pytest
 
 from fluid_build.forging import forge
-from fluid_build.modeling.dimensional.entity_roles import EntityRole, judged_roles
-from fluid_build.modeling.dimensional.reference_graph import reference_graph
+from fluid_build.modeling.dimensional.judging.entity_roles import EntityRole, judged_roles
+from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from tests.modeling.profiles import reference

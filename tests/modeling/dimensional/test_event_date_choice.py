@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fluid_build.modeling.dimensional.event_date_choice import (
+from fluid_build.modeling.dimensional.facts.event_date_choice import (
     DateCandidate,
     choose_event_date,
     of_header,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fluid_build.modeling.dimensional.entity_roles import EntityRole, judged_roles
-from fluid_build.modeling.dimensional.reference_graph import reference_graph
+from fluid_build.modeling.dimensional.judging.entity_roles import EntityRole, judged_roles
+from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
 from tests.modeling.sources import changed, changed_column, conceptual, source

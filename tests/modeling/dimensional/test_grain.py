@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from fluid_build.modeling.dimensional.grain import StatedGrain, believable_grain
-from fluid_build.modeling.dimensional.reference_graph import reference_graph
+from fluid_build.modeling.dimensional.facts.grain import StatedGrain, believable_grain
+from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
 from tests.modeling.sources import conceptual, source
 
 PEOPLE = """

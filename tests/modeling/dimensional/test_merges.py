@@ -3,7 +3,7 @@
 import pytest
 
 from fluid_build.decisions.language import Merge
-from fluid_build.modeling.dimensional.merges import merge_obstacle
+from fluid_build.modeling.dimensional.dimensions.merges import merge_obstacle
 from tests.modeling.profiles import reference
 from tests.modeling.sources import conceptual, source
 

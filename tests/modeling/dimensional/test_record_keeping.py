@@ -1,7 +1,7 @@
 """What columns say about the record, which makes no event of a person or a setting."""
 
-from fluid_build.modeling.dimensional.entity_roles import judged_roles
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, reference_graph
+from fluid_build.modeling.dimensional.judging.entity_roles import judged_roles
+from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph, reference_graph
 from tests.modeling.sources import conceptual, source
 
 SIGNED_RECORDS = """

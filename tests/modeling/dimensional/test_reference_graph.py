@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fluid_build.modeling.dimensional.reference_graph import (
+from fluid_build.modeling.dimensional.judging.reference_graph import (
     ReferenceGraph,
     is_filled,
     is_mandatory,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fluid_build.modeling.dimensional.text_keys import keep_text_keys
+from fluid_build.modeling.dimensional.dimensions.text_keys import keep_text_keys
 from fluid_build.profiling.profile import Profile
 from tests.modeling.sources import changed_column, conceptual, source
 

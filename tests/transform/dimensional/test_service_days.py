@@ -8,7 +8,7 @@ import duckdb
 import pytest
 import sqlglot
 
-from fluid_build.modeling.dimensional.calendar_settings import calendar_settings
+from fluid_build.modeling.dimensional.calendars.settings import calendar_settings
 from fluid_build.modeling.logical import LogicalModel, model_json
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.project import dbt_project

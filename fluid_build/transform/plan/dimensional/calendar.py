@@ -6,7 +6,7 @@ many years to fill, only the days that occur are there.
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY
+from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
     UNKNOWN_DATE_KEY,

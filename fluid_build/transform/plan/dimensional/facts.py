@@ -9,7 +9,7 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionReference,
     Fact,
 )
-from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
+from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.dimensional.star_names import free_alias
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal

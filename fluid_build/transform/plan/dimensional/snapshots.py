@@ -7,7 +7,7 @@ replaces that day, so no member is in it twice.
 from collections.abc import Iterator
 
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionReference, Fact
-from fluid_build.modeling.dimensional.snapshots import SNAPSHOT_DATE
+from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.transform.plan.dimensional.facts import fact_build
 from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
 from fluid_build.transform.plan.dimensional.star import LOAD_DAY, Star, referred_key

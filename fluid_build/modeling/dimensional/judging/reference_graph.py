@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import event_dates, is_calendar, is_date
-from fluid_build.modeling.dimensional.name_values import looks_like_name
-from fluid_build.modeling.dimensional.record_keeping import (
+from fluid_build.modeling.dimensional.judging.name_values import looks_like_name
+from fluid_build.modeling.dimensional.judging.record_keeping import (
     RecordKeeping,
     is_log,
     record_keeping,

@@ -11,7 +11,7 @@ from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import is_flag, is_numbering, kind
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, DimensionType
-from fluid_build.modeling.dimensional.reference_graph import AttributeNames
+from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import source_columns

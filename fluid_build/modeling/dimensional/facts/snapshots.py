@@ -13,9 +13,10 @@ are in the dimension.
 from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
+from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.column_purposes import is_person
-from fluid_build.modeling.dimensional.dimension_references import reference_to_version
+from fluid_build.modeling.dimensional.dimensions.levels import is_level
+from fluid_build.modeling.dimensional.dimensions.references import reference_to_version
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,
@@ -23,7 +24,6 @@ from fluid_build.modeling.dimensional.elements import (
     FactAttribute,
     Measure,
 )
-from fluid_build.modeling.dimensional.levels import is_level
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import Alternative, source_columns

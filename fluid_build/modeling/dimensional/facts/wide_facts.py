@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fluid_build.modeling.dimensional.calendar import WIDE_CALENDAR_COLUMNS
+from fluid_build.modeling.dimensional.calendars.calendar import WIDE_CALENDAR_COLUMNS
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionReference, Fact
 from fluid_build.modeling.dimensional.star_names import free_column, prefixed
 

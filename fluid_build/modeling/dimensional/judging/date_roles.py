@@ -19,8 +19,8 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_life_date,
     is_planned,
 )
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
-from fluid_build.modeling.dimensional.validity_periods import validity_start
+from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.judging.validity_periods import validity_start
 from fluid_build.observations.date_orders import DateOrder
 
 _MOST_ROLES = 8

@@ -7,7 +7,7 @@ from fluid_build.decisions.language import Split
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
-from fluid_build.modeling.data_vault.decided_keys import null_obstacle
+from fluid_build.modeling.data_vault.decided.keys import null_obstacle
 from fluid_build.modeling.data_vault.source_tables import SourceTables, SplitEntity
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.profiling.names.parsing import ParsedNames, ParsedTableName

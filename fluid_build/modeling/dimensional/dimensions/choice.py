@@ -7,11 +7,11 @@ may be referred to by nothing: they would be lost.
 from collections.abc import Sequence
 
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.dimensional.dimensions import describe_dimensions
+from fluid_build.modeling.dimensional.dimensions.dimensions import describe_dimensions
+from fluid_build.modeling.dimensional.dimensions.handed_on import handed_on
 from fluid_build.modeling.dimensional.elements import Dimension, Variant
-from fluid_build.modeling.dimensional.entity_roles import EntityRoles
-from fluid_build.modeling.dimensional.handed_on import handed_on
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.judging.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 

@@ -11,12 +11,15 @@ from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.decisions.verdicts import Refusal
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.data_vault.decided_keys import key_obstacle
+from fluid_build.modeling.data_vault.decided.keys import key_obstacle
+from fluid_build.modeling.data_vault.decided.merged_entities import conflict, merge_obstacle
+from fluid_build.modeling.data_vault.decided.role_obstacles import Places, role_obstacle
+from fluid_build.modeling.data_vault.decided.split_entities import (
+    contradicting_role,
+    split_obstacle,
+)
 from fluid_build.modeling.data_vault.elements import DataVaultModel, Link, Satellite
-from fluid_build.modeling.data_vault.merged_entities import conflict, merge_obstacle
-from fluid_build.modeling.data_vault.role_obstacles import Places, role_obstacle
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
-from fluid_build.modeling.data_vault.split_entities import contradicting_role, split_obstacle
 from fluid_build.text import listed
 
 

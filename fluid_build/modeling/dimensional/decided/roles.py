@@ -7,14 +7,14 @@ from fluid_build.decisions.language import Classify, Merge, Role
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import is_date
-from fluid_build.modeling.dimensional.entity_roles import (
+from fluid_build.modeling.dimensional.dimensions.merges import merge_obstacle, merge_reference
+from fluid_build.modeling.dimensional.judging.entity_roles import (
     EntityRole,
     EntityRoleKind,
     EntityRoles,
     judged_roles,
 )
-from fluid_build.modeling.dimensional.merges import merge_obstacle, merge_reference
-from fluid_build.modeling.dimensional.reference_graph import AttributeNames, ReferenceGraph
+from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, ReferenceGraph
 from fluid_build.modeling.element import Alternative
 from fluid_build.text import counted
 

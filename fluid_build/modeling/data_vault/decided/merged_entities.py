@@ -6,7 +6,7 @@ from fluid_build.decisions.language import Merge
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.data_vault.decided_keys import (
+from fluid_build.modeling.data_vault.decided.keys import (
     decided_key,
     is_unique_key,
     key_obstacle,

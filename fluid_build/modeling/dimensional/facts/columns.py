@@ -10,8 +10,8 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_numbering,
 )
 from fluid_build.modeling.dimensional.elements import FactAttribute, Measure
-from fluid_build.modeling.dimensional.grain import StatedGrain
-from fluid_build.modeling.dimensional.reference_graph import AttributeNames
+from fluid_build.modeling.dimensional.facts.grain import StatedGrain
+from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import source_columns

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionReference
-from fluid_build.modeling.dimensional.reference_graph import AttributeNames, is_mandatory
+from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, is_mandatory
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column, prefixed
 

@@ -28,11 +28,11 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_remark,
     kind,
 )
+from fluid_build.modeling.dimensional.dimensions.levels import is_level, is_running_total
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, ScdType
-from fluid_build.modeling.dimensional.levels import is_level, is_running_total
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
+from fluid_build.modeling.dimensional.judging.validity_periods import period_start
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
-from fluid_build.modeling.dimensional.validity_periods import period_start
 from fluid_build.modeling.measures import is_category_name
 from fluid_build.profiling.names.words import stem, strip_key_words, words
 

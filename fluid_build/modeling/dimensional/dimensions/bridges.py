@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import is_share
-from fluid_build.modeling.dimensional.dimension_references import reference_to_member
+from fluid_build.modeling.dimensional.dimensions.references import reference_to_member
 from fluid_build.modeling.dimensional.elements import Bridge, Dimension, FactAttribute
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column

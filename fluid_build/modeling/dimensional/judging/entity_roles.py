@@ -17,12 +17,12 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_share,
     is_weak_measure,
 )
-from fluid_build.modeling.dimensional.event_rules import (
+from fluid_build.modeling.dimensional.judging.event_rules import (
     describes,
     dimension_reason,
     event_reason,
 )
-from fluid_build.modeling.dimensional.reference_graph import (
+from fluid_build.modeling.dimensional.judging.reference_graph import (
     ReferenceGraph,
     is_filled,
     is_mandatory,

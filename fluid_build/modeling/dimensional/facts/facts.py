@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
-from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
+from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
     is_month,
 )
-from fluid_build.modeling.dimensional.date_roles import DateRoles, date_roles
-from fluid_build.modeling.dimensional.derived_dimensions import (
+from fluid_build.modeling.dimensional.dimensions.derived_dimensions import (
     DerivedDimension,
     derived_dimensions,
     split_dimensions,
 )
-from fluid_build.modeling.dimensional.dimension_references import reference_to_version
+from fluid_build.modeling.dimensional.dimensions.handed_on import HandedOn, handed_on, own_date
+from fluid_build.modeling.dimensional.dimensions.references import reference_to_version
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,
@@ -29,7 +29,8 @@ from fluid_build.modeling.dimensional.elements import (
     FactDate,
     Join,
 )
-from fluid_build.modeling.dimensional.event_date_choice import (
+from fluid_build.modeling.dimensional.facts.columns import FactColumns
+from fluid_build.modeling.dimensional.facts.event_date_choice import (
     DateCandidate,
     DateChoice,
     choose_event_date,
@@ -38,15 +39,18 @@ from fluid_build.modeling.dimensional.event_date_choice import (
     own_candidates,
     source_calendars,
 )
-from fluid_build.modeling.dimensional.fact_columns import FactColumns
-from fluid_build.modeling.dimensional.fact_types import (
+from fluid_build.modeling.dimensional.facts.grain import (
+    StatedGrain,
+    believable_grain,
+    decided_grain,
+)
+from fluid_build.modeling.dimensional.facts.types import (
     SnapshotIdentity,
     fact_type,
     snapshot_identity,
 )
-from fluid_build.modeling.dimensional.grain import StatedGrain, believable_grain, decided_grain
-from fluid_build.modeling.dimensional.handed_on import HandedOn, handed_on, own_date
-from fluid_build.modeling.dimensional.reference_graph import AttributeNames, is_mandatory
+from fluid_build.modeling.dimensional.judging.date_roles import DateRoles, date_roles
+from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, is_mandatory
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
 from fluid_build.modeling.element import source_columns

@@ -11,7 +11,7 @@ from fluid_build.decisions.language import Grain
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import is_date, is_remark, kind
-from fluid_build.modeling.dimensional.reference_graph import (
+from fluid_build.modeling.dimensional.judging.reference_graph import (
     AttributeNames,
     ReferenceGraph,
     is_mandatory,

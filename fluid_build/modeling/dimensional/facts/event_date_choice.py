@@ -21,8 +21,8 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_planned,
     is_record_stamp,
 )
-from fluid_build.modeling.dimensional.date_roles import DateRoles, precedes
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_mandatory
+from fluid_build.modeling.dimensional.judging.date_roles import DateRoles, precedes
+from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph, is_mandatory
 from fluid_build.text import did_you_mean, listed
 
 _REQUESTED, _AS_DATE = "You chose ", " as the date of the event."

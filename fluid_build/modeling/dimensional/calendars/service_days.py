@@ -8,7 +8,7 @@ coverage fact of Ralph Kimball and Margy Ross, "The Data Warehouse Toolkit", cha
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from fluid_build.modeling.dimensional.calendar import CALENDAR_DAY, GeneratedCalendar
+from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,

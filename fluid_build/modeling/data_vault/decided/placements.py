@@ -12,36 +12,36 @@ from fluid_build.decisions.language import BusinessKey, Classify, Merge, Role, S
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.data_vault.decided_keys import (
+from fluid_build.modeling.data_vault.decided.keys import (
     key_obstacle,
     with_decided_keys,
     with_keys,
 )
-from fluid_build.modeling.data_vault.entity_evidence import is_event
-from fluid_build.modeling.data_vault.merged_entities import (
+from fluid_build.modeling.data_vault.decided.merged_entities import (
     mergeable,
     merged_keys,
     reference_to_merged,
 )
-from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs
-from fluid_build.modeling.data_vault.placements import Placement, PlacementKind, placements
-from fluid_build.modeling.data_vault.reference_lists import calendars
-from fluid_build.modeling.data_vault.references_through_links import through_links
-from fluid_build.modeling.data_vault.relating import outward_references
-from fluid_build.modeling.data_vault.role_obstacles import (
+from fluid_build.modeling.data_vault.decided.references_through_links import through_links
+from fluid_build.modeling.data_vault.decided.role_obstacles import (
     Places,
     described_parent,
     role_obstacle,
 )
-from fluid_build.modeling.data_vault.shared_hubs import with_shared_hubs
-from fluid_build.modeling.data_vault.source_tables import SourceTables
-from fluid_build.modeling.data_vault.split_entities import (
+from fluid_build.modeling.data_vault.decided.shared_hubs import with_shared_hubs
+from fluid_build.modeling.data_vault.decided.split_entities import (
     contradicting_role,
     split_obstacle,
     with_split_entities,
 )
+from fluid_build.modeling.data_vault.decided.unlisted_entities import with_unlisted_entities
+from fluid_build.modeling.data_vault.entity_evidence import is_event
+from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs
+from fluid_build.modeling.data_vault.placements import Placement, PlacementKind, placements
+from fluid_build.modeling.data_vault.reference_lists import calendars
+from fluid_build.modeling.data_vault.relating import outward_references
+from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.subtypes import extends
-from fluid_build.modeling.data_vault.unlisted_entities import with_unlisted_entities
 from fluid_build.modeling.element import Alternative
 from fluid_build.profiling.profile import Profile
 

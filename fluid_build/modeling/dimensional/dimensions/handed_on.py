@@ -13,9 +13,9 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_person,
     is_record_stamp,
 )
-from fluid_build.modeling.dimensional.entity_roles import EntityRoles
-from fluid_build.modeling.dimensional.event_rules import describes
-from fluid_build.modeling.dimensional.reference_graph import ReferenceGraph, is_mandatory
+from fluid_build.modeling.dimensional.judging.entity_roles import EntityRoles
+from fluid_build.modeling.dimensional.judging.event_rules import describes
+from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph, is_mandatory
 from fluid_build.profiling.names.words import singular, words
 
 HandedOn = Literal["nothing", "date", "references"]

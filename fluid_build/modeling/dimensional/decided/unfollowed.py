@@ -7,9 +7,9 @@ from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.decided_measures import unfollowed_measures
-from fluid_build.modeling.dimensional.decided_roles import obstacle
+from fluid_build.modeling.dimensional.decided.roles import obstacle
+from fluid_build.modeling.dimensional.dimensions.merges import merge_obstacle
 from fluid_build.modeling.dimensional.elements import DimensionalModel, Fact
-from fluid_build.modeling.dimensional.merges import merge_obstacle
 
 _VAULT_ROLES: Mapping[Role, str] = {
     "hub": "hubs",

@@ -1,0 +1,1 @@
+"""Calendars: the date dimension, its settings, and days of service that a source states."""

@@ -1,0 +1,1 @@
+"""Dimensions: which there are, what they take in, their versions, levels and bridges."""
