@@ -188,6 +188,39 @@ def test_a_dump_that_was_cut_off_says_so_and_shows_no_value(tmp_path: Path, endi
     assert "anna" not in said
 
 
+def test_transactions_hide_no_rows(tmp_path: Path) -> None:
+    statements = "BEGIN;\nINSERT INTO t VALUES (1,'a');\nCOMMIT;\nBEGIN;\n"
+    rows, said = shown(tmp_path, f"{TABLE}{statements}INSERT INTO t VALUES (2,'b');\nROLLBACK;\n")
+    assert rows == ["1,a", "2,b"]
+    assert "Its ROLLBACK statements weren't run" in said
+
+
+def test_dropping_a_table_of_another_schema_takes_no_rows(tmp_path: Path) -> None:
+    statements = "INSERT INTO t VALUES (1,'a');\nDROP TABLE IF EXISTS staging.t;"
+    assert names(tmp_path, statements) == ["a"]
+
+
+def test_rows_of_a_name_that_was_another_tables_are_doubted(tmp_path: Path) -> None:
+    statements = "INSERT INTO t VALUES (1,'a');\nALTER TABLE t RENAME TO u;\n"
+    _, said = shown(tmp_path, f"{TABLE}{statements}{TABLE}INSERT INTO t VALUES (3,'c');\n")
+    assert "t: Its name was another table's before" in said
+
+
+def test_rows_that_name_fewer_columns_are_counted(tmp_path: Path) -> None:
+    statements = "INSERT INTO t (id) VALUES (1);\nINSERT INTO t VALUES (2,'b');"
+    rows, said = shown(tmp_path, TABLE + statements)
+    assert rows == ["1,None", "2,b"]
+    assert "name: 1 row without a value for it" in said
+
+
+@pytest.mark.parametrize("value", ["24-01-05", "0000-01-01", "epoch"])
+def test_a_date_that_a_server_reads_otherwise_stays_text(tmp_path: Path, value: str) -> None:
+    dated = "CREATE TABLE t (id int, d date, PRIMARY KEY (id)) ENGINE=InnoDB;\n"
+    rows, said = shown(tmp_path, f"{dated}INSERT INTO t VALUES (1,'{value}'),(2,'2024-01-05');")
+    assert rows == [f"1,{value}", "2,2024-01-05"]
+    assert "1 value isn't of its declared type date" in said
+
+
 def test_a_row_of_defaults_is_counted_as_left_out(tmp_path: Path) -> None:
     _, said = shown(
         tmp_path, f"{TABLE}INSERT INTO t VALUES (1,'a');\nINSERT INTO t DEFAULT VALUES;"

@@ -108,8 +108,8 @@ class Schema:
     ``current`` is the schema of names without one, ``enclosing`` what it was before an open
     CREATE SCHEMA statement; ``is_late`` while statements that waited for their tables are
     applied. ``aside`` are sentences about tables that nobody will miss,
-    ``irrelevant`` counts statements that say nothing of structure by what they are, and
-    ``absent`` are tables that statements change and none creates.
+    ``irrelevant`` counts statements that say nothing of structure by what they are, ``absent`` are
+    tables that statements change and none creates, and ``left`` the places of tables that moved.
     """
 
     dialect: Dialect
@@ -123,6 +123,7 @@ class Schema:
     is_late: bool = False
     irrelevant: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
+    left: set[tuple[str, str]] = field(default_factory=set)
 
 
 class AbsentTableError(LookupError):

@@ -293,6 +293,9 @@ class _Splitter:
         """Return whether a semicolon ends the current statement rather than one inside it."""
         if self.delimiter != ";":
             return False
+        if len(self.tokens) == 1:
+            # BEGIN; starts a transaction, whatever comes next.
+            return True
         if self.object in _ROUTINES:
             if self.dialect.batches and self.last_go > self.position:
                 return False

@@ -16,7 +16,7 @@ _MOST_TOKENS = 5_000
 class RowHeader:
     """The table that rows go into, its columns if they are named, and where the rows begin.
 
-    ``replaces`` says that a row may take the place of an earlier one.
+    ``replaces`` says that a row may take the place of an earlier one, or give way to it.
     """
 
     table: ObjectName
@@ -34,8 +34,7 @@ def insert_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeade
     if tokens is None:
         return None
     reader = Reader(tokens[:-1], dialect)
-    replaces = reader.accept("OR REPLACE", "OVERWRITE")
-    reader.accept("OR IGNORE", "IGNORE")
+    replaces = reader.accept("OR REPLACE", "OVERWRITE", "OR IGNORE", "IGNORE")
     reader.accept("INTO")
     reader.accept("TABLE")
     name = reader.object_name()

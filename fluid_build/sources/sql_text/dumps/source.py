@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import duckdb
@@ -19,7 +19,13 @@ from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.sql import quote
 from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.reader import UnreadableError
-from fluid_build.sources.sql_text.ddl.schema import DraftTable, ObjectName, find_column, find_table
+from fluid_build.sources.sql_text.ddl.schema import (
+    DraftTable,
+    ObjectName,
+    find_column,
+    find_table,
+    table_key,
+)
 from fluid_build.sources.sql_text.ddl.script import RowStatement
 from fluid_build.sources.sql_text.ddl.source import (
     DeclaredSchema,
@@ -48,7 +54,7 @@ _BRINGING_ROWS = ("INSERT", "REPLACE", "COPY")
 _EMPTYING = ("TRUNCATE", "DROP")
 _SWALLOWED = re.compile(r"^[ \t]*(?:INSERT|REPLACE|COPY|CREATE|ALTER|DROP)\s", re.I | re.M)
 """What looks like another statement inside a row that can't be read."""
-_CHANGES = ("UPDATE", "DELETE", "MERGE")
+_CHANGES = ("UPDATE", "DELETE", "MERGE", "ROLLBACK")
 _SQLITE_SCHEMAS = ("", "main", "temp")
 """What SQLite can create a table in; INTEGER PRIMARY KEY alone doesn't make a dump SQLite's."""
 
@@ -148,6 +154,12 @@ class _Loader:
             absent += header is not None and rows is None and draft not in self._unchosen
             if header is not None and rows is not None:
                 self._add(header, rows, statement)
+                if table_key(self._ddl.script.schema, header.table) in self._ddl.script.schema.left:
+                    rows.doubt = (
+                        f"Its name was another table's before, so that the rows of line"
+                        f" {statement.statement.line} may be of either. Load the dump into a"
+                        " database, and read that."
+                    )
         for count, which in (
             (unread, "without values, such as INSERT … SELECT"),
             (absent, "with rows of tables that it doesn't create"),
@@ -160,9 +172,12 @@ class _Loader:
 
     def _empty(self, statement: RowStatement) -> None:
         """Forget the rows of tables that a statement truncates or drops."""
+        schema = self._ddl.script.schema
+        schema.current = statement.schema
         for name in emptied_tables(statement.statement.tokens, self._ddl.dialect):
-            draft = self._draft_of(name, statement)
-            rows = None if draft is None else self._rows.get(draft)
+            # Only the very table: one of another schema may have the same name.
+            draft = schema.tables.get(table_key(schema, name))
+            rows = None if draft is None else self._rows.get(id(whole_table(schema, draft)))
             if rows is not None:
                 for file in rows.files.values():
                     file.path.unlink()
@@ -317,7 +332,8 @@ class _Loader:
             " replaced."
             for name, count in rows.replaced.items()
         )
-        notes = (*table.notes, *replaced, *_note_on_lines(rows.left_out))
+        shorter = _note_on_defaults(table, rows.files)
+        notes = (*table.notes, *replaced, *shorter, *_note_on_lines(rows.left_out))
         described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
         columns_as_read = tuple(
             replace(column, type=str(type_))
@@ -373,6 +389,17 @@ def _assert_unreplaced(connection: duckdb.DuckDBPyConnection, table: Table) -> N
             raise duckdb.InvalidInputException(
                 f"The dump's REPLACE statements replace {row[0] - row[1]:,} of its rows, and no"
                 " statement is run. Load it into a database, and read that."
+            )
+
+
+def _note_on_defaults(table: Table, files: Mapping[tuple[str, ...], RowFile]) -> Iterator[str]:
+    """Yield a note on each column that only some rows name."""
+    for column in table.columns:
+        unnamed = sum(file.rows for names, file in files.items() if column.alias not in names)
+        if unnamed and any(column.alias in names for names in files):
+            yield (
+                f"{column.name}: {counted(unnamed, 'row')} without a value for it, which a database"
+                " may have a default for; read as null."
             )
 
 

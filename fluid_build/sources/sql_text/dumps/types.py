@@ -108,9 +108,12 @@ def _odd(text: str, type_: str) -> str:
         digits = f"length(rtrim(split_part({text}, '.', 2), '0'))"
         return f" OR contains(lower({text}), 'e') OR {digits} > {scale[1]}"
     if type_ == "DATE":
-        return f" OR TRY_CAST({text} AS TIMESTAMP) <> TRY_CAST({text} AS DATE)"
+        return (
+            f" OR TRY_CAST({text} AS TIMESTAMP) <> TRY_CAST({text} AS DATE)"
+            f" OR regexp_matches({text}, {_NOT_AS_SAID})"
+        )
     if type_.startswith("TIME"):
-        return f" OR regexp_matches({text}, {FINER})"
+        return f" OR regexp_matches({text}, {FINER}) OR regexp_matches({text}, {_NOT_AS_SAID})"
     return ""
 
 
@@ -139,4 +142,7 @@ def _settled(connection: duckdb.DuckDBPyConnection, relation: str, column: Colum
     return replace(column, type=settled.type, notes=notes)
 
 
+_NOT_AS_SAID = "'^([0-9]{1,3}|0000)-|(^| )24:|^[a-hj-zA-HJ-Z]'"
+"""What DuckDB reads as another moment than a server: a year of two digits, the year 0, 24:00 and
+words such as epoch; infinity is the same for both."""
 _IS_HEX = "regexp_full_match({}, '\\\\x([0-9A-Fa-f]{{2}})*')"
