@@ -206,6 +206,34 @@ def test_rows_of_a_name_that_was_another_tables_are_doubted(tmp_path: Path) -> N
     assert "t: Its name was another table's before" in said
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE t DROP COLUMN id;\nALTER TABLE t ADD COLUMN id text;",
+        "ALTER TABLE t RENAME COLUMN id TO x;\nALTER TABLE t RENAME COLUMN name TO id;",
+    ],
+)
+@pytest.mark.parametrize("columns", ["", " (id, name)"])
+def test_rows_in_the_columns_of_an_earlier_shape_are_doubted(
+    tmp_path: Path, change: str, columns: str
+) -> None:
+    with pytest.raises(EmptySourceError, match="Its columns changed after rows were there"):
+        shown(tmp_path, f"{TABLE}INSERT INTO t{columns} VALUES (1,'a');\n{change}\n")
+
+
+def test_rows_of_one_name_in_two_schemas_are_doubted(tmp_path: Path) -> None:
+    statements = "INSERT INTO t VALUES (1,'a');\nINSERT INTO archive.t VALUES (9,'z');"
+    with pytest.raises(EmptySourceError, match="in another schema"):
+        names(tmp_path, statements)
+
+
+def test_rows_that_give_way_to_others_are_not_read_beside_them(tmp_path: Path) -> None:
+    keyed = "CREATE TABLE t (id int, name text, PRIMARY KEY (id));\n"
+    keyed += "INSERT INTO t VALUES (1,'a');\n"
+    with pytest.raises(EmptySourceError, match="replace"):
+        shown(tmp_path, keyed + "INSERT INTO t VALUES (1,'b') ON CONFLICT DO NOTHING;")
+
+
 def test_rows_that_name_fewer_columns_are_counted(tmp_path: Path) -> None:
     statements = "INSERT INTO t (id) VALUES (1);\nINSERT INTO t VALUES (2,'b');"
     rows, said = shown(tmp_path, TABLE + statements)

@@ -71,3 +71,12 @@ def test_what_holds_no_record_is_told(tmp_path: Path, text: str, said: str) -> N
     with pytest.raises(SourceUnreadableError, match=said) as caught:
         open_source(tmp_path / "a.json")
     assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_number_that_a_double_takes_for_infinite_stays_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"n": 1e400}\n{"n": 2.5}\n')
+    with open_source(path) as source:
+        (table,) = source.tables
+        rows = source.connection.execute(f"SELECT n FROM {table.relation}").fetchall()
+    assert [value for (value,) in rows] == ["1e400", "2.5"]

@@ -19,7 +19,9 @@ from fluid_build.sources.text_values.canonical_text import canonical_number
 
 _LONG = "[0-9][0-9.]{15,}"
 """What a number of more than 15 digits has."""
-_NUMBER = f"-?{_LONG}(?:[eE][-+]?[0-9]+)?"
+_GREAT = "[0-9.]+[eE][-+]?[0-9]{3,}"
+"""A number that a DOUBLE may take for zero or infinite."""
+_NUMBER = f"-?(?:{_LONG}(?:[eE][-+]?[0-9]+)?|{_GREAT})"
 _OBJECTS_AT_ONCE = 10_000
 _STRING = '"(?:\\\\.|[^"\\\\])*"'
 
@@ -34,7 +36,7 @@ def loses_digits(
     """
     if not any("DOUBLE" in type_ for type_ in columns.values()):
         return False
-    has_long = f"regexp_matches(json, '{_LONG}')"
+    has_long = f"regexp_matches(json, '{_LONG}|{_GREAT}')"
     if not _finds(connection, objects, has_long):
         # Most files have none, and are looked through but once.
         return False
@@ -55,7 +57,7 @@ def loses_digits(
 
 def _is_lost(number: str) -> str:
     kept = canonical_number(f"CAST(TRY_CAST({number} AS DOUBLE) AS VARCHAR)")
-    return f"coalesce(({canonical_number(number)}) <> ({kept}), FALSE)"
+    return f"coalesce(({canonical_number(number)}) <> ({kept}), {number} IS NOT NULL)"
 
 
 def _path(name: str) -> str:

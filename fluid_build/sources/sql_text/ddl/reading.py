@@ -153,11 +153,17 @@ def _change_table(
             return []
         raise AbsentTableError(name.name.text)
     faults = list(unread)
+    before = [column.name.text for column in table.columns]
     for action in actions:
         try:
             action(schema, table)
         except ChangeError as fault:
             faults.append(str(fault))
+    after = [column.name.text for column in table.columns]
+    if schema.has_rows and before != after:
+        schema.reshaped.add(id(table))
+        if not set(before) <= set(after):
+            schema.renamed.add(id(table))
     return [f"ALTER TABLE {table.name.text}: {fault}" for fault in faults]
 
 

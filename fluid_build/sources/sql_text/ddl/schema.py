@@ -110,6 +110,8 @@ class Schema:
     applied. ``aside`` are sentences about tables that nobody will miss,
     ``irrelevant`` counts statements that say nothing of structure by what they are, ``absent`` are
     tables that statements change and none creates, and ``left`` the places of tables that moved.
+    ``reshaped`` are the tables (by ``id``) whose columns changed once ``has_rows`` was set, and
+    ``renamed`` those of them that no longer have a name of a column.
     """
 
     dialect: Dialect
@@ -124,6 +126,9 @@ class Schema:
     irrelevant: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
     left: set[tuple[str, str]] = field(default_factory=set)
+    has_rows: bool = False
+    reshaped: set[int] = field(default_factory=set)
+    renamed: set[int] = field(default_factory=set)
 
 
 class AbsentTableError(LookupError):

@@ -57,6 +57,7 @@ def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
             if script.creates > limits.DDL_TABLES.value:
                 raise _too_many_tables(file)
             _apply(script, script.statements, statement)
+            script.schema.has_rows |= statement.rows is not None
             if statement.rows is not None or _empties(statement):
                 script.rows.append(RowStatement(file, statement, script.schema.current))
     _apply_waiting(script)

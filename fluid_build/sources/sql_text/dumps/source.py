@@ -54,7 +54,10 @@ _BRINGING_ROWS = ("INSERT", "REPLACE", "COPY")
 _EMPTYING = ("TRUNCATE", "DROP")
 _SWALLOWED = re.compile(r"^[ \t]*(?:INSERT|REPLACE|COPY|CREATE|ALTER|DROP)\s", re.I | re.M)
 """What looks like another statement inside a row that can't be read."""
-_CHANGES = ("UPDATE", "DELETE", "MERGE", "ROLLBACK")
+_CHANGES = ("UPDATE", "DELETE", "MERGE", "ROLLBACK", "WITH", "DO", "CALL")
+_CLASH = re.compile(r"\bON\s+(?:CONFLICT|DUPLICATE)\b", re.IGNORECASE)
+_CLAUSES = 2_000
+"""Characters at a statement's end in which its clauses are looked for."""
 _SQLITE_SCHEMAS = ("", "main", "temp")
 """What SQLite can create a table in; INTEGER PRIMARY KEY alone doesn't make a dump SQLite's."""
 
@@ -63,7 +66,8 @@ _SQLITE_SCHEMAS = ("", "main", "temp")
 class _Rows:
     """The rows of one table: a file for each set of columns, and the lines that were left out.
 
-    ``doubt`` says of which statement rows may be lost, and why. ``replaces`` says that a statement
+    ``places`` are the names, with their schema, that statements know the table by. ``doubt`` says
+    of which statement rows may be lost, and why. ``replaces`` says that a statement
     changes rows that others brought, and ``replaced`` counts the values by column whose bytes
     weren't UTF-8.
     """
@@ -72,6 +76,7 @@ class _Rows:
     draft: DraftTable
     files: dict[tuple[str, ...], RowFile] = field(default_factory=dict)
     left_out: list[int] = field(default_factory=list)
+    places: set[tuple[str, str]] = field(default_factory=set)
     doubt: str = ""
     replaces: bool = False
     replaced: Counter[str] = field(default_factory=Counter)
@@ -154,12 +159,7 @@ class _Loader:
             absent += header is not None and rows is None and draft not in self._unchosen
             if header is not None and rows is not None:
                 self._add(header, rows, statement)
-                if table_key(self._ddl.script.schema, header.table) in self._ddl.script.schema.left:
-                    rows.doubt = (
-                        f"Its name was another table's before, so that the rows of line"
-                        f" {statement.statement.line} may be of either. Load the dump into a"
-                        " database, and read that."
-                    )
+                self._doubt_names(header, rows, statement)
         for count, which in (
             (unread, "without values, such as INSERT … SELECT"),
             (absent, "with rows of tables that it doesn't create"),
@@ -185,6 +185,26 @@ class _Loader:
                 rows.left_out.clear()
                 rows.doubt = ""
 
+    def _doubt_names(self, header: RowHeader, rows: _Rows, statement: RowStatement) -> None:
+        """Doubt a table whose rows may be another's, or in the columns of an earlier shape."""
+        schema = self._ddl.script.schema
+        schema.current = statement.schema
+        rows.places.add(table_key(schema, header.table))
+        line = statement.statement.line
+        if rows.places & schema.left:
+            reason = (
+                f"Its name was another table's before, so the rows of line {line} may be of either."
+            )
+        elif len(rows.places) > 1:
+            reason = f"The rows of line {line} are of a table of that name in another schema."
+        elif id(rows.draft) in (schema.renamed if header.columns else schema.reshaped):
+            reason = (
+                f"Its columns changed after rows were there, so those of line {line} are unclear."
+            )
+        else:
+            return
+        rows.doubt = f"{reason} Load the dump into a database, and read that."
+
     def _draft_of(self, table: ObjectName, statement: RowStatement) -> int | None:
         schema = self._ddl.script.schema
         schema.current = statement.schema
@@ -199,7 +219,8 @@ class _Loader:
         if file is None:
             rows.left_out.append(statement.statement.line)
             return
-        rows.replaces |= header.replaces
+        tail = max(header.start, end - _CLAUSES)
+        rows.replaces |= header.replaces or bool(_CLASH.search(text, tail, end))
         if statement.statement.words[0] == "COPY":
             file.add_copied(self._whole_lines(statement.file.text, header.start, end, statement))
             return
