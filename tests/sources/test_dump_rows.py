@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fluid_build
 from fluid_build.errors import EmptySourceError
 from fluid_build.sources import open_source
-from fluid_build.sources.sql_text import ddl, dumps
 from fluid_build.sources.sql_text.dumps import row_count
 from fluid_build.sources.sql_text.dumps import source as dump_source
 from fluid_build.sources.sql_text.dumps.row_count import count_rows
@@ -256,10 +256,17 @@ def test_a_row_of_defaults_is_counted_as_left_out(tmp_path: Path) -> None:
     assert "1 statement without values" in said
 
 
-def test_no_pattern_of_a_dump_is_possessive() -> None:
+def test_a_column_may_be_called_value(tmp_path: Path) -> None:
+    rows, _ = shown(
+        tmp_path,
+        "CREATE TABLE s (key text, value text);\nINSERT INTO s (key, value) VALUES ('a','b');",
+    )
+    assert rows == ["a,b"]
+
+
+def test_no_pattern_is_possessive() -> None:
     """Python 3.11.2 stops too early in a group with such a quantifier."""
-    folders = [Path(str(package.__file__)).parent for package in (ddl, dumps)]
-    files = [file for folder in folders for file in folder.glob("*.py")]
+    files = list(Path(str(fluid_build.__file__)).parent.rglob("*.py"))
     assert Path(str(row_count.__file__)) in files
     found = [file.name for file in files if POSSESSIVE.search(file.read_text(encoding="utf-8"))]
     assert not found

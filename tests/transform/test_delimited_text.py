@@ -127,6 +127,12 @@ def test_an_answer_settles_what_the_file_leaves_open(tmp_path: Path) -> None:
     assert of(written(tmp_path, DATES), Conventions(date_order="mdy")).holds
 
 
+def test_times_of_any_precision_are_proven(tmp_path: Path) -> None:
+    """10:00:00.5 is as long as a date."""
+    times = ["10:00", "10:00:01", "10:00:00.5", "10:00:00.25", "10:00:00.123456"]
+    assert of(written(tmp_path, "no;at\n" + "".join(f"1;{time}\n" for time in times))).holds
+
+
 def test_dates_of_two_orders_beside_each_other_are_proven(tmp_path: Path) -> None:
     """Each column's own days above 12 leave it one order."""
     rows = "".join(

@@ -41,7 +41,7 @@ _SHAPES = tuple(
     )
 )
 """Periods as people and programs write them, the longest first."""
-_UNTIL = re.compile(rf"{_GAP}+(?:(?:to|until|bis){_GAP}+)?", re.IGNORECASE)
+_UNTIL = re.compile(rf"(?:{_GAP})+(?:(?:to|until|bis)(?:{_GAP})+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,7 +293,7 @@ def rewrite(path: Path, encoding: str, folder: Path) -> tuple[Path, list[int]]:
 
 
 _FIELD_END = "[,;\\t|^~\\x1f\\r\\n]"
-_QUOTED = re.compile(f'(?<={_FIELD_END})"[^"]*+(?:""[^"]*+)*+(?:"(?={_FIELD_END})|(?P<open>"?\\Z))')
+_QUOTED = re.compile(f'(?<={_FIELD_END})"[^"]*(?:""[^"]*)*(?:"(?={_FIELD_END})|(?P<open>"?\\Z))')
 """A value in quotes; an ``open`` one ends with the text, and may go on."""
 _LONGEST_QUOTED = 4 * _BLOCK
 """What is longer is no value, but follows a quote that nobody closed."""

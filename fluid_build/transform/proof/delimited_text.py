@@ -263,7 +263,8 @@ def _clock(text: str) -> str:
     fraction = f"regexp_replace({parted}, '[.]0*$|([.][0-9]*[1-9])0+$', '\\1')"
     return (
         f"CASE strlen({text}) WHEN 8 THEN {text} WHEN 19 THEN {parted}"
-        f" WHEN 10 THEN concat({text}, ' 00:00:00')"
+        f" WHEN 10 THEN CASE WHEN contains({text}, ':') THEN {fraction}"
+        f" ELSE concat({text}, ' 00:00:00') END"
         f" WHEN 5 THEN concat({text}, ':00') WHEN 16 THEN concat({parted}, ':00')"
         f" ELSE {fraction} END"
     )

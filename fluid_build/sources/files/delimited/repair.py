@@ -130,7 +130,7 @@ def _as_written(text: str, dialect: Dialect) -> Iterator[list[str]]:
     """Yield the records in a text; a field that goes on after its last quote keeps its quotes."""
     is_backslashed = dialect.escape == "\\"
     end = f"[{re.escape(dialect.delimiter)}\r\n]"
-    inner = r'(?:[^"\\]|\\.)*+' if is_backslashed else '(?:[^"]|"")*+'
+    inner = r'[^"\\]*(?:\\.[^"\\]*)*' if is_backslashed else '[^"]*(?:""[^"]*)*'
     field = re.compile(
         f'"(?P<inner>{inner})"(?P<blanks>[ \t]*)(?={end}|\\Z)'
         f'|(?P<raw>(?:"{inner}")?[^{end[1:-1]}]*)',

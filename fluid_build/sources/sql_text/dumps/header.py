@@ -10,6 +10,8 @@ from fluid_build.sources.sql_text.ddl.tokens import Token, Tokenizer
 
 _MOST_TOKENS = 5_000
 """More than the columns of the widest table take."""
+_WITHOUT_VALUES = ("SELECT", "WITH", "SET", "EXEC", "TABLE")
+"""What stands in the place of VALUES in a statement whose rows are elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +86,20 @@ def _tokens_before_values(
     """Return the tokens up to VALUES, with offsets from ``start``; None for one without values."""
     tokens: list[Token] = []
     tokenizer = Tokenizer(text[start:end], dialect)
-    position = 0
+    position = depth = 0
     while token := tokenizer.next(position):
         tokens.append(token)
+        depth += {"(": 1, ")": -1}.get(token.upper, 0)
         # OVERRIDING SYSTEM VALUE stands before them, in PostgreSQL.
         is_overriding = len(tokens) > 2 and tokens[-3].upper == "OVERRIDING"
-        if token.upper in ("VALUES", "VALUE") and not is_overriding:
+        # A column may be called so too.
+        if token.upper in ("VALUES", "VALUE") and not is_overriding and depth == 0:
             return None if tokens[-2:-1] and tokens[-2].upper == "DEFAULT" else tokens
-        if token.upper in ("SELECT", "WITH", "SET", "EXEC", "TABLE") and len(tokens) > 1:
+        if (
+            token.upper in ("SELECT", "WITH", "SET", "EXEC", "TABLE")
+            and len(tokens) > 1
+            and not depth
+        ):
             return None
         if len(tokens) > _MOST_TOKENS:
             raise UnreadableError("its columns never end")
