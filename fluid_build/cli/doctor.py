@@ -56,6 +56,7 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "delta": ("duckdb_extension_delta", "Delta tables"),
     "iceberg": ("duckdb_extension_iceberg", "Iceberg tables"),
     "avro": ("duckdb_extension_avro", "Avro files"),
+    "parquet": ("pyarrow", "Parquet decimals of more than 38 digits"),
     "excel": ("python_calamine", "workbooks"),
     "glue": ("boto3", "the data catalog AWS Glue"),
     "catalogs": ("google.auth", "the data catalogs Unity, Dataplex, DataHub, Data Mesh Manager"),
