@@ -26,8 +26,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,8 @@ _LOOKED = 0.05
 """Seconds between two looks at a process."""
 _MOST_SHOWN = 90
 """Characters of a message."""
+_GROUPS: set[int] = set()
+"""The process groups of the forges that run."""
 _TECHNIQUES = {"vault": "dv2", "star": "dimensional", "flat": "flat"}
 
 
@@ -96,7 +99,12 @@ def main() -> int:
         if not options.only or any(part in name for part in options.only)
     }
     outcomes = []
-    with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(options.jobs) as pool:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        ThreadPoolExecutor(options.jobs) as pool,
+        _ending(pool),
+    ):
         root = options.keep or Path(temporary)
         tasks = [
             pool.submit(
@@ -110,6 +118,18 @@ def main() -> int:
             print(outcomes[-1], file=sys.stderr, flush=True)
     report(outcomes, options.slowest)
     return 1 if any(outcome.misses_goal for outcome in outcomes) else 0
+
+
+@contextmanager
+def _ending(pool: ThreadPoolExecutor) -> Iterator[None]:
+    """End what runs and what waits when the bench is interrupted; each forge has its session."""
+    try:
+        yield
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for group in [*_GROUPS]:
+            os.killpg(group, signal.SIGKILL)
+        raise
 
 
 def try_input(
@@ -142,6 +162,7 @@ def forge(name: str, place: Path, folder: Path, technique: str, limits: Limits) 
             env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)},
             start_new_session=True,
         )
+        _GROUPS.add(process.pid)
         status, seconds, gigabytes, limit = _watch(process, limits)
     code = os.waitstatus_to_exitcode(status)
     stdout = (folder / "stdout").read_text(errors="replace")
@@ -157,6 +178,7 @@ def _watch(process: subprocess.Popen[bytes], limits: Limits) -> tuple[int, float
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
+            _GROUPS.discard(pid)
             process.returncode = os.waitstatus_to_exitcode(status)
             seconds = usage.ru_utime + usage.ru_stime
             return status, seconds, usage.ru_maxrss / 1024**2, limit
