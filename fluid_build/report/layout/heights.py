@@ -19,6 +19,8 @@ _MIXED_GAP = 14.0
 _BOX_TO_BOX, _BOX_TO_TRUNK, _TRUNK_TO_TRUNK = 1.0, 2.0, 8.0
 _MEAN_SWEEPS = 8
 _MEDIAN_SWEEPS = 6
+# In a drawing of more lines none can be followed anyway, and medians are what takes longest.
+_MOST_STRAIGHTENED = 5_000
 
 # A place where a slot wants its top to be, and how much.
 Wish = tuple[float, float]
@@ -35,7 +37,8 @@ def place_vertically(slots: Slots) -> list[float]:
         for slot, distance in zip(stack, distances, strict=True):
             tops[slot] = (upper + lower) / 2 + distance
     left, right = _pins(slots)
-    for sweep in range(_MEAN_SWEEPS + _MEDIAN_SWEEPS):
+    straightened = sum(map(len, slots.channels)) <= _MOST_STRAIGHTENED
+    for sweep in range(_MEAN_SWEEPS + (_MEDIAN_SWEEPS if straightened else 0)):
         middle = _mean if sweep < _MEAN_SWEEPS else _median
         numbers = range(len(stacks))
         for number in numbers if sweep % 2 == 0 else reversed(numbers):
@@ -50,6 +53,9 @@ def place_vertically(slots: Slots) -> list[float]:
                     ]
                     or [(tops[slot] - distance, 0.01)]
                 )
+            if middle is _mean:
+                # The mean of means is that of all wishes, from one number a slot.
+                wishes = [[(_mean(own), sum(share for _, share in own))] for own in wishes]
             for slot, distance, start in zip(stack, distances, pool(wishes, middle), strict=True):
                 tops[slot] = min(max(start, upper), lower) + distance
     return tops

@@ -23,6 +23,8 @@ _LINE_BUDGET = 1_000
 _FEWEST_STARTS, _MOST_STARTS = 6, 36
 # A drawing of so many lines takes a tenth of a second for each start, and gains little by a third.
 _MANY_LINES, _STARTS_OF_MANY = 2_000, 2
+# Above so many, nobody follows a line, and moving single slots takes longer than everything else.
+_MOST_POLISHED = 5_000
 # One in so many starts is from any order, the others from the best order so far.
 _FRESH_SHARE = 3
 # How far a slot moves at last; in the sweeps it only changes places with its neighbours.
@@ -163,7 +165,7 @@ class _Ordering:
         """Return the orders after all moves by up to ``reach`` places that save crossings."""
         for column in orders:
             self._number(column)
-        while crossings:
+        while crossings and sum(map(len, self.channels)) <= _MOST_POLISHED:
             for column in (*orders, *reversed(orders)):
                 self._sift(column, reach)
             before, crossings = crossings, self._crossings()
