@@ -65,9 +65,9 @@ def check_columns(names: Collection[str]) -> None:
 REMOTE_FILES = Limit("FLUID_MAX_REMOTE_FILES", 100_000)
 """Files of a remote folder: each is laid out on this machine, and takes a request of its own."""
 
-NESTED_DEPTH = Limit("FLUID_MAX_NESTED_DEPTH", 32)
+NESTED_DEPTH = Limit("FLUID_MAX_NESTED_DEPTH", 16)
 """Structs and lists inside each other that are split into tables: documents have fewer than ten.
-What is deeper stays nested."""
+What is deeper stays nested: twenty lists inside each other take a query 40 s to put together."""
 
 NESTED_TABLES = Limit("FLUID_MAX_NESTED_TABLES", 200)
 """Tables that one table with nested columns is split into. Each costs a pass over the documents."""
@@ -76,7 +76,7 @@ LINE_MEGABYTES = Limit("FLUID_MAX_LINE_MB", 32)
 """Megabytes of one line of a CSV file: DuckDB holds several of that size for each thread."""
 
 EXPANSION = Limit("FLUID_MAX_EXPANSION", 250)
-"""How many times its size a gzip file may expand to, from a gigabyte up. Tables as text shrink to a
+"""How many times its size a gzip file may expand to, from 64 MB up. Tables as text shrink to a
 tenth, rarely to a hundredth; what shrinks to a thousandth was made to hurt."""
 
 CELLS = Limit("FLUID_MAX_CELLS", 30_000_000)

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
-from tests.profiling.databases import profiled, references, show
+from tests.profiling.databases import measured_column, profiled, references, show
 
 KEYS = (
     ("value", "n"),
@@ -157,3 +157,14 @@ def test_numbers_too_large_for_another_type_are_compared(type_: str, rows: int) 
     )
     assert profile.skipped == ()
     assert references(profile) == {"sale(item_id) -> item(item_id)"}
+
+
+@pytest.mark.parametrize("value", ["repeat('0', 40000)", "repeat('1', 500) || '.5'"])
+def test_text_longer_than_any_number_is_text(value: str) -> None:
+    (column,) = measured_column(f"{value} || i", "range(5) AS t(i)").columns
+    assert column.measured_type is None
+
+
+def test_blanks_after_a_number_are_no_digits() -> None:
+    (column,) = measured_column("rpad(CAST(i AS VARCHAR), 600, ' ')", "range(5) AS t(i)").columns
+    assert column.measured_type == "BIGINT"

@@ -42,8 +42,8 @@ def _stack(sizes: Sequence[tuple[float, float]], gap: float, most: float) -> lis
     for width, height in sizes:
         at = min(
             (
-                Point(x, max(top for left, top in _under(skyline, x, x + width)))
-                for x, _ in skyline
+                Point(x, _highest(skyline, number, x + width))
+                for number, (x, _) in enumerate(skyline)
                 if x + width <= most + 0.001 or x == 0.0
             ),
             key=lambda point: (point.y, point.x),
@@ -53,11 +53,15 @@ def _stack(sizes: Sequence[tuple[float, float]], gap: float, most: float) -> lis
     return corners
 
 
-def _under(
-    skyline: list[tuple[float, float]], left: float, right: float
-) -> list[tuple[float, float]]:
-    ends = [x for x, _ in skyline[1:]] + [float("inf")]
-    return [part for part, end in zip(skyline, ends, strict=True) if part[0] < right and end > left]
+def _highest(skyline: list[tuple[float, float]], first: int, right: float) -> float:
+    """Return the top of what is placed from a part of the skyline up to ``right``."""
+    top = 0.0
+    for number in range(first, len(skyline)):
+        left, height = skyline[number]
+        if left >= right:
+            break
+        top = max(top, height)
+    return top
 
 
 def _raised(

@@ -25,7 +25,7 @@ from fluid_build.sources.text_values.legacy_encodings import (
 from fluid_build.text import counted, listed, noun
 
 _BLOCK = 1 << 20
-_HARMLESS = 1 << 30
+_HARMLESS = 1 << 26
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
