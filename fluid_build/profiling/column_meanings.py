@@ -228,7 +228,10 @@ def _shared_values(
     return int(row[0]) / len(texts) if row and texts else 0.0
 
 
-def _classify(table: MeasuredTable, stats: ColumnStats, prefixes: _Prefixes) -> SemanticType | None:
+def _classify(
+    table: MeasuredTable, stats: ColumnStats, shared: str, prefixes: _Prefixes
+) -> SemanticType | None:
+    """Return what a column means; ``shared`` is the prefix that its table's names share."""
     name, subject, siblings = _surroundings(table, stats)
     facts = ColumnFacts(
         table=subject,
@@ -244,7 +247,7 @@ def _classify(table: MeasuredTable, stats: ColumnStats, prefixes: _Prefixes) -> 
         documents=tuple(stats.documents),
     )
     meaning = classify(facts)
-    own = _shared_prefix([stats.name, *siblings]) if not stats.column.path else ""
+    own = shared if not stats.column.path else ""
     bare = _unprefixed(name, own, prefixes)
     if bare == name or _is_personal(meaning):
         return meaning
@@ -261,8 +264,9 @@ def _surroundings(table: MeasuredTable, stats: ColumnStats) -> tuple[str, str, t
     """
     path, split = _field_path(stats), table.stats.table.split
     if not path or split is None:
-        siblings = tuple(c.name for c in table.stats.columns if c is not stats)
-        return stats.name, table.name, siblings
+        names = tuple(column.name for column in table.stats.columns)
+        place = names.index(stats.name)
+        return stats.name, table.name, names[:place] + names[place + 1 :]
     near = tuple(
         other[-1]
         for column in table.stats.columns
@@ -281,7 +285,8 @@ def _meanings(table: MeasuredTable, prefixes: _Prefixes) -> list[SemanticType | 
     Text in an object that has personal data is personal too: an unusual name next to an e-mail
     address is somebody's.
     """
-    meanings = [_classify(table, stats, prefixes) for stats in table.stats.columns]
+    shared = _shared_prefix([stats.name for stats in table.stats.columns])
+    meanings = [_classify(table, stats, shared, prefixes) for stats in table.stats.columns]
     paths = [stats.column.path for stats in table.stats.columns]
     personal = {
         path[:-1]

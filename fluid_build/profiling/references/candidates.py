@@ -34,6 +34,10 @@ _MOST_SHARED_START = 150
 """A word start that more keys share says too little to compare a column with all of them."""
 
 
+_MOST_OWN = 100
+"""Unique columns of a table up to which each may refer to each other. A sheet of thousands has
+millions of such pairs, and a row that means another of its own table has its key."""
+
 _MOST_ALIKE = 8
 """Keys of the same name and values that are looked at: they get the same estimate, no more than six
 candidates of a column are measured, and copies of a file would be compared each with each."""
@@ -56,6 +60,10 @@ class ParentSearch:
         self.weights = weights
         self.names = _NameIndex(parents)
         self.of_table = group_by_table(parents)
+        self.near_home = {
+            table: own if len(own) <= _MOST_OWN else [key for key in own if key.is_primary_key]
+            for table, own in self.of_table.items()
+        }
         primary = [parent for parent in parents if parent.is_primary_key]
         whole = [parent for parent in primary if not parent.table.is_sampled]
         few = _few_of_each(whole, prober)
@@ -92,7 +100,7 @@ class ParentSearch:
     def _named(self, child: MeasuredColumn) -> Iterable[tuple[MeasuredColumn, float]]:
         """Yield the keys that a column's name may point at, with their name scores."""
         weights = self.weights.candidate
-        scored = [(parent, 0.0) for parent in self.of_table.get(child.table.index, ())]
+        scored = [(parent, 0.0) for parent in self.near_home.get(child.table.index, ())]
         scored += [
             near for near in self._named_by(child.parsed_name) if near[0].table is not child.table
         ]
