@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
+from fluid_build import limits
 from fluid_build.sources.addresses.periods import FILE_NAME, PeriodColumn
 from fluid_build.sources.base import Column
 from fluid_build.sources.files.hive_keys import shadowed_columns
@@ -158,6 +159,7 @@ def _found(
     """Return the columns that DuckDB finds in the files themselves, with their types."""
     arguments = _arguments((*_options(files, options), ("hive_partitioning", "false")))
     described = connection.sql(f"FROM read_json([{_patterns(places)}], {arguments})")
+    limits.check_columns(described.columns)
     return dict(zip(described.columns, described.types, strict=True))
 
 
