@@ -116,7 +116,6 @@ def _move(schema: Schema, table: DraftTable, name: Identifier, home: str) -> Non
         raise ChangeError(f"there is already a table {name.text}")
     _change_references(schema, table, lambda key: replace(key, to_table=new))
     table.name, table.schema = name, home
-    schema.left |= {key for key, known in schema.tables.items() if known is table and key != place}
     schema.tables = {
         place if known is table else key: known for key, known in schema.tables.items()
     }

@@ -100,6 +100,14 @@ class Reader:
         """Take a name with its schema; what's before the schema is left out."""
         return object_name(self.dotted_name())
 
+    def object_names(self) -> list[ObjectName]:
+        """Take the names of objects between commas."""
+        names = [self.object_name()]
+        while self.accept(","):
+            self.accept("ONLY")
+            names.append(self.object_name())
+        return names
+
     def group(self) -> Sequence[Token]:
         """Take parentheses, and return what's between them."""
         if self.upper() not in _OPEN:

@@ -153,27 +153,29 @@ def _change_table(
             return []
         raise AbsentTableError(name.name.text)
     faults = list(unread)
-    before = [column.name.text for column in table.columns]
     for action in actions:
         try:
             action(schema, table)
         except ChangeError as fault:
             faults.append(str(fault))
-    after = [column.name.text for column in table.columns]
-    if schema.has_rows and before != after:
-        schema.reshaped.add(id(table))
-        if not set(before) <= set(after):
-            schema.renamed.add(id(table))
     return [f"ALTER TABLE {table.name.text}: {fault}" for fault in faults]
 
 
 def _drop_table(reader: Reader, schema: Schema) -> list[str]:
     reader.skip_to("TABLE")
     reader.accept("IF EXISTS")
-    schema.tables.pop(table_key(schema, reader.object_name()), None)
-    while reader.accept(","):
-        schema.tables.pop(table_key(schema, reader.object_name()), None)
+    for name in reader.object_names():
+        schema.tables.pop(table_key(schema, name), None)
     return []
+
+
+def _drop_schema(reader: Reader, schema: Schema) -> None:
+    """Drop the tables of a schema or a user; where they may be left, it's said that they go."""
+    reader.skip_to("SCHEMA", "DATABASE", "USER")
+    reader.accept("IF EXISTS")
+    homes = {table_key(schema, ObjectName(name, name))[0] for name, _ in reader.object_names()}
+    if schema.dialect.use_names == "schema" or reader.accept("CASCADE"):
+        schema.tables = {key: kept for key, kept in schema.tables.items() if key[0] not in homes}
 
 
 def _create_index(reader: Reader, schema: Schema) -> list[str] | None:
@@ -357,7 +359,10 @@ _READERS: dict[str, Callable[[Reader, Schema], list[str] | None]] = {
     "CREATE SCHEMA": _create_schema,
     "CREATE TABLE": create_table,
     "CREATE TYPE": _create_type,
+    "DROP DATABASE": _drop_schema,
+    "DROP SCHEMA": _drop_schema,
     "DROP TABLE": _drop_table,
+    "DROP USER": _drop_schema,
     "EXEC": _execute,
     "EXECUTE": _execute,
     "RENAME": _rename,

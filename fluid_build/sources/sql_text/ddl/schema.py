@@ -24,11 +24,12 @@ class ObjectName(NamedTuple):
     schema: Identifier | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ColumnDef:
     """A column as written; ``nullable`` is None if the text doesn't say.
 
-    ``faults`` are the words of its definition that weren't understood.
+    ``faults`` are the words of its definition that weren't understood. ``origin`` is the same
+    before and after a change.
     """
 
     name: Identifier
@@ -37,6 +38,7 @@ class ColumnDef:
     generated: bool = False
     comment: str | None = None
     faults: tuple[str, ...] = ()
+    origin: object = field(default_factory=object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class NamedType(NamedTuple):
     is_required: bool = False
 
 
-@dataclass
+@dataclass(eq=False)
 class DraftTable:
     """A table while statements still change it. ``parent`` is the table it's a partition of."""
 
@@ -108,10 +110,8 @@ class Schema:
     ``current`` is the schema of names without one, ``enclosing`` what it was before an open
     CREATE SCHEMA statement; ``is_late`` while statements that waited for their tables are
     applied. ``aside`` are sentences about tables that nobody will miss,
-    ``irrelevant`` counts statements that say nothing of structure by what they are, ``absent`` are
-    tables that statements change and none creates, and ``left`` the places of tables that moved.
-    ``reshaped`` are the tables (by ``id``) whose columns changed once ``has_rows`` was set, and
-    ``renamed`` those of them that no longer have a name of a column.
+    ``irrelevant`` counts statements that say nothing of structure by what they are, and ``absent``
+    are tables that statements change and none creates.
     """
 
     dialect: Dialect
@@ -125,10 +125,6 @@ class Schema:
     is_late: bool = False
     irrelevant: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
-    left: set[tuple[str, str]] = field(default_factory=set)
-    has_rows: bool = False
-    reshaped: set[int] = field(default_factory=set)
-    renamed: set[int] = field(default_factory=set)
 
 
 class AbsentTableError(LookupError):

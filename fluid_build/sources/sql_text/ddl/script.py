@@ -12,28 +12,19 @@ from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.files import SqlFile
 from fluid_build.sources.sql_text.ddl.reader import Reader, UnreadableError
 from fluid_build.sources.sql_text.ddl.reading import apply, has_known_opening, note_absence
+from fluid_build.sources.sql_text.ddl.row_statements import ScriptRows, follow, follow_waiting
 from fluid_build.sources.sql_text.ddl.schema import AbsentTableError, Schema
 from fluid_build.sources.sql_text.ddl.statements import Statement, split
 
 _MOST_SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
-class RowStatement:
-    """A statement with rows: its file, and the schema of a name without one."""
-
-    file: SqlFile
-    statement: Statement
-    schema: str
-
-
 @dataclass
 class Script:
     """What some files say: the schema they add up to, and a count of their statements.
 
-    ``rows`` are the statements that bring rows or take all of a table away, in order. ``faults``
-    are (number of the statement, sentence); ``waiting`` are the statements about tables that aren't
-    there yet, with the schema that was current.
+    ``faults`` are (number of the statement, sentence); ``waiting`` are the statements about tables
+    that aren't there yet, with the schema that was current.
     """
 
     schema: Schema
@@ -44,7 +35,8 @@ class Script:
     faults: list[tuple[int, str]] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     waiting: list[tuple[int, Statement, str]] = field(default_factory=list)
-    rows: list[RowStatement] = field(default_factory=list)
+    rows: ScriptRows = field(default_factory=ScriptRows)
+    has_rows: bool = False
 
 
 def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
@@ -57,10 +49,10 @@ def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
             if script.creates > limits.DDL_TABLES.value:
                 raise _too_many_tables(file)
             _apply(script, script.statements, statement)
-            script.schema.has_rows |= statement.rows is not None
-            if statement.rows is not None or _empties(statement):
-                script.rows.append(RowStatement(file, statement, script.schema.current))
+            script.has_rows |= statement.rows is not None
+            follow(script.rows, file, statement, script.schema)
     _apply_waiting(script)
+    follow_waiting(script.rows, script.schema)
     return script
 
 
@@ -74,7 +66,7 @@ def _apply(script: Script, number: int, statement: Statement) -> None:
     except UnreadableError as error:
         script.unread += 1
         # Among rows, what begins like no statement may be a value.
-        is_shown = not script.rows or has_known_opening(statement)
+        is_shown = not script.has_rows or has_known_opening(statement)
         shown = f": {statement.opening}" if is_shown else "."
         sentence = f"{place} could not be read ({error}){shown}"
         script.faults.append((number, sentence))
@@ -96,11 +88,6 @@ def _apply_waiting(script: Script) -> None:
             _apply(script, number, statement)
     for _, statement, schema.current in script.waiting:
         note_absence(statement, schema)
-
-
-def _empties(statement: Statement) -> bool:
-    first, *following = statement.words[:2]
-    return first == "TRUNCATE" or (first == "DROP" and following == ["TABLE"])
 
 
 def _creates_table(statement: Statement) -> bool:

@@ -12,6 +12,8 @@ from fluid_build.sources.base import Column
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.sql_text.dumps.literals import unescaped
 
+DROPPED = Column("", "VARCHAR")
+"""Stands for a column that rows have, and their table no longer."""
 _NULL = "\\N"
 _QUOTE = "\x1e"
 _SPECIAL = re.compile(r"[\t\n\r\x1e\\]")
@@ -87,17 +89,18 @@ def _decoded(value: str) -> str | None:
     return unescaped(value, has_codes=True) if "\\" in value else value
 
 
-def rows_query(files: Iterable[RowFile], columns: Sequence[Sequence[str]]) -> str:
-    """Return SQL for the rows of a table's files, as text; ``columns`` are those of each file."""
-    return " UNION ALL BY NAME ".join(
-        _query(file, names) for file, names in zip(files, columns, strict=True)
-    )
+def rows_query(files: Iterable[RowFile]) -> str:
+    """Return SQL for the rows of a table's files, as text, without columns that were dropped."""
+    return " UNION ALL BY NAME ".join(map(_query, files))
 
 
-def _query(file: RowFile, names: Sequence[str]) -> str:
+def _query(file: RowFile) -> str:
+    # No column is called by two marks.
+    names = [column.alias or f"{2 * _QUOTE}{n}" for n, column in enumerate(file.columns)]
     types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+    kept = [name for name in names if not name.startswith(2 * _QUOTE)]
     return (
-        f"SELECT {', '.join(map(quote, names))} FROM read_csv({literal(str(file.path))},"
+        f"SELECT {', '.join(map(quote, kept))} FROM read_csv({literal(str(file.path))},"
         f" columns={{{types}}}, auto_detect=false, header=false, delim='\t',"
         f" quote={literal(_QUOTE)}, escape={literal(_QUOTE)}, nullstr={literal(_NULL)},"
         f" allow_quoted_nulls=false, new_line='\\n', max_line_size={max(_LINE, 4 * file.longest)},"

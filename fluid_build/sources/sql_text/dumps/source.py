@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import duckdb
@@ -10,7 +10,7 @@ import duckdb
 from fluid_build.errors import EmptySourceError
 from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources.addresses.kinds import DUMP
-from fluid_build.sources.base import OpenSource, Skipped, Table
+from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, Engine, reason, starting
 from fluid_build.sources.engine.query_progress import following
@@ -18,43 +18,38 @@ from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.sql import quote
 from fluid_build.sources.sql_text.ddl.dialects import Dialect
-from fluid_build.sources.sql_text.ddl.reader import UnreadableError
+from fluid_build.sources.sql_text.ddl.row_statements import (
+    RowStatement,
+    TableRows,
+    inner_header,
+)
 from fluid_build.sources.sql_text.ddl.schema import (
+    ColumnDef,
     DraftTable,
     ObjectName,
     find_column,
     find_table,
-    table_key,
 )
-from fluid_build.sources.sql_text.ddl.script import RowStatement
 from fluid_build.sources.sql_text.ddl.source import (
     DeclaredSchema,
     declared_name,
     in_schemas,
     read_ddl,
 )
+from fluid_build.sources.sql_text.ddl.statements import Statement
 from fluid_build.sources.sql_text.ddl.tables import whole_table
+from fluid_build.sources.sql_text.ddl.tokens import written
 from fluid_build.sources.sql_text.dumps.binary_values import BinaryValues
-from fluid_build.sources.sql_text.dumps.header import (
-    RowHeader,
-    copy_header,
-    emptied_tables,
-    insert_header,
-    is_text_format,
-)
 from fluid_build.sources.sql_text.dumps.literals import LeftOut, literals_of, read_rows
 from fluid_build.sources.sql_text.dumps.row_count import count_rows
-from fluid_build.sources.sql_text.dumps.row_files import RowFile, rows_query
+from fluid_build.sources.sql_text.dumps.row_files import DROPPED, RowFile, rows_query
 from fluid_build.sources.sql_text.dumps.sqlite_script import open_sqlite_script
 from fluid_build.sources.sql_text.dumps.types import create_typed
-from fluid_build.text import counted
+from fluid_build.text import counted, listed, listed_up_to
 
-_LINES_SHOWN = 5
-_BRINGING_ROWS = ("INSERT", "REPLACE", "COPY")
-_EMPTYING = ("TRUNCATE", "DROP")
+_SHOWN = 5
 _SWALLOWED = re.compile(r"^[ \t]*(?:INSERT|REPLACE|COPY|CREATE|ALTER|DROP)\s", re.I | re.M)
 """What looks like another statement inside a row that can't be read."""
-_CHANGES = ("UPDATE", "DELETE", "MERGE", "ROLLBACK", "WITH", "DO", "CALL")
 _CLASH = re.compile(r"\bON\s+(?:CONFLICT|DUPLICATE)\b", re.IGNORECASE)
 _CLAUSES = 2_000
 """Characters at a statement's end in which its clauses are looked for."""
@@ -66,17 +61,18 @@ _SQLITE_SCHEMAS = ("", "main", "temp")
 class _Rows:
     """The rows of one table: a file for each set of columns, and the lines that were left out.
 
-    ``places`` are the names, with their schema, that statements know the table by. ``doubt`` says
-    of which statement rows may be lost, and why. ``replaces`` says that a statement
-    changes rows that others brought, and ``replaced`` counts the values by column whose bytes
-    weren't UTF-8.
+    ``unrun`` are statements that only a server could follow, and ``retyped`` are earlier types of
+    columns that rows were written for. ``doubt`` says of which statement rows may be lost, and why.
+    ``replaces`` says that a statement changes rows that others brought, and ``replaced`` counts the
+    values by column whose bytes weren't UTF-8.
     """
 
     table: Table
     draft: DraftTable
-    files: dict[tuple[str, ...], RowFile] = field(default_factory=dict)
+    files: dict[tuple[ColumnDef, ...], RowFile] = field(default_factory=dict)
     left_out: list[int] = field(default_factory=list)
-    places: set[tuple[str, str]] = field(default_factory=set)
+    unrun: list[Statement] = field(default_factory=list)
+    retyped: dict[str, str] = field(default_factory=dict)
     doubt: str = ""
     replaces: bool = False
     replaced: Counter[str] = field(default_factory=Counter)
@@ -131,8 +127,6 @@ class _Loader:
             table.name: replace(table, relation=f"{quote(STAGE)}.main.{quote(relation)}")
             for table, relation in zip(chosen, places, strict=True)
         }
-        names = {table.name for table in ddl.tables} - by_name.keys()
-        self._unchosen = {draft for draft, name in ddl.names.items() if name in names}
         drafts = ddl.script.schema.tables.values()
         self._rows = {
             id(draft): _Rows(by_name[name], draft)
@@ -142,91 +136,47 @@ class _Loader:
 
     def read(self, on_progress: OnProgress) -> None:
         """Write the rows of every statement to the files of their tables."""
-        statements = self._ddl.script.rows
-        absent, unread = 0, 0
-        for number, statement in enumerate(statements):
-            if number % 1000 == 0:
-                on_progress(Progress("reading", number, len(statements)))
-            if statement.statement.words[0] in _EMPTYING:
-                self._empty(statement)
+        schema, known = self._ddl.script.schema, self._ddl.script.rows
+        number, total = 0, sum(len(table.statements) for table in known.tables.values())
+        living = set(schema.tables.values())
+        for draft, table in known.tables.items():
+            rows = self._rows.get(id(whole_table(schema, draft))) if draft in living else None
+            if rows is None:
                 continue
-            if statement.statement.words[0] not in _BRINGING_ROWS:
-                continue
-            header = _header(statement, self._ddl.dialect)
-            draft = None if header is None else self._draft_of(header.table, statement)
-            rows = None if draft is None else self._rows.get(draft)
-            unread += header is None
-            absent += header is not None and rows is None and draft not in self._unchosen
-            if header is not None and rows is not None:
-                self._add(header, rows, statement)
-                self._doubt_names(header, rows, statement)
-        for count, which in (
-            (unread, "without values, such as INSERT … SELECT"),
-            (absent, "with rows of tables that it doesn't create"),
-        ):
-            if count:
-                self.notes.append(f"{counted(count, 'statement')} {which}: left out.")
-        changes = [word for word in _CHANGES if self._ddl.script.schema.irrelevant[word]]
-        if changes:
-            self.notes.append(f"Its {' and '.join(changes)} statements weren't run.")
-
-    def _empty(self, statement: RowStatement) -> None:
-        """Forget the rows of tables that a statement truncates or drops."""
-        schema = self._ddl.script.schema
-        schema.current = statement.schema
-        for name in emptied_tables(statement.statement.tokens, self._ddl.dialect):
-            # Only the very table: one of another schema may have the same name.
-            draft = schema.tables.get(table_key(schema, name))
-            rows = None if draft is None else self._rows.get(id(whole_table(schema, draft)))
-            if rows is not None:
-                for file in rows.files.values():
-                    file.path.unlink()
-                rows.files.clear()
-                rows.left_out.clear()
-                rows.doubt = ""
-
-    def _doubt_names(self, header: RowHeader, rows: _Rows, statement: RowStatement) -> None:
-        """Doubt a table whose rows may be another's, or in the columns of an earlier shape."""
-        schema = self._ddl.script.schema
-        schema.current = statement.schema
-        rows.places.add(table_key(schema, header.table))
-        line = statement.statement.line
-        if rows.places & schema.left:
-            reason = (
-                f"Its name was another table's before, so the rows of line {line} may be of either."
+            rows.unrun += table.unrun
+            for statement in table.statements:
+                if number % 1000 == 0:
+                    on_progress(Progress("reading", number, total))
+                number += 1
+                self._add(rows, draft, statement)
+            if len(table.places) > 1:
+                rows.doubt = (
+                    "It has rows of tables of that name in several schemas. Load the dump into a"
+                    " database, and read that."
+                )
+        if known.lost:
+            self.notes.append(
+                f"{counted(known.lost.total(), 'statement')} with rows of tables that it doesn't"
+                f" create: left out ({listed_up_to(_SHOWN, sorted(known.lost))})."
             )
-        elif len(rows.places) > 1:
-            reason = f"The rows of line {line} are of a table of that name in another schema."
-        elif id(rows.draft) in (schema.renamed if header.columns else schema.reshaped):
-            reason = (
-                f"Its columns changed after rows were there, so those of line {line} are unclear."
-            )
-        else:
-            return
-        rows.doubt = f"{reason} Load the dump into a database, and read that."
+        self.notes += _note_on_unrun(known.unrun, " in any table")
 
-    def _draft_of(self, table: ObjectName, statement: RowStatement) -> int | None:
-        schema = self._ddl.script.schema
-        schema.current = statement.schema
-        draft = find_table(schema, table)
-        return None if draft is None else id(whole_table(schema, draft))
-
-    def _add(self, header: RowHeader, rows: _Rows, statement: RowStatement) -> None:
-        _, end = statement.statement.rows or (0, 0)
+    def _add(self, rows: _Rows, draft: DraftTable, statement: RowStatement) -> None:
+        start, (_, end) = statement.start, statement.statement.rows or (0, 0)
         backslash = self._ddl.dialect.backslash
         text = (statement.file.raw if backslash else "") or statement.file.text
-        file = self._file(header, rows)
+        file = self._file(rows, draft, statement.columns)
         if file is None:
             rows.left_out.append(statement.statement.line)
             return
-        tail = max(header.start, end - _CLAUSES)
-        rows.replaces |= header.replaces or bool(_CLASH.search(text, tail, end))
+        tail = max(start, end - _CLAUSES)
+        rows.replaces |= statement.replaces or bool(_CLASH.search(text, tail, end))
         if statement.statement.words[0] == "COPY":
-            file.add_copied(self._whole_lines(statement.file.text, header.start, end, statement))
+            file.add_copied(self._whole_lines(statement.file.text, start, end, statement))
             return
         binary = BinaryValues.of(statement.file, file.columns) if backslash else None
         read = 0
-        for row in read_rows(text, header.start, end, literals_of(backslash=backslash)):
+        for row in read_rows(text, start, end, literals_of(backslash=backslash)):
             if isinstance(row, LeftOut):
                 read += row.what != "text"
                 self._leave_out(row, rows, statement)
@@ -242,7 +192,7 @@ class _Loader:
                 file.add(exact)
         if binary is not None:
             rows.replaced.update(binary.replaced)
-        counted_rows = count_rows(text, header.start, end, backslash=backslash)
+        counted_rows = count_rows(text, start, end, backslash=backslash)
         if read != counted_rows:
             rows.doubt = (
                 f"The statement in line {statement.statement.line} has {counted_rows:,} rows by one"
@@ -271,25 +221,27 @@ class _Loader:
         rows.left_out.append(line)
         if part.what == "cut row" and text.find(";", part.end) < 0:
             self._note_cut(statement)
-        for table in self._swallowed(text, part, rows, statement):
+        for table in self._swallowed(text, part, rows):
             table.doubt = (
                 f"A value in line {line} isn't understood, and the rows behind it may be lost."
                 " Write that value as a plain literal, and try again."
             )
 
-    def _swallowed(
-        self, text: str, part: LeftOut, rows: _Rows, statement: RowStatement
-    ) -> Iterator[_Rows]:
+    def _swallowed(self, text: str, part: LeftOut, rows: _Rows) -> Iterator[_Rows]:
         """Yield the tables whose statements a row seems to contain, the row's own first."""
         if not _SWALLOWED.search(text, part.start, part.end):
             return
         yield rows
         for match in _SWALLOWED.finditer(text, part.start, part.end):
-            inner = _inner_header(text, match.end() - 1, part.end, self._ddl.dialect)
-            draft = None if inner is None else self._draft_of(inner.table, statement)
-            found = None if draft is None else self._rows.get(draft)
+            inner = inner_header(text, match.end() - 1, part.end, self._ddl.dialect)
+            found = None if inner is None else self._rows_of(inner.table)
             if found is not None:
                 yield found
+
+    def _rows_of(self, name: ObjectName) -> _Rows | None:
+        schema = self._ddl.script.schema
+        draft = find_table(schema, name)
+        return None if draft is None else self._rows.get(id(whole_table(schema, draft)))
 
     def _note_cut(self, statement: RowStatement) -> None:
         self.notes.append(
@@ -297,21 +249,31 @@ class _Loader:
             f" {statement.statement.line}, and what came after it is missing."
         )
 
-    def _file(self, header: RowHeader, rows: _Rows) -> RowFile | None:
+    def _file(
+        self, rows: _Rows, draft: DraftTable, shape: tuple[ColumnDef, ...] | None
+    ) -> RowFile | None:
         """Return the file for rows with these columns; None where the table hasn't one of them."""
-        columns = rows.table.columns
-        folding = self._ddl.dialect.folding
-        places = [find_column(rows.draft.columns, name, folding) for name in header.columns]
-        if None in places:
+        if shape is None:
             return None
-        names = tuple(columns[place].alias for place in places if place is not None)
-        names = names or tuple(column.alias for column in columns)
-        if names not in rows.files:
+        if shape not in rows.files:
             path = self._engine.folder / f"rows{id(rows)}_{len(rows.files)}.tsv"
             path.touch()
-            by_alias = {column.alias: column for column in columns}
-            rows.files[names] = RowFile(path, [by_alias[name] for name in names])
-        return rows.files[names]
+            columns = [self._column_now(rows, draft, column) for column in shape]
+            rows.files[shape] = RowFile(path, columns)
+        return rows.files[shape]
+
+    def _column_now(self, rows: _Rows, draft: DraftTable, column: ColumnDef) -> Column:
+        """Return what has become of the column of a table, or of a partition of it."""
+        now = next((known for known in draft.columns if known.origin is column.origin), None)
+        folding = self._ddl.dialect.folding
+        place = None if now is None else find_column(rows.draft.columns, now.name, folding)
+        if now is None or place is None:
+            return DROPPED
+        found = rows.table.columns[place]
+        earlier = written(column.type)
+        if earlier.lower() != written(now.type).lower():
+            rows.retyped[found.name] = earlier
+        return found
 
     def create(self, on_progress: OnProgress) -> tuple[list[Table], list[Skipped]]:
         """Create every table; return those that could be, and the others with why."""
@@ -340,8 +302,8 @@ class _Loader:
             columns = ", ".join(f"{quote(c.alias)} {c.type}" for c in table.columns)
             connection.execute(f"CREATE TABLE {table.relation} ({columns})")
         else:
-            names = list(dict.fromkeys(name for columns in rows.files for name in columns))
-            query = rows_query(rows.files.values(), list(rows.files))
+            query = rows_query(rows.files.values())
+            names = {column.alias for file in rows.files.values() for column in file.columns}
             table = create_typed(connection, query, table, names)
             for file in rows.files.values():
                 file.path.unlink()
@@ -352,35 +314,23 @@ class _Loader:
             f"{name}: {counted(count, 'value')} with bytes that aren't valid UTF-8, which were"
             " replaced."
             for name, count in rows.replaced.items()
+            if name
         )
-        shorter = _note_on_defaults(table, rows.files)
-        notes = (*table.notes, *replaced, *shorter, *_note_on_lines(rows.left_out))
+        retyped = (
+            f"{name}: declared as {earlier} when rows were there, so a database may have changed"
+            " them."
+            for name, earlier in rows.retyped.items()
+        )
+        shorter = _note_on_defaults(table, list(rows.files.values()))
+        unrun = _note_on_unrun(rows.unrun)
+        left_out = _note_on_lines(rows.left_out)
+        notes = (*table.notes, *replaced, *retyped, *shorter, *unrun, *left_out)
         described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
         columns_as_read = tuple(
             replace(column, type=str(type_))
             for column, (_, type_, *_) in zip(table.columns, described, strict=True)
         )
         return replace(table, columns=columns_as_read, notes=notes)
-
-
-def _header(statement: RowStatement, dialect: Dialect) -> RowHeader | None:
-    """Return what stands before a statement's rows; None where it has none that can be read."""
-    words, rows = statement.statement.words, statement.statement.rows
-    if rows is None:
-        return None
-    start, end = rows
-    if words[0] == "COPY":
-        tokens = statement.statement.tokens
-        return copy_header(tokens, start, dialect) if is_text_format(tokens) else None
-    header = _inner_header(statement.file.text, start, end, dialect)
-    return header and replace(header, replaces=header.replaces or words[0] == "REPLACE")
-
-
-def _inner_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeader | None:
-    try:
-        return insert_header(text, start, end, dialect)
-    except UnreadableError:
-        return None
 
 
 def _line(statement: RowStatement, offset: int) -> int:
@@ -413,26 +363,38 @@ def _assert_unreplaced(connection: duckdb.DuckDBPyConnection, table: Table) -> N
             )
 
 
-def _note_on_defaults(table: Table, files: Mapping[tuple[str, ...], RowFile]) -> Iterator[str]:
+def _note_on_defaults(table: Table, files: Sequence[RowFile]) -> Iterator[str]:
     """Yield a note on each column that only some rows name."""
     for column in table.columns:
-        unnamed = sum(file.rows for names, file in files.items() if column.alias not in names)
-        if unnamed and any(column.alias in names for names in files):
+        unnamed = sum(file.rows for file in files if column not in file.columns)
+        if 0 < unnamed < sum(file.rows for file in files):
             yield (
                 f"{column.name}: {counted(unnamed, 'row')} without a value for it, which a database"
                 " may have a default for; read as null."
             )
 
 
+def _note_on_unrun(statements: Sequence[Statement], where: str = "") -> list[str]:
+    """Return a note on statements that aren't run, and may have changed rows."""
+    if not statements:
+        return []
+    kinds = listed(dict.fromkeys(statement.tokens[0].text for statement in statements))
+    lines = _numbers([statement.line for statement in statements])
+    return [
+        f"Its {kinds} statements weren't run, so a database may have other rows{where}:"
+        f" line {lines}."
+    ]
+
+
 def _note_on_lines(lines: Sequence[int]) -> list[str]:
     if not lines:
         return []
-    different = list(dict.fromkeys(lines))
-    numbers = ", ".join(str(line) for line in different[:_LINES_SHOWN])
-    more = ", …" if len(different) > _LINES_SHOWN else ""
     rows = "1 row was" if len(lines) == 1 else f"{len(lines):,} rows were"
     return [
         f"{rows} left out, because a value isn't a literal, its bytes can't be told or a column is"
-        f" missing: line"
-        f" {numbers}{more}."
+        f" missing: line {_numbers(lines)}."
     ]
+
+
+def _numbers(lines: Sequence[int]) -> str:
+    return listed_up_to(_SHOWN, [str(line) for line in dict.fromkeys(lines)])

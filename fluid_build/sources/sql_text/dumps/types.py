@@ -1,7 +1,7 @@
 """Rows as text, given the types that their table declares."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -35,7 +35,7 @@ class _Reading:
 
 
 def create_typed(
-    connection: duckdb.DuckDBPyConnection, rows: str, table: Table, names: Sequence[str]
+    connection: duckdb.DuckDBPyConnection, rows: str, table: Table, names: Collection[str]
 ) -> Table:
     """Create a table from rows of text; return it with the columns and types that it has.
 

@@ -1,17 +1,30 @@
-"""What stands before a statement's rows: the table, and its columns."""
+"""What a statement says of rows: the table they go into, its columns, and where they begin."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.reader import Reader, UnreadableError
 from fluid_build.sources.sql_text.ddl.schema import Identifier, ObjectName
-from fluid_build.sources.sql_text.ddl.tokens import Token, Tokenizer
+from fluid_build.sources.sql_text.ddl.tokens import Token, Tokenizer, tokens_of
 
 _MOST_TOKENS = 5_000
 """More than the columns of the widest table take."""
-_WITHOUT_VALUES = ("SELECT", "WITH", "SET", "EXEC", "TABLE")
+_WITHOUT_VALUES = frozenset(("SELECT", "WITH", "SET", "EXEC", "EXECUTE", "TABLE"))
 """What stands in the place of VALUES in a statement whose rows are elsewhere."""
+_WRITES = frozenset(("INSERT", "INTO", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY"))
+_MENTIONS_WRITES = re.compile(rf"\b(?:{'|'.join(sorted(_WRITES))})\b", re.IGNORECASE)
+_BETWEEN = (
+    "OR REPLACE", "OR IGNORE", "LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK", "IGNORE",
+    "OVERWRITE", "INTO", "FROM", "TABLE", "ONLY",
+)  # fmt: skip
+"""What may stand between a verb and the name of the table that it writes to."""
+_NO_VERB_AFTER = frozenset(("ON", "FOR", "DO", "KEY", "THEN", "BEFORE", "AFTER", "OR", "WHEN"))
+"""Words of clauses, as in ON DELETE, FOR UPDATE, ON DUPLICATE KEY UPDATE and THEN INSERT."""
+
+_DEEPEST = 2
+"""A body in a text, and a statement in a text in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,14 @@ def insert_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeade
     if tokens is None:
         return None
     reader = Reader(tokens[:-1], dialect)
-    replaces = reader.accept("OR REPLACE", "OVERWRITE", "OR IGNORE", "IGNORE")
+    if reader.upper() in ("ALL", "FIRST") and reader.upper(1) in ("INTO", "WHEN"):
+        # Oracle's way to write to several tables.
+        return None
+    replaces = False
+    while reader.accept("OR REPLACE", "OVERWRITE", "OR IGNORE", "IGNORE"):
+        replaces = True
+    reader.accept("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED")
+    replaces |= reader.accept("IGNORE")
     reader.accept("INTO")
     reader.accept("TABLE")
     name = reader.object_name()
@@ -52,20 +72,46 @@ def copy_header(tokens: Sequence[Token], start: int, dialect: Dialect) -> RowHea
 
 
 def emptied_tables(tokens: Sequence[Token], dialect: Dialect) -> list[ObjectName]:
-    """Return the tables that a TRUNCATE or DROP TABLE takes the rows of; empty for all others."""
+    """Return the tables that a TRUNCATE, or a DELETE without a condition, takes all rows of.
+
+    Raises UnreadableError.
+    """
     reader = Reader(tokens, dialect)
-    if not reader.accept("TRUNCATE", "DROP TABLE"):
-        return []
-    reader.accept("TABLE")
-    reader.accept("IF EXISTS")
-    reader.accept("ONLY")
+    is_truncate = reader.accept("TRUNCATE")
+    while reader.accept("DELETE", "FROM", "TABLE", "IF EXISTS", "ONLY"):
+        pass
+    names = reader.object_names()
+    return names if is_truncate or reader.is_done else []
+
+
+def written_tables(
+    tokens: Sequence[Token], dialect: Dialect, depth: int = 0
+) -> Iterator[ObjectName]:
+    """Yield the names behind verbs that write rows, in the texts of a statement too."""
+    reader = Reader(tokens, dialect)
+    for place, token in enumerate(tokens):
+        before = tokens[place - 1].upper if place else ""
+        if token.kind == "string" and depth < _DEEPEST and _MENTIONS_WRITES.search(token.text):
+            yield from written_tables(tokens_of(token.text, dialect), dialect, depth + 1)
+        elif token.upper in _WRITES and before not in _NO_VERB_AFTER:
+            reader.at = place + 1
+            while reader.accept(*_BETWEEN):
+                pass
+            if reader.is_name():
+                yield from _names(reader, is_update=token.upper == "UPDATE")
+
+
+def _names(reader: Reader, *, is_update: bool) -> Iterator[ObjectName]:
+    """Yield the name that comes next; before an UPDATE's SET, all of those that it may change."""
     try:
-        names = [reader.object_name()]
-        while reader.accept(","):
-            names.append(reader.object_name())
+        yield reader.object_name()
+        while is_update and not reader.is_done and reader.upper() not in ("SET", ";"):
+            if reader.is_name():
+                yield reader.object_name()
+            else:
+                reader.take()
     except UnreadableError:
-        return []
-    return names
+        return
 
 
 def is_text_format(tokens: Sequence[Token]) -> bool:
@@ -95,11 +141,8 @@ def _tokens_before_values(
         # A column may be called so too.
         if token.upper in ("VALUES", "VALUE") and not is_overriding and depth == 0:
             return None if tokens[-2:-1] and tokens[-2].upper == "DEFAULT" else tokens
-        if (
-            token.upper in ("SELECT", "WITH", "SET", "EXEC", "TABLE")
-            and len(tokens) > 1
-            and not depth
-        ):
+        is_first = len(tokens) == 1 or tokens[-2].upper in ("INTO", "OVERWRITE")
+        if token.upper in _WITHOUT_VALUES and not is_first and not depth:
             return None
         if len(tokens) > _MOST_TOKENS:
             raise UnreadableError("its columns never end")
