@@ -370,3 +370,107 @@ def test_no_pattern_is_possessive() -> None:
     assert Path(str(row_count.__file__)) in files
     found = [file.name for file in files if POSSESSIVE.search(file.read_text(encoding="utf-8"))]
     assert not found
+
+
+POSTGRES = "-- PostgreSQL database dump\n"
+MYSQL = "-- MySQL dump 10.13\n"
+SQL_SERVER = "SET ANSI_NULLS ON\nGO\n"
+ORACLE = "REM a script\nSET DEFINE OFF;\n"
+
+
+def value_read(folder: Path, dialect: str, declared: str, value: str) -> tuple[list[str], str]:
+    """What is read of a value, in a row of its own behind a null, and what is noted."""
+    rows, said = shown(
+        folder,
+        f"{dialect}CREATE TABLE t (id int, x {declared});\n"
+        f"INSERT INTO t VALUES (0, NULL);\nINSERT INTO t VALUES (1, {value});\n",
+    )
+    return [row.removeprefix("1,") for row in rows if row.startswith("1,")], said
+
+
+@pytest.mark.parametrize(
+    ("dialect", "declared", "value", "read"),
+    [
+        (POSTGRES, "text", "'abc'::varchar(3)", "abc"),
+        (POSTGRES, "text", "'abc'::character varying", "abc"),
+        (POSTGRES, "numeric", "'1.50'::numeric(5,2)", "1.50"),
+        (POSTGRES, "date", "'2024-01-02'::date", "2024-01-02"),
+        (POSTGRES, "timestamp", "CAST('2024-01-02 03:04:05.123' AS timestamp(3))",
+         "2024-01-02 03:04:05.123000"),
+        (POSTGRES, "text", "'happy'::public.mood", "happy"),
+        (SQL_SERVER, "nvarchar(max)", "CAST(N'abc' AS nvarchar(max))", "abc"),
+        (SQL_SERVER, "decimal(9,2)", "CAST(1.50 AS Decimal(9, 2))", "1.50"),
+        (POSTGRES, "text", "U&'\\0041\\D83D\\DE00'", "A\U0001f600"),
+        (POSTGRES, "text", "E'\\xc3\\xa9'", "é"),
+        (MYSQL, "text", "_latin1'abc'", "abc"),
+        (MYSQL, "year", "1970", "1970"),
+        (MYSQL, "year", "0000", "0"),
+        (POSTGRES, "real", "'Infinity'", "inf"),
+        (POSTGRES, "real", "1e38", "9.999999680285692e+37"),
+        (ORACLE, "blob", "HEXTORAW('4142')", "b'AB'"),
+        (ORACLE, "raw(9)", "'4142'", "b'AB'"),
+        (ORACLE, "date", "TO_DATE('2024-01-02 03:04:05', 'YYYY-MM-DD HH24:MI:SS')",
+         "2024-01-02 03:04:05"),
+    ],
+)  # fmt: skip
+def test_a_value_is_read_as_a_server_has_it(
+    tmp_path: Path, dialect: str, declared: str, value: str, read: str
+) -> None:
+    assert value_read(tmp_path, dialect, declared, value)[0] == [read]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "declared", "value"),
+    [
+        (POSTGRES, "text", "'abc'::varchar(2)"),
+        (POSTGRES, "text", "'abc'::char"),
+        (POSTGRES, "text", "CAST('abc' AS character varying(2))"),
+        (POSTGRES, "text", "'1.25'::numeric(5,1)"),
+        (POSTGRES, "text", "'1.5'::numeric::int"),
+        (POSTGRES, "text", "'2024-01-02 10:00'::date"),
+        (POSTGRES, "text", "'2024-01-02 10:00:00.123'::timestamp(0)"),
+        (POSTGRES, "text", "U&'!0041' UESCAPE '!'"),
+        (POSTGRES, "text", "U&'\\D83D'"),
+        (POSTGRES, "text", "E'\\ud83d'"),
+        (POSTGRES, "text", "E'\\U00110000'"),
+        (POSTGRES, "text", "E'\\xff'"),
+        (SQL_SERVER, "nvarchar(99)", f"CAST(N'{'x' * 31}' AS nvarchar)"),
+        (SQL_SERVER, "datetime", "CAST('2024-01-02 10:11:12' AS smalldatetime)"),
+        (MYSQL, "text", "_latin1'é'"),
+        (MYSQL, "text", "0xff"),
+        (ORACLE, "blob", "'xyz'"),
+        (ORACLE, "date", "TO_DATE('2024-01-02 03:04:05', 'YYYY-MM-DD SS:MI:HH24')"),
+    ],
+)
+def test_a_value_that_a_server_would_change_is_left_out(
+    tmp_path: Path, dialect: str, declared: str, value: str
+) -> None:
+    rows, said = value_read(tmp_path, dialect, declared, value)
+    assert not rows
+    assert "1 row was left out" in said
+
+
+@pytest.mark.parametrize(
+    ("dialect", "declared", "value", "read"),
+    [
+        (MYSQL, "year", "70", "70"),
+        (MYSQL, "year", "'5'", "5"),
+        (POSTGRES, "real", "1e39", "1e39"),
+        (POSTGRES, "double precision", "'-1e309'", "-1e309"),
+        (SQL_SERVER, "nvarchar(9)", "0x4142", "\\x4142"),
+    ],
+)
+def test_a_value_that_is_no_longer_itself_as_its_type_is_noted(
+    tmp_path: Path, dialect: str, declared: str, value: str, read: str
+) -> None:
+    rows, said = value_read(tmp_path, dialect, declared, value)
+    assert rows == [read]
+    assert "x: 1 " in said
+
+
+def test_rows_in_a_comment_that_mysql_reads_are_doubted(tmp_path: Path) -> None:
+    with pytest.raises(EmptySourceError, match="some may be lost"):
+        shown(
+            tmp_path,
+            "CREATE TABLE `t` (a int) ENGINE=InnoDB;\nINSERT INTO t VALUES (1) /*!50000 ,(2) */;\n",
+        )

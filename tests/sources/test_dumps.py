@@ -19,6 +19,7 @@ from fluid_build.sources.addresses.kinds import DDL
 from fluid_build.sources.base import Source
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.sql import quote
+from fluid_build.sources.sql_text.ddl.dialects import DIALECTS
 from fluid_build.sources.sql_text.dumps import sqlite_script
 from fluid_build.sources.sql_text.dumps.literals import literals_of, read_rows
 from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
@@ -490,4 +491,11 @@ def test_rows_written_as_literals_are_read_back(
         return "'" + text.replace("'", "''") + "'"
 
     text = ", ".join(f"({','.join(map(literal, row))})" for row in table)
-    assert list(read_rows(text, 0, len(text), literals_of(backslash=backslash))) == table
+    assert (
+        list(
+            read_rows(
+                text, 0, len(text), literals_of(DIALECTS["mysql" if backslash else "postgres"])
+            )
+        )
+        == table
+    )

@@ -13,6 +13,7 @@ from fluid_build.limits import MOST_NAME
 from fluid_build.sources import open_source
 from fluid_build.sources.files.delimited.affixes import is_number
 from fluid_build.sources.sql_text.ddl import open_ddl
+from fluid_build.sources.sql_text.ddl.dialects import DIALECTS
 from fluid_build.sources.sql_text.dumps.literals import LeftOut, literals_of, read_rows
 from fluid_build.sources.text_values import encodings
 
@@ -255,7 +256,7 @@ def test_quotes_that_never_end_are_searched_to_the_end_of_ddl_once(
 def test_a_number_that_goes_on_as_a_word_is_no_literal_of_a_dump() -> None:
     """Its digits are looked at once, not once for each place where a decimal point could be."""
     values = f"({'9' * 300_000}x)"
-    (left_out,) = read_rows(values, 0, len(values), literals_of(backslash=False))
+    (left_out,) = read_rows(values, 0, len(values), literals_of(DIALECTS["postgres"]))
     assert left_out == LeftOut("row", 1, len(values))
 
 

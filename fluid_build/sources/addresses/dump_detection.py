@@ -7,9 +7,10 @@ from pathlib import Path
 
 from fluid_build.sources.text_values.encodings import encoding_of_start, opened
 
-# Each begins a line or follows a statement; a line within a text that begins so only costs a closer look.
+# Each begins a line or follows a statement; one within a text only costs a closer look.
 _ROWS = re.compile(
-    rb"(?:^|;)[ \t]*(?:/\*!\d*[ \t]*)?(?:INSERT\s|REPLACE\s+INTO\s|COPY\s[^;\n]*\bFROM\s+STDIN\b)",
+    rb"(?:^|;)[ \t]*(?:/\*!\d*[ \t]*)?"
+    rb"(?:INSERT\s|REPLACE\s+INTO\s|COPY\s[^;\n]*\bFROM\s+STDIN\b)",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHUNK = 4 * 1024 * 1024

@@ -10,7 +10,7 @@ from fluid_build.sources.sql_text.ddl.columns import read_column, read_type
 from fluid_build.sources.sql_text.ddl.elements import read_elements
 from fluid_build.sources.sql_text.ddl.reader import Reader, UnreadableError, split_commas
 from fluid_build.sources.sql_text.ddl.schema import ColumnDef, Elements, Identifier
-from fluid_build.sources.sql_text.ddl.tokens import written
+from fluid_build.sources.sql_text.ddl.tokens import Token, written
 
 _VERBS = frozenset(("ADD", "ALTER", "CHANGE", "DROP", "MODIFY", "RENAME"))
 # What changes storage, ownership, partitions or enforcement, but no column and no key.
@@ -80,7 +80,8 @@ def _add(action: Reader) -> Sequence[Change]:
     tokens = action.group() if action.upper() == "(" else action.remaining()
     elements = Elements()
     read_elements(tokens, action.dialect, elements)
-    return [partial(changes.add_elements, elements=elements)]
+    addition = partial(changes.add_elements, elements=elements)
+    return [addition, *(_moves(tokens, elements.columns[0]) if elements.columns else ())]
 
 
 def _drop(action: Reader) -> Sequence[Change]:
@@ -152,7 +153,18 @@ def _redefine(old: Identifier | None, action: Reader) -> Sequence[Change]:
     redefinition: list[Change] = [partial(changes.redefine, old=old or column.name, new=column)]
     if elements.keys or elements.foreign_keys:
         redefinition.append(partial(changes.add_elements, elements=elements))
-    return redefinition
+    return [*redefinition, *_moves(action.tokens, column)]
+
+
+def _moves(tokens: Sequence[Token], column: ColumnDef) -> Sequence[Change]:
+    """Return the change of a column's place, which rows without names of columns depend on."""
+    before, last = tokens[-2:] if len(tokens) > 2 else (None, None)
+    if before is not None and before.upper == "AFTER" and last is not None:
+        after = Identifier(last.text, last.kind != "word")
+        return [partial(changes.move_column, name=column.name, after=after)]
+    if last is not None and last.upper == "FIRST":
+        return [partial(changes.move_column, name=column.name, after=None)]
+    return []
 
 
 def _comment(action: Reader) -> Sequence[Change]:

@@ -71,6 +71,15 @@ def drop_column(schema: Schema, table: DraftTable, name: Identifier) -> None:
     table.foreign_keys = [key for key in table.foreign_keys if dropped not in _lower(key.columns)]
 
 
+def move_column(
+    schema: Schema, table: DraftTable, name: Identifier, after: Identifier | None
+) -> None:
+    """Move a column behind another one, or to the front."""
+    column = table.columns.pop(_place(schema, table, name, "move"))
+    place = 0 if after is None else _place(schema, table, after, "move it behind") + 1
+    table.columns.insert(place, column)
+
+
 def _lower(names: Iterable[Identifier]) -> list[str]:
     return [name.text.lower() for name in names]
 

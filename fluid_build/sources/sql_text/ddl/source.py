@@ -27,6 +27,12 @@ from fluid_build.sources.sql_text.ddl.tables import DeclaredTables, declared_tab
 from fluid_build.sources.table_choice import TableName
 
 _VIEW = re.compile(r"\bCREATE\s{1,9}(?:[A-Z]{1,20}\s{1,9}){0,3}VIEW\b", re.IGNORECASE)
+_NO_BACKSLASH = re.compile(
+    r"^[^'\n]{0,99}\bSQL_MODE\s*=\s*'[\w,]*NO_BACKSLASH_ESCAPES", re.I | re.M
+)
+_BACKSLASH = re.compile(
+    r"^\s{0,9}SET\s+standard_conforming_strings\s*(?:=|TO)\s*'?off\b", re.I | re.M
+)
 _SIGNS_SHOWN = 3
 _HOME = "declared"
 
@@ -94,6 +100,7 @@ def read_ddl(path: str | Path, *, dialect: str | None = None) -> DeclaredSchema:
         chosen, choice = detection.dialect, _describe_choice(detection.dialect, detection.signs)
     else:
         chosen, choice = requested, f"Read as {requested.title}, as requested."
+    chosen = _with_escapes(chosen, files)
     script = read_script(files, chosen)
     if not script.creates:
         raise _no_tables(path, files)
@@ -124,6 +131,14 @@ def read_ddl(path: str | Path, *, dialect: str | None = None) -> DeclaredSchema:
         skipped=skipped,
         notes=notes,
     )
+
+
+def _with_escapes(dialect: Dialect, files: Sequence[SqlFile]) -> Dialect:
+    """Return a dialect as a session has it where a backslash isn't what it is by default."""
+    setting = _NO_BACKSLASH if dialect.backslash else _BACKSLASH
+    if any(setting.search(file.text) for file in files):
+        return replace(dialect, backslash=not dialect.backslash)
+    return dialect
 
 
 def _describe_choice(dialect: Dialect, signs: Sequence[str]) -> str:

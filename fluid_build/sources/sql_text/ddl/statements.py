@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.tokens import (
+    BACKSLASH_DQUOTE,
     BACKSLASH_STRING,
     PLAIN_STRING,
     Token,
@@ -120,10 +122,18 @@ _NEXT_LINE = (
 scripts have none."""
 
 _STRING = rf"(?<=[\s,(][eE]){BACKSLASH_STRING}|{PLAIN_STRING}"
-_ROWS_BODY = _rows_body(_STRING)
-_ROWS_BODY_BACKSLASH = _rows_body(BACKSLASH_STRING)
-_ROWS_BODY_DOLLAR = _rows_body(_STRING, "$", r"|\$(?!(?:[^\W\d]\w*)?\$)")
-_ROWS_BODY_ORACLE = _rows_body(_STRING, "qQ", "|[qQ](?!')")
+
+
+@cache
+def _rows_body_of(dialect: Dialect) -> re.Pattern[str]:
+    """Return the pattern for rows in a dialect; it stops where a quote of its own begins."""
+    string = rf"{BACKSLASH_STRING}|{BACKSLASH_DQUOTE}" if dialect.backslash else _STRING
+    if dialect.sqlplus:
+        return _rows_body(string, "qQ", "|[qQ](?!')")
+    stops, others = ("#", r"|\#[^\n]*") if dialect.hash_comments else ("", "")
+    if dialect.dollar_quotes:
+        return _rows_body(string, f"{stops}$", rf"{others}|\$(?!(?:[^\W\d]\w*)?\$)")
+    return _rows_body(string, stops, others)
 
 
 def split(text: str, dialect: Dialect, file: str = "") -> Iterator[Statement]:
@@ -201,9 +211,15 @@ class _Splitter:
                 line=self.line_of(first.start),
                 opening=_opening(self.text, first, last),
                 terminated=terminated,
-                rows=self.rows,
+                rows=self.rows or self.rows_within(),
             )
         self.begin()
+
+    def rows_within(self) -> tuple[int, int] | None:
+        """Return where the rows of an INSERT are that another delimiter than ours ends."""
+        first, last = self.tokens[0], self.tokens[-1]
+        is_whole = self.delimiter != ";" and first.upper in ("INSERT", "REPLACE")
+        return (first.end, last.end) if is_whole else None
 
     def client_line(self, token: Token | None) -> Statement | None:
         """Return the line that a client program would run itself, if one begins here."""
@@ -320,7 +336,7 @@ class _Splitter:
 
     def skip_rows(self) -> None:
         """Jump over the rows of a statement without making tokens of them."""
-        body = self.rows_body()
+        body = _rows_body_of(self.dialect)
         start = self.position
         while True:
             while (rows := body.match(self.text, self.position)) and rows.end() > self.position:
@@ -336,14 +352,6 @@ class _Splitter:
                 self.position = quoted.end if quoted and is_text else self.position + 1
             else:
                 return
-
-    def rows_body(self) -> re.Pattern[str]:
-        """Return the pattern for rows in the dialect; it stops where a quote of its own begins."""
-        if self.dialect.backslash:
-            return _ROWS_BODY_BACKSLASH
-        if self.dialect.sqlplus:
-            return _ROWS_BODY_ORACLE
-        return _ROWS_BODY_DOLLAR if self.dialect.dollar_quotes else _ROWS_BODY
 
     def skip_lines(self) -> None:
         """Step over the lines that follow a COPY; without their end, the file was cut off.

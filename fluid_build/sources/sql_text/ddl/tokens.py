@@ -32,7 +32,8 @@ class Token(NamedTuple):
 # 3.11.2, a group that has one stops too early, which would lose rows.
 PLAIN_STRING = r"'[^']*(?:''[^']*)*'(?!')"
 BACKSLASH_STRING = r"'[^'\\]*(?:(?:\\(?s:.)|'')[^'\\]*)*'(?!')"
-_BACKSLASH_DQUOTE = r'"[^"\\]*(?:(?:\\(?s:.)|"")[^"\\]*)*"(?!")'
+PLAIN_DQUOTE = PLAIN_STRING.replace("'", '"')
+BACKSLASH_DQUOTE = r'"[^"\\]*(?:(?:\\(?s:.)|"")[^"\\]*)*"(?!")'
 # Of these only the beginnings: see ``Tokenizer``.
 _TAG = r"\$(?:[^\W\d]\w*)?\$"
 _DOLLAR = rf"(?P<dollar>{_TAG})"
@@ -63,7 +64,7 @@ def _pattern_with(dialect: Dialect, *long_quotes: str) -> re.Pattern[str]:
     comments = ["--", *(["\\#"] if dialect.hash_comments else [])]
     comments += ["//"] if dialect.slash_comments else []
     string = BACKSLASH_STRING if dialect.backslash else PLAIN_STRING
-    dquote = _BACKSLASH_DQUOTE if dialect.backslash else PLAIN_STRING.replace("'", '"')
+    dquote = BACKSLASH_DQUOTE if dialect.backslash else PLAIN_DQUOTE
     parts = [
         r"(?P<space>[\s\ufeff\x00]+)",
         rf"(?P<comment>(?:{'|'.join(comments)})[^\n]*)",

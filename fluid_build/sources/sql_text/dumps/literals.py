@@ -1,11 +1,19 @@
 """The values of INSERT statements: literals as text, and never an expression that is run."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeAlias
 
-from fluid_build.sources.sql_text.ddl.tokens import BACKSLASH_STRING, PLAIN_STRING
+from fluid_build.sources.sql_text.ddl.dialects import Dialect
+from fluid_build.sources.sql_text.ddl.tokens import (
+    BACKSLASH_DQUOTE,
+    BACKSLASH_STRING,
+    PLAIN_DQUOTE,
+    PLAIN_STRING,
+)
+from fluid_build.sources.sql_text.dumps.conversions import survives
 
 Row: TypeAlias = list[str | None]
 
@@ -19,6 +27,12 @@ class Hexadecimal(str):
     __slots__ = ()
 
 
+class Bits(str):
+    """The digits of a binary number, as they stood in the dump."""
+
+    __slots__ = ()
+
+
 class ManyLines(str):
     """A text with line ends that aren't escaped."""
 
@@ -26,7 +40,9 @@ class ManyLines(str):
 
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
-_ISO = r"'(?:YYYY|yyyy|RRRR|SYYYY)[-/](?:MM|mm)[-/](?:DD|dd)[^']*'"
+_ISO = (
+    r"'(?:YYYY|yyyy|RRRR|SYYYY)[-/](?:MM|mm)[-/](?:DD|dd)(?:[\sT\"]*HH(?:12|24)?:MI(?::SS[^']*)?)?'"
+)
 """The formats of Oracle's conversions that leave a literal as DuckDB reads it."""
 
 
@@ -34,14 +50,20 @@ _ORACLE_TEXT = r"\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|<[^>]*>|![^!]*!|\|[^|]*\||~[^~]*
 """What stands between the apostrophes of ``q'[…]'``, without the sign that ends it inside."""
 
 
-def _value_pattern(string: str) -> re.Pattern[str]:
+_UNICODE = r"'(?:[^'\\]|''|\\(?:\\|[0-9A-Fa-f]{4}|\+[0-9A-Fa-f]{6}))*'(?!\s*UESCAPE\b)"
+"""PostgreSQL's and the standard's text with codes of characters, whose sign is the backslash."""
+_COMMENT = r"--[^\n]*|/\*(?!M?!)[^*]*(?:\*(?!/)[^*]*)*\*/"
+"""What's in ``/*! … */`` may be rows, which MySQL reads."""
+
+
+def _value_pattern(string: str, gap: str) -> re.Pattern[str]:
     """Return a pattern for a literal, its conversion if it has one, and what follows it."""
     return re.compile(
         rf"""
-        \s*
+        {gap}
         (?P<call>(?:CAST|CONVERT|TO_DATE|TO_TIMESTAMP|TO_TIMESTAMP_TZ|TO_CLOB|HEXTORAW)\s*\(\s*)?
         (?:(?:DATE|TIME|TIMESTAMP|TIMESTAMPTZ|INTERVAL)\s*(?='))?
-        (?: (?:[NnRr]|_[a-z]\w*\s*|[Uu]&)?(?P<text>{string})
+        (?: (?:[Nn]|_(?P<charset>[a-z]\w*)\s*)?(?P<text>{string})
           | (?P<number>{_NUMBER})(?![\w'])
           | (?P<null>NULL\b)
           | (?P<truth>TRUE\b|FALSE\b)
@@ -49,12 +71,14 @@ def _value_pattern(string: str) -> re.Pattern[str]:
           | 0[xX](?P<hex_digits>[0-9A-Fa-f]*)
           | [Bb]'(?P<bits>[01]*)'
           | [Ee](?P<escaped>{BACKSLASH_STRING})
+          | [Uu]&(?P<unicode>{_UNICODE})
           | \$(?P<tag>\w*)\$(?P<dollar>[^$]*)\$(?P=tag)\$
           | [Nn]?[Qq]'(?P<oracle>{_ORACLE_TEXT})'
         )
-        (?(call)\s{{0,99}}(?:AS\s+[\w\ \[\].]{{1,99}}(?:\([\d\s,]{{0,99}}\))?|,\s*{_ISO})?\s*\))
-        (?:::[\w\ .\[\]"]{{1,99}}(?:\([\d\s,]{{0,99}}\)[\w\ \[\]]{{0,99}})?)?
-        \s*(?P<end>[,)])
+        (?(call)\s{{0,99}}
+          (?:AS\s+(?P<cast>[\w\ \[\].]{{1,99}}(?:\((?:[\d\s,]{{0,99}}|max)\))?)|,\s*{_ISO})?\s*\))
+        (?:::(?P<type>[\w\ .\[\]"]{{1,99}}(?:\([\d\s,]{{0,99}}\)[\w\ \[\]]{{0,99}})?))?
+        {gap}(?P<end>[,)])
         """,
         re.IGNORECASE | re.VERBOSE,
     )
@@ -62,32 +86,61 @@ def _value_pattern(string: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Literals:
-    """How a dialect writes values: whether a backslash escapes in every text."""
+    """How a dialect writes values.
+
+    ``pattern`` is that of a value, and ``commented`` the same with comments around it, which is
+    slower. ``escapes`` is what the sign behind a backslash stands for, None where a backslash is
+    an ordinary character; ``has_codes`` says that codes of characters may stand there too.
+    """
 
     pattern: re.Pattern[str]
-    backslash: bool
+    commented: re.Pattern[str]
+    opening: re.Pattern[str]
+    string: re.Pattern[str]
+    escapes: Mapping[str, str] | None
+    has_codes: bool
 
 
-_STANDARD = Literals(_value_pattern(PLAIN_STRING), backslash=False)
-_BACKSLASH = Literals(_value_pattern(BACKSLASH_STRING), backslash=True)
+@cache
+def literals_of(dialect: Dialect) -> Literals:
+    """Return how values are written in a dialect."""
+    is_mysql = dialect.version_comments
+    string = BACKSLASH_STRING if dialect.backslash else PLAIN_STRING
+    quoted = f"{string}|{BACKSLASH_DQUOTE if dialect.backslash else PLAIN_DQUOTE}"
+    comment = rf"{_COMMENT}|\#[^\n]*" if dialect.hash_comments else _COMMENT
+    value = quoted if dialect.quote == "`" else string
+    return Literals(
+        pattern=_value_pattern(value, r"\s*"),
+        commented=_value_pattern(value, rf"(?:\s|{comment})*"),
+        opening=re.compile(rf"(?:[\s,]|{comment})*(?:ROW\s*)?\(", re.IGNORECASE),
+        string=re.compile(quoted if dialect.quote == "`" else string),
+        escapes=(_IN_MYSQL if is_mysql else _IN_POSTGRES) if dialect.backslash else None,
+        has_codes=not is_mysql,
+    )
 
 
-def literals_of(*, backslash: bool) -> Literals:
-    """Return how values are written where a backslash escapes, or where it doesn't."""
-    return _BACKSLASH if backslash else _STANDARD
-
-
-_OPEN = re.compile(r"(?:[\s,]|--[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*(?:ROW\s*)?\(", re.IGNORECASE)
-_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{1,2}|[0-7]{3}|.)", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "b": "\b", "Z": "\x1a", "f": "\f"}
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_CODE = re.compile(
+    r"((?:\\(?:x[0-9A-Fa-f]{1,2}|[0-7]{1,3}))+)|((?:\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}))+)"
+    r"|\\(.)",
+    re.DOTALL,
+)
+_BYTE = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3}))")
+_CHARACTER = re.compile(r"\\(?:[uU]|\+)?([0-9A-Fa-f]+)")
+_UNICODE_CODES = re.compile(r"\\\\|(?:\\(?:[0-9A-Fa-f]{4}|\+[0-9A-Fa-f]{6}))+")
+_IN_POSTGRES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
+_IN_MYSQL = {
+    "n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a", "%": "\\%", "_": "\\_",
+}  # fmt: skip
+"""What MySQL knows; it keeps the backslash before the signs of LIKE."""
 
 
 _CLAUSE = re.compile(
-    r"(?:[\s,]|--[^\n]*|\#[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/)*"
+    r"(?:[\s,]|--[^\n]*|\#[^\n]*|/\*(?!M?!)[^*]*(?:\*(?!/)[^*]*)*\*/|\*/)*"
     r"(?:\Z|ON\s+(?:CONFLICT|DUPLICATE)\b|RETURNING\b|AS\s)",
     re.IGNORECASE,
 )
-"""What may stand behind the last row: comments, and clauses without rows."""
+"""What may stand behind the last row: comments, their ends, and clauses without rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +157,21 @@ class LeftOut:
 
 def read_rows(text: str, start: int, end: int, literals: Literals) -> Iterator[Row | LeftOut]:
     """Yield the rows of ``(…), (…)`` between two offsets, and what is left out of them."""
-    match_value = literals.pattern.match
+    match_value, match_commented = literals.pattern.match, literals.commented.match
     position = start
-    while opening := _OPEN.match(text, position, end):
+    while opening := literals.opening.match(text, position, end):
         position = opening.end()
         row: Row = []
         while True:
-            value = match_value(text, position, end)
-            if value is None:
+            value = match_value(text, position, end) or match_commented(text, position, end)
+            try:
+                if value is None:
+                    raise ValueError("it's no literal")
+                row.append(_as_text(value, literals))
+            except ValueError:
                 position, is_whole = _after_row(text, position, end, literals)
                 yield LeftOut("row" if is_whole else "cut row", opening.end(), position)
                 break
-            row.append(_as_text(value, literals))
             position = value.end()
             if value["end"] == ")":
                 yield row
@@ -125,16 +181,36 @@ def read_rows(text: str, start: int, end: int, literals: Literals) -> Iterator[R
 
 
 def _as_text(value: re.Match[str], literals: Literals) -> str | None:
-    text, number, null, truth, digits, more_digits, bits, escaped, dollar, oracle = value.group(
-        *_KINDS
+    """Return a value as text; ValueError where it isn't known what a server makes of it."""
+    text = _plain_text(value, literals)
+    call, cast, type_, charset = value.group("call", "cast", "type", "charset")
+    if text is None:
+        return None
+    if charset and not text.isascii() and not charset.lower().startswith(("utf8", "binary")):
+        raise ValueError("its bytes are in another encoding than the file")
+    if call and call[0] in "Hh":
+        return Hexadecimal(f"{BINARY}{bytes.fromhex(text).hex()}")
+    if isinstance(text, Hexadecimal):
+        # What bytes become is the column's own matter.
+        return text
+    if (cast and not survives(text, cast, is_cast=True)) or (
+        type_ and not survives(text, type_, is_cast=False)
+    ):
+        raise ValueError("a conversion changes it")
+    return text
+
+
+def _plain_text(value: re.Match[str], literals: Literals) -> str | None:
+    text, number, null, truth, digits, more_digits, bits, escaped, unicode, dollar, oracle = (
+        value.group(*_KINDS)
     )
     if text is not None:
-        inner = text[1:-1]
+        mark, inner = text[0], text[1:-1]
         has_lines = "\n" in inner
-        if "'" in inner:
-            inner = inner.replace("''", "'")
-        if literals.backslash and "\\" in inner:
-            inner = unescaped(inner, has_codes=False)
+        if mark in inner:
+            inner = inner.replace(mark * 2, mark)
+        if literals.escapes is not None and "\\" in inner:
+            inner = unescaped(inner, literals.escapes, has_codes=literals.has_codes)
         return ManyLines(inner) if has_lines else inner
     if number is not None:
         return number.removeprefix("+")
@@ -143,9 +219,11 @@ def _as_text(value: re.Match[str], literals: Literals) -> str | None:
     if truth is not None:
         return truth.lower()
     if escaped is not None:
-        return unescaped(escaped[1:-1].replace("''", "'"), has_codes=True)
+        return unescaped(escaped[1:-1].replace("''", "'"), _IN_POSTGRES, has_codes=True)
+    if unicode is not None:
+        return _UNICODE_CODES.sub(_characters, unicode[1:-1].replace("''", "'"))
     if bits is not None:
-        return bits
+        return Bits(bits)
     if dollar is not None:
         return dollar
     if oracle is not None:
@@ -154,24 +232,41 @@ def _as_text(value: re.Match[str], literals: Literals) -> str | None:
 
 
 _KINDS = (
-    "text", "number", "null", "truth", "hex", "hex_digits", "bits", "escaped", "dollar", "oracle",
+    "text", "number", "null", "truth", "hex", "hex_digits", "bits", "escaped", "unicode", "dollar",
+    "oracle",
 )  # fmt: skip
 
 
-def unescaped(text: str, *, has_codes: bool) -> str:
+def unescaped(text: str, escapes: Mapping[str, str], *, has_codes: bool) -> str:
     """Return a text without its backslashes.
 
-    In PostgreSQL, a backslash may also begin the code of a character.
+    ``has_codes`` says that one may also begin the code of a character or a byte. Raises ValueError
+    for codes that are no text.
     """
-    return _ESCAPE.sub(lambda match: _character(match[1], has_codes=has_codes), text)
+    if has_codes:
+        return _CODE.sub(lambda match: _character(match, escapes), text)
+    return _ESCAPE.sub(lambda match: escapes.get(match[1], match[1]), text)
 
 
-def _character(code: str, *, has_codes: bool) -> str:
-    if len(code) == 1:
-        return _ESCAPED.get(code, code)
-    if not has_codes:
-        return code
-    return chr(int(code, 8) if code.isdigit() else int(code[1:], 16))
+def copied(text: str) -> str:
+    """Return a value of a COPY without its backslashes; ValueError for bytes that are no text."""
+    return unescaped(text, _IN_POSTGRES, has_codes=True)
+
+
+def _character(match: re.Match[str], escapes: Mapping[str, str]) -> str:
+    codes, characters, sign = match.groups()
+    if codes:
+        numbers = (int(x, 16) if x else int(octal, 8) for x, octal in _BYTE.findall(codes))
+        return bytes(numbers).decode()
+    return _characters(match) if characters else escapes.get(sign, sign)
+
+
+def _characters(match: re.Match[str]) -> str:
+    """Return the characters of codes, of which two may be halves of one."""
+    if match[0] == "\\\\":
+        return "\\"
+    codes = (chr(int(code, 16)) for code in _CHARACTER.findall(match[0]))
+    return "".join(codes).encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 _SKIPPED = re.compile(r"[^()'\"]+")
@@ -179,7 +274,7 @@ _SKIPPED = re.compile(r"[^()'\"]+")
 
 def _after_row(text: str, position: int, end: int, literals: Literals) -> tuple[int, bool]:
     """Return the offset behind a row that can't be read, and whether its parentheses close."""
-    string = re.compile(BACKSLASH_STRING if literals.backslash else PLAIN_STRING)
+    string = literals.string
     depth = 1
     while position < end:
         plain = _SKIPPED.match(text, position, end)

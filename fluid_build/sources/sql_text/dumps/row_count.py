@@ -5,7 +5,7 @@ It knows quotes, comments and parentheses, and nothing of values. What was read 
 
 import re
 
-_EVENT = re.compile(r"['\"`;()]|--|/\*|[^\W\d]\w*")
+_EVENT = re.compile(r"['\"`;()#]|--|/\*(?!M?!)|[^\W\d]\w*")
 _ROW_WORDS = frozenset(("ROW", "VALUES"))
 _BACKSLASHED = re.compile(r"\\.", re.DOTALL)
 _GROUP = re.compile(r"\([^()]*\)")
@@ -25,7 +25,7 @@ def count_rows(text: str, start: int, end: int, *, backslash: bool) -> int:
         plain = _BACKSLASHED.sub("", body) if "\\" in body else body
         outside = "".join(plain.split("'")[::2])
         between, groups = _GROUP.subn("", outside)
-        if plain.count("'") % 2 == 0 and _BETWEEN_ROWS.fullmatch(between):
+        if '"' not in outside and plain.count("'") % 2 == 0 and _BETWEEN_ROWS.fullmatch(between):
             return groups
     return _counted(text, start, backslash=backslash)
 
@@ -39,9 +39,10 @@ def _counted(text: str, start: int, *, backslash: bool) -> int:
         match sign:
             case "'" | '"' | "`":
                 begins = text[max(start, position - 3) : position - 1]
-                is_escaped = sign == "'" and (backslash or re.search(r"(?:^|\W)[eE]$", begins))
+                is_escaped = backslash or (sign == "'" and re.search(r"(?:^|\W)[eE]$", begins))
+                is_escaped = is_escaped and sign != "`"
                 position = _end_of_quote(text, position, sign, is_escaped=bool(is_escaped))
-            case "--":
+            case "--" | "#":
                 position = _after(text, "\n", position)
             case "/*":
                 position = _after(text, "*/", position)

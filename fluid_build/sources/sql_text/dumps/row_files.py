@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fluid_build.sources.base import Column
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.sql_text.dumps.literals import unescaped
+from fluid_build.sources.sql_text.dumps.literals import copied
 
 DROPPED = Column("", "VARCHAR")
 """Stands for a column that rows have, and their table no longer."""
@@ -47,21 +47,26 @@ class RowFile:
         if len(self.lines) >= _BUFFERED:
             self.flush()
 
-    def add_copied(self, text: str) -> None:
-        """Add the lines of a COPY in its text format.
+    def add_copied(self, text: str) -> int:
+        """Add the lines of a COPY in its text format; return how many of them are no text.
 
         https://www.postgresql.org/docs/current/sql-copy.html
         """
         if not text:
-            return
+            return 0
+        left_out = 0
         if self.width == 1 or _QUOTE in text or _ESCAPED.search(text):
-            for line in text.rstrip("\n").split("\n"):
-                self.add([_decoded(value) for value in line.split("\t")])
-            return
+            for line in text.removesuffix("\n").split("\n"):
+                try:
+                    self.add([_decoded(value) for value in line.split("\t")])
+                except ValueError:
+                    left_out += 1
+            return left_out
         self.longest = max(self.longest, max(map(len, text.split("\n"))))
         self.rows += text.count("\n")
-        self.lines.append(text.rstrip("\n"))
+        self.lines.append(text.removesuffix("\n"))
         self.flush()
+        return left_out
 
     def flush(self) -> None:
         """Write what was added to the file."""
@@ -86,7 +91,7 @@ def _written(value: str | None) -> str:
 def _decoded(value: str) -> str | None:
     if value == _NULL:
         return None
-    return unescaped(value, has_codes=True) if "\\" in value else value
+    return copied(value) if "\\" in value else value
 
 
 def rows_query(files: Iterable[RowFile]) -> str:

@@ -17,10 +17,8 @@ from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.sql import quote
-from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.row_statements import (
     RowStatement,
-    TableRows,
     inner_header,
 )
 from fluid_build.sources.sql_text.ddl.schema import (
@@ -64,7 +62,7 @@ class _Rows:
     ``unrun`` are statements that only a server could follow, and ``retyped`` are earlier types of
     columns that rows were written for. ``doubt`` says of which statement rows may be lost, and why.
     ``replaces`` says that a statement changes rows that others brought, and ``replaced`` counts the
-    values by column whose bytes weren't UTF-8.
+    values by column whose bytes weren't UTF-8, ``digits`` those that are binary.
     """
 
     table: Table
@@ -76,6 +74,7 @@ class _Rows:
     doubt: str = ""
     replaces: bool = False
     replaced: Counter[str] = field(default_factory=Counter)
+    digits: Counter[str] = field(default_factory=Counter)
 
 
 def open_dump(place: str, options: OpenOptions) -> OpenSource:
@@ -164,7 +163,7 @@ class _Loader:
     def _add(self, rows: _Rows, draft: DraftTable, statement: RowStatement) -> None:
         start, (_, end) = statement.start, statement.statement.rows or (0, 0)
         backslash = self._ddl.dialect.backslash
-        text = (statement.file.raw if backslash else "") or statement.file.text
+        text = statement.file.raw or statement.file.text
         file = self._file(rows, draft, statement.columns)
         if file is None:
             rows.left_out.append(statement.statement.line)
@@ -172,26 +171,23 @@ class _Loader:
         tail = max(start, end - _CLAUSES)
         rows.replaces |= statement.replaces or bool(_CLASH.search(text, tail, end))
         if statement.statement.words[0] == "COPY":
-            file.add_copied(self._whole_lines(statement.file.text, start, end, statement))
+            lines = self._whole_lines(statement.file.text, start, end, statement)
+            rows.left_out += [statement.statement.line] * file.add_copied(lines)
             return
-        binary = BinaryValues.of(statement.file, file.columns) if backslash else None
+        binary = BinaryValues(statement.file, file.columns, self._ddl.dialect)
         read = 0
-        for row in read_rows(text, start, end, literals_of(backslash=backslash)):
+        for row in read_rows(text, start, end, literals_of(self._ddl.dialect)):
             if isinstance(row, LeftOut):
                 read += row.what != "text"
                 self._leave_out(row, rows, statement)
                 continue
             read += 1
-            if len(row) != file.width:
-                rows.left_out.append(statement.statement.line)
-            elif binary is None:
-                file.add(row)
-            elif (exact := binary.exact(row)) is None:
+            if len(row) != file.width or (exact := binary.exact(row)) is None:
                 rows.left_out.append(statement.statement.line)
             else:
                 file.add(exact)
-        if binary is not None:
-            rows.replaced.update(binary.replaced)
+        rows.replaced.update(binary.replaced)
+        rows.digits.update(binary.digits)
         counted_rows = count_rows(text, start, end, backslash=backslash)
         if read != counted_rows:
             rows.doubt = (
@@ -316,6 +312,11 @@ class _Loader:
             for name, count in rows.replaced.items()
             if name
         )
+        digits = (
+            f"{name}: {counted(count, 'binary value')}, of which the digits were read."
+            for name, count in rows.digits.items()
+            if name
+        )
         retyped = (
             f"{name}: declared as {earlier} when rows were there, so a database may have changed"
             " them."
@@ -324,7 +325,7 @@ class _Loader:
         shorter = _note_on_defaults(table, list(rows.files.values()))
         unrun = _note_on_unrun(rows.unrun)
         left_out = _note_on_lines(rows.left_out)
-        notes = (*table.notes, *replaced, *retyped, *shorter, *unrun, *left_out)
+        notes = (*table.notes, *replaced, *digits, *retyped, *shorter, *unrun, *left_out)
         described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
         columns_as_read = tuple(
             replace(column, type=str(type_))

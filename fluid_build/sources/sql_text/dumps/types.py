@@ -75,6 +75,9 @@ def _as_text(column: Column, misfits: int) -> Column:
 def _reading(column: Column) -> _Reading:
     text, type_ = quote(column.alias), column.type
     value = text
+    if column.declared_type.upper().startswith("YEAR"):
+        # MySQL takes other figures for years of this century and the last.
+        return _Reading(f"CAST({text} AS {type_})", f"NOT regexp_full_match({text}, '[0-9]{{4}}')")
     if type_ == "BLOB":
         value = (
             f"CASE WHEN starts_with({text}, '\\x') THEN unhex({text}[3:]) ELSE encode({text}) END"
@@ -107,6 +110,8 @@ def _odd(text: str, type_: str) -> str:
     if scale := _DECIMAL.fullmatch(type_):
         digits = f"length(rtrim(split_part({text}, '.', 2), '0'))"
         return f" OR contains(lower({text}), 'e') OR {digits} > {scale[1]}"
+    if type_ in ("FLOAT", "DOUBLE"):
+        return f" OR (isinf(TRY_CAST({text} AS {type_})) AND NOT regexp_matches({text}, '^-?[iI]'))"
     if type_ == "DATE":
         return (
             f" OR TRY_CAST({text} AS TIMESTAMP) <> TRY_CAST({text} AS DATE)"
