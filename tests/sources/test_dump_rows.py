@@ -300,7 +300,44 @@ def test_a_statement_that_may_change_any_table_is_noted(tmp_path: Path, statemen
     assert "weren't run, so a database may have other rows in any table: line 3." in said
 
 
-@pytest.mark.parametrize("statement", ["BEGIN;", "UPDATE t SET name = 'b';", "SELECT 1;"])
+@pytest.mark.parametrize(
+    ("routine", "call"),
+    [
+        ("CREATE FUNCTION f() RETURNS void AS $$ INSERT INTO t VALUES (2,'b') $$;", "SELECT f();"),
+        ("CREATE PROCEDURE f() BEGIN DELETE FROM t; END;", "CALL f();"),
+        ("CREATE TRIGGER f BEFORE INSERT ON t FOR EACH ROW SET NEW.name = 'x';",
+         "INSERT INTO t VALUES (2,'b');"),
+        ("CREATE TRIGGER f AFTER INSERT ON u FOR EACH ROW BEGIN INSERT INTO t VALUES (2,'b'); END;",
+         "INSERT INTO u VALUES (1);"),
+    ],
+)  # fmt: skip
+def test_a_table_that_a_routine_changes_is_named(tmp_path: Path, routine: str, call: str) -> None:
+    tables = f"{TABLE}CREATE TABLE u (id int);\nINSERT INTO t VALUES (1,'a');\n"
+    path = tmp_path / "dump.sql"
+    for ending, is_named in ((call, True), ("", False)):
+        path.write_text(f"{tables}{routine}\n{ending}\n")
+        with open_source(path) as source:
+            assert any("weren't run" in note for note in source.tables[0].notes) == is_named
+
+
+def test_all_rows_for_a_column_that_isnt_there_are_counted(tmp_path: Path) -> None:
+    rows, said = shown(tmp_path, TABLE + "INSERT INTO t (id, x) VALUES (1,2),(3,4);")
+    assert not rows
+    assert "2 rows were left out" in said
+
+
+def test_a_statement_of_sqlite_that_fails_is_named_with_its_table(tmp_path: Path) -> None:
+    _, said = shown(
+        tmp_path,
+        "PRAGMA foreign_keys=OFF;\nCREATE TABLE t (id INTEGER PRIMARY KEY);\n"
+        "INSERT INTO t VALUES (1);\nINSERT INTO t VALUES (f(2));\n",
+    )
+    assert "line 4, INSERT t (no such function: f)" in said
+
+
+@pytest.mark.parametrize(
+    "statement", ["BEGIN;", "EXEC sp_rename 'u', 'v';", "UPDATE t SET name = 'b';", "SELECT 1;"]
+)
 def test_a_statement_that_changes_no_row_is_not_noted(tmp_path: Path, statement: str) -> None:
     _, said = shown(tmp_path, f"{TABLE}{statement}\nINSERT INTO t VALUES (1,'a');\n")
     assert "weren't run" not in said
@@ -466,6 +503,13 @@ def test_a_value_that_is_no_longer_itself_as_its_type_is_noted(
     rows, said = value_read(tmp_path, dialect, declared, value)
     assert rows == [read]
     assert "x: 1 " in said
+
+
+@pytest.mark.parametrize("row", ["(2, -- x 'y')\n f(2))", "(2, /* 'y') */ f(2))"])
+def test_nothing_in_a_comment_is_taken_for_a_value(tmp_path: Path, row: str) -> None:
+    rows, said = shown(tmp_path, f"{TABLE}INSERT INTO t VALUES (1, 'a'), {row} -- (3, 'z')\n;")
+    assert rows == ["1,a"]
+    assert "1 row was left out" in said
 
 
 def test_rows_in_a_comment_that_mysql_reads_are_doubted(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.reader import Reader, UnreadableError
@@ -15,9 +16,14 @@ _WITHOUT_VALUES = frozenset(("SELECT", "WITH", "SET", "EXEC", "EXECUTE", "TABLE"
 """What stands in the place of VALUES in a statement whose rows are elsewhere."""
 _WRITES = frozenset(("INSERT", "INTO", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY"))
 _MENTIONS_WRITES = re.compile(rf"\b(?:{'|'.join(sorted(_WRITES))})\b", re.IGNORECASE)
+_USUAL = re.compile(r"[^'(;]{0,999}?(?:\([^()';]*\)[^'(;]{0,99}?)?\bVALUES\b", re.IGNORECASE)
+"""Most headers; what else it matches isn't read as one."""
+_REPLACING = (
+    "OR REPLACE", "OR IGNORE", "OR ABORT", "OR FAIL", "OR ROLLBACK", "IGNORE", "OVERWRITE",
+)  # fmt: skip
+_PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED")
 _BETWEEN = (
-    "OR REPLACE", "OR IGNORE", "LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK", "IGNORE",
-    "OVERWRITE", "INTO", "FROM", "TABLE", "ONLY",
+    *_REPLACING, *_PRIORITIES, "QUICK", "INTO", "FROM", "TABLE", "ONLY",
 )  # fmt: skip
 """What may stand between a verb and the name of the table that it writes to."""
 _NO_VERB_AFTER = frozenset(("ON", "FOR", "DO", "KEY", "THEN", "BEFORE", "AFTER", "OR", "WHEN"))
@@ -45,7 +51,23 @@ def insert_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeade
 
     None for one without values, such as INSERT … SELECT. Raises UnreadableError.
     """
-    tokens = _tokens_before_values(text, start, end, dialect)
+    usual = _USUAL.match(text, start, end)
+    header = _usual_header(usual[0], dialect) if usual else None
+    header = header or _read_header(text[start:end], dialect)
+    return header and RowHeader(header.table, header.columns, start + header.start, header.replaces)
+
+
+@lru_cache(maxsize=1_000)
+def _usual_header(text: str, dialect: Dialect) -> RowHeader | None:
+    """Return a header that many statements share; None where the text isn't the whole of one."""
+    try:
+        return _read_header(text, dialect)
+    except UnreadableError:
+        return None
+
+
+def _read_header(text: str, dialect: Dialect) -> RowHeader | None:
+    tokens = _tokens_before_values(text, dialect)
     if tokens is None:
         return None
     reader = Reader(tokens[:-1], dialect)
@@ -53,14 +75,12 @@ def insert_header(text: str, start: int, end: int, dialect: Dialect) -> RowHeade
         # Oracle's way to write to several tables.
         return None
     replaces = False
-    while reader.accept("OR REPLACE", "OVERWRITE", "OR IGNORE", "IGNORE"):
-        replaces = True
-    reader.accept("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED")
-    replaces |= reader.accept("IGNORE")
+    while reader.accept(*_REPLACING, *_PRIORITIES):
+        replaces |= tokens[reader.at - 1].upper not in _PRIORITIES
     reader.accept("INTO")
     reader.accept("TABLE")
     name = reader.object_name()
-    return RowHeader(name, _columns(reader), start + tokens[-1].end, replaces)
+    return RowHeader(name, _columns(reader), tokens[-1].end, replaces)
 
 
 def copy_header(tokens: Sequence[Token], start: int, dialect: Dialect) -> RowHeader:
@@ -126,12 +146,10 @@ def _columns(reader: Reader) -> tuple[Identifier, ...]:
     return tuple(piece.name() for piece in reader.pieces())
 
 
-def _tokens_before_values(
-    text: str, start: int, end: int, dialect: Dialect
-) -> Sequence[Token] | None:
-    """Return the tokens up to VALUES, with offsets from ``start``; None for one without values."""
+def _tokens_before_values(text: str, dialect: Dialect) -> Sequence[Token] | None:
+    """Return the tokens up to VALUES; None for a statement without values."""
     tokens: list[Token] = []
-    tokenizer = Tokenizer(text[start:end], dialect)
+    tokenizer = Tokenizer(text, dialect)
     position = depth = 0
     while token := tokenizer.next(position):
         tokens.append(token)

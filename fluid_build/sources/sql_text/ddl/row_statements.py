@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.files import SqlFile
-from fluid_build.sources.sql_text.ddl.reader import UnreadableError
+from fluid_build.sources.sql_text.ddl.reader import Reader, UnreadableError
 from fluid_build.sources.sql_text.ddl.row_header import (
     RowHeader,
     copy_header,
@@ -30,9 +30,10 @@ from fluid_build.sources.sql_text.ddl.tokens import Token, tokens_of
 _BRINGING_ROWS = ("INSERT", "REPLACE", "COPY")
 _NO_ROWS = frozenset(
     """
-    ALTER ANALYZE COMMENT CREATE DENY DROP GRANT LOCK PRAGMA PRINT RAISERROR REVOKE UNLOCK USE
+    ALTER ANALYZE COMMENT DENY DROP GRANT LOCK PRAGMA PRINT RAISERROR REVOKE UNLOCK USE
     """.split()
 )
+_ROUTINES = ("FUNCTION", "PROCEDURE", "PROC", "TRIGGER")
 _EMPTYING = ("TRUNCATE", "DELETE")
 _PLAIN = frozenset(("INSERT", "REPLACE", "SELECT", "UPDATE", "DELETE", "MERGE", "VALUES"))
 """Verbs whose texts are values, and no statements."""
@@ -84,12 +85,18 @@ class ScriptRows:
     ``tables`` has dropped ones too. ``lost`` counts statements by the name of a table that isn't
     there, ``unrun`` are statements that may change any table's rows, and ``waiting`` those about
     tables that aren't there yet, with the schema that was current and the table's name.
+    ``routines`` are the names of tables that functions and procedures write to, and ``triggers``
+    those of a table, with the tables whose rows they may change.
     """
 
     tables: dict[DraftTable, TableRows] = field(default_factory=dict)
     lost: Counter[str] = field(default_factory=Counter)
     unrun: list[Statement] = field(default_factory=list)
     waiting: list[tuple[SqlFile, Statement, str, ObjectName]] = field(default_factory=list)
+    routines: dict[str, list[ObjectName]] = field(default_factory=dict)
+    triggers: dict[DraftTable, list[tuple[Statement, set[DraftTable]]]] = field(
+        default_factory=dict
+    )
     _shapes: dict[tuple[ColumnDef, ...], tuple[ColumnDef, ...]] = field(default_factory=dict)
 
     def of(self, draft: DraftTable) -> TableRows:
@@ -108,6 +115,8 @@ def follow(rows: ScriptRows, file: SqlFile, statement: Statement, schema: Schema
     if statement.client:
         if first.startswith(_INCLUDING):
             _keep_unrun(rows, file, statement, schema)
+    elif first == "CREATE":
+        _keep_routine(rows, statement, schema)
     elif first in _BRINGING_ROWS and (header := _header(file, statement, schema)):
         _bring(rows, file, statement, schema, header)
     elif first in _EMPTYING and (names := _emptied(file, statement, schema)):
@@ -148,8 +157,9 @@ def _header(file: SqlFile, statement: Statement, schema: Schema) -> RowHeader | 
         tokens = statement.tokens
         return copy_header(tokens, start, schema.dialect) if is_text_format(tokens) else None
     header = inner_header(file.text, start, end, schema.dialect)
-    replaces = statement.words[0] == "REPLACE"
-    return header and replace(header, replaces=header.replaces or replaces)
+    if header is not None and statement.words[0] == "REPLACE":
+        return replace(header, replaces=True)
+    return header
 
 
 def _bring(
@@ -165,8 +175,43 @@ def _bring(
     columns = None if None in places else rows.shape(named or draft.columns)
     known = rows.of(draft)
     known.statements.append(RowStatement(file, statement, columns, header.start, header.replaces))
+    for trigger, changed in rows.triggers.get(draft, ()):
+        for other in changed:
+            if trigger not in rows.of(other).unrun:
+                rows.of(other).unrun.append(trigger)
     place = table_key(schema, header.table)
     known.places.add(("", "") if schema.tables.get(place) is draft else place)
+
+
+def _keep_routine(rows: ScriptRows, statement: Statement, schema: Schema) -> None:
+    """Remember what a function or a procedure writes to, and what a trigger may change."""
+    tokens = statement.tokens
+    kinds = [place for place, word in enumerate(statement.words) if word in _ROUTINES]
+    if not kinds or kinds[0] + 1 >= len(tokens):
+        return
+    written = [*written_tables(tokens, schema.dialect), *_written_by_routines(rows, tokens)]
+    reader = Reader(tokens[kinds[0] + 1 :], schema.dialect)
+    reader.accept("IF NOT EXISTS")
+    try:
+        name = reader.object_name().name.text
+        if tokens[kinds[0]].upper != "TRIGGER":
+            rows.routines[name.lower()] = written
+            return
+        reader.skip_to("ON")
+        draft = find_table(schema, reader.object_name())
+    except UnreadableError:
+        return
+    changed = {found for each in written if (found := find_table(schema, each)) is not None}
+    if draft is not None:
+        is_before = bool({"BEFORE", "INSTEAD"} & set(statement.words))
+        rows.triggers.setdefault(draft, []).append(
+            (statement, changed | {draft} if is_before else changed)
+        )
+
+
+def _written_by_routines(rows: ScriptRows, tokens: Sequence[Token]) -> list[ObjectName]:
+    called = (rows.routines.get(token.text.lower(), ()) for token in tokens)
+    return [name for names in called for name in names]
 
 
 def _emptied(file: SqlFile, statement: Statement, schema: Schema) -> list[ObjectName]:
@@ -205,7 +250,11 @@ def _referring(schema: Schema, tables: set[DraftTable]) -> set[DraftTable]:
 def _keep_unrun(rows: ScriptRows, file: SqlFile, statement: Statement, schema: Schema) -> None:
     """Remember a statement that isn't run with each table whose rows it brings or changes."""
     first, tokens = statement.words[0], _all_tokens(file, statement, schema)
-    names = list(written_tables(tokens, schema.dialect, depth=_VALUES if first in _PLAIN else 0))
+    depth = _VALUES if first in _PLAIN else 0
+    names = [
+        *written_tables(tokens, schema.dialect, depth),
+        *(_written_by_routines(rows, tokens) if rows.routines else ()),
+    ]
     drafts = {draft for name in names if (draft := find_table(schema, name)) is not None}
     for draft in drafts:
         known = rows.of(draft)
@@ -214,13 +263,16 @@ def _keep_unrun(rows: ScriptRows, file: SqlFile, statement: Statement, schema: S
             known.unrun.append(statement)
     if names and not drafts:
         rows.waiting.append((file, statement, schema.current, names[0]))
-    elif not drafts and (first in _OPAQUE or statement.client) and not _is_transaction(statement):
+    elif not drafts and (first in _OPAQUE or statement.client) and not _is_harmless(statement):
         rows.unrun.append(statement)
 
 
-def _is_transaction(statement: Statement) -> bool:
-    """Return whether a BEGIN begins a transaction, and no block of statements."""
-    return statement.words[0] == "BEGIN" and not any(t.upper == ";" for t in statement.tokens)
+def _is_harmless(statement: Statement) -> bool:
+    """Return whether a BEGIN only begins a transaction, or an EXEC runs a system's procedure."""
+    first, *following = statement.words
+    if first == "BEGIN":
+        return not any(token.upper == ";" for token in statement.tokens)
+    return first in ("EXEC", "EXECUTE") and any(word.startswith("SP_") for word in following)
 
 
 def _all_tokens(file: SqlFile, statement: Statement, schema: Schema) -> Sequence[Token]:

@@ -44,6 +44,10 @@ class BinaryValues:
 
     def exact(self, row: Row) -> Row | None:
         """Return a row with hexadecimal digits for bytes; None where they can't be told."""
+        kinds = set(map(type, row))
+        has_digits = Hexadecimal in kinds or Bits in kinds
+        if not (self._binary or self._has_raw or has_digits):
+            return row
         exact = list(row)
         if self._are_bytes or self._are_pairs:
             for place in self._binary:
@@ -54,8 +58,7 @@ class BinaryValues:
                 if data is None:
                     return None
                 exact[place] = f"{BINARY}{data.hex()}"
-        kinds = set(map(type, row))
-        if Hexadecimal in kinds or Bits in kinds:
+        if has_digits:
             for place, digits in enumerate(row):
                 if isinstance(digits, (Hexadecimal, Bits)) and place not in self._binary:
                     plain = self._of_digits(digits, self.columns[place])

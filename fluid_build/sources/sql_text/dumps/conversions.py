@@ -39,8 +39,8 @@ def survives(text: str, type_: str, *, is_cast: bool) -> bool:
         return re.fullmatch(r"-?\d+", text) is not None
     if name in _DECIMAL:
         scale = int(match[3] or 0) if width is not None or is_cast else None
-        fraction = text.partition(".")[2].rstrip("0")
-        return scale is None or ("e" not in text.lower() and len(fraction) <= scale)
+        decimals = text.partition(".")[2].rstrip("0")
+        return scale is None or ("e" not in text.lower() and len(decimals) <= scale)
     if name == "DATE":
         return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
     if name == "SMALLDATETIME" and not re.search(r"(?<![\d:])\d\d:\d\d(?::00(?:\.0*)?)?$", text):

@@ -52,7 +52,9 @@ _ORACLE_TEXT = r"\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|<[^>]*>|![^!]*!|\|[^|]*\||~[^~]*
 
 _UNICODE = r"'(?:[^'\\]|''|\\(?:\\|[0-9A-Fa-f]{4}|\+[0-9A-Fa-f]{6}))*'(?!\s*UESCAPE\b)"
 """PostgreSQL's and the standard's text with codes of characters, whose sign is the backslash."""
-_COMMENT = r"--[^\n]*|/\*(?!M?!)[^*]*(?:\*(?!/)[^*]*)*\*/"
+# A comment ends at its line's end: nothing within it is taken for a value.
+_LINE_END = r"[^\n]*(?=\n|\Z)"
+_COMMENT = rf"--{_LINE_END}|/\*(?!M?!)[^*]*(?:\*(?!/)[^*]*)*\*/"
 """What's in ``/*! … */`` may be rows, which MySQL reads."""
 
 
@@ -97,6 +99,7 @@ class Literals:
     commented: re.Pattern[str]
     opening: re.Pattern[str]
     string: re.Pattern[str]
+    comment: re.Pattern[str]
     escapes: Mapping[str, str] | None
     has_codes: bool
 
@@ -107,13 +110,14 @@ def literals_of(dialect: Dialect) -> Literals:
     is_mysql = dialect.version_comments
     string = BACKSLASH_STRING if dialect.backslash else PLAIN_STRING
     quoted = f"{string}|{BACKSLASH_DQUOTE if dialect.backslash else PLAIN_DQUOTE}"
-    comment = rf"{_COMMENT}|\#[^\n]*" if dialect.hash_comments else _COMMENT
+    comment = rf"{_COMMENT}|\#{_LINE_END}" if dialect.hash_comments else _COMMENT
     value = quoted if dialect.quote == "`" else string
     return Literals(
         pattern=_value_pattern(value, r"\s*"),
         commented=_value_pattern(value, rf"(?:\s|{comment})*"),
         opening=re.compile(rf"(?:[\s,]|{comment})*(?:ROW\s*)?\(", re.IGNORECASE),
         string=re.compile(quoted if dialect.quote == "`" else string),
+        comment=re.compile(comment),
         escapes=(_IN_MYSQL if is_mysql else _IN_POSTGRES) if dialect.backslash else None,
         has_codes=not is_mysql,
     )
@@ -136,8 +140,7 @@ _IN_MYSQL = {
 
 
 _CLAUSE = re.compile(
-    r"(?:[\s,]|--[^\n]*|\#[^\n]*|/\*(?!M?!)[^*]*(?:\*(?!/)[^*]*)*\*/|\*/)*"
-    r"(?:\Z|ON\s+(?:CONFLICT|DUPLICATE)\b|RETURNING\b|AS\s)",
+    rf"(?:[\s,]|{_COMMENT}|\#{_LINE_END}|\*/)*(?:\Z|ON\s+(?:CONFLICT|DUPLICATE)\b|RETURNING\b|AS\s)",
     re.IGNORECASE,
 )
 """What may stand behind the last row: comments, their ends, and clauses without rows."""
@@ -269,7 +272,7 @@ def _characters(match: re.Match[str]) -> str:
     return "".join(codes).encode("utf-16", "surrogatepass").decode("utf-16")
 
 
-_SKIPPED = re.compile(r"[^()'\"]+")
+_SKIPPED = re.compile(r"[^()'\"\-/#]+")
 
 
 def _after_row(text: str, position: int, end: int, literals: Literals) -> tuple[int, bool]:
@@ -281,7 +284,7 @@ def _after_row(text: str, position: int, end: int, literals: Literals) -> tuple[
         position = plain.end() if plain else position
         if position >= end:
             break
-        quoted = string.match(text, position, end)
+        quoted = string.match(text, position, end) or literals.comment.match(text, position, end)
         if quoted:
             position = quoted.end()
             continue

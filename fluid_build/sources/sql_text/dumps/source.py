@@ -165,12 +165,18 @@ class _Loader:
         backslash = self._ddl.dialect.backslash
         text = statement.file.raw or statement.file.text
         file = self._file(rows, draft, statement.columns)
+        is_copy = statement.statement.words[0] == "COPY"
         if file is None:
-            rows.left_out.append(statement.statement.line)
+            lost = (
+                text.count("\n", start, end)
+                if is_copy
+                else count_rows(text, start, end, backslash=backslash)
+            )
+            rows.left_out += [statement.statement.line] * lost
             return
         tail = max(start, end - _CLAUSES)
         rows.replaces |= statement.replaces or bool(_CLASH.search(text, tail, end))
-        if statement.statement.words[0] == "COPY":
+        if is_copy:
             lines = self._whole_lines(statement.file.text, start, end, statement)
             rows.left_out += [statement.statement.line] * file.add_copied(lines)
             return
@@ -379,12 +385,16 @@ def _note_on_unrun(statements: Sequence[Statement], where: str = "") -> list[str
     """Return a note on statements that aren't run, and may have changed rows."""
     if not statements:
         return []
-    kinds = listed(dict.fromkeys(statement.tokens[0].text for statement in statements))
+    kinds = listed(dict.fromkeys(map(_kind, statements)))
     lines = _numbers([statement.line for statement in statements])
     return [
         f"Its {kinds} statements weren't run, so a database may have other rows{where}:"
         f" line {lines}."
     ]
+
+
+def _kind(statement: Statement) -> str:
+    return "TRIGGER" if "TRIGGER" in statement.words else statement.tokens[0].text
 
 
 def _note_on_lines(lines: Sequence[int]) -> list[str]:

@@ -13,8 +13,9 @@ from fluid_build.sources.databases.sqlite.file import open_sqlite
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.files import SqlFile
+from fluid_build.sources.sql_text.ddl.row_statements import inner_header
 from fluid_build.sources.sql_text.ddl.source import DeclaredSchema, in_schemas
-from fluid_build.sources.sql_text.ddl.statements import split
+from fluid_build.sources.sql_text.ddl.statements import Statement, split
 from fluid_build.sources.text_values.personal_text import without_values
 from fluid_build.temporary import owned_folder
 
@@ -125,7 +126,8 @@ def _run_file(connection: sqlite3.Connection, file: SqlFile, dialect: Dialect) -
         try:
             connection.execute(file.text[statement.tokens[0].start : end])
         except (sqlite3.Error, sqlite3.Warning) as error:
-            line = f"line {statement.line}, {statement.words[0]} ({without_values(str(error))})"
+            what = " ".join((statement.words[0], *_written(file, statement, dialect)))
+            line = f"line {statement.line}, {what} ({without_values(str(error))})"
             if not connection.in_transaction:
                 raise SourceUnreadableError(
                     f"{file.name} can't be read: all that comes before {line} would be lost.",
@@ -137,6 +139,14 @@ def _run_file(connection: sqlite3.Connection, file: SqlFile, dialect: Dialect) -
     shown = "; ".join(failed[:_SHOWN])
     count = "1 statement" if len(failed) == 1 else f"{len(failed):,} statements"
     return [f"{count} of {file.name} couldn't be run: {shown}."]
+
+
+def _written(file: SqlFile, statement: Statement, dialect: Dialect) -> list[str]:
+    """Return the name of the table that an INSERT writes to, if it can be read."""
+    if statement.rows is None:
+        return []
+    header = inner_header(file.text, *statement.rows, dialect)
+    return [] if header is None else [header.table.name.text]
 
 
 def _authorize(
