@@ -5,8 +5,9 @@ not a symbol within a word, not a capital after a small letter. Of those that fi
 reads most like a language decides, as charset-normalizer judges it.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _WESTERN = {
@@ -48,6 +49,9 @@ companies and abbreviations have capitals within words."""
 _ALIKE_IN_FEW = 0.2
 """What that share is more by where a text has few letters: so many of them may be misplaced."""
 _ASCII = 0x7F
+_ASCII_BYTES = bytes(range(_ASCII + 1))
+_BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
+_UTF8_PAIR = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
 _IN_A_ROW = 0.1
 """How much a second letter in a row counts as misplaced that isn't ASCII, in languages that have
 few of them: a word may have two, such as ção, but not all its letters."""
@@ -74,25 +78,35 @@ class Guess:
 
 
 class NonAscii:
-    """Counts the lines of a text that aren't ASCII, and keeps a sample of those not in UTF-8."""
+    """Counts the lines of a text that aren't ASCII, and keeps a sample of those not in UTF-8.
+
+    ``bytes_beyond`` are the bytes beyond ASCII that it has anywhere.
+    """
 
     def __init__(self) -> None:
+        self.bytes_beyond: set[int] = set()
         self.unicode_lines = self.other_lines = 0
         self.sample: list[bytes] = []
         self._size = 0
         self._every = 1
 
-    def add(self, lines: Iterable[bytes]) -> None:
+    def add(self, lines: Sequence[bytes]) -> None:
         """Look at more lines."""
-        for line in lines:
-            if line.isascii():
-                continue
-            if is_utf8(line):
-                self.unicode_lines += 1
-                continue
-            if self.other_lines % self._every == 0:
-                self._keep(line[:_SAMPLE])
-            self.other_lines += 1
+        beyond = [line for line in lines if not line.isascii()]
+        bytes_beyond = b"".join(beyond).translate(None, _ASCII_BYTES)
+        # A line of UTF-8 has such a pair, and searching all of them at once spares decoding each.
+        if _UTF8_PAIR.search(bytes_beyond):
+            others = [line for line in beyond if not is_utf8(line)]
+        else:
+            others = beyond
+        self.unicode_lines += len(beyond) - len(others)
+        self.bytes_beyond.update(bytes_beyond)
+        place = -self.other_lines % self._every
+        while place < len(others):
+            self._keep(others[place][:_SAMPLE])
+            place += 1
+            place += -(self.other_lines + place) % self._every
+        self.other_lines += len(others)
 
     def _keep(self, line: bytes) -> None:
         self.sample.append(line)
@@ -131,6 +145,11 @@ def guess(text: NonAscii) -> Guess:
     return Guess(f"utf-8+{encoding}", others, text.unicode_lines)
 
 
+def has_a_byte_a_character(encoding: str) -> bool:
+    """Return whether an encoding that is told apart has one byte for each character."""
+    return encoding in _SINGLE_BYTE
+
+
 def name_of(encoding: str) -> str:
     """Return the usual name of an encoding."""
     return NAMES.get(encoding, encoding.upper())
@@ -146,9 +165,8 @@ def _decoded(sample: bytes, encoding: str) -> str | None:
 def _misplaced(text: str, encoding: str) -> float:
     """Return the share of the characters beyond ASCII that stand where text has none of them."""
     count = misplaced = 0.0
-    for i, character in enumerate(text):
-        if character.isascii():
-            continue
+    for match in _BEYOND_ASCII.finditer(text):
+        i, character = match.start(), match[0]
         count += 1
         before, after = text[i - 1 : i], text[i + 1 : i + 2]
         misplaced += _is_misplaced(character, before, after, is_western=encoding in _WESTERN)

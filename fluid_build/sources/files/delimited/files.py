@@ -102,7 +102,7 @@ def stage_csv(
         raise ValueError("It is empty.")
     for file in present:
         _refuse_overlong(file)
-        refuse_overlong_lines(file.place, file.dialect)
+        refuse_overlong_lines(file)
     names = all_names(present, files)
     notes = _notes_on_files(present, len(opened) - len(present))
     loaded, verdicts = _staged(
@@ -121,7 +121,7 @@ def stage_csv(
     if letters:
         guessed = listed(f"`{name}`" for name, _ in letters)
         notes.append(f"Its letters beyond ASCII are in {guessed}.")
-    empty = notes_on_empty_text(connection, present, [name for name, _ in text])
+    empty = notes_on_empty_text([file.empty_text for file in loaded], [name for name, _ in text])
     notes += [f"{name}: {note}" for name, note in empty.items()]
     columns = tuple(
         Column(
