@@ -5,13 +5,14 @@ import gzip
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
 from fluid_build import limits
 from fluid_build.errors import UsageError
 from fluid_build.sources.text_values.legacy_encodings import (
+    FEW,
     LAST,
     NAMES,
     Guess,
@@ -121,7 +122,8 @@ class Text:
     """A text file's encoding, and what one pass over its bytes tells.
 
     ``others`` are encodings that read its bytes otherwise, ``unicode_lines`` counts the lines in
-    UTF-8 of a file that is in two encodings, and ``named`` is the one that its user gave.
+    UTF-8 of a file that is in two encodings, ``bytes_judged`` those that a guess rests on, and
+    ``named`` is the one that its user gave.
     """
 
     encoding: str
@@ -129,6 +131,7 @@ class Text:
     is_utf8: bool = False
     others: tuple[str, ...] = ()
     unicode_lines: int = 0
+    bytes_judged: int = 0
     named: str | None = None
 
     @property
@@ -208,7 +211,13 @@ def examine(path: Path, *, longest_line: int | None = None, named: str | None = 
     if named is not None:
         return Text(named, marks, named=named)
     guessed = _guess(path)
-    return Text(guessed.encoding, marks, others=guessed.others, unicode_lines=guessed.unicode_lines)
+    return Text(
+        guessed.encoding,
+        marks,
+        others=guessed.others,
+        unicode_lines=guessed.unicode_lines,
+        bytes_judged=guessed.bytes_judged,
+    )
 
 
 def _guess(path: Path) -> Guess:
@@ -225,7 +234,8 @@ def _guess(path: Path) -> Guess:
         return guessed
     others = (other for other in guessed.others if _decodes(path, lines, other))
     encoding = next(others, LAST)
-    return Guess(encoding, tuple(other for other in guessed.others if other != encoding))
+    rest = tuple(other for other in guessed.others if other != encoding)
+    return replace(guessed, encoding=encoding, others=rest)
 
 
 def _decodes(path: Path, lines: NonAscii, encoding: str) -> bool:
@@ -418,11 +428,15 @@ def _note_on_guess(name: str, encoding: str, text: Text) -> str:
         said = f"{name} is in two encodings: {lines} in UTF-8, others were read as {encoding}"
     else:
         said = f"{name} isn't Unicode. It was read as {encoding}"
+    if text.bytes_judged <= FEW:
+        said = f"{said}, a guess from {counted(text.bytes_judged, 'byte')} beyond ASCII"
     if text.others:
         others = listed([name_of(other) for other in text.others], "or")
         return f"{said}, but {others} fits too: say which with --encoding if letters look wrong."
     if text.encoding.endswith(LAST):
         return f"{said}, which nothing in it proves: say another with --encoding."
+    if text.bytes_judged <= FEW:
+        return f"{said}: say another with --encoding if letters look wrong."
     return f"{said}, the only one in common use that fits."
 
 

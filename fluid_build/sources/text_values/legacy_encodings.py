@@ -15,6 +15,8 @@ _WESTERN = {
     "cp1250": "Windows-1250",
     "cp1254": "Windows-1254",
     "cp1257": "Windows-1257",
+    "iso8859_2": "ISO-8859-2",
+    "iso8859_15": "ISO-8859-15",
     "mac_roman": "Mac Roman",
     "cp850": "CP850",
     "cp437": "CP437",
@@ -48,6 +50,8 @@ _ALIKE = 0.05
 companies and abbreviations have capitals within words."""
 _ALIKE_IN_FEW = 0.2
 """What that share is more by where a text has few letters: so many of them may be misplaced."""
+FEW = 10
+"""Letters that say nothing of a language: what is most usual is taken where it fits as well."""
 _ASCII = 0x7F
 _ASCII_BYTES = bytes(range(_ASCII + 1))
 _BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
@@ -69,12 +73,13 @@ class Guess:
     """The encoding that a text is taken for, and others that read the same bytes otherwise.
 
     ``unicode_lines`` counts the lines that are UTF-8, where the others aren't. ``encoding`` is then
-    ``utf-8+`` that of the others.
+    ``utf-8+`` that of the others. ``bytes_judged`` are those beyond ASCII that tell.
     """
 
     encoding: str
     others: tuple[str, ...]
     unicode_lines: int = 0
+    bytes_judged: int = 0
 
 
 class NonAscii:
@@ -133,16 +138,20 @@ def guess(text: NonAscii) -> Guess:
     read = {name: decoded for name in NAMES if (decoded := _decoded(sample, name)) is not None}
     misplaced = {name: _misplaced(decoded, name) for name, decoded in read.items() if name != LAST}
     least = min(misplaced.values(), default=0)
-    slack = _ALIKE + _ALIKE_IN_FEW / max(1, sum(byte > _ASCII for byte in sample))
+    letters = sum(byte > _ASCII for byte in sample)
+    slack = _ALIKE + _ALIKE_IN_FEW / max(1, letters)
     fitting = [name for name, share in misplaced.items() if share <= least + slack]
-    encoding = _best(sample, fitting) if fitting else LAST
+    if letters <= FEW and misplaced.get(ASSUMED) == least:
+        encoding = ASSUMED
+    else:
+        encoding = _best(sample, fitting) if fitting else LAST
     others = tuple(name for name in fitting if read[name] != read[encoding])
     is_mixed = text.unicode_lines > 0 and (
         encoding in _SINGLE_BYTE or text.unicode_lines >= _MOSTLY * text.other_lines
     )
     if not is_mixed:
-        return Guess(encoding, others)
-    return Guess(f"utf-8+{encoding}", others, text.unicode_lines)
+        return Guess(encoding, others, bytes_judged=letters)
+    return Guess(f"utf-8+{encoding}", others, text.unicode_lines, letters)
 
 
 def has_a_byte_a_character(encoding: str) -> bool:

@@ -286,6 +286,14 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
     if empty:
         notes.append(f"{empty} of its {empty + len(files)} files are empty.")
     notes += [note for file in files if (note := _note_on_titles(file))]
+    renamed = dict.fromkeys(
+        f"`{chosen}`"
+        for file in files
+        for name, chosen in zip(file.dialect.names, own_names(file.dialect), strict=True)
+        if name and name != chosen
+    )
+    if renamed:
+        notes += [f"Its header has some names twice: the later ones are {listed(renamed)}."]
     if any(not file.dialect.header for file in files):
         notes.append("It has no header, so its columns are named by position.")
     if len({frozenset(own_names(file.dialect)) for file in files}) > 1:

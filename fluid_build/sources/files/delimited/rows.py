@@ -122,6 +122,9 @@ def load(
     lines = sorted((*inner, *trimmed.left_out), key=lambda line: line.line)
     left_out = tuple(replace(line, file=file.source.name) for line in lines)
     notes = notes_on(left_out, named=len(table.paths) > 1)
+    where = f" of {file.source.name}" if len(table.paths) > 1 else ""
+    if kept := trimmed.note_on_kept(where):
+        notes.append(kept)
     if not rejected:
         return LoadedFile(left_out=left_out, notes=tuple(notes), empty_text=empty)
     mended = mend(file.place, file.dialect, rejected)
