@@ -232,6 +232,12 @@ def test_moments_in_two_spellings_stay_text(tmp_path: Path, texts: list[str]) ->
     assert "two spellings" in note
 
 
+def test_named_months_in_two_spellings_stay_text(tmp_path: Path) -> None:
+    texts = ["1 January 2024", "01-Jan-2024", "2 Feb 2024"]
+    ((type_, values, _),) = columns(tmp_path, texts)
+    assert (type_, values) == ("VARCHAR", texts)
+
+
 @pytest.mark.parametrize(
     ("texts", "type_"),
     [
@@ -247,7 +253,10 @@ def test_moments_that_stay_apart_are_read(tmp_path: Path, texts: list[str], type
     assert len(set(values)) == 3
 
 
-def test_a_minus_after_numbers_is_noted(tmp_path: Path) -> None:
+def test_unusual_signs_of_negative_numbers_are_noted(tmp_path: Path) -> None:
+    ((_, values, note),) = columns(tmp_path, ["(12)", "14"])
+    assert values == ["-12", "14"]
+    assert note == "Numbers in parentheses are negative: (7) is read as -7."
     ((type_, values, note),) = columns(tmp_path, ["12-", "14"])
     assert (type_, values) == ("BIGINT", ["-12", "14"])
     assert note == "Numbers with a minus after them are negative: 7- is read as -7."

@@ -52,12 +52,14 @@ _PER_QUERY = 20
 class Affixes:
     """What surrounds the numbers of a column: a currency, or percent signs, or only blanks.
 
-    ``minus_after`` says that negative numbers have their sign behind them.
+    ``minus_after`` says that negative numbers have their sign behind them, and ``in_brackets`` that
+    some are in parentheses.
     """
 
     currency: str = ""
     percent: bool = False
     minus_after: bool = False
+    in_brackets: bool = False
 
     @property
     def note(self) -> str:
@@ -69,6 +71,8 @@ class Affixes:
             notes.append("The numbers are percentages; 7 % is read as 7.")
         if self.minus_after:
             notes.append("Numbers with a minus after them are negative: 7- is read as -7.")
+        if self.in_brackets:
+            notes.append("Numbers in parentheses are negative: (7) is read as -7.")
         return " ".join(notes)
 
 
@@ -118,18 +122,19 @@ def _with_affixes(
         some = columns[first : first + _PER_QUERY]
         figures = ", ".join(_figures(quote(name)) for name in some)
         row = connection.execute(f"SELECT {figures} FROM {relation}").fetchone() or ()
-        for name, cells in zip(some, zip(*[iter(row)] * 6, strict=True), strict=True):
-            all_fit, currencies, percents, is_plain, after, before = cells
+        for name, cells in zip(some, zip(*[iter(row)] * 7, strict=True), strict=True):
+            all_fit, currencies, percents, is_plain, after, before, brackets = cells
             one_way = not (after and before)
             is_uniform = len(currencies) <= 1 and percents in (True, False) and one_way
             if all_fit and is_plain and is_uniform:
-                yield name, Affixes(currencies[0] if currencies else "", percents, after)
+                currency = currencies[0] if currencies else ""
+                yield name, Affixes(currency, percents, after, brackets)
 
 
 def _figures(column: str) -> str:
     """Return SQL: whether all values fit, their currencies, whether all or none are percentages
     (null where only some are), whether some value isn't in parentheses, and whether some have a
-    minus after the number, and some a sign of a negative number before it.
+    minus after the number, some a sign of a negative number before it, and some parentheses.
     """
     words = ", ".join(literal(word) for word in NULL_WORDS)
     value = f"(CASE WHEN {column} NOT IN ({words}) THEN {column} END)"
@@ -142,5 +147,6 @@ def _figures(column: str) -> str:
         f" coalesce(list(DISTINCT {currency}) FILTER ({currency} IS NOT NULL), []),"
         f" CASE WHEN bool_and({percent}) THEN true WHEN NOT bool_or({percent}) THEN false END,"
         f" coalesce(bool_or(NOT contains({value}, '(')), false),"
-        f" coalesce(bool_or({after}), false), coalesce(bool_or({before}), false)"
+        f" coalesce(bool_or({after}), false), coalesce(bool_or({before}), false),"
+        f" coalesce(bool_or(contains({value}, '(')), false)"
     )
