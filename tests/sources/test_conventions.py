@@ -198,6 +198,13 @@ def test_one_date_in_twenty_settles_no_order_that_another_column_contradicts(
         ["123 456", "234 567", "5551234"],
         ["1 000", "1000", "2 500"],
         ["1.50e3", "1.5e3", "1500.0"],
+        ["12 345", "1234", "9"],
+        ["4 711", "1000"],
+        ["4 711,5", "4711,5"],
+        ["1,000", "1000", "1,234,567"],
+        ["1e+3", "1000", "2.5"],
+        ["12-", "14", "-15"],
+        ["12-", "(14)", "15"],
     ],
 )
 def test_numbers_in_two_spellings_stay_text(tmp_path: Path, texts: list[str]) -> None:
@@ -206,9 +213,53 @@ def test_numbers_in_two_spellings_stay_text(tmp_path: Path, texts: list[str]) ->
     assert (type_, values) == ("VARCHAR", texts)
 
 
-def test_a_number_of_four_digits_needs_no_space_among_those_that_have_one(tmp_path: Path) -> None:
-    ((type_, values, _),) = columns(tmp_path, ["12 345", "1234", "9"])
-    assert (type_, values) == ("BIGINT", ["12345", "1234", "9"])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["10:00", "10:00:00"],
+        ["2024-01-01", "2024-01-01 00:00:00"],
+        ["2024-01-01 10:00:00", "2024-01-01T10:00:00"],
+        ["2024-01-01 10:00:00.5", "2024-01-01 10:00:00.50"],
+        ["2024-01-01 10:00:00Z", "2024-01-01 10:00:00+00:00"],
+        ["1/13/2024", "01/13/2024"],
+        ["01.02.2024", "2024-02-01"],
+    ],
+)
+def test_moments_in_two_spellings_stay_text(tmp_path: Path, texts: list[str]) -> None:
+    """Two texts would become one value; a word for a missing value is none of them."""
+    ((type_, values, note),) = columns(tmp_path, [*texts, "NULL"])
+    assert (type_, values) == ("VARCHAR", [*texts, "NULL"])
+    assert "two spellings" in note
+
+
+def test_named_months_in_two_spellings_stay_text(tmp_path: Path) -> None:
+    texts = ["1 January 2024", "01-Jan-2024", "2 Feb 2024"]
+    ((type_, values, _),) = columns(tmp_path, texts)
+    assert (type_, values) == ("VARCHAR", texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "type_"),
+    [
+        (["10:00", "11:00:00"], "TIME"),
+        (["2024-01-01 10:00:00", "2024-01-02T10:00:00"], "TIMESTAMP"),
+        (["1/13/2024", "12/1/2024"], "DATE"),
+    ],
+)
+def test_moments_that_stay_apart_are_read(tmp_path: Path, texts: list[str], type_: str) -> None:
+    """However they are spelled, and beside words for a missing value."""
+    ((found, values, _),) = columns(tmp_path, [*texts, "NULL"])
+    assert found == type_
+    assert len(set(values)) == 3
+
+
+def test_unusual_signs_of_negative_numbers_are_noted(tmp_path: Path) -> None:
+    ((_, values, note),) = columns(tmp_path, ["(12)", "14"])
+    assert values == ["-12", "14"]
+    assert note == "Numbers in parentheses are negative: (7) is read as -7."
+    ((type_, values, note),) = columns(tmp_path, ["12-", "14"])
+    assert (type_, values) == ("BIGINT", ["-12", "14"])
+    assert note == "Numbers with a minus after them are negative: 7- is read as -7."
 
 
 def test_files_of_a_table_with_different_conventions_settle_nothing(tmp_path: Path) -> None:

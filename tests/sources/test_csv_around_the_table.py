@@ -309,3 +309,34 @@ def test_blank_columns_and_rows_around_a_table_are_no_part_of_it(tmp_path: Path)
     names, rows, note, _ = read(written(tmp_path, ";;;\n;no;name;\n;1;a;\n;2;b;\n;;;\n"))
     assert (names, rows) == (["no", "name"], [(1, "a"), (2, "b")])
     assert "2 columns without a name and values left out." in note
+
+
+def test_a_title_over_numbers_alone_is_no_part_of_their_names(tmp_path: Path) -> None:
+    """A group of columns has others beside it."""
+    path = written(tmp_path, "Sales 2024,,\nid,amount,tax\n1,2,3\n2,3,4\n")
+    with open_source(path) as source:
+        (table,) = source.tables
+        assert [column.name for column in table.columns] == ["id", "amount", "tax"]
+        assert table.notes == ("Line 1 of f.csv is above the table and was left out.",)
+
+
+def test_a_last_line_that_may_be_a_total_is_named(tmp_path: Path) -> None:
+    """It has a total's label, and its number isn't the sum: it stays, and a note says so."""
+    with open_source(written(tmp_path, "item,amount\na,1\nb,2\nTotal,4\n")) as source:
+        (table,) = source.tables
+        assert table.notes == (
+            "Line 4 begins as a total does, but no sum shows it: kept as a row.",
+        )
+
+
+def test_columns_that_share_a_name_are_noted(tmp_path: Path) -> None:
+    with open_source(written(tmp_path, "id,v,v\n1,a,b\n2,c,d\n")) as source:
+        (table,) = source.tables
+        assert table.notes == ("Its header has some names twice: the later ones are `v_2`.",)
+
+
+def test_a_file_of_hive_is_parted_by_its_own_delimiter(tmp_path: Path) -> None:
+    with open_source(written(tmp_path, "id\x01name\n1\x01a,b\n2\x01c\n")) as source:
+        (table,) = source.tables
+        rows = source.connection.sql(f"FROM {table.relation}").fetchall()
+        assert rows == [(1, "a,b"), (2, "c")]

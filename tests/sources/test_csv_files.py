@@ -15,6 +15,7 @@ from fluid_build.errors import SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.text_values import encodings
+from fluid_build.sources.text_values.utf8_copies import Quoting, rewrite
 
 
 def only(source: Source) -> Table:
@@ -98,8 +99,45 @@ def test_copies_keep_quoted_line_ends_across_blocks(
     path.write_bytes(whole.encode())
     for size in range(1, len(whole) + 1):
         monkeypatch.setattr(encodings, "_BLOCK", size)
-        copy, _ = encodings.rewrite(path, "utf-8", tmp_path)
+        copy, _ = rewrite(path, encodings.examine(path), tmp_path, Quoting(",", '"'))
         assert copy.read_bytes() == (b'k,v\n1,"a\r\nb""\r\n"\n2,5" x\n3,"c\rd"\n4,"open\n5,e\n')
+
+
+def test_copies_keep_line_ends_beside_backslashed_quotes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quote after a backslash ends no value, wherever a block of the file ends."""
+    whole = 'k;v\n1;"a\\"b\r\nc\\\\"\r\n2;"\\"\r"\n'
+    path = tmp_path / "a.csv"
+    path.write_bytes(whole.encode())
+    for size in range(1, len(whole) + 1):
+        monkeypatch.setattr(encodings, "_BLOCK", size)
+        copy, _ = rewrite(path, encodings.examine(path), tmp_path, Quoting(";", "\\"))
+        assert copy.read_bytes() == b'k;v\n1;"a\\"b\r\nc\\\\"\n2;"\\"\r"\n'
+
+
+@pytest.mark.parametrize(
+    ("whole", "marks"),
+    [
+        ("a\nb\n", (True, False, False)),
+        ("a\r\nb\r\n", (True, False, False)),
+        ("a\r\nb\n", (False, False, False)),
+        ("a\rb\r", (False, False, False)),
+        ('a""b', (True, False, True)),
+        (f"a\n{'b' * 999}\nc", (True, False, False)),
+        (f"a\n{'b' * 1001}\nc", (True, True, False)),
+        ("b" * 1001, (True, True, False)),
+    ],
+)
+def test_the_marks_of_a_text_are_seen_across_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: str, marks: tuple[bool, bool, bool]
+) -> None:
+    """Line ends, long lines and pairs of quotes, wherever a block ends."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(whole.encode())
+    for size in [*range(1, 6), 999, 1000, 1001, 1002, 4096]:
+        monkeypatch.setattr(encodings, "_BLOCK", size)
+        assert encodings.examine(path).marks == encodings.Marks(*marks)
 
 
 def test_mixed_line_ends_are_read(tmp_path: Path) -> None:
@@ -346,15 +384,17 @@ def test_a_file_whose_name_looks_like_a_pattern_is_read_itself(tmp_path: Path) -
         assert rows_of(source) == [("1", "own")]
 
 
-def test_empty_text_beside_nothing_is_noted(tmp_path: Path) -> None:
-    """Where a column has ``""`` and nothing, both become null and a note says so."""
+def test_empty_text_is_noted(tmp_path: Path) -> None:
+    """Where a column of text has ``""``, it becomes null and a note says so."""
     text = 'id,both,quoted,bare,number\n1,"",x,x,1\n2,,"",,""\n3,y,"",z,\n4,"a "","" b",z,,2\n'
     with open_source(written(tmp_path / "t.csv", text)) as source:
         table = only(source)
-        note = 'Empty text ("") in 1 row and nothing in 1 are both null.'
-        assert table.notes == (f"both: {note}",)
+        both = 'Empty text ("") in 1 row and nothing in 1 are both null.'
+        alone = 'Empty text ("") in 2 rows is null.'
+        assert table.notes == (f"both: {both}", f"quoted: {alone}")
         assert {column.name: column.notes for column in table.columns if column.notes} == {
-            "both": (note,)
+            "both": (both,),
+            "quoted": (alone,),
         }
 
 

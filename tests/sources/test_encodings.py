@@ -122,11 +122,32 @@ def test_a_guess_is_said_with_the_columns_that_it_decides(tmp_path: Path) -> Non
     with open_source(written(tmp_path / "t.csv", text, "mac_roman")) as source:
         assert names_of(source) == ["Müller", "Größer"]
         assert only(source).notes == (
+            "t.csv isn't Unicode. It was read as Mac Roman, a guess from 4 bytes beyond ASCII:"
+            " say another with --encoding if letters look wrong.",
+        )
+    more = "".join(f"{i},Größe,Köln,c\n" for i in range(3, 8))
+    with open_source(written(tmp_path / "t.csv", text + more, "mac_roman")) as source:
+        assert only(source).notes == (
             "t.csv isn't Unicode. It was read as Mac Roman, the only one in common use that fits.",
         )
     text = "id,name,city,kind\n1,Jose\u0301,x,a\n2,Αθήνα,y,b\n"
     with open_source(written(tmp_path / "t.csv", text.replace("\u0301", ""), "cp1253")) as source:
         assert "Windows-1253" in only(source).notes[0]
+
+
+def test_a_few_signs_are_taken_for_the_usual_ones(tmp_path: Path) -> None:
+    """A lone byte may be a letter of many encodings; most often it's the sign of a currency."""
+    with open_source(written(tmp_path / "t.csv", "id,name\n1,a 5 €\n2,b\n", "cp1252")) as source:
+        assert names_of(source) == ["a 5 €", "b"]
+        assert "Windows-1252, a guess from 1 byte beyond ASCII, but" in only(source).notes[0]
+
+
+def test_letters_of_iso_8859_are_told(tmp_path: Path) -> None:
+    """What stands for signs in Windows-1252 is letters there."""
+    text = "id,name\n1,Łódź\n2,Gdańsk\n3,Škoda\n"
+    with open_source(written(tmp_path / "t.csv", text, "iso8859_2")) as source:
+        assert names_of(source) == ["Łódź", "Gdańsk", "Škoda"]
+        assert "ISO-8859-2" in only(source).notes[0]
 
 
 def test_letters_that_fit_two_encodings_are_marked(tmp_path: Path) -> None:

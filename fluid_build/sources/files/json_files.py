@@ -21,6 +21,7 @@ from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values import encodings
 from fluid_build.sources.text_values.personal_text import holds_personal
+from fluid_build.sources.text_values.utf8_copies import rewrite
 from fluid_build.sources.uri import as_pattern
 
 # Records with many fields of one type would otherwise be taken for maps, and lose their columns.
@@ -86,7 +87,7 @@ def stage_json(
         if text.encoding == "utf-8" and not marked:
             places.append(path)
             continue
-        copy, replaced = encodings.rewrite(path, text.encoding, folder)
+        copy, replaced = rewrite(path, text, folder)
         places.append(copy)
         notes += encodings.notes_on(path.name, text, replaced)
         if text.encoding != "utf-8":

@@ -19,6 +19,7 @@ the column, or where the file or the user says so. Digits grouped by spaces or a
 either convention.
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -29,7 +30,14 @@ from fluid_build.sources.text_values.exact_numbers import (
     are_unevenly_spaced_sql,
     coincide_sql,
 )
-from fluid_build.sources.text_values.text_classes import SPACES, bits, decimals_of, values_of
+from fluid_build.sources.text_values.text_classes import (
+    NULL_WORDS,
+    SPACES,
+    bits,
+    decimals_of,
+    filled,
+    values_of,
+)
 
 DecimalMark: TypeAlias = Literal[".", ","]
 DateOrder: TypeAlias = Literal["dmy", "mdy"]
@@ -68,6 +76,10 @@ SPELLINGS_NOTE = (
     " would become one value."
 )
 OFFSET_NOTE = "Its moments are kept in UTC. The offset that all are written with isn't."
+MOMENT_SPELLINGS_NOTE = (
+    "Read as text: it has dates or times in two spellings, such as 10:00 and 10:00:00 or 1/2/2024"
+    " and 01/02/2024, which would become one value."
+)
 OFFSETS_NOTE = "Read as text: its moments are written with several offsets from UTC."
 _BY_ANOTHER = "based on another column of the table"
 
@@ -174,6 +186,8 @@ def _dated(mark: str, order: str) -> Reading:
 
 _OTHERS = (
     Reading("DATE", bits("date"), _cast("DATE")),
+    # Alone, so that a later date among them is noticed.
+    Reading("TIMESTAMP", bits("timestamp"), _cast("TIMESTAMP")),
     Reading("TIMESTAMP", bits("date", "timestamp"), _cast("TIMESTAMP")),
     Reading("TIMESTAMP WITH TIME ZONE", bits("utc"), _cast("TIMESTAMPTZ")),
     Reading("TIMESTAMP WITH TIME ZONE", bits("offset"), _cast("TIMESTAMPTZ")),
@@ -372,25 +386,51 @@ def _decide_open(
     return _numbers(classes, chosen, note, settled_by)
 
 
+_MOMENT_TYPES = ("TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
+_GROUPED = _SPACED | bits(
+    "one point", "one comma", "points", "commas", "points and comma", "commas and point",
+    "lakhs", "lakhs and point",
+)  # fmt: skip
+
+
 def may_coincide(classes: int, reading: Reading) -> bool:
     """Return whether values may be spelled in two ways that become one.
 
-    5 and 5.0 may, 1 000 and 1000, and moments with offsets.
+    5 and 5.0 may, 1 000 and 1000, and moments such as 10:00 and 10:00:00. DuckDB's own spelling of
+    a date is the only one that is read as such.
     """
-    has_offset = bool(reading.classes & bits("offset"))
     if reading.spelling not in _MARKED:
-        return has_offset
+        return reading.type in _MOMENT_TYPES or bool(reading.type == "DATE" and reading.spelling)
     decimals = decimals_of(classes, reading.spelling)
     is_fraction = reading.type == "DOUBLE" and decimals.may_coincide
-    return is_fraction or bool(classes & _SPACED and decimals.has_whole)
+    is_mixed = bool(classes & _GROUPED and values_of(classes) & ~_GROUPED)
+    return is_fraction or is_mixed or bool(classes & (_SPACED | bits("unmarked")))
 
 
 def coincidence(text: str, reading: Reading) -> tuple[str, str]:
     """Return an SQL aggregate, whether values coincide that may, and the note if they do."""
+    words = ", ".join(literal(word) for word in NULL_WORDS)
+    given = f"(CASE WHEN {text} NOT IN ({words}) THEN {text} END)"
+    template = re.sub(r"\b(?=CAST\()", "TRY_", reading.template)
+    read = filled(re.sub(r"\b(?=strptime\()", "try_", template), given)
+    merged = f"count(DISTINCT {given}) > count(DISTINCT {read})"
     if reading.spelling in _MARKED:
         spaced = are_unevenly_spaced_sql(text)
-        return f"({coincide_sql(text, reading.spelling)} OR {spaced})", SPELLINGS_NOTE
-    return f"count(DISTINCT regexp_extract({text}, '[-+][0-9:]*$')) > 1", OFFSETS_NOTE
+        return f"({coincide_sql(text, reading.spelling)} OR {spaced} OR {merged})", SPELLINGS_NOTE
+    if reading.classes & bits("offset"):
+        offsets = f"count(DISTINCT regexp_extract({text}, '[-+][0-9:]*$')) > 1"
+        return f"({offsets} OR {merged})", OFFSETS_NOTE
+    return merged, MOMENT_SPELLINGS_NOTE
+
+
+def sole_spellings(reading: Reading) -> tuple[str, ...]:
+    """Return tests that no two values of a date or a moment pass which become one.
+
+    Another is that all have their digits and marks in the same places.
+    """
+    if reading.template.startswith("CAST({c} "):
+        return (f"CAST(TRY_{reading.template} AS VARCHAR) = {{c}}",)
+    return ("NOT regexp_matches({c}, '(^|[^0-9])0')",) if reading.spelling else ()
 
 
 def is_spelled_in_two_ways(classes: int, reading: Reading) -> bool:

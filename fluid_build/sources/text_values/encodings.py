@@ -1,24 +1,24 @@
-"""How a text file is encoded, and a UTF-8 copy of one that is not UTF-8."""
+"""How a text file is encoded, and how its lines end."""
 
 import codecs
 import gzip
 import io
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
 from fluid_build import limits
 from fluid_build.errors import UsageError
 from fluid_build.sources.text_values.legacy_encodings import (
+    FEW,
     LAST,
     NAMES,
     Guess,
     NonAscii,
     guess,
+    has_a_byte_a_character,
     is_utf8,
     name_of,
 )
@@ -35,7 +35,8 @@ _BOMS = (
 )
 ZSTD = (".zst", ".zstd")
 _MIXED = "utf-8+"
-_UNKNOWN = "\ufffd"
+UNKNOWN = "\ufffd"
+"""What stands for bytes that an encoding doesn't know."""
 _LINES = 10_000
 """Lines of a file's start that show well enough what its header is encoded in."""
 _LISTED_LINES = 5
@@ -43,20 +44,100 @@ _OWN_NAMES = {codecs.lookup(name).name: name for name in NAMES}
 _ZSTD_MAGIC = bytes.fromhex("28b52ffd")
 
 
+LONG_LINE = 1_000
+"""Bytes from which on a line is long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a text has in it, as far as lines and quotes go.
+
+    ``has_even_ends`` says that all lines end in ``\\n``, or all in ``\\r\\n``, those in quotes
+    included, and ``has_quote_pairs`` that ``""`` is somewhere in it.
+    """
+
+    has_even_ends: bool
+    has_long_lines: bool
+    has_quote_pairs: bool
+
+
+class _Scan:
+    """Looks at blocks of bytes, each once. Searches that find nothing cost little."""
+
+    def __init__(self, longest_line: int | None) -> None:
+        self._longest_line = longest_line
+        self._begun = 0
+        self._held = self._quoted_end = False
+        self._pairs = self._feeds = self._returns = False
+        self._long = self._doubled = False
+
+    def add(self, block: bytes) -> None:
+        """Look at the next block. Raises ValueError for a line that is too long."""
+        self._look_for_long(block)
+        self._look_for_quotes(block)
+        self._look_at_ends(block)
+
+    def marks(self) -> Marks:
+        """Return what was found in all blocks."""
+        kinds = (self._pairs, self._feeds, self._returns or self._held)
+        even = sum(kinds) <= 1 and not kinds[2]
+        return Marks(even, self._long, self._doubled)
+
+    def _look_for_long(self, block: bytes) -> None:
+        end = len(block)
+        if not self._long:
+            start = block.find(b"\n", 0, max(0, LONG_LINE - self._begun)) + 1
+            self._long = not start and self._begun + end > LONG_LINE
+            while start and end - start > LONG_LINE:
+                start = block.rfind(b"\n", start, start + LONG_LINE) + 1
+                self._long = not start
+        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
+        self._begun = self._begun + end if last < 0 else end - last - 1
+        if self._longest_line is not None and self._begun > self._longest_line:
+            raise ValueError(too_long(self._longest_line))
+
+    def _look_for_quotes(self, block: bytes) -> None:
+        if not self._doubled and (self._quoted_end or b'"' in block):
+            across = self._quoted_end and block.startswith(b'"')
+            self._doubled = across or b'""' in block
+            self._quoted_end = block.endswith(b'"')
+
+    def _look_at_ends(self, block: bytes) -> None:
+        if self._held:
+            block = b"\r" + block
+        self._held = block.endswith(b"\r")
+        if self._held:
+            block = block[:-1]
+        if b"\r" not in block:
+            self._feeds = self._feeds or b"\n" in block
+            return
+        returns, pairs = block.count(b"\r"), block.count(b"\r\n")
+        self._pairs = self._pairs or pairs > 0
+        self._returns = self._returns or returns > pairs
+        self._feeds = self._feeds or block.count(b"\n") > pairs
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text file's encoding, and whether it's plain: UTF-8 with one kind of line end.
+    """A text file's encoding, and what one pass over its bytes tells.
 
-    Lines end in ``\\n`` or ``\\r\\n``. ``others`` are encodings that read its bytes otherwise,
-    ``unicode_lines`` counts the lines in UTF-8 of a file that is in two encodings, and ``named`` is
-    the one that its user gave.
+    ``others`` are encodings that read its bytes otherwise, ``unicode_lines`` counts the lines in
+    UTF-8 of a file that is in two encodings, ``bytes_judged`` those that a guess rests on, and
+    ``named`` is the one that its user gave.
     """
 
     encoding: str
-    is_plain: bool
+    marks: Marks
+    is_utf8: bool = False
     others: tuple[str, ...] = ()
     unicode_lines: int = 0
+    bytes_judged: int = 0
     named: str | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it's UTF-8 with one kind of line end, which needs no copy."""
+        return self.is_utf8 and self.marks.has_even_ends
 
     @property
     def is_named(self) -> bool:
@@ -108,36 +189,35 @@ def examine(path: Path, *, longest_line: int | None = None, named: str | None = 
     ``longest_line`` bytes. A zstd file is taken for UTF-8: the standard library can't look into it.
     """
     if path.suffix.lower() in ZSTD:
-        return Text("utf-8", is_plain=True, named=named)
+        return Text("utf-8", Marks(True, True, True), is_utf8=True, named=named)
+    scan = _Scan(longest_line)
     wide = _wide_encoding(start_of(path, _BLOCK))
     if wide:
-        return Text(wide, is_plain=False, named=named)
+        for text in text_of(path, wide):
+            scan.add(text.encode(errors="replace"))
+        return Text(wide, scan.marks(), named=named)
     decoder = codecs.getincrementaldecoder("utf-8")()
     is_utf8 = is_ascii = True
-    ends = [0, 0, 0]
-    line = 0
     for block in _blocks(path, _BLOCK):
-        last = max(block.rfind(b"\n"), block.rfind(b"\r"))
-        line = line + len(block) if last < 0 else len(block) - last - 1
-        if longest_line is not None and line > longest_line:
-            raise ValueError(too_long(longest_line))
+        scan.add(block)
         is_ascii = is_ascii and block.isascii()
-        is_utf8 = is_utf8 and _takes(decoder, block)
-        returns = block.count(b"\r")
-        pairs = block.count(b"\r\n") if returns else 0
-        ends[0] += pairs
-        ends[1] += block.count(b"\n") - pairs
-        ends[2] += returns - pairs - block.endswith(b"\r")
+        is_utf8 = is_utf8 and (is_ascii or _takes(decoder, block))
     is_utf8 = is_utf8 and _takes(decoder, b"", True)
-    even = not ends[2] and not all(ends[:2])
+    marks = scan.marks()
     # Bytes that are all ASCII may be other letters, in ISO-2022-JP.
     may_be_other = is_ascii and named is not None and named != "utf-8"
     if is_utf8 and not may_be_other:
-        return Text("utf-8", is_plain=even, named=named)
+        return Text("utf-8", marks, is_utf8=True, named=named)
     if named is not None:
-        return Text(named, is_plain=False, named=named)
+        return Text(named, marks, named=named)
     guessed = _guess(path)
-    return Text(guessed.encoding, False, guessed.others, guessed.unicode_lines)
+    return Text(
+        guessed.encoding,
+        marks,
+        others=guessed.others,
+        unicode_lines=guessed.unicode_lines,
+        bytes_judged=guessed.bytes_judged,
+    )
 
 
 def _guess(path: Path) -> Guess:
@@ -147,16 +227,21 @@ def _guess(path: Path) -> Guess:
     """
     lines = NonAscii()
     with opened(path) as file:
-        lines.add(file)
+        while some := file.readlines(_BLOCK):
+            lines.add(some)
     guessed = guess(lines)
-    if guessed.unicode_lines or _decodes(path, guessed.encoding):
+    if guessed.unicode_lines or _decodes(path, lines, guessed.encoding):
         return guessed
-    encoding = next((other for other in guessed.others if _decodes(path, other)), LAST)
-    return Guess(encoding, tuple(other for other in guessed.others if other != encoding))
+    others = (other for other in guessed.others if _decodes(path, lines, other))
+    encoding = next(others, LAST)
+    rest = tuple(other for other in guessed.others if other != encoding)
+    return replace(guessed, encoding=encoding, others=rest)
 
 
-def _decodes(path: Path, encoding: str) -> bool:
+def _decodes(path: Path, lines: NonAscii, encoding: str) -> bool:
     decoder = codecs.getincrementaldecoder(encoding)()
+    if has_a_byte_a_character(encoding):
+        return _takes(decoder, bytes(lines.bytes_beyond), True)
     return all(_takes(decoder, block) for block in _blocks(path, _BLOCK))
 
 
@@ -274,67 +359,6 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
             yield block
 
 
-def rewrite(path: Path, encoding: str, folder: Path) -> tuple[Path, list[int]]:
-    """Write a UTF-8 copy of a text file to a folder, with every line's end a single ``\\n``.
-
-    What stands in quotes is kept as it is. Bytes that the encoding does not know become U+FFFD: the
-    lines that have some are returned too.
-    """
-    copy = folder / f"text{sum(1 for _ in folder.iterdir())}.txt"
-    replaced: list[int] = []
-    line = 1
-    with copy.open("w", encoding="utf-8", newline="") as target:
-        for body in _with_even_ends(_unmarked(_decoded(path, encoding))):
-            if _UNKNOWN in body:
-                replaced += _lines_with_unknown(body, line)
-            line += body.count("\n")
-            target.write(body)
-    return copy, sorted(set(replaced))
-
-
-_FIELD_END = "[,;\\t|^~\\x1f\\r\\n]"
-_QUOTED = re.compile(f'(?<={_FIELD_END})"[^"]*(?:""[^"]*)*(?:"(?={_FIELD_END})|(?P<open>"?\\Z))')
-"""A value in quotes; an ``open`` one ends with the text, and may go on."""
-_LONGEST_QUOTED = 4 * _BLOCK
-"""What is longer is no value, but follows a quote that nobody closed."""
-
-
-def _with_even_ends(blocks: Iterator[str]) -> Iterator[str]:
-    """Yield text with every line end a single ``\\n``, but for those in quotes."""
-    before, rest = "\n", ""
-    for block in chain(blocks, [None]):
-        # The character before says whether a quote opens a value.
-        text = before + rest + (block or "")
-        parts, start, end = list[str](), 1, len(text)
-        for match in _QUOTED.finditer(text, start) if '"' in text else ():
-            if match["open"] is not None:
-                if block is not None and end - match.start() < _LONGEST_QUOTED:
-                    end = match.start()
-                elif match["open"]:
-                    parts += [_even(text[start : match.start()]), match[0]]
-                    start = match.end()
-                break
-            if "\r" not in match[0]:
-                continue
-            parts += [_even(text[start : match.start()]), match[0]]
-            start = match.end()
-        if block is not None and start < end == len(text) and text.endswith("\r"):
-            # It may be half of a line end.
-            end -= 1
-        yield "".join((*parts, _even(text[start:end])))
-        before, rest = text[end - 1], text[end:]
-
-
-def _unmarked(blocks: Iterator[str]) -> Iterator[str]:
-    """Yield text without a byte order mark before it."""
-    yield next(blocks, "").removeprefix("\ufeff")
-    yield from blocks
-
-
-def _even(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def other_encoding(encoding: str) -> str:
     """Return the encoding of the lines that aren't UTF-8 in a file of two encodings."""
     return encoding.removeprefix(_MIXED)
@@ -351,21 +375,21 @@ def decoded(text: bytes, encoding: str) -> str:
     )
 
 
-def _decoded(path: Path, encoding: str) -> Iterator[str]:
+def text_of(path: Path, encoding: str) -> Iterator[str]:
+    """Yield the text of a file in blocks, with U+FFFD for bytes that don't fit its encoding."""
     if encoding.startswith(_MIXED):
         other = other_encoding(encoding)
         with opened(path) as file:
-            for line in file:
-                yield line.decode("utf-8" if is_utf8(line) else other, errors="replace")
+            while lines := file.readlines(_BLOCK):
+                yield "".join(
+                    line.decode("utf-8" if is_utf8(line) else other, errors="replace")
+                    for line in lines
+                )
         return
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     for block in _blocks(path, _BLOCK):
         yield decoder.decode(block)
     yield decoder.decode(b"", final=True)
-
-
-def _lines_with_unknown(text: str, first: int) -> Iterator[int]:
-    return (i for i, line in enumerate(text.split("\n"), first) if _UNKNOWN in line)
 
 
 def notes_on(name: str, text: Text, replaced: Sequence[int]) -> Iterator[str]:
@@ -379,7 +403,7 @@ def notes_on(name: str, text: Text, replaced: Sequence[int]) -> Iterator[str]:
         more = f" and {len(replaced) - _LISTED_LINES:,} more" if replaced[_LISTED_LINES:] else ""
         yield (
             f"{name} has bytes that aren't {encoding}, in {noun(len(replaced), 'line')}"
-            f" {lines}{more}: they were replaced by {_UNKNOWN}."
+            f" {lines}{more}: they were replaced by {UNKNOWN}."
         )
     if text.is_named:
         return
@@ -404,11 +428,15 @@ def _note_on_guess(name: str, encoding: str, text: Text) -> str:
         said = f"{name} is in two encodings: {lines} in UTF-8, others were read as {encoding}"
     else:
         said = f"{name} isn't Unicode. It was read as {encoding}"
+    if text.bytes_judged <= FEW:
+        said = f"{said}, a guess from {counted(text.bytes_judged, 'byte')} beyond ASCII"
     if text.others:
         others = listed([name_of(other) for other in text.others], "or")
         return f"{said}, but {others} fits too: say which with --encoding if letters look wrong."
     if text.encoding.endswith(LAST):
         return f"{said}, which nothing in it proves: say another with --encoding."
+    if text.bytes_judged <= FEW:
+        return f"{said}: say another with --encoding if letters look wrong."
     return f"{said}, the only one in common use that fits."
 
 

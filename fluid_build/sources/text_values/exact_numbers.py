@@ -26,8 +26,8 @@ _MOST_POWER = 290
 
 _SPACES = "[ '\u00a0\u202f\u2019]"
 _SPACED = f"^-?[0-9]{{1,3}}{_SPACES}[0-9]{{3}}"
-_UNGROUPED_DIGITS = 4
-"""Numbers of so many digits are often written without a space among others that have one."""
+_UNGROUPED_DIGITS = 3
+"""Numbers of so many digits have no thousands to part."""
 
 MOST_DECIMALS = 9
 """Where decimals are counted in bits, and where what was counted so is checked, more count as so
@@ -118,7 +118,7 @@ def coincide_sql(text: str, mark: str = ".") -> str:
 def are_unevenly_spaced_sql(text: str) -> str:
     """Return an SQL aggregate: whether only some long numbers of a column are grouped by spaces.
 
-    One program groups all numbers above 9999, or none. ``123 456`` beside ``5551234`` are numbers
+    One program groups all numbers above 999, or none. ``123 456`` beside ``5551234`` are numbers
     that people dial, and ``1 000`` beside ``1000`` two spellings of one value.
     """
     is_spaced = f"regexp_matches({text}, {literal(_SPACED)})"

@@ -5,8 +5,9 @@ not a symbol within a word, not a capital after a small letter. Of those that fi
 reads most like a language decides, as charset-normalizer judges it.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _WESTERN = {
@@ -14,6 +15,8 @@ _WESTERN = {
     "cp1250": "Windows-1250",
     "cp1254": "Windows-1254",
     "cp1257": "Windows-1257",
+    "iso8859_2": "ISO-8859-2",
+    "iso8859_15": "ISO-8859-15",
     "mac_roman": "Mac Roman",
     "cp850": "CP850",
     "cp437": "CP437",
@@ -47,7 +50,12 @@ _ALIKE = 0.05
 companies and abbreviations have capitals within words."""
 _ALIKE_IN_FEW = 0.2
 """What that share is more by where a text has few letters: so many of them may be misplaced."""
+FEW = 10
+"""Letters that say nothing of a language: what is most usual is taken where it fits as well."""
 _ASCII = 0x7F
+_ASCII_BYTES = bytes(range(_ASCII + 1))
+_BEYOND_ASCII = re.compile("[^\\x00-\\x7f]")
+_UTF8_PAIR = re.compile(rb"[\xc2-\xf4][\x80-\xbf]")
 _IN_A_ROW = 0.1
 """How much a second letter in a row counts as misplaced that isn't ASCII, in languages that have
 few of them: a word may have two, such as ção, but not all its letters."""
@@ -65,34 +73,45 @@ class Guess:
     """The encoding that a text is taken for, and others that read the same bytes otherwise.
 
     ``unicode_lines`` counts the lines that are UTF-8, where the others aren't. ``encoding`` is then
-    ``utf-8+`` that of the others.
+    ``utf-8+`` that of the others. ``bytes_judged`` are those beyond ASCII that tell.
     """
 
     encoding: str
     others: tuple[str, ...]
     unicode_lines: int = 0
+    bytes_judged: int = 0
 
 
 class NonAscii:
-    """Counts the lines of a text that aren't ASCII, and keeps a sample of those not in UTF-8."""
+    """Counts the lines of a text that aren't ASCII, and keeps a sample of those not in UTF-8.
+
+    ``bytes_beyond`` are the bytes beyond ASCII that it has anywhere.
+    """
 
     def __init__(self) -> None:
+        self.bytes_beyond: set[int] = set()
         self.unicode_lines = self.other_lines = 0
         self.sample: list[bytes] = []
         self._size = 0
         self._every = 1
 
-    def add(self, lines: Iterable[bytes]) -> None:
+    def add(self, lines: Sequence[bytes]) -> None:
         """Look at more lines."""
-        for line in lines:
-            if line.isascii():
-                continue
-            if is_utf8(line):
-                self.unicode_lines += 1
-                continue
-            if self.other_lines % self._every == 0:
-                self._keep(line[:_SAMPLE])
-            self.other_lines += 1
+        beyond = [line for line in lines if not line.isascii()]
+        bytes_beyond = b"".join(beyond).translate(None, _ASCII_BYTES)
+        # A line of UTF-8 has such a pair, and searching all of them at once spares decoding each.
+        if _UTF8_PAIR.search(bytes_beyond):
+            others = [line for line in beyond if not is_utf8(line)]
+        else:
+            others = beyond
+        self.unicode_lines += len(beyond) - len(others)
+        self.bytes_beyond.update(bytes_beyond)
+        place = -self.other_lines % self._every
+        while place < len(others):
+            self._keep(others[place][:_SAMPLE])
+            place += 1
+            place += -(self.other_lines + place) % self._every
+        self.other_lines += len(others)
 
     def _keep(self, line: bytes) -> None:
         self.sample.append(line)
@@ -119,16 +138,25 @@ def guess(text: NonAscii) -> Guess:
     read = {name: decoded for name in NAMES if (decoded := _decoded(sample, name)) is not None}
     misplaced = {name: _misplaced(decoded, name) for name, decoded in read.items() if name != LAST}
     least = min(misplaced.values(), default=0)
-    slack = _ALIKE + _ALIKE_IN_FEW / max(1, sum(byte > _ASCII for byte in sample))
+    letters = sum(byte > _ASCII for byte in sample)
+    slack = _ALIKE + _ALIKE_IN_FEW / max(1, letters)
     fitting = [name for name, share in misplaced.items() if share <= least + slack]
-    encoding = _best(sample, fitting) if fitting else LAST
+    if letters <= FEW and misplaced.get(ASSUMED) == least:
+        encoding = ASSUMED
+    else:
+        encoding = _best(sample, fitting) if fitting else LAST
     others = tuple(name for name in fitting if read[name] != read[encoding])
     is_mixed = text.unicode_lines > 0 and (
         encoding in _SINGLE_BYTE or text.unicode_lines >= _MOSTLY * text.other_lines
     )
     if not is_mixed:
-        return Guess(encoding, others)
-    return Guess(f"utf-8+{encoding}", others, text.unicode_lines)
+        return Guess(encoding, others, bytes_judged=letters)
+    return Guess(f"utf-8+{encoding}", others, text.unicode_lines, letters)
+
+
+def has_a_byte_a_character(encoding: str) -> bool:
+    """Return whether an encoding that is told apart has one byte for each character."""
+    return encoding in _SINGLE_BYTE
 
 
 def name_of(encoding: str) -> str:
@@ -146,9 +174,8 @@ def _decoded(sample: bytes, encoding: str) -> str | None:
 def _misplaced(text: str, encoding: str) -> float:
     """Return the share of the characters beyond ASCII that stand where text has none of them."""
     count = misplaced = 0.0
-    for i, character in enumerate(text):
-        if character.isascii():
-            continue
+    for match in _BEYOND_ASCII.finditer(text):
+        i, character = match.start(), match[0]
         count += 1
         before, after = text[i - 1 : i], text[i + 1 : i + 2]
         misplaced += _is_misplaced(character, before, after, is_western=encoding in _WESTERN)

@@ -40,6 +40,7 @@ _BRACKETED = (
 _NUMBER = f"{_BLANK}(?:{'|'.join((*_SHAPES, _BRACKETED))}){_BLANK}"
 _NUMBER_PATTERN = re.compile(_NUMBER)
 _NEGATIVE = f"^[^0-9.,]*(?:{_MINUS}|[(])|{_MINUS}[^0-9]*$"
+_MINUS_AFTER = f"[0-9]{_BLANK}(?:{_CURRENCY}|%)?{_BLANK}{_MINUS}{_BLANK}$"
 _SAMPLE_ROWS = 50
 _LONGEST = 100
 """Characters of the longest number with affixes that is looked for: a price takes thirty. Python
@@ -49,17 +50,30 @@ _PER_QUERY = 20
 
 @dataclass(frozen=True, slots=True)
 class Affixes:
-    """What surrounds the numbers of a column: a currency, or percent signs, or only blanks."""
+    """What surrounds the numbers of a column: a currency, or percent signs, or only blanks.
+
+    ``minus_after`` says that negative numbers have their sign behind them, and ``in_brackets`` that
+    some are in parentheses.
+    """
 
     currency: str = ""
     percent: bool = False
+    minus_after: bool = False
+    in_brackets: bool = False
 
     @property
     def note(self) -> str:
         """A sentence on what was left out of the values; empty where that says nothing."""
+        notes = []
         if self.currency:
-            return f"The currency ({self.currency}) was left out of the numbers."
-        return "The numbers are percentages; 7 % is read as 7." if self.percent else ""
+            notes.append(f"The currency ({self.currency}) was left out of the numbers.")
+        if self.percent:
+            notes.append("The numbers are percentages; 7 % is read as 7.")
+        if self.minus_after:
+            notes.append("Numbers with a minus after them are negative: 7- is read as -7.")
+        if self.in_brackets:
+            notes.append("Numbers in parentheses are negative: (7) is read as -7.")
+        return " ".join(notes)
 
 
 def bare_number(column: str) -> str:
@@ -108,23 +122,31 @@ def _with_affixes(
         some = columns[first : first + _PER_QUERY]
         figures = ", ".join(_figures(quote(name)) for name in some)
         row = connection.execute(f"SELECT {figures} FROM {relation}").fetchone() or ()
-        for name, cells in zip(some, zip(*[iter(row)] * 4, strict=True), strict=True):
-            all_fit, currencies, percents, is_plain = cells
-            if all_fit and is_plain and len(currencies) <= 1 and percents in (True, False):
-                yield name, Affixes(currencies[0] if currencies else "", percents)
+        for name, cells in zip(some, zip(*[iter(row)] * 7, strict=True), strict=True):
+            all_fit, currencies, percents, is_plain, after, before, brackets = cells
+            one_way = not (after and before)
+            is_uniform = len(currencies) <= 1 and percents in (True, False) and one_way
+            if all_fit and is_plain and is_uniform:
+                currency = currencies[0] if currencies else ""
+                yield name, Affixes(currency, percents, after, brackets)
 
 
 def _figures(column: str) -> str:
     """Return SQL: whether all values fit, their currencies, whether all or none are percentages
-    (null where only some are), and whether some value isn't in parentheses.
+    (null where only some are), whether some value isn't in parentheses, and whether some have a
+    minus after the number, some a sign of a negative number before it, and some parentheses.
     """
     words = ", ".join(literal(word) for word in NULL_WORDS)
     value = f"(CASE WHEN {column} NOT IN ({words}) THEN {column} END)"
     percent = f"contains({value}, '%')"
     currency = f"nullif(regexp_extract({value}, {literal(_CURRENCY)}), '')"
+    after = f"regexp_matches({value}, {literal(_MINUS_AFTER)})"
+    before = f"regexp_matches({value}, {literal(f'^[^0-9.,]*(?:{_MINUS}|[(])')})"
     return (
         f"coalesce(bool_and(regexp_full_match({value}, {literal(_NUMBER)})), false),"
         f" coalesce(list(DISTINCT {currency}) FILTER ({currency} IS NOT NULL), []),"
         f" CASE WHEN bool_and({percent}) THEN true WHEN NOT bool_or({percent}) THEN false END,"
-        f" coalesce(bool_or(NOT contains({value}, '(')), false)"
+        f" coalesce(bool_or(NOT contains({value}, '(')), false),"
+        f" coalesce(bool_or({after}), false), coalesce(bool_or({before}), false),"
+        f" coalesce(bool_or(contains({value}, '(')), false)"
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-_DELIMITERS = (",", "\t", ";", "|", "\x1f", "^", "~")
+_DELIMITERS = (",", "\t", ";", "|", "\x1f", "\x01", "^", "~")
 _NO_DELIMITER = "\x1f"
 # A sample is split by a delimiter if so many of its records have the same number of fields, or so
 # many have any delimiter at all: ragged files are still tables.
@@ -19,7 +19,7 @@ _NUMBER = re.compile(
 )
 _DATE = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([ T][0-9:.,Z+-]*)?")
 # Where quotes are doubled, a backslashed one is followed by its twin or by the field's end.
-_BACKSLASHED = re.compile(r"""\\"(?!["\s,;|^~\x1f]|$)""")
+_BACKSLASHED = re.compile(r"""\\"(?!["\s,;|^~\x1f\x01]|$)""")
 _DECIMAL_COMMA = re.compile(r"[0-9],[0-9]")
 _WITH_COMMA = re.compile(r"-?[0-9.]*[0-9](,[0-9]+)?")
 _PARTING_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])")
@@ -309,7 +309,12 @@ def _grouped_names(records: Sequence[Sequence[str]], row: int) -> tuple[str, ...
     named = [i for i, cell in enumerate(cells) if cell]
     under_blank = [i for i in named if not groups[i]]
     starts = [i for i in named if groups[i] and i + 1 in under_blank]
-    if not starts or any(is_value(cells[i]) and not _YEAR.fullmatch(cells[i]) for i in named):
+    # What stands over all columns is a title.
+    if (
+        not starts
+        or (groups[named[0]] and len(under_blank) == len(named) - 1)
+        or any(is_value(cells[i]) and not _YEAR.fullmatch(cells[i]) for i in named)
+    ):
         return ()
     columns = [[r[i].strip() for r in below if i < len(r) and r[i].strip()] for i in named]
     if not all(column and all(map(is_value, column)) for column in columns):

@@ -1,71 +1,81 @@
-"""Columns of delimited files in which ``""`` stands beside nothing at all.
+"""Values of delimited files that are ``""``, and so empty text rather than nothing at all.
 
 Some programs write empty text as ``""`` and a missing value as nothing, others write either for
-both. Fluid Forge reads both as null, and says so where a column has both.
+both. Fluid Forge reads both as null, and says so of each column of text that has ``""``.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 
-from fluid_build.sources.files.delimited.readable import Readable, own_names
-from fluid_build.sources.files.delimited.rows import rows_of_file
+from fluid_build.sources.files.delimited.readable import Readable
+from fluid_build.sources.sql import quote
 from fluid_build.sources.text_values import encodings
 from fluid_build.text import counted
 
-_NOTE = 'Empty text ("") in {} and nothing in {} are both null.'
+_BESIDE_NOTHING = 'Empty text ("") in {} and nothing in {} are both null.'
+_ALONE = 'Empty text ("") in {} is null.'
 _BLOCK = 1 << 20
 _COLUMNS_A_QUERY = 200
 """DuckDB takes time to plan thousands of expressions at once."""
 
-
-def notes_on_empty_text(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[Readable], columns: Collection[str]
-) -> dict[str, str]:
-    """Return a note for each of the columns with both kinds of nothing, by the column's name."""
-    figures: dict[str, tuple[int, int]] = {}
-    for file in files:
-        if _may_have_empty_text(file):
-            for name, empty, missing in _counted(connection, file, columns):
-                before = figures.get(name, (0, 0))
-                figures[name] = (before[0] + empty, before[1] + missing)
-    return {
-        name: _NOTE.format(counted(empty, "row"), f"{missing:,}")
-        for name, (empty, missing) in figures.items()
-        if empty and missing
-    }
+Figures = Mapping[str, tuple[int, int]]
+"""How many values of a column are empty text, and how many are nothing, by the column's name."""
 
 
-def _may_have_empty_text(file: Readable) -> bool:
+def may_have_empty_text(file: Readable) -> bool:
     """Return whether a file has ``""`` where a value may begin and end."""
     if file.place.suffix.lower() in encodings.ZSTD:
         return True
-    around = re.escape(file.dialect.delimiter.encode())
-    empty = re.compile(rb'(?:^|[\r\n]|%b)""(?:$|[\r\n]|%b)' % (around, around))
-    end = b""
+    if not file.text.marks.has_quote_pairs:
+        return False
+    beside = rb"[\r\n%b]" % re.escape(file.dialect.delimiter.encode())
+    empty = re.compile(rb'""(?<=%b"")(?=%b)' % (beside, beside))
+    end = b"\n"
     with encodings.opened(file.place) as content:
         while block := content.read(_BLOCK):
-            # Most files have no "", many not even a quote: that is seen in a fraction of the time.
-            if b'"' in block or b'"' in end:
-                text = end + block
-                if b'""' in text and empty.search(text):
-                    return True
-            end = (end + block[-3:])[-3:]
-    return False
+            text = end + block
+            if empty.search(text):
+                return True
+            end = text[-3:]
+    return empty.search(end + b"\n") is not None
 
 
-def _counted(
-    connection: duckdb.DuckDBPyConnection, file: Readable, columns: Collection[str]
-) -> Iterator[tuple[str, int, int]]:
-    """Yield the columns of a file with how many values are empty text, and how many are nothing."""
-    places = [(i, name) for i, name in enumerate(own_names(file.dialect)) if name in columns]
-    for start in range(0, len(places), _COLUMNS_A_QUERY):
-        some = places[start : start + _COLUMNS_A_QUERY]
+def replace_empty_text(
+    connection: duckdb.DuckDBPyConnection, relation: str, first: int, columns: Mapping[str, str]
+) -> Figures:
+    """Make empty text null in the rows of a table from a row id on; return what there was of it.
+
+    ``columns`` are those of text, by the names that the figures are asked for.
+    """
+    figures: dict[str, tuple[int, int]] = {}
+    names = list(columns)
+    rows = f"{relation} WHERE rowid >= {first}"
+    for start in range(0, len(names), _COLUMNS_A_QUERY):
+        some = names[start : start + _COLUMNS_A_QUERY]
+        quoted = [quote(columns[name]) for name in some]
         counts = ", ".join(
-            f"count(*) FILTER (f{i} = ''), count(*) FILTER (f{i} IS NULL)" for i, _ in some
+            f"count(*) FILTER ({column} = ''), count(*) FILTER ({column} IS NULL)"
+            for column in quoted
         )
-        rows = rows_of_file(file, "ignore_errors=true, allow_quoted_nulls=false")
         found = connection.execute(f"SELECT {counts} FROM {rows}").fetchone() or ()
-        for (_, name), empty, missing in zip(some, found[::2], found[1::2], strict=True):
-            yield name, empty, missing
+        pairs = zip(found[::2], found[1::2], strict=True)
+        figures |= dict(zip(some, pairs, strict=True))
+    filled = [quote(columns[name]) for name, (empty, _) in figures.items() if empty]
+    if filled:
+        nulls = ", ".join(f"{column} = nullif({column}, '')" for column in filled)
+        connection.execute(f"UPDATE {relation} SET {nulls} WHERE rowid >= {first}")
+    return figures
+
+
+def notes_on_empty_text(files: Sequence[Figures], columns: Iterable[str]) -> dict[str, str]:
+    """Return a note for each of the columns with empty text, by the column's name."""
+    notes = {}
+    for name in columns:
+        empty = sum(file[name][0] for file in files if name in file)
+        missing = sum(file[name][1] for file in files if name in file)
+        if empty:
+            note = _BESIDE_NOTHING if missing else _ALONE
+            notes[name] = note.format(counted(empty, "row"), f"{missing:,}")
+    return notes

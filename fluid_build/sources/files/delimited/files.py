@@ -102,7 +102,7 @@ def stage_csv(
         raise ValueError("It is empty.")
     for file in present:
         _refuse_overlong(file)
-        refuse_overlong_lines(file.place, file.dialect)
+        refuse_overlong_lines(file)
     names = all_names(present, files)
     notes = _notes_on_files(present, len(opened) - len(present))
     loaded, verdicts = _staged(
@@ -121,7 +121,7 @@ def stage_csv(
     if letters:
         guessed = listed(f"`{name}`" for name, _ in letters)
         notes.append(f"Its letters beyond ASCII are in {guessed}.")
-    empty = notes_on_empty_text(connection, present, [name for name, _ in text])
+    empty = notes_on_empty_text([file.empty_text for file in loaded], [name for name, _ in text])
     notes += [f"{name}: {note}" for name, note in empty.items()]
     columns = tuple(
         Column(
@@ -286,6 +286,14 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
     if empty:
         notes.append(f"{empty} of its {empty + len(files)} files are empty.")
     notes += [note for file in files if (note := _note_on_titles(file))]
+    renamed = dict.fromkeys(
+        f"`{chosen}`"
+        for file in files
+        for name, chosen in zip(file.dialect.names, own_names(file.dialect), strict=True)
+        if name and name != chosen
+    )
+    if renamed:
+        notes += [f"Its header has some names twice: the later ones are {listed(renamed)}."]
     if any(not file.dialect.header for file in files):
         notes.append("It has no header, so its columns are named by position.")
     if len({frozenset(own_names(file.dialect)) for file in files}) > 1:

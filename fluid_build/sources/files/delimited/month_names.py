@@ -65,14 +65,15 @@ def _likely(
 
 
 def _reading(connection: duckdb.DuckDBPyConnection, relation: str, name: str) -> Iterator[Reading]:
-    """Yield the reading of a column, if all its values are such dates."""
+    """Yield the reading of a column, if all its values are such dates, each spelled in one way."""
     column = quote(name)
     words = ", ".join(literal(word) for word in NULL_WORDS)
     template = _template()
     value = template.replace("{c}", column)
     row = connection.execute(
         f"SELECT coalesce(bool_and(regexp_full_match({column}, {literal(_DATE)}) AND"
-        f" TRY_CAST({value} AS DATE) IS NOT NULL), false) FROM {relation}"
+        f" TRY_CAST({value} AS DATE) IS NOT NULL), false)"
+        f" AND count(DISTINCT {column}) = count(DISTINCT TRY_CAST({value} AS DATE)) FROM {relation}"
         f" WHERE {column} NOT IN ({words})"
     ).fetchone()
     if row and row[0]:

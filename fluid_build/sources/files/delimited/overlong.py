@@ -8,23 +8,22 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from fluid_build.sources.files.delimited.dialect import Dialect
+from fluid_build.sources.files.delimited.readable import Readable
 from fluid_build.sources.text_values import encodings
 from fluid_build.text import counted
 
 WHAT_TO_DO = "Put values that contain the delimiter in quotes, or name every column."
 
-_SHORT = 1_000
-"""Bytes up to which a line isn't looked at: a million of them would list less than a gigabyte."""
 _MOST_LISTED = 128 * 1024 * 1024
 """Bytes that DuckDB may list. It takes three times as much, and real files have a line or two."""
 _BLOCK = 4 * 1024 * 1024
 _QUOTED = re.compile(rb'"[^"]*"')
 
 
-def refuse_overlong_lines(path: Path, dialect: Dialect) -> None:
-    """Raise ValueError where the list of a UTF-8 file's values too many would be too long."""
-    if path.suffix.lower() in encodings.ZSTD or not dialect.names:
+def refuse_overlong_lines(file: Readable) -> None:
+    """Raise ValueError where the list of a file's values too many would be too long."""
+    path, dialect = file.place, file.dialect
+    if path.suffix.lower() in encodings.ZSTD or not file.text.marks.has_long_lines:
         return
     listed = lines = 0
     delimiter, columns = dialect.delimiter.encode(), len(dialect.names)
@@ -58,15 +57,15 @@ def _long_lines(path: Path, *, backslash: bool) -> Iterator[bytes]:
                 if not is_quoted:
                     yield _QUOTED.sub(b"", text[start:stop])
             is_quoted ^= text.count(b'"', seen, end) % 2 == 1
-    if len(begun) > _SHORT and not is_quoted:
+    if len(begun) > encodings.LONG_LINE and not is_quoted:
         yield _QUOTED.sub(b"", begun)
 
 
 def _long_spans(text: bytes, end: int) -> Iterator[tuple[int, int]]:
     """Yield where the long lines of a text begin and end, from one line end to a far one."""
     start = 0
-    while end - start > _SHORT:
-        line_end = text.rfind(b"\n", start, start + _SHORT)
+    while end - start > encodings.LONG_LINE:
+        line_end = text.rfind(b"\n", start, start + encodings.LONG_LINE)
         if line_end < 0:
             line_end = text.find(b"\n", start)
             yield start, line_end

@@ -14,6 +14,7 @@ from fluid_build.sources.files.layout import TableFiles
 from fluid_build.sources.origin import Options
 from fluid_build.sources.sql import literal
 from fluid_build.sources.text_values import encodings
+from fluid_build.sources.text_values.utf8_copies import Quoting, rewrite
 
 _SAMPLE = 96 * 1024
 _SAMPLE_LINES = 20
@@ -42,7 +43,8 @@ def readable(
         return None
     place, replaced = path, list[int]()
     if not text.is_plain:
-        place, replaced = encodings.rewrite(path, text.encoding, folder)
+        quoting = Quoting(dialect.delimiter, dialect.escape)
+        place, replaced = rewrite(path, text, folder, quoting)
     notes = tuple(encodings.notes_on(path.name, text, replaced))
     return Readable(path, place, dialect, text, notes)
 

@@ -10,6 +10,11 @@ import duckdb
 
 from fluid_build.sources.engine.connection import SCRATCH
 from fluid_build.sources.files.delimited.dialect import Dialect
+from fluid_build.sources.files.delimited.empty_text import (
+    Figures,
+    may_have_empty_text,
+    replace_empty_text,
+)
 from fluid_build.sources.files.delimited.inner_rows import leave_out_inner
 from fluid_build.sources.files.delimited.readable import Readable, options_of, own_names
 from fluid_build.sources.files.delimited.repair import Rejected, mend
@@ -44,11 +49,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """What came of a file's lines: whether some had to be mended, or were no rows, and notes."""
+    """What came of a file's lines: whether some had to be mended, or were no rows, and notes.
+
+    ``empty_text`` are the figures of columns that are text.
+    """
 
     mended: bool = False
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    empty_text: Figures = field(default_factory=dict)
 
 
 @contextmanager
@@ -92,7 +101,14 @@ def load(
         raise MisfitError
     sources = column_sql(file, names, table)
     first = _rows_so_far(connection, target)
-    rejected = _insert(connection, file.place, file.dialect, sources, target)
+    has_empty_text = may_have_empty_text(file)
+    rejected = _insert(
+        connection, file.place, file.dialect, sources, target, has_empty_text=has_empty_text
+    )
+    empty: Figures = {}
+    if has_empty_text:
+        text = {names[i]: target.columns[i] for i in sources if i not in target.guesses}
+        empty = replace_empty_text(connection, target.relation, first, text)
     columns = tuple(quote(target.columns[names.index(name)]) for name in own_names(file.dialect))
     loaded = Loaded(target.relation, columns, first)
     inner = () if target.guesses else leave_out_inner(connection, file, loaded)
@@ -106,8 +122,11 @@ def load(
     lines = sorted((*inner, *trimmed.left_out), key=lambda line: line.line)
     left_out = tuple(replace(line, file=file.source.name) for line in lines)
     notes = notes_on(left_out, named=len(table.paths) > 1)
+    where = f" of {file.source.name}" if len(table.paths) > 1 else ""
+    if kept := trimmed.note_on_kept(where):
+        notes.append(kept)
     if not rejected:
-        return LoadedFile(left_out=left_out, notes=tuple(notes))
+        return LoadedFile(left_out=left_out, notes=tuple(notes), empty_text=empty)
     mended = mend(file.place, file.dialect, rejected)
     copy = folder / "mended.csv"
     with copy.open("w", encoding="utf-8", newline="") as place:
@@ -118,7 +137,7 @@ def load(
     notes += mended.notes(file.source.name if len(table.paths) > 1 else "")
     if lost:
         notes.append(f"{len(lost)} lines couldn't be read and were left out.")
-    return LoadedFile(mended=True, left_out=left_out, notes=tuple(notes))
+    return LoadedFile(True, left_out, tuple(notes), empty)
 
 
 def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[int, str]:
@@ -129,16 +148,13 @@ def column_sql(file: Readable, names: Sequence[str], table: TableFiles) -> dict[
     return sources
 
 
-def start_of_rows(file: Readable, sources: Mapping[int, str], rows: int) -> str:
+def start_of_rows(file: Readable, sources: Mapping[int, str], rows_wanted: int) -> str:
     """Return a query for the first rows of a file that need no repair, with columns c0, c1, …"""
     chosen = ", ".join(f"{sql} AS c{i}" for i, sql in sorted(sources.items()))
-    return f"(SELECT {chosen} FROM {rows_of_file(file, 'ignore_errors=true')} LIMIT {rows})"
-
-
-def rows_of_file(file: Readable, options: str) -> str:
-    """Return a call that reads a file as text with more options, with columns f0, f1, …"""
-    layout = _layout(file.place, file.dialect)
-    return f"read_csv({_place(file.place)}, {layout}, {options})"
+    rows = (
+        f"read_csv({_place(file.place)}, {_layout(file.place, file.dialect)}, ignore_errors=true)"
+    )
+    return f"(SELECT {chosen} FROM {rows} LIMIT {rows_wanted})"
 
 
 def _rows_so_far(connection: duckdb.DuckDBPyConnection, target: Target) -> int:
@@ -168,14 +184,24 @@ def _insert(
     dialect: Dialect,
     sources: Mapping[int, str],
     target: Target,
+    *,
+    has_empty_text: bool = False,
 ) -> list[Rejected]:
-    """Append what DuckDB can read of a file to a table; hand back the lines it can't."""
+    """Append what DuckDB can read of a file to a table; hand back the lines it can't.
+
+    Where the file ``has_empty_text``, columns of text get it as such, and others null for it.
+    """
     into = ", ".join(quote(target.columns[i]) for i in sources)
+    read = {
+        i: f"nullif({sql}, '')" if has_empty_text and i in target.guesses else sql
+        for i, sql in sources.items()
+    }
     attempted = ", ".join(
         f"{sql} AS t{i}"
         + (f", {target.guesses[i].attempt(sql)} AS v{i}" if i in target.guesses else "")
-        for i, sql in sources.items()
+        for i, sql in read.items()
     )
+    quoted_nulls = ", allow_quoted_nulls=false" if has_empty_text else ""
     failing = f"error({literal(_MISFIT)})"
     values = ", ".join(
         target.guesses[i].value(f"t{i}", f"v{i}", failing) if i in target.guesses else f"t{i}"
@@ -184,7 +210,7 @@ def _insert(
     sql = (
         f"INSERT INTO {target.relation} ({into}) SELECT {values} FROM (SELECT {attempted}"
         f" FROM read_csv({_place(path)}, {_layout(path, dialect)}, store_rejects=true,"
-        " rejects_limit=0, rejects_table='rejected', rejects_scan='rejected_scans'))"
+        f" rejects_limit=0, rejects_table='rejected', rejects_scan='rejected_scans'{quoted_nulls}))"
     )
     try:
         connection.execute(sql)

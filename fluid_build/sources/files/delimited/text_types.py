@@ -25,6 +25,7 @@ from fluid_build.sources.text_values.conventions import (
     is_spelled_in_two_ways,
     may_coincide,
     settling_classes,
+    sole_spellings,
 )
 from fluid_build.sources.text_values.personal_text import quotable
 from fluid_build.sources.text_values.text_classes import (
@@ -114,8 +115,9 @@ class Guess:
             f"WHEN {test.replace(attempt, attempted) if self._is_cast else test} THEN {read}"
             for test in reversed(tests)
         )
-        if self.reading.written:
-            arms = f"WHEN NOT ({self.reading.written}) THEN {otherwise} {arms}"
+        if written := self.reading.written:
+            written = written.replace(attempt, attempted) if self._is_cast else written
+            arms = f"WHEN NOT ({written}) THEN {otherwise} {arms}"
         if self.reading.usual:
             arms = f"WHEN {self.reading.usual} THEN {read} {arms}"
         return filled(f"CASE WHEN {{c}} IS NULL THEN NULL {arms} ELSE {otherwise} END", column)
@@ -140,13 +142,39 @@ def guess(
     guesses = {}
     for name, mask in zip(columns, _masks(connection, start, _quoted(columns)), strict=True):
         reading = decide_alone(mask).reading
-        if reading and not mask & NULL_WORD and not may_coincide(mask, reading):
-            column = quote(name)
+        if reading is None or mask & NULL_WORD:
+            continue
+        column = quote(name)
+        if may_coincide(mask, reading):
+            reading = _spelled_alike(connection, start, column, reading)
+        if reading:
             example = ""
             if is_spelled_in_two_ways(mask, reading):
                 example = example_of(connection, start, column, column, reading)
             guesses[name] = Guess(mask, reading, example)
     return guesses
+
+
+def _spelled_alike(
+    connection: duckdb.DuckDBPyConnection, start: str, column: str, reading: Reading
+) -> Reading | None:
+    """Return a reading of dates or moments that takes only what is spelled like a table's start.
+
+    None where these are spelled in several ways, and of numbers.
+    """
+    tests = sole_spellings(reading)
+    if not tests:
+        return None
+    shape = f"regexp_replace({column}, '[0-9]', '_', 'g')"
+    questions = ", ".join(f"bool_and({filled(test, column)})" for test in tests)
+    row = connection.execute(
+        f"SELECT min({shape}), max({shape}), {questions} FROM {start}"
+    ).fetchone()
+    least, most, *alike = row or (None, None)
+    test = next((test for test, passed in zip(tests, alike, strict=True) if passed), "")
+    if test:
+        return replace(reading, written=test)
+    return replace(reading, written=f"{{c}} LIKE {literal(least)}") if least == most else None
 
 
 def sampled_rows(columns: int) -> int:

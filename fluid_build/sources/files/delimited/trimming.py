@@ -8,10 +8,20 @@ import duckdb
 
 from fluid_build.sources.files.delimited.dialect import Dialect
 from fluid_build.sources.files.delimited.repair import Rejected, fields_of
-from fluid_build.sources.files.delimited.tail import Above, Record, above, below_table, last_records
+from fluid_build.sources.files.delimited.tail import (
+    Above,
+    Record,
+    above,
+    below_table,
+    is_label,
+    last_records,
+    possibly_below,
+    spans,
+)
 from fluid_build.sources.files.delimited.zstd_lines import as_lines
-from fluid_build.sources.origin import LeftOut
+from fluid_build.sources.origin import LeftOut, NotARow
 from fluid_build.sources.text_values import encodings
+from fluid_build.text import noun
 
 _WINDOW = 64 * 1024
 _LAST_LINES = 200
@@ -28,10 +38,23 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Trimmed:
-    """The lines that are no rows, and the refused lines that are none of these."""
+    """The lines that are no rows, and the refused lines that are none of these.
+
+    ``kept`` are lines at the end that begin as a total does, and stay rows.
+    """
 
     left_out: tuple[LeftOut, ...]
     rejected: list[Rejected]
+    kept: tuple[int, ...] = ()
+
+    def note_on_kept(self, where: str) -> str:
+        """Return a sentence on the lines that may be totals, empty without any."""
+        if not self.kept:
+            return ""
+        lines = f"{noun(len(self.kept), 'line').capitalize()} {spans(self.kept)}{where}"
+        if len(self.kept) == 1:
+            return f"{lines} begins as a total does, but no sum shows it: kept as a row."
+        return f"{lines} begin as totals do, but no sum shows it: kept as rows."
 
 
 def trim(
@@ -63,13 +86,31 @@ def trim(
     ragged = [record for record, _ in below if len(record.fields) != width]
     remaining = _without(rejected, ragged, dialect)
     start = _start_of(connection, loaded, full)
-    if not below or remaining is None or start is None:
-        return Trimmed((), rejected)
+    if remaining is None or start is None:
+        below = []
+    kept = _labelled(records, width, below)
+    lines = _lines_in(connection, place) if below or kept else 0
+    kept_lines = tuple(lines + 1 - record.line for record in kept)
+    if not below or remaining is None:
+        return Trimmed((), rejected, kept_lines)
     if full:
         connection.execute(f"DELETE FROM {loaded.relation} WHERE rowid >= {start}")
-    lines = _lines_in(connection, place)
     left_out = tuple(LeftOut(place.name, lines + 1 - record.line, what) for record, what in below)
-    return Trimmed(left_out, remaining)
+    return Trimmed(left_out, remaining, kept_lines)
+
+
+def _labelled(
+    records: Sequence[Record], width: int, below: Sequence[tuple[Record, NotARow]]
+) -> list[Record]:
+    """Return the last records that begin with what totals are called, but for those left out."""
+    left_out = [record for record, _ in below]
+    return [
+        record
+        for record in possibly_below(records, width)
+        if record.filled
+        and is_label(record.fields[record.filled[0]].strip())
+        and record not in left_out
+    ]
 
 
 def ending(connection: duckdb.DuckDBPyConnection, place: Path, dialect: Dialect) -> list[Record]:

@@ -1,7 +1,6 @@
 """The text of SQL files, whatever encoding they're in."""
 
 import glob
-import io
 import re
 import zlib
 from dataclasses import dataclass
@@ -148,7 +147,7 @@ def _says_utf8(data: bytes) -> bool:
 
 def _decode_legacy(data: bytes, name: str) -> tuple[str, str, tuple[str, ...]]:
     lines = NonAscii()
-    lines.add(io.BytesIO(data))
+    lines.add(data.split(b"\n"))
     guessed = guess(lines)
     others = [name_of(other) for other in guessed.others]
     also = f", but {listed(others, 'or')} fits too" if others else ""
