@@ -60,8 +60,8 @@ def unions_of(
     notes: dict[str, str] = {}
     as_text = set()
     for name, columns in _differing(files):
-        if note := _durations_note(name, columns.values()):
-            notes[name] = note
+        if units := _durations_note(name, columns.values()):
+            notes[name] = units
         if any(column.is_nested for column in columns.values()):
             if note := _nested_note(name, columns.values()):
                 notes[name] = note
