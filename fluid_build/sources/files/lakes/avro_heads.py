@@ -90,9 +90,7 @@ def _with_distinct_names(type_: JsonValue) -> JsonValue:
     if isinstance(fields, list) and all(isinstance(field, Mapping) for field in fields):
         maps = [_mapping(field) for field in fields]
         names = unique_names(str(field.get("name")) for field in maps)
-        parts["fields"] = [
-            {**field, "name": name} for field, name in zip(maps, names, strict=True)
-        ]
+        parts["fields"] = [{**field, "name": name} for field, name in zip(maps, names, strict=True)]
     return parts
 
 
@@ -106,10 +104,7 @@ def _readable(type_: JsonValue) -> JsonValue:
         return [_readable(part) for part in type_]
     if not isinstance(type_, Mapping):
         return type_
-    parts = {
-        name: _readable(value) if name in _NESTING else value
-        for name, value in type_.items()
-    }
+    parts = {name: _readable(value) if name in _NESTING else value for name, value in type_.items()}
     logical, stored = type_.get("logicalType"), type_.get("type")
     if not isinstance(logical, str) or not isinstance(stored, str):
         return parts
