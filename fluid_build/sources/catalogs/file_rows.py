@@ -187,7 +187,9 @@ def _reader(
         Path(file): {column.name: column for column in columns_of(connection, file)}
         for file in each.files
     }
-    wide = {column.name for some in files.values() for column in some.values() if column.wide_digits}
+    wide = {
+        column.name for some in files.values() for column in some.values() if column.wide_digits
+    }
     if wide:
         raise ValueError(f"{', '.join(sorted(wide))} has decimals that are too wide for DuckDB.")
     place = dict(zip(files, each.files, strict=True))
