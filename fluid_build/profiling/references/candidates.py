@@ -36,8 +36,8 @@ _MOST_OWN = 100
 """Unique columns of a table up to which each may refer to each other. A sheet of thousands has
 millions of such pairs, and a row that means another of its own table has its key."""
 UNCOMPARED_KEYS = (
-    "So many keys have similar names or the same values that not every column was compared with all"
-    " of them. Some relationships may be missing: `fluid decide` adds them."
+    "So many keys have similar names or the same values, or are in one table, that not every column"
+    " was compared with all of them. Some relationships may be missing: `fluid decide` adds them."
 )
 _MOST_ALIKE = 8
 """Keys of the same name and values that are looked at: they get the same estimate, no more than six
@@ -68,7 +68,8 @@ class ParentSearch:
         primary = [parent for parent in parents if parent.is_primary_key]
         whole = [parent for parent in primary if not parent.table.is_sampled]
         few = _few_of_each(whole, prober)
-        self._has_copies_left_out = len(few) < len(whole)
+        own_left_out = any(len(self.near_home[t]) < len(own) for t, own in self.of_table.items())
+        self._leaves_out = own_left_out or len(few) < len(whole)
         self.own_primary = {parent.table.index: parent for parent in whole}
         self.sparse_primary = [parent for parent in few if not parent.is_dense]
         self.dense_primary = [parent for parent in few if parent.is_dense]
@@ -81,7 +82,7 @@ class ParentSearch:
     @property
     def left_keys_out(self) -> bool:
         """Whether some keys were too many of a kind to compare each column with all of them."""
-        return self._has_copies_left_out or self.names.left_out
+        return self._leaves_out or self.names.left_out
 
     def candidates(self, child: MeasuredColumn) -> list[ParentCandidate]:
         """Return the keys worth measuring, most credible first."""
