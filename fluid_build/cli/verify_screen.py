@@ -26,6 +26,11 @@ _STALE_COPIES = (
     "dbt reads some tables from the copies in dbt/land. If the source has changed since they were"
     " made, run `fluid forge` again."
 )
+_NOT_AS_LOADED = (
+    "Not as it was loaded. What the source has can be rebuilt, but the rows named below aren't as"
+    " loads leave them."
+)
+_FAULTS = "Not proven. What was compared can be rebuilt, but the faults named below remain."
 _NOT_ALL_BUILT = "dbt didn't build everything, so nothing was compared."
 _NOTHING_COMPARED = (
     "Nothing was compared. Run `dbt build`, or pass the schema with --warehouse-schema."
@@ -40,7 +45,10 @@ def verified_screen(verified: Verified) -> Iterator[Part]:
     relations = counted(len(forged.plan.published), "relation")
     yield _title(forged, f"{tables} · {relations} built")
     tick = TICK if _is_lossless(verified) else ""
-    yield from proof_section(verified.proof, tick=tick)
+    worse = bool(verified.unread or verified.broken_keys)
+    yield from proof_section(
+        verified.proof, tick=tick, verdict=text(_FAULTS, "bold red") if worse else None
+    )
     yield from after_a_loss(verified.proof)
     if dbt is not None:
         yield from _dbt_section(dbt, tick)
@@ -71,9 +79,17 @@ def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
         yield _not_proven(_NOTHING_COMPARED)
     if warehouse.proof is not None:
         tick = TICK if verified.holds else ""
-        yield from proof_section(warehouse.proof, "The warehouse", tick=tick, complete="--json")
+        yield from proof_section(
+            warehouse.proof,
+            "The warehouse",
+            tick=tick,
+            complete="--json",
+            verdict=_worse_verdict(verified),
+        )
+        if warehouse.unchecked:
+            yield text(f"Not checked. {' '.join(warehouse.unchecked)}", "dim")
     if warehouse.contradictions:
-        yield heading("Not as it was loaded", "rows were changed, or a load didn't finish")
+        yield heading("What no load leaves so", "rows were changed, or a load didn't finish")
         contradicted = [
             f"{each.relation}: {counted(each.rows, 'row')} {each.what}"
             for each in warehouse.contradictions
@@ -89,6 +105,14 @@ def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
         yield text(_OUT_OF_DATE)
     yield from _source_faults(verified.unread, verified.broken_keys)
     yield from _contract_faults(verified.forged.disagreements)
+
+
+def _worse_verdict(verified: WarehouseVerified) -> Text | None:
+    """Return what takes the place of a proof that holds, where something else doesn't."""
+    if verified.holds:
+        return None
+    is_other = bool(verified.contents.contradictions)
+    return text(_NOT_AS_LOADED if is_other else _FAULTS, "bold red")
 
 
 def _title(forged: ForgedFolder, remark: str) -> Text:

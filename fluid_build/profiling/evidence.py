@@ -8,7 +8,7 @@ import duckdb
 from fluid_build.profiling import checks
 from fluid_build.profiling.measure.query_failures import reading
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
-from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence, Origin
+from fluid_build.profiling.profile import Evidence, ForeignKey, ForeignKeyEvidence, Origin
 from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.sources.sql import quote, quote_all
 from fluid_build.text import counted
@@ -238,3 +238,36 @@ def _form(column: MeasuredColumn, partner: MeasuredColumn) -> checks.Form:
     if column.key_kind == "integer" and is_text:
         return "number"
     return "text" if other_is_text and partner.is_plain and not is_text else "plain"
+
+
+def note_other_normalizations(
+    connection: duckdb.DuckDBPyConnection,
+    tables: Sequence[MeasuredTable],
+    foreign_keys: Sequence[ForeignKey],
+) -> None:
+    """Add a note to columns whose orphans are keys but for how Unicode composes their letters.
+
+    ``é`` is one letter or two, which look alike and are different texts.
+    """
+    by_name = {table.name: table for table in tables}
+    for key in foreign_keys:
+        if not key.evidence.orphans or len(key.from_columns) > 1:
+            continue
+        child = by_name[key.from_table].by_name[key.from_columns[0]]
+        parent = by_name[key.to_table].by_name[key.to_columns[0]]
+        if {child.stats.column.type, parent.stats.column.type} != {"VARCHAR"}:
+            continue
+        value, known = quote(child.stats.column.alias), quote(parent.stats.column.alias)
+        keys = f"SELECT {known} FROM {parent.table.relation} WHERE {known} IS NOT NULL"
+        composed = f"SELECT nfc_normalize({known}) FROM ({keys})"
+        with reading(connection, [child], [parent]):
+            row = connection.execute(
+                f"SELECT count(*) FROM {child.table.relation} WHERE {value} NOT IN ({keys})"
+                f" AND nfc_normalize({value}) IN ({composed})"
+            ).fetchone()
+        if row and row[0]:
+            child.stats.notes.append(
+                f"{counted(row[0], 'value')} without a match in {key.to_table} would have one if"
+                " both wrote letters such as \u00e9 as one character of Unicode (NFC), or both as"
+                " two (NFD)."
+            )

@@ -17,6 +17,7 @@ from fluid_build.profiling.choose.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.choose.declared import check_declared_keys, check_declared_references
 from fluid_build.profiling.choose.selection import SelectedKeys, select_keys
 from fluid_build.profiling.column_meanings import column_meanings
+from fluid_build.profiling.evidence import note_other_normalizations
 from fluid_build.profiling.keys.likelihood import key_likelihoods
 from fluid_build.profiling.measure.candidate_keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.measure.compact_dates import adopt_notations, keep_references_comparable
@@ -32,6 +33,7 @@ from fluid_build.profiling.profile import (
     SkippedTable,
     TableProfile,
 )
+from fluid_build.profiling.references.candidates import UNCOMPARED_KEYS
 from fluid_build.profiling.references.inclusion import is_settled_by_bounds
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
 from fluid_build.progress import OnProgress, Progress, ignore
@@ -119,7 +121,7 @@ def _profile(
             *(SkippedTable(name=s.name, reason=s.reason) for s in source.skipped),
             *measured.skipped,
         ),
-        notes=source.notes,
+        notes=(*source.notes, *related.notes),
         catalog=None if source.catalog is None else source.catalog.facts,
     )
     return with_tagged_columns(profile)
@@ -203,6 +205,7 @@ class _RelatedTables:
     tables: tuple[TableProfile, ...]
     foreign_keys: tuple[ForeignKey, ...]
     candidates: tuple[Candidate, ...]
+    notes: tuple[str, ...]
 
 
 def _relate_readable(
@@ -242,13 +245,15 @@ def _relate(
         foreign_keys,
         {(table.name, column.name): column.stats for table in tables for column in table.columns},
     )
+    note_other_normalizations(connection, tables, foreign_keys)
     profiles = (
         assemble_table(connection, table, selected.primary.get(table.index), claims, meanings)
         for table, claims, meanings in zip(
             tables, declared_keys, column_meanings(connection, tables), strict=True
         )
     )
-    return _RelatedTables(tuple(profiles), tuple(foreign_keys), tuple(candidates))
+    notes = (UNCOMPARED_KEYS,) if selected.left_keys_out else ()
+    return _RelatedTables(tuple(profiles), tuple(foreign_keys), tuple(candidates), notes)
 
 
 def _set_exact_distinct(selected: SelectedKeys) -> None:

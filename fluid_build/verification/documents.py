@@ -42,6 +42,7 @@ def warehouse_document(verified: WarehouseVerified) -> dict[str, object]:
                 {"relation": each.relation, "rows": each.rows, "what": each.what}
                 for each in warehouse.contradictions
             ],
+            "unchecked": list(warehouse.unchecked),
         },
         "proof": _proof_document(warehouse.proof),
         "contract": _contract_documents(verified.forged.disagreements),

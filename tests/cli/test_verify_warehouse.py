@@ -108,10 +108,32 @@ def test_what_a_load_derives_is_checked_and_named(fluid: Fluid, place: Path) -> 
     outcome = fluid(*arguments)
     assert (outcome.code, "✓" in outcome.out) == (1, False)
     assert "hub_customer: 1 row without load_date\n" in outcome.out
+    assert "Not as it was loaded." in outcome.out
+    assert "Proven." not in outcome.out
     document = json.loads(fluid(*arguments, "--json").out)["warehouse"]
     assert document["contradictions"] == [
         {"relation": "hub_customer", "rows": 1, "what": "without load_date"}
     ]
+
+
+def test_the_verdict_says_what_was_not_looked_at(fluid: Fluid, place: Path) -> None:
+    """When a row came is only what its load date says, so that one that was moved isn't noticed."""
+    warehouse = place / "data_vault_2.duckdb"
+    moved = "UPDATE hub_customer SET load_date = TIMESTAMP '1999-12-01' WHERE customer_id = 107"
+    run(warehouse, moved)
+    arguments = ("verify", place / "data_vault_2", "--warehouse", warehouse)
+    outcome = fluid(*arguments)
+    assert (outcome.code, "Not checked. Which load a row came with" in outcome.out) == (0, True)
+    assert len(json.loads(fluid(*arguments, "--json").out)["warehouse"]["unchecked"]) == 1
+
+
+def test_a_row_that_is_older_than_what_it_refers_to_is_named(fluid: Fluid, place: Path) -> None:
+    warehouse = place / "data_vault_2.duckdb"
+    moved = "UPDATE hub_customer SET load_date = TIMESTAMP '2000-02-01' WHERE customer_id = 107"
+    run(warehouse, moved)
+    outcome = fluid("verify", place / "data_vault_2", "--warehouse", warehouse)
+    assert outcome.code == 1
+    assert "loaded before what customer_hk leads to\n" in outcome.out
 
 
 def test_a_key_may_have_arrived_from_a_table_that_is_no_longer_modelled(

@@ -9,6 +9,7 @@ import pytest
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.measure.tables import measure_table
 from fluid_build.profiling.profile import Profile
+from fluid_build.profiling.references.candidates import UNCOMPARED_KEYS
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Skipped, Table
@@ -272,3 +273,37 @@ def test_a_measured_reference_makes_the_childs_distinct_count_exact() -> None:
     )
     column = profile.table("visit").column("city_id")
     assert (column.distinct_exact, column.distinct) == (True, 900)
+
+
+def test_orphans_in_another_spelling_of_unicode_are_explained(tmp_path: Path) -> None:
+    """The two look alike, so that nobody sees why they don't match."""
+    with duckdb.connect(str(tmp_path / "c.duckdb")) as connection:
+        connection.execute("CREATE TABLE cafe (name VARCHAR PRIMARY KEY)")
+        connection.execute("INSERT INTO cafe SELECT 'Caf\u00e9 ' || i FROM range(20) t(i)")
+        connection.execute(
+            "CREATE TABLE visit AS SELECT i AS id, CASE WHEN i = 7 THEN 'Cafe\u0301 7'"
+            " WHEN i = 8 THEN 'nowhere' ELSE 'Caf\u00e9 ' || i % 20 END AS cafe_name"
+            " FROM range(200) t(i)"
+        )
+    with open_source(tmp_path / "c.duckdb") as source:
+        profile = profile_source(source)
+    (reference,) = profile.foreign_keys
+    assert reference.evidence.orphans == 2
+    (note,) = profile.table("visit").column("cafe_name").notes
+    assert note.startswith("1 value without a match in cafe would have one")
+
+
+def test_keys_that_are_too_many_of_a_kind_are_said(tmp_path: Path) -> None:
+    def notes(copies: int) -> tuple[str, ...]:
+        place = tmp_path / f"{copies}.duckdb"
+        with duckdb.connect(str(place)) as connection:
+            for i in range(copies):
+                connection.execute(
+                    f"CREATE TABLE copy_{i} AS SELECT 'k' || i AS k FROM range(9) t(i)"
+                )
+            connection.execute("CREATE TABLE other AS SELECT 'k' || i % 9 AS x FROM range(90) t(i)")
+        with open_source(place) as source:
+            return profile_source(source).notes
+
+    assert notes(8) == ()
+    assert notes(9) == (UNCOMPARED_KEYS,)

@@ -188,3 +188,20 @@ def test_a_field_that_a_key_of_the_path_would_replace_is_refused(tmp_path: Path,
         return
     with open_source(tmp_path) as source:
         assert source.tables[0].name == "orders"
+
+
+def test_fields_whose_names_differ_in_case_alone_are_read_apart(tmp_path: Path) -> None:
+    """DuckDB refuses such columns, and gives both fields of a record the value of the first."""
+    twins = [{"name": "a", "type": "long"}, {"name": "A", "type": "long"}]
+    record = {"name": "n", "type": {"type": "record", "name": "inner", "fields": twins}}
+    schema = {"type": "record", "name": "r", "fields": [*twins, record]}
+    write_avro(tmp_path / "t.avro", schema, [number(1) + number(2) + number(3) + number(4)])
+    with open_source(tmp_path / "t.avro") as source:
+        (table,) = source.tables
+        names = [column.name for column in table.columns]
+        assert dict(zip(names, source.relation(table).fetchall()[0], strict=True)) == {
+            "a": 1,
+            "A_2": 2,
+            "n__a": 3,
+            "n__A_2": 4,
+        }

@@ -255,6 +255,50 @@ def test_a_column_that_always_is_the_key_of_the_path_is_that(tmp_path: Path, end
 
 
 @pytest.mark.parametrize(
+    ("ending", "empty"),
+    [
+        ("csv", "id,day\n1,\n"),
+        ("jsonl", '{"id": 1, "day": null}\n'),
+        ("parquet", "SELECT 1 AS id, NULL::INTEGER AS day"),
+    ],
+)
+def test_an_empty_column_beside_a_key_of_its_name_is_noted(
+    tmp_path: Path, ending: str, empty: str
+) -> None:
+    """One of the two isn't read: the key of one file, or the nulls of the other."""
+    write(tmp_path, {f"t/day=1/f.{ending}": empty, f"t/day=2/f.{ending}": empty})
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        notes = [*table.notes, *(f"day: {note}" for note in table.column("day").notes)]
+    assert any(note.startswith("day: ") and "empty" in note for note in notes)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "days", [("2024-1-1", "2024-01-01"), ("-0", "0"), (" 2024-01-01", "2024-01-01")]
+)
+def test_keys_that_are_spelled_in_two_ways_stay_two_values(
+    tmp_path: Path, ending: str, days: tuple[str, str]
+) -> None:
+    row = {"jsonl": '{"id": 1}\n', "parquet": "SELECT 1 AS id"}[ending]
+    write(tmp_path, {f"t/day={day}/f.{ending}": row for day in days})
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        read = source.connection.execute(f"SELECT day FROM {table.relation}").fetchall()
+    assert {day for (day,) in read} == set(days)
+    assert "spell some values in several ways" in table.column("day").notes[0]
+
+
+def test_keys_that_stay_apart_as_dates_are_dates(tmp_path: Path) -> None:
+    write(
+        tmp_path, {f"t/day={day}/f.parquet": "SELECT 1 AS id" for day in ("2024-1-1", "2024-1-2")}
+    )
+    with open_source(tmp_path) as source:
+        column = source.tables[0].column("day")
+    assert (column.type, column.notes) == ("DATE", ())
+
+
+@pytest.mark.parametrize(
     ("month", "is_refused"), [("1", False), ("NULL", False), ("2", True), ("'1'", True)]
 )
 def test_a_number_is_the_key_whatever_its_zeros(

@@ -421,12 +421,12 @@ def test_values_come_back_in_the_type_of_their_own_file(
 def test_types_that_differ_among_files_are_joined_only_exactly(
     tmp_path: Path, kinds: tuple[str, ...], type_: str
 ) -> None:
-    """Otherwise the column is text, and a note says so."""
+    """Otherwise the column is text, and a note says so; decimals made floating are noted too."""
     folder = _monthly(tmp_path / "s", *(DIFFERENT[kind] for kind in kinds))
     with open_source(folder) as source:
         column = source.tables[0].column("v")
     assert column.type == type_
-    assert len(column.notes) == (type_ == "VARCHAR")
+    assert len(column.notes) == (type_ == "VARCHAR" or kinds == ("DECIMAL(10,2)", "DOUBLE"))
 
 
 def test_dbt_reads_text_of_different_types_as_the_forge_did(
@@ -493,3 +493,29 @@ def test_a_map_with_equal_keys_costs_its_table_alone(tmp_path: Path) -> None:
         ]
     with pytest.raises(FluidError, match="a key more than once"):
         open_source(tmp_path / "equal.parquet")
+
+
+def test_numbers_of_no_unit_beside_durations_are_noted(tmp_path: Path) -> None:
+    folder = _monthly(
+        tmp_path,
+        pyarrow.array([1], pyarrow.duration("s")),
+        pyarrow.array([1], pyarrow.int64()),
+    )
+    with open_source(folder) as source:
+        (table,) = source.tables
+    notes = [note for column in table.columns for note in column.notes]
+    assert (
+        "Only some of its files say that its numbers are seconds; the others say no unit." in notes
+    )
+
+
+def test_decimals_that_become_floating_numbers_are_noted(tmp_path: Path) -> None:
+    folder = _monthly(
+        tmp_path,
+        pyarrow.array([Decimal("0.20")], pyarrow.decimal128(4, 2)),
+        pyarrow.array([0.2], pyarrow.float32()),
+    )
+    with open_source(folder) as source:
+        (table,) = source.tables
+    notes = [note for column in table.columns for note in column.notes]
+    assert any("decimals are read as floating numbers" in note for note in notes)

@@ -352,3 +352,31 @@ def test_values_that_only_the_scanner_finds_bad_are_read(tmp_path: Path) -> None
             for table in source.tables
         ]
     assert found == [[(1,)], [("\\xFF",)], [("2020-02-31",)], [(5,)]]
+
+
+@pytest.mark.parametrize("declared", ["DATE", "DATETIME"])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2024-01-01", "2024-01-01 00:00:00"),
+        ("2024-01-01 00:00:00", "2024-01-01T00:00:00"),
+        ("2024-01-01 00:00:00", "2024-01-01 00:00"),
+        ("2024-01-01 00:00:00", "2024-01-01 00:00:00.000"),
+        ("2024-01-01T00:00:00Z", "2024-01-01T00:00:00+00:00"),
+    ],
+)
+def test_moments_in_two_spellings_stay_two_values(
+    tmp_path: Path, declared: str, first: str, second: str
+) -> None:
+    """As a key they would look like one value twice."""
+    rows = f"INSERT INTO t VALUES ('{first}'), ('{second}')"
+    script = f"CREATE TABLE t (v {declared} PRIMARY KEY); {rows};"
+    with open_source(written(tmp_path / "a.db", script)) as source:
+        assert values(source, "v") == [first, second]
+        assert "would become one value" in only(source).column("v").notes[0]
+
+
+def test_times_in_two_spellings_stay_two_values(tmp_path: Path) -> None:
+    script = "CREATE TABLE t (v TIME); INSERT INTO t VALUES ('12:00'), ('12:00:00');"
+    with open_source(written(tmp_path / "a.db", script)) as source:
+        assert values(source, "v") == ["12:00", "12:00:00"]

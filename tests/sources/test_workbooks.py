@@ -377,3 +377,42 @@ def test_a_missing_extra_says_how_to_install_it(
     (tmp_path / "good.csv").write_text("a,b\n1,x\n2,y\n")
     with open_source(tmp_path) as source:
         assert "Install it" in source.skipped[0].reason
+
+
+def rewritten(place: Path, old: bytes, new: bytes) -> Path:
+    """A copy of a workbook with other bytes in its first sheet, as another program writes them."""
+    copy = place.with_name("g.xlsx")
+    with zipfile.ZipFile(place) as archive, zipfile.ZipFile(copy, "w") as target:
+        for name in archive.namelist():
+            content = archive.read(name)
+            if name.endswith("sheet1.xml"):
+                assert old in content
+                content = content.replace(old, new)
+            target.writestr(name, content)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("number", "is_rounded"),
+    [
+        (b"12345678901234567", True),
+        (b"1234567890123456", False),
+        (b"1E+400", True),
+        (b"0.10000000000000001", False),
+        (b"0.1234567890123456789", True),
+    ],
+)
+def test_numbers_that_a_spreadsheet_rounds_are_noted(
+    tmp_path: Path, number: bytes, is_rounded: bool
+) -> None:
+    """Some programs write all digits of a number, and two of them become one."""
+    place = saved(tmp_path / "f.xlsx", Sheet=(["no", "v"], [1, 77.5], [2, 3]))
+    notes = tables(rewritten(place, b"<v>77.5</v>", b"<v>" + number + b"</v>"))["g"].notes
+    assert any("column B have more digits" in note for note in notes) == is_rounded
+
+
+def test_an_empty_text_is_the_result_of_a_formula(tmp_path: Path) -> None:
+    place = saved(tmp_path / "f.xlsx", Sheet=(["no", "v"], [1, '=IF(A2>1,"x","")'], [2, "b"]))
+    assert any("without a stored result" in note for note in tables(place)["f"].notes)
+    copy = rewritten(place, b'<c r="B2"><f>', b'<c r="B2" t="str"><f>')
+    assert tables(copy)["g"].notes == ()

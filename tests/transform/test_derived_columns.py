@@ -11,7 +11,7 @@ from fluid_build.transform.proof.derived_columns import (
     expected_record_sources,
 )
 from fluid_build.transform.proof.hash_columns import hash_columns
-from fluid_build.transform.proof.next_load import changes_by_a_load
+from fluid_build.transform.proof.next_load import changes_by_a_load, changes_without_hashes
 from tests.transform.data_vault.shop import REFERENCES
 from tests.transform.data_vault.shop import SHOP as VAULT_SHOP
 from tests.transform.data_vault.vaults import Vault, vault
@@ -65,6 +65,32 @@ def test_nothing_contradicts_what_was_loaded_on_several_days(
         assert contradictions(loaded) == []
 
 
+def test_old_snapshots_may_be_deleted(raw_vault: Vault) -> None:
+    for change in DAYS:
+        raw_vault.change(*change.split("; "))
+        raw_vault.load()
+    for build in raw_vault.plan.builds:
+        if build.layer == "business_vault":
+            latest = f"(SELECT max(snapshot_date) FROM model.{build.name})"
+            raw_vault.change(f"DELETE FROM model.{build.name} WHERE snapshot_date < {latest}")
+    assert contradictions(raw_vault) == []
+
+
+@pytest.mark.parametrize("prefix", ["pit_", "bridge_"])
+def test_a_row_that_a_snapshot_lacks_is_found_without_hashes(raw_vault: Vault, prefix: str) -> None:
+    """Also where another engine made them, such as PostgreSQL."""
+    builds = raw_vault.plan.published
+    name = next(build.name for build in builds if build.name.startswith(prefix))
+    connection = raw_vault.built.connection
+    assert list(changes_without_hashes(connection, builds)) == []
+    raw_vault.load()
+    one_row = f"(SELECT min(rowid) FROM model.{name})"
+    raw_vault.change(f"DELETE FROM model.{name} WHERE rowid = {one_row}")
+    assert [(each.relation, each.rows) for each in changes_without_hashes(connection, builds)] == [
+        (name, 1)
+    ]
+
+
 def first(relation: str, column: str, value: str) -> str:
     """The statement that gives a column of one row another value."""
     row = f"(SELECT max(rowid) FROM model.{relation} WHERE {column} IS NOT NULL)"
@@ -89,6 +115,10 @@ VAULT_DAMAGES = {
     "a record source": ("sat_customer", first("sat_customer", "record_source", "'x'")),
     "a hub's record source": ("hub_customer", first("hub_customer", "record_source", "'x'")),
     "no load date": ("hub_customer", first("hub_customer", "load_date", "NULL")),
+    "a hub that is younger than its rows": (
+        "sat_customer",
+        first("hub_customer", "load_date", "TIMESTAMP '2000-01-09'"),
+    ),
     "a row of the staging": ("stg_hashed_customer", "DELETE FROM model.stg_hashed_customer"),
 }
 

@@ -57,6 +57,7 @@ class SelectedKeys:
     composites: list[CompositeReference] = field(default_factory=list)
     unchosen: list[UnchosenReference] = field(default_factory=list)
     implied: set[int] = field(default_factory=set)
+    left_keys_out: bool = False
 
     def is_implied(self, reference: ColumnReference | CompositeReference) -> bool:
         """Return whether a reference follows from others."""
@@ -83,6 +84,7 @@ def select_keys(
         if not _choose_keys(cache, tables, selected, weights):
             break
     search.close()
+    selected.left_keys_out = search.left_keys_out
     repeats = KeyRepeats(cache, tables, selected.references, weights)
     _widen_keys(tables, selected, repeats)
     composites = find_composite_references(cache, tables, selected.references, repeats, weights)

@@ -32,12 +32,13 @@ _FEWEST_GLUED_LETTERS = 4
 """Shorter names end too many others by accident."""
 _MOST_SHARED_START = 150
 """A word start that more keys share says too little to compare a column with all of them."""
-
-
 _MOST_OWN = 100
 """Unique columns of a table up to which each may refer to each other. A sheet of thousands has
 millions of such pairs, and a row that means another of its own table has its key."""
-
+UNCOMPARED_KEYS = (
+    "So many keys have similar names or the same values, or are in one table, that not every column"
+    " was compared with all of them. Some relationships may be missing: `fluid decide` adds them."
+)
 _MOST_ALIKE = 8
 """Keys of the same name and values that are looked at: they get the same estimate, no more than six
 candidates of a column are measured, and copies of a file would be compared each with each."""
@@ -67,6 +68,8 @@ class ParentSearch:
         primary = [parent for parent in parents if parent.is_primary_key]
         whole = [parent for parent in primary if not parent.table.is_sampled]
         few = _few_of_each(whole, prober)
+        own_left_out = any(len(self.near_home[t]) < len(own) for t, own in self.of_table.items())
+        self._leaves_out = own_left_out or len(few) < len(whole)
         self.own_primary = {parent.table.index: parent for parent in whole}
         self.sparse_primary = [parent for parent in few if not parent.is_dense]
         self.dense_primary = [parent for parent in few if parent.is_dense]
@@ -75,6 +78,11 @@ class ParentSearch:
             if parent.parsed_name.is_generic:
                 self.generic_primary[parent.parsed_name.squashed].append(parent)
         self._by_name: dict[int, list[tuple[MeasuredColumn, float]]] = {}
+
+    @property
+    def left_keys_out(self) -> bool:
+        """Whether some keys were too many of a kind to compare each column with all of them."""
+        return self._leaves_out or self.names.left_out
 
     def candidates(self, child: MeasuredColumn) -> list[ParentCandidate]:
         """Return the keys worth measuring, most credible first."""
@@ -189,6 +197,7 @@ class _NameIndex:
     """Keys by the beginnings of the words that name them, and by their names in one word."""
 
     def __init__(self, parents: Sequence[MeasuredColumn]) -> None:
+        self.left_out = False
         self.by_start: dict[str, list[MeasuredColumn]] = defaultdict(list)
         self.by_glued_name: dict[str, list[MeasuredColumn]] = defaultdict(list)
         for parent in parents:
@@ -208,7 +217,9 @@ class _NameIndex:
         near: dict[int, MeasuredColumn] = {}
         for start in _searched_starts({*words, *(s for word in words for s in synonyms(word))}):
             parents = self.by_start.get(start, ())
-            if len(parents) <= _MOST_SHARED_START:
+            if len(parents) > _MOST_SHARED_START:
+                self.left_out = True
+            else:
                 near.update((id(parent), parent) for parent in parents)
         glued = "".join(name.entity)
         for cut in range(len(glued) - _FEWEST_GLUED_LETTERS + 1):

@@ -56,7 +56,8 @@ class ReferenceSearch:
     """The search for the parents that columns may have, given the keys that are chosen so far.
 
     It is repeated when more keys are chosen; what was measured once isn't measured again.
-    ``judged`` holds the references that were judged in the last round.
+    ``judged`` holds the references that were judged in the last round, and ``left_keys_out`` says
+    whether some keys were too many of a kind to compare each column with all of them.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class ReferenceSearch:
         self.columns = [column for table in tables for column in table.columns if column.key_kind]
         self.prober = Prober(cache, self.columns)
         self.judged: list[ColumnReference] = []
+        self.left_keys_out = False
         self._inclusions: dict[tuple[int, int], Inclusion] = {}
         self._name_scores: dict[tuple[int, int], float] = {}
 
@@ -85,7 +87,9 @@ class ReferenceSearch:
             for child in self.columns
             if _could_refer(child) and child.key_kind in searches
         )
-        return [candidates for candidates in measured if candidates]
+        found = [candidates for candidates in measured if candidates]
+        self.left_keys_out |= any(search.left_keys_out for search in searches.values())
+        return found
 
     def measure(
         self, child: MeasuredColumn, parent: MeasuredColumn, name_score: float

@@ -36,12 +36,18 @@ _RANKS: dict[TableVerdict, int] = {"lost": 0, "not compared": 1, "proven": 2, "e
 
 
 def proof_section(
-    proof: Proof, title: str = "Proof", *, tick: str = TICK, complete: str = "proof.json"
+    proof: Proof,
+    title: str = "Proof",
+    *,
+    tick: str = TICK,
+    complete: str = "proof.json",
+    verdict: Text | None = None,
 ) -> Iterator[Part]:
     """Yield the figures of each table, the verdict, and where there is a loss its first rows.
 
     ``tick`` marks what holds, in green; give an empty one where a loss is shown next to this proof.
-    ``complete`` is where all of the proof is.
+    ``complete`` is where all of the proof is. ``verdict`` takes the place of a proof's own that
+    holds, where something else is worse.
     A proof that doesn't hold as a whole has no tick in any of its lines.
     """
     tick = tick if proof.holds else ""
@@ -74,7 +80,7 @@ def proof_section(
         yield indented(f"Nested data: {'; '.join(nested[:_MOST_REMARKS])}", "dim")
         yield from more(len(nested) - _MOST_REMARKS)
     yield Text()
-    yield verdict_line(proof, tick=tick)
+    yield verdict if verdict and proof.holds else verdict_line(proof, tick=tick)
     lost = [table for table in proof.tables if table.verdict == "lost"]
     for table in lost[:_MOST_TABLES_DETAILED]:
         yield from _loss(table)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import duckdb
 
@@ -12,6 +13,8 @@ from fluid_build.sources.base import Column, Skipped, Table
 from fluid_build.sources.catalogs.snapshot import FilesLocation
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, Engine, reason
 from fluid_build.sources.engine.query_progress import following
+from fluid_build.sources.files.parquet_columns import columns_of
+from fluid_build.sources.files.parquet_unions import Unions, text_of, unions_of
 from fluid_build.sources.files.remote.listing import files_at
 from fluid_build.sources.files.remote.object_store_login import log_in
 from fluid_build.sources.files.remote.places import remote_place
@@ -21,6 +24,12 @@ from fluid_build.sources.uri import as_pattern
 _NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """What Hive calls the folder of rows whose partition column is null."""
 _NO_FILES = "There are no files where the catalog has it, so it has no rows."
+_NUMBERS = (
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DECIMAL", "FLOAT", "DOUBLE"
+)  # fmt: skip
+"""Types that DuckDB rounds values to without a word."""
+_EXACT = "DECIMAL(38, 18)"
+_CHANGED = "The catalog declares {}, which would change some of its values; read as {}."
 _READERS = {"parquet": "read_parquet", "csv": "read_csv", "json": "read_json"}
 
 
@@ -78,29 +87,84 @@ def read_rows(
         report = Progress("reading", number - 1, len(tables), each.table.name)
         try:
             with following(engine.connection, on_progress, report):
-                engine.connection.execute(f"CREATE TABLE {relation} AS {_query(each)}")
+                table = _stage(engine.connection, each, relation)
         except duckdb.InterruptException:
             raise
         except DUCKDB_ERRORS as error:
             skipped.append(Skipped(each.table.name, reason(error)))
+        except ValueError as error:
+            skipped.append(Skipped(each.table.name, str(error)))
         else:
-            notes = each.table.notes if each.files else (*each.table.notes, _NO_FILES)
-            read.append(replace(each.table, relation=relation, notes=notes))
+            notes = table.notes if each.files else (*table.notes, _NO_FILES)
+            read.append(replace(table, relation=relation, notes=notes))
     on_progress(Progress("reading", len(tables), len(tables)))
     return read, skipped
 
 
-def _query(each: TableFiles) -> str:
-    """Return the query for rows with the declared columns in their declared types."""
+def _stage(connection: duckdb.DuckDBPyConnection, each: TableFiles, relation: str) -> Table:
+    """Create a table of the rows, with the declared columns in their declared types.
+
+    A column with values that its declared type would change has the type that they are read in.
+    """
     if not each.files:
-        return _no_rows(each.table)
+        connection.execute(f"CREATE TABLE {relation} AS {_no_rows(each.table)}")
+        return each.table
     partitions = {name.lower() for name in each.location.partitions}
-    columns = ", ".join(
-        f"CAST({_value(column.name, partitions)} AS {column.type}) AS {quote(column.alias)}"
-        for column in each.table.columns
-    )
     own = [column for column in each.table.columns if column.name.lower() not in partitions]
-    return f"SELECT {columns} FROM {_reader(each, own)}"
+    reader, notes = _reader(connection, each, own)
+    values = {column.name: _value(column.name, partitions) for column in each.table.columns}
+    columns = _as_they_fit(connection, reader, values, each.table.columns)
+    columns = [
+        replace(column, notes=(*column.notes, *filter(None, [notes.note(column.name)])))
+        for column in columns
+    ]
+    selected = ", ".join(
+        f"CAST({values[column.name]} AS {column.type}) AS {quote(column.alias)}"
+        for column in columns
+    )
+    connection.execute(f"CREATE TABLE {relation} AS SELECT {selected} FROM {reader}")
+    return replace(each.table, columns=tuple(columns))
+
+
+def _as_they_fit(
+    connection: duckdb.DuckDBPyConnection,
+    reader: str,
+    values: Mapping[str, str],
+    columns: Sequence[Column],
+) -> list[Column]:
+    """Return the columns, those whose declared type changes a number in the type it's read in."""
+    read = [f"{values[column.name]} AS c{i}" for i, column in enumerate(columns)]
+    rows = f"(SELECT {', '.join(read)} FROM {reader})"
+    types = [type_ for _, type_, *_ in connection.execute(f"DESCRIBE FROM {rows}").fetchall()]
+    doubted = [
+        i
+        for i, (column, type_) in enumerate(zip(columns, types, strict=True))
+        if type_ != column.type and column.type.startswith(_NUMBERS)
+    ]
+    if not doubted:
+        return list(columns)
+    changed = ", ".join(
+        f"coalesce(bool_or({_changes_sql(f'c{i}', types[i], columns[i].type)}), false)"
+        for i in doubted
+    )
+    found = connection.execute(f"SELECT {changed} FROM {rows}").fetchone() or ()
+    kept = {i: types[i] for i, is_changed in zip(doubted, found, strict=True) if is_changed}
+    return [
+        replace(column, type=kept[i], notes=(*column.notes, _CHANGED.format(column.type, kept[i])))
+        if i in kept
+        else column
+        for i, column in enumerate(columns)
+    ]
+
+
+def _changes_sql(value: str, read: str, declared: str) -> str:
+    """Return SQL for whether a value is another number in its declared type, or none at all."""
+    number = f"TRY_CAST({value} AS {declared})"
+    same = f"TRY_CAST({number} AS {read}) IS NOT DISTINCT FROM {value}"
+    if read == "VARCHAR":
+        # 1.50 is 1.5, though not as text.
+        same = f"({same} OR TRY_CAST({value} AS {_EXACT}) = {number})"
+    return f"{value} IS NOT NULL AND NOT {same}"
 
 
 def _no_rows(table: Table) -> str:
@@ -113,14 +177,45 @@ def _value(name: str, partitions: set[str]) -> str:
     return f"NULLIF({column}, {literal(_NO_PARTITION)})" if name.lower() in partitions else column
 
 
-def _reader(each: TableFiles, columns: Sequence[Column]) -> str:
-    files = ", ".join(literal(as_pattern(file)) for file in each.files)
+def _reader(
+    connection: duckdb.DuckDBPyConnection, each: TableFiles, columns: Sequence[Column]
+) -> tuple[str, Unions]:
+    """Return SQL for the rows of all files, and what becomes of columns whose type differs."""
+    if each.location.format != "parquet":
+        return _call(each, each.files, columns), Unions()
+    files = {
+        Path(file): {column.name: column for column in columns_of(connection, file)}
+        for file in each.files
+    }
+    wide = {
+        column.name for some in files.values() for column in some.values() if column.wide_digits
+    }
+    if wide:
+        raise ValueError(f"{', '.join(sorted(wide))} has decimals that are too wide for DuckDB.")
+    place = dict(zip(files, each.files, strict=True))
+    unions = unions_of(connection, files, place.__getitem__)
+    if not unions.as_text:
+        return _call(each, each.files, columns), unions
+    rows = []
+    for path, found in files.items():
+        texts = ", ".join(
+            f"{text_of(name, column)} AS {quote(name)}"
+            for name, column in found.items()
+            if name.lower() in unions.as_text
+        )
+        replaced = f" REPLACE ({texts})" if texts else ""
+        rows.append(f"SELECT *{replaced} FROM {_call(each, [place[path]], columns)}")
+    return f"({' UNION ALL BY NAME '.join(rows)})", unions
+
+
+def _call(each: TableFiles, files: Sequence[str], columns: Sequence[Column]) -> str:
+    patterns = ", ".join(literal(as_pattern(file)) for file in files)
     options = [
         f"hive_partitioning = {'true' if each.location.partitions else 'false'}",
         "hive_types_autocast = false",
         *_format_options(each.location, columns),
     ]
-    return f"{_READERS[each.location.format]}([{files}], {', '.join(options)})"
+    return f"{_READERS[each.location.format]}([{patterns}], {', '.join(options)})"
 
 
 def _format_options(location: FilesLocation, columns: Sequence[Column]) -> list[str]:

@@ -3,17 +3,63 @@
 A table has one column of a name, so that one of the two values is lost where they differ.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 import duckdb
 
 from fluid_build.sources.files.layout import TableFiles, partitions
+from fluid_build.sources.origin import Options
 from fluid_build.sources.sql import literal, quote
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 """What Hive and Spark call the folder of rows whose key is null."""
+_GUESSED = ("BIGINT", "DATE", "TIMESTAMP")
+"""What DuckDB takes the text of keys for."""
+_EMPTY = "Its files have an empty column of their own of this name; it has the keys in their path."
+_SPELLINGS = (
+    "Read as text: the paths of its files spell some values in several ways, such as 2024-1-1 and"
+    " 2024-01-01, which would become one."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """How the keys in paths are read: options for DuckDB's readers, and notes by column."""
+
+    options: Options
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def keys_of(connection: duckdb.DuckDBPyConnection, files: TableFiles) -> Keys:
+    """Return how the keys in the paths of a table's files are read.
+
+    DuckDB guesses a type for each. One whose values would become fewer by it stays text.
+    """
+    texts: dict[str, set[str]] = {}
+    for path in files.paths:
+        for key, value in partitions(path, files.root).items():
+            texts.setdefault(key, set()).update({unquote(value)} - {_HIVE_NULL})
+    options: Options = (("hive_partitioning", str(bool(texts)).lower()),)
+    as_text = [key for key, values in texts.items() if _coincide(connection, values)]
+    if as_text:
+        types = ", ".join(f"{literal(key)}: VARCHAR" for key in as_text)
+        options += (("hive_types", f"{{{types}}}"),)
+    return Keys(options, dict.fromkeys(as_text, _SPELLINGS))
+
+
+def _coincide(connection: duckdb.DuckDBPyConnection, texts: Collection[str]) -> bool:
+    """Return whether texts become fewer values of a type that all of them fit."""
+    fewer = " OR ".join(
+        f"(count({value}) = count(*) AND count(DISTINCT {value}) < count(*))"
+        for value in (f"TRY_CAST(v AS {type_})" for type_ in _GUESSED)
+    )
+    row = connection.execute(
+        f"SELECT {fewer} FROM (SELECT unnest(?::VARCHAR[]) AS v)", [sorted(texts)]
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def key_sql(value: str) -> str:
@@ -26,11 +72,12 @@ def shadowed_columns(
     files: TableFiles,
     columns: Collection[str],
     read: Callable[[str, Sequence[Path]], str],
-) -> set[str]:
+) -> dict[str, str]:
     """Return which of the files' own ``columns`` keys of their paths take the place of.
 
-    ``read`` returns SQL for a relation that has such a column as some of the files have it, without
-    keys. Raises ValueError where a value is another than the key.
+    Each has a note, or none where its values are the keys. ``read`` returns SQL for a relation that
+    has such a column as some of the files have it, without keys. Raises ValueError where a value is
+    another than the key.
     """
     own = {column.lower(): column for column in columns}
     alike: dict[tuple[str, str, str], list[Path]] = {}
@@ -38,17 +85,19 @@ def shadowed_columns(
         for key, value in partitions(path, files.root).items():
             if key.lower() in own:
                 alike.setdefault((own[key.lower()], key, value), []).append(path)
+    notes: dict[str, str] = {}
     for (column, key, value), paths in alike.items():
-        refuse_other_values(connection, read(column, paths), column, key, value)
-    return {column for column, _, _ in alike}
+        is_empty = refuse_other_values(connection, read(column, paths), column, key, value)
+        notes[column] = _EMPTY if is_empty else notes.get(column, "")
+    return notes
 
 
 def refuse_other_values(
     connection: duckdb.DuckDBPyConnection, relation: str, column: str, key: str, value: str
-) -> None:
+) -> bool:
     """Raise ValueError where a column has a value that isn't the key's, as text or as its type.
 
-    A column without any value has nothing to lose.
+    A column that is empty has none: returns whether that is so, though the key isn't null.
     """
     name, text = quote(column), key_sql(value)
     # 1 below month=01 is the same number; 007 below id=7 isn't the same text.
@@ -58,10 +107,18 @@ def refuse_other_values(
         f" OR typeof({name}) <> 'VARCHAR' AND coalesce({numbers}, false)"
     )
     row = connection.execute(
-        f"SELECT count({name}) > 0 AND NOT bool_and({is_key}) FROM {relation}"
+        f"SELECT count({name}) > 0, NOT bool_and({is_key}) FROM {relation}"
     ).fetchone()
-    if row and row[0]:
+    has_values, has_others = row or (False, False)
+    if has_values and has_others:
         raise ValueError(
             f"Its files have a column {column} of their own, with other values than {key}={value}"
             " in their path. Rename one of the two."
         )
+    return bool(has_others)
+
+
+def by_lower_name(*notes: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the notes that aren't empty, by the names of their columns in lower case."""
+    named = [(name.lower(), note) for some in notes for name, note in some.items() if note]
+    return {name: tuple(note for other, note in named if other == name) for name, _ in named}

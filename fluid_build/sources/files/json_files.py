@@ -13,7 +13,7 @@ from duckdb.sqltypes import DuckDBPyType
 from fluid_build import limits
 from fluid_build.sources.addresses.periods import FILE_NAME, PeriodColumn
 from fluid_build.sources.base import Column
-from fluid_build.sources.files.hive_keys import shadowed_columns
+from fluid_build.sources.files.hive_keys import by_lower_name, keys_of, shadowed_columns
 from fluid_build.sources.files.json_numbers import loses_digits, with_long_numbers_as_text
 from fluid_build.sources.files.json_texts import as_text, has_nameless, settle_texts
 from fluid_build.sources.files.layout import TableFiles, partitions
@@ -119,6 +119,8 @@ def stage_json(
         notes.append(_LONG_NUMBERS)
     own = _has_its_names(connection, places, found)
     partitioned = any(partitions(path, files.root) for path in present)
+    keys = keys_of(connection, replace(files, paths=tuple(present)))
+    shadowed: Mapping[str, str] = {}
     if partitioned:
         place_of = dict(zip(present, places, strict=True))
         shadowed = shadowed_columns(
@@ -131,7 +133,7 @@ def stage_json(
         )
         found = {name: type_ for name, type_ in found.items() if name not in shadowed}
         places = [_below_keys(path, place, files.root, folder) for path, place in place_of.items()]
-    call = (*_options(files, options), ("hive_partitioning", str(partitioned).lower()))
+    call = (*_options(files, options), *keys.options)
     texts = _columns({name: as_text(type_) for name, type_ in found.items()}) if own else _NO_DATES
     period = _PeriodOfPlaces(files.period, present, places) if files.period else None
     _create(connection, places, (*call, *texts), relation, period)
@@ -140,7 +142,11 @@ def stage_json(
     if [row[:2] for row in rows] == [("json", "JSON")] and not _has_rows(connection, relation):
         connection.execute(f"DROP TABLE {relation}")
         raise ValueError("It has no records.")
-    columns = tuple(Column(row[0], row[1], notes=said.get(row[0], ())) for row in rows)
+    of_keys = by_lower_name(shadowed, keys.notes)
+    columns = tuple(
+        Column(name, type_, notes=(*said.get(name, ()), *of_keys.get(name.lower(), ())))
+        for name, type_, *_ in rows
+    )
     settled = _columns({column.name: column.type for column in columns if column.name in found})
     origin = InFiles(
         format=files.format,

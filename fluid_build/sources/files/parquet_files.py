@@ -1,6 +1,6 @@
 """Parquet files: read in place through a view, or staged where they aren't on this machine."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -13,7 +13,7 @@ from fluid_build.extras import install_command
 from fluid_build.sources.addresses.periods import FILE_NAME
 from fluid_build.sources.base import Column
 from fluid_build.sources.declared import unique_names
-from fluid_build.sources.files.hive_keys import shadowed_columns
+from fluid_build.sources.files.hive_keys import by_lower_name, keys_of, shadowed_columns
 from fluid_build.sources.files.layout import TableFiles, partitions
 from fluid_build.sources.files.parquet_columns import MOST_DIGITS, ParquetColumn, columns_of
 from fluid_build.sources.files.parquet_unions import FileColumns, Unions, text_of, unions_of
@@ -55,14 +55,17 @@ def read_parquet(
     (``unique_names``), and has it for its name too where they're the very same.
     """
     partitioned = any(partitions(path, files.root) for path in files.paths)
-    options: Options = (("hive_partitioning", str(partitioned).lower()),)
+    keys = keys_of(connection, files)
+    options = keys.options
     if len(files.paths) > 1:
         options += (("union_by_name", "true"),)
     fields = {path: columns_of(connection, storage.place(path)) for path in files.paths}
     place = _as_duckdb_reads(files, fields, storage, folder)
     by_name = {path: _named(connection, place(path), some) for path, some in fields.items()}
+    shadowed: Mapping[str, str] = {}
     if partitioned:
-        by_name = _without_keys(connection, files, by_name, place)
+        shadowed = _shadowed(connection, files, by_name, place)
+        by_name = _without(shadowed, by_name)
     unions = unions_of(connection, by_name, place)
     parts = _parts(connection, by_name, unions, options, place)
     query = _union(parts, place)
@@ -78,12 +81,13 @@ def read_parquet(
         f"{quote(name)} AS {quote(alias)}" for name, alias in zip(read, aliases, strict=True)
     )
     connection.execute(f"CREATE {kind} {relation} AS SELECT {renamed} FROM ({query})")
+    of_keys = by_lower_name(shadowed, keys.notes)
     columns = tuple(
         Column(
             name if names.count(name) == 1 else alias,
             type_,
             alias=alias,
-            notes=_notes(own, by_name, unions),
+            notes=(*_notes(own, by_name, unions), *of_keys.get(own.lower(), ())),
         )
         for own, name, (alias, type_) in zip(
             read, names, _described(connection, relation), strict=True
@@ -187,20 +191,25 @@ def _named(
     return dict(zip(names, fields, strict=False))
 
 
-def _without_keys(
+def _shadowed(
     connection: duckdb.DuckDBPyConnection,
     files: TableFiles,
     columns: Mapping[Path, FileColumns],
     place: _Place,
-) -> dict[Path, FileColumns]:
-    """Leave out the columns whose values are the keys in the path, which DuckDB reads instead."""
+) -> dict[str, str]:
+    """Return the columns whose values are the keys in the path, which DuckDB reads instead."""
     options: Options = (("hive_partitioning", "false"), ("union_by_name", "true"))
-    shadowed = shadowed_columns(
+    return shadowed_columns(
         connection,
         files,
         {name for some in columns.values() for name in some},
         lambda _, paths: _call(map(place, paths), options),
     )
+
+
+def _without(
+    shadowed: Collection[str], columns: Mapping[Path, FileColumns]
+) -> dict[Path, FileColumns]:
     lower = {name.lower() for name in shadowed}
     return {
         path: {name: column for name, column in some.items() if name.lower() not in lower}

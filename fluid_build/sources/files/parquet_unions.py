@@ -60,15 +60,23 @@ def unions_of(
     notes: dict[str, str] = {}
     as_text = set()
     for name, columns in _differing(files):
-        _check_durations(name, columns.values())
+        if units := _durations_note(name, columns.values()):
+            notes[name] = units
         if any(column.is_nested for column in columns.values()):
             if note := _nested_note(name, columns.values()):
                 notes[name] = note
             continue
         types = {column.type for column in columns.values()}
-        if len(types) < 2 or _is_exact(types):
+        if len(types) < 2:
             continue
-        if _are_numbers(types) and _come_back(connection, name, columns, types, place):
+        if _is_exact(types) or (
+            _are_numbers(types) and _come_back(connection, name, columns, types, place)
+        ):
+            if _is_decimal_made_floating(types):
+                notes[name] = (
+                    f"Its files store it in different types ({_listed(types)}); its decimals are"
+                    " read as floating numbers, which are equal to them in all their digits."
+                )
             continue
         as_text.add(name)
         notes[name] = (
@@ -101,13 +109,21 @@ def _differing(
             yield name, found
 
 
-def _check_durations(name: str, columns: Collection[ParquetColumn]) -> None:
-    units = {column.duration for column in columns if column.duration}
-    if len(units) > 1:
+def _durations_note(name: str, columns: Collection[ParquetColumn]) -> str:
+    """Say which numbers have no unit, though others do. Raises ValueError if there are two units.
+
+    A column of the Null type has none either, and isn't among the columns.
+    """
+    units = {column.duration for column in columns}
+    named = sorted(unit for unit in units if unit)
+    if len(named) > 1:
         raise ValueError(
-            f"{name} holds durations in {' and '.join(sorted(units))}, each in other files. Write"
+            f"{name} holds durations in {' and '.join(named)}, each in other files. Write"
             " them in one unit."
         )
+    if not named or None not in units:
+        return ""
+    return f"Only some of its files say that its numbers are {named[0]}; the others say no unit."
 
 
 def _nested_note(name: str, columns: Collection[ParquetColumn]) -> str | None:
@@ -165,6 +181,10 @@ def _digits(type_: str) -> tuple[int, int] | None:
         return _WHOLE_DIGITS[type_], 0
     decimal = _DECIMAL.fullmatch(type_)
     return (int(decimal[1]) - int(decimal[2]), int(decimal[2])) if decimal else None
+
+
+def _is_decimal_made_floating(types: Collection[str]) -> bool:
+    return not _FLOATING.isdisjoint(types) and any(map(_DECIMAL.fullmatch, types))
 
 
 def _are_numbers(types: Collection[str]) -> bool:

@@ -14,6 +14,10 @@ from fluid_build.sources.text_values.text_classes import class_sql
 
 MomentClass: TypeAlias = Literal["date", "timestamp", "utc", "offset", "time"]
 
+_SPELLINGS_NOTE = (
+    "Read as text: it has moments in several spellings, such as 2024-01-01 00:00:00 and"
+    " 2024-01-01T00:00, which would become one value."
+)
 DATES_AND_MOMENTS: tuple[MomentClass, ...] = ("date", "timestamp", "utc", "offset")
 
 
@@ -36,6 +40,12 @@ def settle_text(
         question, note = coincidence("v", reading)
         if _ask(connection, question, values):
             return Settled("VARCHAR", note)
+    if _ask(
+        connection,
+        f"count(DISTINCT v) > count(DISTINCT {reading.template.replace('{c}', 'v')})",
+        values,
+    ):
+        return Settled("VARCHAR", _SPELLINGS_NOTE)
     return Settled(reading.type, decision.note)
 
 

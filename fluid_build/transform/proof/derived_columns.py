@@ -13,6 +13,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.sources.sql import literal
 from fluid_build.text import listed
+from fluid_build.transform.plan.data_vault.columns import BEFORE_ANY_LOAD
 from fluid_build.transform.plan.data_vault.hubs import GHOST
 from fluid_build.transform.plan.data_vault.sources import vault_sources
 from fluid_build.transform.plan.elements import EVERY_ROW, Build, BuildTest, PlanColumn
@@ -24,6 +25,8 @@ _DERIVED = frozenset({"technical", "hash-key", "foreign-key"})
 """Tags of columns that a load adds. What the source has is compared with the source."""
 
 RECORD_SOURCE = "record_source"
+LOAD_DATE = "load_date"
+_IS_OLDER = f"{BEFORE_ANY_LOAD} < own.{LOAD_DATE} AND own.{LOAD_DATE} < other.{LOAD_DATE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ def contradicted_rows(
 
     ``record_sources`` are those that a relation may have.
     """
-    relations = {build.name for build in builds}
+    relations = {build.name: build for build in builds}
     for build in builds:
         rules = dict(_rules(build, hashes, record_sources.get(build.name, ())))
         counts = [f"COUNT(*) FILTER (WHERE {condition})" for condition in rules.values()]
@@ -110,7 +113,9 @@ def _is_by_construction(build: Build, test: BuildTest) -> bool:
     )
 
 
-def _tested(build: Build, test: BuildTest, relations: Collection[str]) -> Iterator[tuple[str, str]]:
+def _tested(
+    build: Build, test: BuildTest, relations: Mapping[str, Build]
+) -> Iterator[tuple[str, str]]:
     """Yield what a test says that rows may not be, with the query that counts them."""
     columns = listed(test.columns)
     if test.kind == "unique":
@@ -122,15 +127,29 @@ def _tested(build: Build, test: BuildTest, relations: Collection[str]) -> Iterat
         # What is rebuilt by each load refers to whatever the source does, orphans too.
         build.materialization == "incremental"
         and test.kind == "relationships"
+        and test.to_model is not None
         and test.to_model in relations
     ):
-        pairs = zip(test.columns, test.to_columns, strict=True)
+        pairs = list(zip(test.columns, test.to_columns, strict=True))
         found = exists(
             f"model.{test.to_model} AS other", [f"own.{a} = other.{b}" for a, b in pairs]
         )
         filled = [f"own.{name} IS NOT NULL" for name in test.columns]
         sql = query(["COUNT(*)"], f"model.{build.name} AS own", where=[*filled, f"NOT {found}"])
         yield f"whose {columns} {test.to_model} doesn't have", sql
+        target = relations[test.to_model]
+        if _has_load_date(build) and _has_load_date(target):
+            # A load adds what is referred to with what refers to it, or had it before.
+            is_older = [*(f"own.{a} = other.{b}" for a, b in pairs), _IS_OLDER]
+            joined = f"model.{build.name} AS own, model.{test.to_model} AS other"
+            yield (
+                f"loaded before what {columns} leads to",
+                query(["COUNT(*)"], joined, where=is_older),
+            )
+
+
+def _has_load_date(build: Build) -> bool:
+    return any(column.name == LOAD_DATE for column in build.columns)
 
 
 def _broken(

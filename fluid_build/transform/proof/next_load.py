@@ -18,6 +18,7 @@ from fluid_build.transform.proof.row_comparison import RowComparison, count
 
 _NOT_AS_LOADED = "not as a load makes them"
 _ABSENT = "missing that a load adds"
+_OF_A_SNAPSHOT = "missing in snapshots that it has"
 
 
 def changes_by_a_load(
@@ -42,15 +43,18 @@ def changes_by_a_load(
             connection.execute(statement(build))
 
 
-def changes_of_dimensions(
+def changes_without_hashes(
     connection: duckdb.DuckDBPyConnection, builds: Sequence[Build]
 ) -> Iterator[Contradiction]:
-    """Yield what a load would change in dimensions that another engine than DuckDB has made.
+    """Yield what a load would change in relations that another engine than DuckDB has made.
 
-    Another engine may write a value otherwise, and so have other hashes. What hashes lead to isn't
-    compared: a member that the source has deleted is found by one.
+    These are the dimensions and the business vault. Another engine may write a value otherwise, and
+    so have other hashes: what they lead to in the source isn't compared, and a member that the
+    source has deleted is found by one.
     """
     for build in builds:
+        if build.layer == "business_vault":
+            yield from _changes_of_snapshots(connection, build)
         is_dimension = len(build.key) == 1 and is_derived(build.column(build.key[0]))
         if build.layer == "mart" and build.materialization == "table" and is_dimension:
             names = {column.name for column in build.columns}
@@ -63,6 +67,9 @@ def _changes(connection: duckdb.DuckDBPyConnection, build: Build) -> Iterator[Co
     if build.materialization == "table":
         yield from _differing(connection, build, [column.name for column in build.columns], "TRUE")
         return
+    if build.layer == "business_vault":
+        yield from _changes_of_snapshots(connection, build)
+        return
     stored = f"model.{build.name}"
     # A load finds what it needn't add by one key. The hashes beside it must be there as well.
     hashes = ", ".join(column.name for column in build.columns if _is_hash(column))
@@ -73,12 +80,25 @@ def _changes(connection: duckdb.DuckDBPyConnection, build: Build) -> Iterator[Co
         added = _rows(connection, f"({build.next_sql}\n)")
     if added:
         yield Contradiction(build.name, added, _ABSENT)
-    elif build.layer == "business_vault":
-        # Its rows of all days follow from the raw vault. Old ones may have been deleted.
-        names = ", ".join(column.name for column in build.columns)
-        invented = f"(SELECT {names} FROM {stored} EXCEPT ALL SELECT {names} FROM ({build.sql}\n))"
-        if rows := _rows(connection, invented):
-            yield Contradiction(build.name, rows, _NOT_AS_LOADED)
+
+
+def _changes_of_snapshots(
+    connection: duckdb.DuckDBPyConnection, build: Build
+) -> Iterator[Contradiction]:
+    """Yield what isn't as it follows from the raw vault, which all days of a business vault do.
+
+    Old snapshots may have been deleted. One that is still there has all of its rows.
+    """
+    names = ", ".join(column.name for column in build.columns)
+    stored = f"SELECT {names} FROM model.{build.name}"
+    derived = f"SELECT {names} FROM ({build.sql}\n)"
+    kept = f"WHERE snapshot_date IN (SELECT snapshot_date FROM model.{build.name})"
+    if added := _rows(connection, f"({build.next_sql}\n)"):
+        yield Contradiction(build.name, added, _ABSENT)
+    elif invented := _rows(connection, f"({stored} EXCEPT ALL {derived})"):
+        yield Contradiction(build.name, invented, _NOT_AS_LOADED)
+    elif missing := _rows(connection, f"({derived} {kept} EXCEPT ALL {stored})"):
+        yield Contradiction(build.name, missing, _OF_A_SNAPSHOT)
 
 
 def _is_hash(column: PlanColumn) -> bool:

@@ -28,13 +28,14 @@ from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built, built
 from fluid_build.transform.proof.derived_columns import (
+    LOAD_DATE,
     RECORD_SOURCE,
     Contradiction,
     contradicted_rows,
     expected_record_sources,
 )
 from fluid_build.transform.proof.hash_columns import hash_columns
-from fluid_build.transform.proof.next_load import changes_by_a_load, changes_of_dimensions
+from fluid_build.transform.proof.next_load import changes_by_a_load, changes_without_hashes
 from fluid_build.transform.proof.proof import (
     Proof,
     limited_to_samples,
@@ -63,6 +64,7 @@ class WarehouseProof:
     ``faults`` are sentences about relations that are missing or have other columns than the model;
     if there is one, nothing was compared and ``proof`` is None. ``lacking`` are the relations that
     rows are missing from, ``contradictions`` rows whose derived columns are none that a load makes.
+    ``unchecked`` are sentences on what a verdict says nothing of.
     """
 
     schema: str
@@ -70,6 +72,7 @@ class WarehouseProof:
     faults: tuple[str, ...] = ()
     lacking: tuple[Lacking, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -115,14 +118,26 @@ def prove_warehouse(
                 changes = changes_by_a_load(connection, plan, warehouse.plan, load_date)
             else:
                 rules = contradicted_rows(connection, stored, (), sources)
-                changes = changes_of_dimensions(connection, stored)
+                changes = changes_without_hashes(connection, stored)
             # Where rows are lost, it's the load that lacks: _lacking says where.
             found = _found(rules, () if proof.verdict == "lost" else changes)
         proof = limited_to_samples(source, with_reading(source, proof))
         lacking: tuple[Lacking, ...] = ()
         if proof.verdict == "lost":
             lacking = _lacking(source, plan, file, within, load_date, on_progress)
-    return WarehouseProof(chosen, proof, lacking=lacking, contradictions=found)
+    unchecked = tuple(_unchecked(plan, model, address))
+    return WarehouseProof(chosen, proof, lacking=lacking, contradictions=found, unchecked=unchecked)
+
+
+def _unchecked(plan: TransformPlan, model: LogicalModel, address: Address) -> Iterator[str]:
+    columns = {column.name for build in _stored(plan) for column in build.columns}
+    if LOAD_DATE in columns:
+        yield (
+            f"Which load a row came with: nothing but its {LOAD_DATE} says it. It was only checked"
+            " that no row is older than one that it refers to."
+        )
+    if address.kind is not DUCKDB and hash_columns(model):
+        yield "Whether hashes are those of their columns, which PostgreSQL may write otherwise."
 
 
 def _found(

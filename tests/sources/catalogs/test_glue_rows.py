@@ -149,3 +149,29 @@ def test_a_table_that_cannot_be_read_does_not_stop_the_others(aws: str) -> None:
         assert [table.name for table in source.tables] == ["empty", "fine"]
         assert "There are no files" in source.tables[0].notes[0]
         assert {skipped.name for skipped in source.skipped} == {"wrong", "orc"}
+
+
+def test_files_that_store_a_column_in_other_types_keep_every_digit(aws: str) -> None:
+    """Their type in common, or the declared one, would round."""
+    make_database(aws, "mixed")
+    columns = [
+        column("exact", "decimal(20,2)"),
+        column("whole", "int"),
+        column("text", "string"),
+    ]
+    add_table(aws, "mixed", "t", columns=columns, Parameters={"classification": "parquet"})
+    first = (
+        "SELECT 123456789012345678.91::DECIMAL(20,2) AS exact, 1.5::DOUBLE AS whole, TRUE AS text"
+    )
+    put_rows(aws, first, "mixed/t/part-0")
+    put_rows(aws, "SELECT 0.5::DOUBLE AS exact, 2.0::DOUBLE AS whole, 5 AS text", "mixed/t/part-1")
+    with open_source("glue:///mixed?login=aws") as source:
+        (table,) = source.tables
+        rows = source.relation(table).order("exact").fetchall()
+    assert sorted([str(value) for value in row] for row in rows) == [
+        ["0.50", "2.0", "5"],
+        ["123456789012345678.91", "1.5", "true"],
+    ]
+    notes = {column.name: column.notes for column in table.columns}
+    assert "declares INTEGER, which would change" in notes["whole"][0]
+    assert "different types" in notes["text"][0]

@@ -104,9 +104,10 @@ WOULD_BEND: Mapping[Meaning, str] = {
     "date": f"({{c}} IS NOT NULL AND (typeof({{c}}) <> 'text' OR {{c}} NOT GLOB '{_DAY}'"
     " OR substr({c}, 1, 4) = '0000'))",
     "timestamp": f"({{c}} IS NOT NULL AND (typeof({{c}}) <> 'text' OR substr({{c}}, 1, 4) = '0000'"
-    f" OR {{c}} NOT GLOB '{_DAY}[ T]{_CLOCK}*' OR substr({{c}}, 12, 2) > '23'"
-    " OR NOT (length({c}) = 19 OR (length({c}) BETWEEN 21 AND 26 AND substr({c}, 20, 1) = '.'"
-    " AND substr({c}, 21) NOT GLOB '*[^0-9]*'))))",
+    f" OR {{c}} NOT GLOB '{_DAY} {_CLOCK}*' OR substr({{c}}, 12, 2) > '23'"
+    # As DuckDB and Python spell them: others may be equal to one of these, and become it.
+    " OR NOT (length({c}) = 19 OR (length({c}) = 26 AND substr({c}, 20, 1) = '.'"
+    " AND substr({c}, 21) NOT GLOB '*[^0-9]*' AND substr({c}, 21) <> '000000'))))",
     "blob": "typeof({c}) NOT IN ('blob', 'null')",
 }
 """Values that the scanner would accept and bend, by what the column is meant to hold."""

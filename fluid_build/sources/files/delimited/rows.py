@@ -30,6 +30,8 @@ from fluid_build.sources.uri import as_pattern
 _TEXT = f"{SCRATCH}.text"
 _MISFIT = "fluid: a value does not fit the type that its column starts with"
 
+_UNREAD_KEY = "It's empty in a file whose path has a key of its name, which isn't read."
+
 
 class MisfitError(Exception):
     """The rows don't fit the types that their start suggests; they have to be loaded as text."""
@@ -115,13 +117,16 @@ def load(
     trimmed = trim(connection, file.place, file.dialect, loaded, rejected, records)
     rejected = trimmed.rejected
     own = own_names(file.dialect)
+    unread_keys = []
     for key, value in partitions(file.source, table.root).items():
         if key in own:
             rows = f"(FROM {target.relation} WHERE rowid >= {first})"
-            refuse_other_values(connection, rows, target.columns[names.index(key)], key, value)
+            column = target.columns[names.index(key)]
+            if refuse_other_values(connection, rows, column, key, value):
+                unread_keys.append(f"{key}: {_UNREAD_KEY}")
     lines = sorted((*inner, *trimmed.left_out), key=lambda line: line.line)
     left_out = tuple(replace(line, file=file.source.name) for line in lines)
-    notes = notes_on(left_out, named=len(table.paths) > 1)
+    notes = [*unread_keys, *notes_on(left_out, named=len(table.paths) > 1)]
     where = f" of {file.source.name}" if len(table.paths) > 1 else ""
     if kept := trimmed.note_on_kept(where):
         notes.append(kept)

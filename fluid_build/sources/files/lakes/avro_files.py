@@ -13,7 +13,7 @@ import duckdb
 from fluid_build.json_types import JsonValue
 from fluid_build.sources.addresses.periods import FILE_NAME
 from fluid_build.sources.base import Column
-from fluid_build.sources.files.hive_keys import shadowed_columns
+from fluid_build.sources.files.hive_keys import by_lower_name, keys_of, shadowed_columns
 from fluid_build.sources.files.lakes.avro_heads import schema_of, write_readable
 from fluid_build.sources.files.lakes.schema import LakeField, LakeSchema
 from fluid_build.sources.files.layout import TableFiles, partitions
@@ -57,7 +57,8 @@ def stage_avro(
     where a file can't be read.
     """
     is_partitioned = any(partitions(path, files.root) for path in files.paths)
-    options: Options = (("hive_partitioning", str(is_partitioned).lower()),)
+    keys = keys_of(connection, files)
+    options = keys.options
     alike: dict[tuple[object, ...], list[Path]] = {}
     copies = Path(mkdtemp(dir=folder))
     places = {
@@ -70,8 +71,9 @@ def stage_avro(
         call = _call([places[path]], ())
         shape = (*_described(connection, call), *sorted(record.decimals.items()))
         alike.setdefault(shape, []).append(path)
+    shadowed: Mapping[str, str] = {}
     if is_partitioned:
-        shadowed_columns(
+        shadowed = shadowed_columns(
             connection,
             files,
             {name for path in files.paths for name in column_names(path)},
@@ -90,8 +92,13 @@ def stage_avro(
         query = f"SELECT {files.period.select_list} FROM ({query})"
     connection.execute(f"CREATE TABLE {relation} AS {query}")
     noted = {name for record in records.values() for name in record.unread}
+    of_keys = by_lower_name(shadowed, keys.notes)
     columns = tuple(
-        Column(name, type_, notes=(_AS_STORED,) if name in noted else ())
+        Column(
+            name,
+            type_,
+            notes=(*([_AS_STORED] if name in noted else ()), *of_keys.get(name.lower(), ())),
+        )
         for name, type_ in _described(connection, relation)
     )
     origin = InFiles(

@@ -14,6 +14,7 @@ from typing import IO
 
 from fluid_build.json_types import JsonValue
 from fluid_build.regular_files import open_regular
+from fluid_build.sources.declared import unique_names
 
 _MAGIC = b"Obj\x01"
 _LARGEST_SCHEMA = 16 * 1024 * 1024
@@ -32,6 +33,8 @@ _READABLE = {
 }
 """Logical types of numbers that DuckDB reads rightly. It refuses others, and fails on moments in
 an int; those of text and bytes it ignores where it doesn't know them."""
+_NESTING = frozenset({"fields", "items", "type", "values"})
+"""Parts of a schema that have types in them."""
 _SAME = {
     "local-timestamp-micros": "timestamp-micros",
     "local-timestamp-nanos": "timestamp-nanos",
@@ -40,9 +43,12 @@ _SAME = {
 
 
 def schema_of(path: Path) -> Mapping[str, JsonValue]:
-    """Return the schema in the head of a file; ValueError where there is none."""
+    """Return the schema in the head of a file; ValueError where there is none.
+
+    Of fields whose names differ in case alone, the later ones have a number.
+    """
     with open_regular(path) as file:
-        return _document(_head(file))
+        return _mapping(_with_distinct_names(_document(_head(file))))
 
 
 def write_readable(path: Path, copy: Path) -> bool:
@@ -53,7 +59,7 @@ def write_readable(path: Path, copy: Path) -> bool:
     with open_regular(path) as file:
         entries = _head(file)
         document = _document(entries)
-        readable = _readable(document)
+        readable = _readable(_with_distinct_names(document))
         if readable == document:
             return False
         entries[_SCHEMA] = json.dumps(readable).encode()
@@ -67,16 +73,38 @@ def write_readable(path: Path, copy: Path) -> bool:
     return True
 
 
+def _with_distinct_names(type_: JsonValue) -> JsonValue:
+    """Return a schema whose records have fields that DuckDB can tell apart.
+
+    The rows don't have their names, so that a copy has the same rows.
+    """
+    if isinstance(type_, list):
+        return [_with_distinct_names(part) for part in type_]
+    if not isinstance(type_, Mapping):
+        return type_
+    parts = {
+        name: _with_distinct_names(value) if name in _NESTING else value
+        for name, value in type_.items()
+    }
+    fields = parts.get("fields")
+    if isinstance(fields, list) and all(isinstance(field, Mapping) for field in fields):
+        maps = [_mapping(field) for field in fields]
+        names = unique_names(str(field.get("name")) for field in maps)
+        parts["fields"] = [{**field, "name": name} for field, name in zip(maps, names, strict=True)]
+    return parts
+
+
+def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
+    return value if isinstance(value, Mapping) else {}
+
+
 def _readable(type_: JsonValue) -> JsonValue:
     """Return a schema, or a part of one, without the logical types that DuckDB can't read."""
     if isinstance(type_, list):
         return [_readable(part) for part in type_]
     if not isinstance(type_, Mapping):
         return type_
-    parts = {
-        name: _readable(value) if name in {"fields", "items", "type", "values"} else value
-        for name, value in type_.items()
-    }
+    parts = {name: _readable(value) if name in _NESTING else value for name, value in type_.items()}
     logical, stored = type_.get("logicalType"), type_.get("type")
     if not isinstance(logical, str) or not isinstance(stored, str):
         return parts
@@ -101,8 +129,7 @@ def _head(file: IO[bytes]) -> dict[bytes, bytes]:
 def _document(entries: Mapping[bytes, bytes]) -> Mapping[str, JsonValue]:
     if _SCHEMA not in entries:
         raise ValueError("It has no schema.")
-    document: JsonValue = json.loads(entries[_SCHEMA])
-    return document if isinstance(document, Mapping) else {}
+    return _mapping(json.loads(entries[_SCHEMA]))
 
 
 def _entries(file: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:

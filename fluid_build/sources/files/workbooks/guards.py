@@ -8,6 +8,8 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from math import isinf
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -24,9 +26,17 @@ _BLOCK = 4 * 1024 * 1024
 _LONGEST_TAG = 4096
 _GIGABYTE = 1024**3
 _CELL = re.compile(
-    rb"<(?:\w+:)?c\s[^>]*?\br=\"([A-Z]{1,3})([0-9]{1,7})\"(?:[^>]*[^/>])?>(<(?:\w+:)?f\b[^>]*?"
+    rb"(<(?:\w+:)?c\s[^>]*?\br=\"([A-Z]{1,3})([0-9]{1,7})\"(?:[^>]*[^/>])?>)(<(?:\w+:)?f\b[^>]*?"
     rb"(?:/>|>[^<]*</(?:\w+:)?f>)(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?</(?:\w+:)?c>)?"
 )
+_RESULT = re.compile(rb"<(?:\w+:)?v\b")
+_LONG_NUMBER = re.compile(
+    rb"<(?:\w+:)?c\s(?![^>]*\bt=\"(?!n\"))[^>]*?\br=\"([A-Z]{1,3})[0-9]{1,7}\"[^>]*>"
+    rb"(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>))?"
+    rb"<(?:\w+:)?v>(-?[0-9.]{16,}(?:[eE][-+]?[0-9]{1,3})?|-?[0-9.]+[eE]\+?[0-9]{3})</"
+)
+_DIGITS_OF_A_DOUBLE = 17
+"""So many digits tell every double from its neighbours, and spreadsheets write no more."""
 _ERROR = re.compile(rb"<(?:\w+:)?c\s[^>]*?\bt=\"e\"")
 _REPEATED_ROWS = re.compile(
     rb"<table:table-row\b[^>]*number-rows-repeated=\"([0-9]+)\"[^>]*>(.*?)</table:table-row>",
@@ -41,10 +51,14 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 
 @dataclass(frozen=True, slots=True)
 class SheetFacts:
-    """What the reader of cells doesn't say of a sheet: errors, and formulas without a result."""
+    """What the reader of cells doesn't say of a sheet: errors, and formulas without a result.
+
+    ``rounded`` are the letters of columns with numbers that a double doesn't have.
+    """
 
     errors: int = 0
     uncalculated: int = 0
+    rounded: tuple[str, ...] = ()
 
 
 def check_workbook(path: Path) -> Mapping[str, SheetFacts]:
@@ -128,18 +142,38 @@ def _sheet_parts(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
 def _facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
     errors = uncalculated = 0
     columns: set[bytes] = set()
+    rounded: set[bytes] = set()
     first, last = 1 << 30, 0
     for block in _blocks(archive, part):
         errors += len(_ERROR.findall(block))
-        for column, row, formula in _CELL.findall(block):
+        rounded |= {column for column, text in _LONG_NUMBER.findall(block) if _is_rounded(text)}
+        for cell, column, row, formula in _CELL.findall(block):
             columns.add(column)
-            uncalculated += bool(formula)
+            # An empty text is a result: IF(A1>0, A1, "").
+            is_empty_text = b't="str"' in cell and _RESULT.search(formula)
+            uncalculated += bool(formula) and not is_empty_text
             number = int(row)
             first, last = min(first, number), max(last, number)
     if columns:
         numbers = [_column_number(column) for column in columns]
         _check_area(last - first + 1, max(numbers) - min(numbers) + 1)
-    return SheetFacts(errors, uncalculated)
+    letters = (column.decode() for column in sorted(rounded, key=_column_number))
+    return SheetFacts(errors, uncalculated, tuple(letters))
+
+
+def _is_rounded(text: bytes) -> bool:
+    """Return whether a number, as it's stored, is another one as a double."""
+    stored = text.decode()
+    try:
+        number = float(stored)
+    except ValueError:
+        return False
+    if isinf(number):
+        return True
+    mantissa, _, _ = stored.lower().partition("e")
+    digits = len(mantissa.replace(".", "").strip("-0"))
+    is_whole = mantissa == stored and "." not in stored
+    return (digits > _DIGITS_OF_A_DOUBLE or is_whole) and Decimal(stored) != Decimal(number)
 
 
 def _column_number(letters: bytes) -> int:

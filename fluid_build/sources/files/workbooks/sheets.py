@@ -141,6 +141,12 @@ def _notes_on(sheet: "SheetMetadata", facts: SheetFacts, tables: int) -> tuple[s
             f"{counted(facts.uncalculated, 'formula')} without a stored result, read as null. Open"
             " the workbook in a spreadsheet program and save it."
         )
+    if facts.rounded:
+        letters = ", ".join(facts.rounded)
+        notes.append(
+            f"Numbers in the sheet's column {letters} have more digits than a spreadsheet keeps:"
+            " they're read as it shows them, rounded. Write them as text."
+        )
     return tuple(notes)
 
 
