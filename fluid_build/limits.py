@@ -86,6 +86,10 @@ some fifty bytes while the sheet is read."""
 DDL_TABLES = Limit("FLUID_MAX_DDL_TABLES", 10_000)
 """Tables of a DDL source: they take about a minute, since all of them are compared by name."""
 
+DDL_COLUMNS = Limit("FLUID_MAX_DDL_COLUMNS", 200_000)
+"""Columns of all tables of a DDL source: ``LIKE`` and ``INHERITS`` repeat those of other tables, so
+that a few lines make a million."""
+
 CONTRACT_VALUES = Limit("FLUID_MAX_CONTRACT_VALUES", 1_000_000)
 """Values in a contract, with those that its aliases repeat: some 50,000 columns, and 500 MB."""
 

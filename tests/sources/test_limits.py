@@ -318,3 +318,21 @@ def test_a_line_of_opening_brackets_is_refused(tmp_path: Path, line: str) -> Non
     """It ends in a sentence, however deep Python may go."""
     (tmp_path / "t.ndjson").write_text(f'{{"a": 1}}\n{line}\n')
     assert "Line 2 has too many levels of brackets" in _why(tmp_path / "t.ndjson")
+
+
+def test_tables_that_copy_each_others_columns_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is like the one before with a column more: lines make columns by their square."""
+    monkeypatch.setenv("FLUID_MAX_DDL_COLUMNS", "1000")
+    statements = (f"CREATE TABLE t{i} (LIKE t{i - 1}, c{i} int);" for i in range(1, 60))
+    (tmp_path / "t.sql").write_text("CREATE TABLE t0 (a int);\n" + "\n".join(statements))
+    with pytest.raises(SourceError, match="more than 1,000 columns"):
+        open_source(tmp_path / "t.sql")
+
+
+def test_a_name_of_a_table_is_bounded(tmp_path: Path) -> None:
+    (tmp_path / "t.sql").write_text(f"CREATE TABLE {'ab' * 6_000} (a int); CREATE TABLE b (a int);")
+    with open_source(tmp_path / "t.sql") as source:
+        assert [table.name for table in source.tables] == ["b"]
+        assert any("a name has 12,000 characters" in note for note in source.notes)

@@ -170,8 +170,12 @@ def _model(schema: Schema, name: ObjectName) -> DraftTable:
 def _copy(elements: Elements, model: DraftTable, table: DraftTable, schema: Schema) -> None:
     """Copy the columns of a table that's copied or inherited from; its keys only if asked to."""
     folding = schema.dialect.folding
+    own = {column.name.text.lower() for column in (*table.columns, *elements.columns)}
     for column in model.columns:
-        if find_column([*table.columns, *elements.columns], column.name, folding) is None:
+        # Most names are new, which is seen without a look at each of the others.
+        if column.name.text.lower() not in own or (
+            find_column([*table.columns, *elements.columns], column.name, folding) is None
+        ):
             table.columns.append(column)
     if elements.with_model_keys:
         table.keys += model.keys

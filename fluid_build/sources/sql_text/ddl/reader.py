@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Sequence
 
+from fluid_build.limits import MOST_NAME
 from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.ddl.schema import Identifier, ObjectName
 from fluid_build.sources.sql_text.ddl.tokens import Token
@@ -82,6 +83,10 @@ class Reader:
         """Take the next token as a name."""
         if self.is_name() or (or_string and self.kind() == "string"):
             token = self.take()
+            if len(token.text) > MOST_NAME:
+                raise UnreadableError(
+                    f"a name has {len(token.text):,} characters; the limit is {MOST_NAME:,}"
+                )
             return Identifier(token.text, token.kind != "word")
         raise UnreadableError(f"a name is missing {self._where()}")
 

@@ -32,6 +32,7 @@ class Script:
     statements: int = 0
     unread: int = 0
     creates: int = 0
+    columns: int = 0
     faults: list[tuple[int, str]] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     waiting: list[tuple[int, Statement, str]] = field(default_factory=list)
@@ -47,8 +48,13 @@ def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
             script.statements += 1
             script.creates += _creates_table(statement)
             if script.creates > limits.DDL_TABLES.value:
-                raise _too_many_tables(file)
+                raise _too_many(file, "tables", limits.DDL_TABLES)
+            known = len(script.schema.tables)
             _apply(script, script.statements, statement)
+            if len(script.schema.tables) > known:
+                script.columns += len(next(reversed(script.schema.tables.values())).columns)
+                if script.columns > limits.DDL_COLUMNS.value:
+                    raise _too_many(file, "columns", limits.DDL_COLUMNS)
             script.has_rows |= statement.rows is not None
             follow(script.rows, file, statement, script.schema)
     _apply_waiting(script)
@@ -94,10 +100,10 @@ def _creates_table(statement: Statement) -> bool:
     return statement.words[0] == "CREATE" and "TABLE" in statement.words
 
 
-def _too_many_tables(file: SqlFile) -> SourceUnreadableError:
+def _too_many(file: SqlFile, what: str, limit: limits.Limit) -> SourceUnreadableError:
     return SourceUnreadableError(
-        f"{file.name} declares more than {limits.DDL_TABLES.value:,} tables.",
-        hint=f"Read a part of it. {limits.DDL_TABLES.how_to_raise}",
+        f"{file.name} declares more than {limit.value:,} {what}.",
+        hint=f"Read a part of it. {limit.how_to_raise}",
     )
 
 
