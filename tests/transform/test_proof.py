@@ -455,3 +455,20 @@ def test_a_database_that_keeps_one_of_two_equal_zeros_is_proven_with_a_note(
         outcome.connection.execute("UPDATE model.reading SET value = 0.5 WHERE id = 5")
         proof = prove_stored(outcome, found.model)
         assert (proof.verdict, proof.tables[0].missing) == ("lost", 1)
+
+
+@pytest.mark.parametrize("technique", sorted(TECHNIQUES))
+@pytest.mark.parametrize(
+    ("type_", "values"),
+    [
+        ("VARCHAR COLLATE NOCASE", "('a'), ('A'), ('b'), ('ä'), ('Ä')"),
+        ("INTERVAL", "('1 day'), ('24 hours'), ('2 days')"),
+    ],
+    ids=["collation", "interval"],
+)
+def test_keys_that_the_database_calls_equal_are_counted_apart(
+    tmp_path: Path, technique: str, type_: str, values: str
+) -> None:
+    statements = (f"CREATE TABLE t (code {type_})", f"INSERT INTO t VALUES {values}")
+    with modelled(database(tmp_path / "t.duckdb", *statements), technique) as made:
+        assert proven(made).verdict == "proven"

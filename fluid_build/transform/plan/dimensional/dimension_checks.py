@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionLink
-from fluid_build.sources.sql import quote_all
+from fluid_build.sources.sql import quote
 from fluid_build.transform.plan.dimensional.dimensions import own_reference
 from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
 from fluid_build.transform.plan.dimensional.star import (
@@ -35,10 +35,11 @@ def dimension_checks(star: Star, dimension: Dimension) -> Iterator[Check]:
 def _members(star: Star, dimension: Dimension) -> Check:
     """Check that a dimension has a member for each natural key, and the unknown one."""
     entity = star.entities[dimension.entity_name]
-    spelled = dict(
-        zip((attribute.name for attribute in entity.attributes), aliases(entity), strict=True)
-    )
-    key = quote_all(spelled[part.name] for part in natural_key(star, dimension))
+    spelled = {
+        attribute.name: _distinguishing(quote(alias), attribute.source_type)
+        for attribute, alias in zip(entity.attributes, aliases(entity), strict=True)
+    }
+    key = ", ".join(spelled[part.name] for part in natural_key(star, dimension))
     where = ["NOT is_deleted"] if star.is_kept(dimension) else []
     where += ["is_current"] if dimension.history else []
     return Check(
@@ -52,6 +53,16 @@ def _members(star: Star, dimension: Dimension) -> Check:
         actual=query(["COUNT(*)"], f"model.{dimension.name}", where=where),
         reason="One row for each natural key, and one for the unknown member.",
     )
+
+
+def _distinguishing(column: str, type_: str) -> str:
+    """Return SQL that tells apart all values that are stored apart, as the keys of a model do.
+
+    A collation calls ``a`` and ``A`` equal, and DuckDB a day and 24 hours.
+    """
+    if type_ == "VARCHAR":
+        return f"{column} COLLATE C"
+    return f"CAST({column} AS VARCHAR)" if type_ == "INTERVAL" else column
 
 
 def _joined_columns(star: Star, dimension: Dimension) -> Check:
