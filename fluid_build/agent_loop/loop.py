@@ -13,8 +13,9 @@ from typing import Literal
 from pydantic import Field
 
 from fluid_build.agent_loop.builtin_tools import BUILTIN_TOOLS
+from fluid_build.agent_loop.confinement import MAX_SOURCE_BYTES
 from fluid_build.agent_loop.prompt import AGENT_SYSTEM_PROMPT
-from fluid_build.agent_loop.workspace import confined_source
+from fluid_build.assistants.paths import confined_source
 from fluid_build.copilot.agents.agent import Agent
 from fluid_build.copilot.agents.agent.events import AgentEvent, ResultEvent
 from fluid_build.copilot.agents.base import StageSession
@@ -131,7 +132,7 @@ def _all_tools() -> list[Tool]:
 
 def _source(root: Path, path: str) -> Path:
     try:
-        return confined_source(root, path)
+        return confined_source(root, path, max_bytes=MAX_SOURCE_BYTES)
     except (AgentExecutionError, FileNotFoundError) as error:
         raise UsageError(
             "The agent named no source of the workspace.",

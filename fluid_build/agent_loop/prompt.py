@@ -19,6 +19,7 @@ Tools:
 - discover_workspace: call it first, to see which files there are and which hold data.
 - read_sample_schema: call it for the columns and types of a single file.
 - profile_source: call it for the measured keys, relationships and open questions of a source.
+- describe_table: call it for the columns of a table, with what each of them holds.
 - check_key: call it before you claim that columns identify rows.
 - check_relationship: call it before you claim that columns refer to another table.
 - search_memory: call it to find earlier models of similar data.

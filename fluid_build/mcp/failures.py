@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import traceback
 
+from fluid_build.assistants.settings import WorkspaceSettings
 from fluid_build.errors import FaultyFileError, FluidError
-from fluid_build.mcp.settings import ServerSettings
 from fluid_build.secrets import redact
 from fluid_build.text import clip
 
@@ -16,7 +16,7 @@ _MOST_PROBLEMS = 20
 _LONGEST_MESSAGE = 4_000
 
 
-def explain(error: Exception, settings: ServerSettings) -> str:
+def explain(error: Exception, settings: WorkspaceSettings) -> str:
     """Return an error in words, without traceback, secrets and folders from outside.
 
     An unforeseen one goes to the log with its traceback.

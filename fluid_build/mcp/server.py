@@ -12,28 +12,24 @@ import mcp_types
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json, to_json
 
 from fluid_build import __version__
-from fluid_build.copilot.llm.outgoing import without_secrets
+from fluid_build.assistants.results import UNTRUSTED, ToolResult
+from fluid_build.assistants.settings import WorkspaceSettings
+from fluid_build.assistants.tools import TOOLS, ServedTool, find_tool
 from fluid_build.errors import UsageError
 from fluid_build.mcp.failures import explain
 from fluid_build.mcp.jobs import run_job
-from fluid_build.mcp.results import UNTRUSTED, ToolResult
-from fluid_build.mcp.settings import ServerSettings
-from fluid_build.mcp.tools import TOOLS, ServedTool, find_tool
 from fluid_build.text import clip, listed
 
 if TYPE_CHECKING:
-    from fluid_build.mcp.desk import Desk
+    from fluid_build.assistants.desk import Desk
 
 NAME = "fluid-forge"
 _MOST_CALLS = 8
 """Calls at a time, each with a thread: more would only wait for the same cores."""
 _PAGE = 100
 """Resources in one answer."""
-_MOST_BYTES = 400_000
-"""Of an answer, in JSON: its parts are bounded, so only many long names can come to that."""
 _MOST_FAULTS = 20
 
 _INSTRUCTIONS = """\
@@ -54,7 +50,7 @@ Claim nothing that you haven't checked. {untrusted}
 class ForgeServer:
     """The handlers of the protocol, for all clients at once."""
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: WorkspaceSettings) -> None:
         self._settings = settings
         self._listed = [_describe(tool, settings.allow_write) for tool in TOOLS]
         self._slots = anyio.Semaphore(_MOST_CALLS)
@@ -79,7 +75,7 @@ class ForgeServer:
     def desk(self) -> Desk:
         """The desk, opened when it's needed first."""
         # An editor waits for the list of tools, which needs none of this.
-        from fluid_build.mcp.desk import open_desk
+        from fluid_build.assistants.desk import open_desk
 
         with self._opening:
             if self._opened is None:
@@ -107,10 +103,14 @@ class ForgeServer:
             tool = find_tool(clip(params.name, 100))
             arguments = _checked_arguments(tool, params.arguments or {})
             async with self._slots:
-                result = await run_job(
-                    lambda job: tool.run(self.desk, arguments, job), _progress_sender(context)
+                document = await run_job(
+                    lambda job: tool.answer(self.desk, arguments, job), _progress_sender(context)
                 )
-            return self._answer(tool, result)
+            text = tool.readable(tool.result.model_validate(document))
+            return mcp_types.CallToolResult(
+                content=[mcp_types.TextContent(text=f"{text}\n\n({UNTRUSTED})")],
+                structured_content=document,
+            )
         except Exception as error:  # noqa: BLE001  one broken call doesn't end the server
             content = mcp_types.TextContent(text=explain(error, self._settings))
             return mcp_types.CallToolResult(content=[content], is_error=True)
@@ -121,7 +121,7 @@ class ForgeServer:
         params: mcp_types.PaginatedRequestParams | None,
     ) -> mcp_types.ListResourcesResult:
         """List the documents of forged folders, page by page."""
-        from fluid_build.mcp.resources import list_documents
+        from fluid_build.assistants.resources import list_documents
 
         documents = await anyio.to_thread.run_sync(lambda: list_documents(self.desk))
         cursor = params.cursor if params is not None else None
@@ -148,7 +148,7 @@ class ForgeServer:
         _params: mcp_types.PaginatedRequestParams | None,
     ) -> mcp_types.ListResourceTemplatesResult:
         """List what the URIs of documents look like."""
-        from fluid_build.mcp.resources import FILES, uri_template
+        from fluid_build.assistants.resources import FILES, uri_template
 
         templates = [
             mcp_types.ResourceTemplate(
@@ -166,7 +166,7 @@ class ForgeServer:
         self, _context: ServerRequestContext[object], params: mcp_types.ReadResourceRequestParams
     ) -> mcp_types.ReadResourceResult:
         """Read a document."""
-        from fluid_build.mcp.resources import read_document
+        from fluid_build.assistants.resources import read_document
 
         uri = str(params.uri)
         try:
@@ -176,18 +176,6 @@ class ForgeServer:
             raise MCPError(code=mcp_types.INVALID_PARAMS, message=message) from None
         contents = mcp_types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
         return mcp_types.ReadResourceResult(contents=[contents])
-
-    def _answer(self, tool: ServedTool[Any, Any], result: ToolResult) -> mcp_types.CallToolResult:
-        document = without_secrets(from_json(to_json(result)), self._settings.secrets)
-        if len(to_json(document)) > _MOST_BYTES:
-            raise UsageError(
-                "The answer is too long.", hint="Ask for fewer tables or columns at a time."
-            )
-        checked = tool.result.model_validate(document)
-        return mcp_types.CallToolResult(
-            content=[mcp_types.TextContent(text=f"{tool.readable(checked)}\n\n({UNTRUSTED})")],
-            structured_content=document,
-        )
 
 
 def _checked_arguments(tool: ServedTool[Any, Any], arguments: dict[str, Any]) -> Any:
@@ -237,7 +225,7 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
     )
 
 
-def _instructions(settings: ServerSettings) -> str:
+def _instructions(settings: WorkspaceSettings) -> str:
     named = listed(settings.named_sources)
     rules = [
         "Paths are relative to the workspace, and nothing outside of it can be read.",
