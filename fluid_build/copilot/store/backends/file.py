@@ -29,7 +29,7 @@ from fluid_build.copilot.store.base import (
 )
 from fluid_build.copilot.store.locking import locked
 from fluid_build.copilot.store.private_files import create_private_file, make_private_folder
-from fluid_build.copilot.store.word_ranking import rank, words_of
+from fluid_build.copilot.store.word_ranking import rank, with_phrase
 
 _SUFFIX = ".json"
 _LOCK = ".lock"
@@ -153,15 +153,8 @@ class FileBackend:
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
         """Return records whose text has the words of ``phrase`` in sequence."""
-        sequence = " ".join(words_of(phrase))
-        if not sequence:
-            return []
-        keys = [
-            record["key"]
-            for record in self._all(namespace)
-            if f" {sequence} " in f" {' '.join(words_of(record['text']))} "
-        ]
-        return [Hit(key, 1.0) for key in sorted(keys)[: max(limit, 0)]]
+        texts = {record["key"]: record["text"] for record in self._all(namespace)}
+        return [Hit(key, 1.0) for key in with_phrase(phrase, texts, limit)]
 
     def embeddings(self, namespace: str) -> Embeddings:
         """Return all embeddings of a namespace."""
