@@ -30,7 +30,8 @@ def _tool_of_assistants(name: str, tag: str) -> ForgeTool[..., JsonObject]:
 
     declare: Any = forge_tool(
         name=name,
-        description=tool.description,
+        # The first sentence: the prompt says when to call it.
+        description=f"{tool.description.partition('. ')[0].rstrip('.')}.",
         args_schema=tool.arguments,
         workspace_root_aware=True,
         read_only=not tool.writes,
