@@ -51,7 +51,7 @@ from fluid_build.decisions.weighing import weigh
 from fluid_build.errors import UsageError
 from fluid_build.forging import CONTRACT_FILE, DOCUMENT_FILE, Forged, ForgeOptions, forge, preview
 from fluid_build.forging.decision_files import folder_decisions, schema_text
-from fluid_build.forging.out_folder import file_name
+from fluid_build.forging.options import file_name
 from fluid_build.pipeline.memory import model_memory
 from fluid_build.sources.outside import check_outside
 from fluid_build.text import clip

@@ -43,7 +43,7 @@ from fluid_build.pipeline.critic.agent import CriticAgent
 from fluid_build.pipeline.derived import Derived, errors_of
 from fluid_build.pipeline.logical.draft import LogicalOutcome
 from fluid_build.pipeline.memory import EPISODES, model_memory, search_text
-from fluid_build.pipeline.saved_session import restore_session, saved_session
+from fluid_build.pipeline.sessions import restore_session, saved_session
 from fluid_build.pipeline.stage_clock import StageClock
 from fluid_build.pipeline.validator import ValidationReport, ValidatorAgent, with_critic_errors
 from fluid_build.pipeline.values import (

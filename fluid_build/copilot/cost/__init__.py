@@ -12,7 +12,6 @@ Agentic Primitives, "RunCostTracker".
 """
 
 from fluid_build.copilot.cost.configured import parse_cost_limit
-from fluid_build.copilot.cost.current import get_cost_tracker, use_cost_tracker
 from fluid_build.copilot.cost.figures import (
     AgentRow,
     Caller,
@@ -22,7 +21,12 @@ from fluid_build.copilot.cost.figures import (
     Price,
 )
 from fluid_build.copilot.cost.queue import StreamHold
-from fluid_build.copilot.cost.tracker import Reservation, RunCostTracker
+from fluid_build.copilot.cost.tracker import (
+    Reservation,
+    RunCostTracker,
+    get_cost_tracker,
+    use_cost_tracker,
+)
 from fluid_build.copilot.errors import COST_LIMIT_VARIABLE, CostLimitExceeded, UnknownPriceError
 
 __all__ = [

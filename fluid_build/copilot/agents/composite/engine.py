@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fluid_build.copilot.agents.composite.behaviour import (
     Args,
@@ -18,6 +19,7 @@ from fluid_build.copilot.agents.composite.behaviour import (
     Halt,
     Retry,
     Skip,
+    unwrapped,
 )
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
 from fluid_build.copilot.agents.composite.run_operations import agent_run
@@ -305,3 +307,14 @@ def _require_composite(state: object, agent: CompositeBehaviour, callback: str) 
     raise TypeError(
         f"{type(agent).__name__}.{callback} returned {type(state).__name__}, not a Composite"
     )
+
+
+# The base class of composite agents: their behaviour, and how another agent delegates to them.
+
+
+class CompositeAgent(CompositeBehaviour):
+    """An agent of several steps. Subclasses must write ``init``, and any callback they need."""
+
+    async def get_response(self, args: Args) -> Any:
+        """Run this agent for an agent that delegates to it. Raises its error."""
+        return unwrapped(await run(self, args), type(self).__name__)
