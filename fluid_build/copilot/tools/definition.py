@@ -190,7 +190,8 @@ class ForgeTool(Tool, Generic[P, R_co]):
             self.workspace_root_aware |= takes_workspace_root(function)
             args_schema = make_arguments_model(function, name)
         self.args_schema = args_schema
-        for injected in self._injected_names():
+        injects_deps = self.deps_parameter is not None
+        for injected in [WORKSPACE_ROOT, DEPS] if injects_deps else [WORKSPACE_ROOT]:
             if injected in args_schema.model_fields:
                 raise TypeError(f"{args_schema.__name__} can't declare {injected}: it's injected.")
 
@@ -236,9 +237,6 @@ class ForgeTool(Tool, Generic[P, R_co]):
             return function(checked, **injected)
 
         return checked_call
-
-    def _injected_names(self) -> list[str]:
-        return [WORKSPACE_ROOT] if self.deps_parameter is None else [WORKSPACE_ROOT, DEPS]
 
     @functools.cached_property
     def _is_partly_open(self) -> bool:
