@@ -85,19 +85,12 @@ def compile_execution(tool: ExecutableTool) -> Execute:
             value = checked_call(arguments, context.workspace_root, context.deps)
             if hasattr(value, "__await__"):  # half the time of isinstance
                 value = _wait_for(value)
-            try:
-                output = to_json(value)
-            except (ValueError, RecursionError) as error:
-                raise _unserializable() from error
+            return _succeeded(collector, execution, value)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
             return _failed(collector, execution, error)
         except BaseException as error:
             _record_failure(collector, execution, error)
             raise
-        collector.finish(execution, _SUCCESS, output)
-        if _BUS.observed:
-            _publish(execution)
-        return ForgeToolResult(True, value)
 
     return execute
 
@@ -123,19 +116,12 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
                 value = await _call_in_thread(checked_call, arguments, context)
             if hasattr(value, "__await__"):
                 value = await value
-            try:
-                output = to_json(value)
-            except (ValueError, RecursionError) as error:
-                raise _unserializable() from error
+            return _succeeded(collector, execution, value)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
             return _failed(collector, execution, error)
         except BaseException as error:
             _record_failure(collector, execution, error)
             raise
-        collector.finish(execution, _SUCCESS, output)
-        if _BUS.observed:
-            _publish(execution)
-        return ForgeToolResult(True, value)
 
     return execute_async
 
@@ -156,6 +142,20 @@ class MissingTool:
     async def execute_async(self, arguments: Arguments, context: CallContext) -> ForgeToolResult:
         """Refuse a call, as ``execute``."""
         return self.execute(arguments, context)
+
+
+def _succeeded(
+    collector: ToolObservabilityCollector, execution: Execution, value: object
+) -> ForgeToolResult:
+    """Record and publish a success, unless its value can't be sent."""
+    try:
+        output = to_json(value)
+    except (ValueError, RecursionError) as error:
+        raise ToolResultError("The tool returned a value that JSON can't hold.") from error
+    collector.finish(execution, _SUCCESS, output)
+    if _BUS.observed:
+        _publish(execution)
+    return ForgeToolResult(True, value)
 
 
 def _failed(
@@ -188,10 +188,6 @@ def _record_failure(
     collector.finish(execution, status, None, f"{error_type}: {error}")
     _publish(execution, error_type)
     return error_type
-
-
-def _unserializable() -> ToolResultError:
-    return ToolResultError("The tool returned a value that JSON can't hold.")
 
 
 def _wait_for(value: Awaitable[object]) -> object:
