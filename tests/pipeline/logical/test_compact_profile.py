@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from fluid_build.copilot.llm.prompt_estimate import estimate_prompt
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.context.token_estimate import estimate_tokens
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
+from fluid_build.copilot.llm.prepared_calls import estimate_prompt
 from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.stages import Decided, design, look_closer, measure
