@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -16,11 +17,13 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
 from fluid_build import __version__
+from fluid_build.assistants.jobs import Job
 from fluid_build.assistants.results import UNTRUSTED, ToolResult
 from fluid_build.assistants.settings import WorkspaceSettings
 from fluid_build.assistants.tools import TOOLS, ServedTool, find_tool
+from fluid_build.copilot.blocking import call_in_thread
 from fluid_build.errors import FaultyFileError, FluidError, UsageError
-from fluid_build.mcp.jobs import run_job
+from fluid_build.progress import Progress, stage_label
 from fluid_build.secrets import redact
 from fluid_build.text import clip, listed
 
@@ -283,3 +286,52 @@ def _message(error: Exception) -> str | None:
     if isinstance(error, MemoryError):
         return "The machine ran out of memory. Read fewer tables at a time."
     return None
+
+
+# A tool's blocking work next to the server's event loop: reported, and stopped on demand.
+
+T = TypeVar("T")
+SendProgress = Callable[[float, str], Awaitable[None]]
+"""Sends a client a number that grows, and what is being done."""
+
+_EVERY_SECONDS = 0.2
+"""Between two reports: often enough to look alive, seldom enough to cost nothing."""
+
+
+async def run_job(work: Callable[[Job], T], send: SendProgress) -> T:
+    """Run work on a thread of its own, and send how far it is.
+
+    If the caller is cancelled, the work is stopped, and has ended before the cancellation goes on:
+    nothing is left running.
+    """
+    job = Job()
+    running = asyncio.ensure_future(call_in_thread(work, job))
+    try:
+        await _follow(job, running, send)
+    finally:
+        with anyio.CancelScope(shield=True):
+            while not running.done():
+                # Again and again: the next query may begin right after an interrupt.
+                job.stop()
+                await asyncio.wait([running], timeout=_EVERY_SECONDS)
+            if not running.cancelled():
+                running.exception()  # whoever was cancelled doesn't ask for it
+    return running.result()
+
+
+async def _follow(job: Job, running: asyncio.Future[T], send: SendProgress) -> None:
+    number, reported = 0.0, job.latest
+    while not running.done():
+        await asyncio.wait([running], timeout=_EVERY_SECONDS)
+        latest = job.latest
+        if latest is not None and latest != reported:
+            number, reported = number + 1, latest
+            await send(number, describe_progress(latest))
+
+
+def describe_progress(progress: Progress) -> str:
+    """Return a report as a sentence: ``Measuring columns: orders (3 of 14)``."""
+    detail = f": {progress.detail}" if progress.detail else ""
+    place = min(progress.done + 1, progress.total)
+    part = f", {progress.part:.0%} of it" if progress.part else ""
+    return f"{stage_label(progress)}{detail} ({place} of {progress.total}{part})"
