@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -17,8 +18,7 @@ from fluid_build.contract.consistency import check_consistency
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.errors import EmptySourceError, OutputError, UsageError
-from fluid_build.forging import Forged, InvalidOwnContractError, artifacts, forge
-from fluid_build.forging.stages import Designed
+from fluid_build.forging import Forged, ForgeOptions, InvalidOwnContractError, forge, write_forged
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
@@ -204,13 +204,14 @@ def test_a_source_of_which_nothing_could_be_read_is_an_error(tmp_path: Path) -> 
     assert not (tmp_path / "out").exists()
 
 
-def test_our_own_invalid_contract_is_a_bug_and_never_written(shop: Path) -> None:
+def test_our_own_invalid_contract_is_a_bug_and_never_written(shop: Path, tmp_path: Path) -> None:
     """Should the contract ever break the schema, the forge stops before it renders a file."""
     with open_source(shop) as source:
         result = forge(source)
-    broken = result.contract.model_copy(update={"id": "Not an id!"})
-    with pytest.raises(InvalidOwnContractError, match="invalid at id"):
-        artifacts(result.profile, Designed(result.model, result.plan), broken)
+        broken = result.contract.model_copy(update={"id": "Not an id!"})
+        with pytest.raises(InvalidOwnContractError, match="invalid at id"):
+            write_forged(source, replace(result, contract=broken), ForgeOptions(), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_file_in_the_way_of_the_output_is_an_output_error(shop: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The tools that propose and check contracts, and say what can be made."""
+"""The tools that propose contracts, and say what can be made."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
-from fluid_build.agent_loop.workspace import confined_tool, profiled
-from fluid_build.contract.read.files import validate_file
-from fluid_build.contract.validation import Finding, validate
+from fluid_build.agent_loop.confinement import confined_tool, desk_at, refusal
+from fluid_build.assistants.jobs import Job
+from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
-from fluid_build.copilot.tools.confinement import resolve_confined
 from fluid_build.copilot.tools.registry import forge_tool
-from fluid_build.errors import FluidError
+from fluid_build.errors import FluidError, UsageError
 from fluid_build.forging import Forged, forge
 from fluid_build.json_types import JsonObject
 from fluid_build.modeling.techniques import TECHNIQUES
@@ -40,7 +39,6 @@ SCHEDULERS = {
 """The orchestration engines of a FLUID contract, and how each would run the dbt project."""
 
 _MOST_CONTRACT_CHARS = 20_000
-_MOST_FINDINGS = 20
 
 
 class ProposeContractArgs(BaseModel):
@@ -58,15 +56,6 @@ class ProposeContractArgs(BaseModel):
     )
 
 
-class ValidateContractArgs(BaseModel):
-    """The arguments of ``validate_contract``: a document, or else a path."""
-
-    contract: dict[str, Any] | None = Field(default=None, description="A FLUID contract.")
-    path: str | None = Field(
-        default=None, description="A contract file, relative to the workspace."
-    )
-
-
 class NoArgs(BaseModel):
     """No arguments."""
 
@@ -80,50 +69,18 @@ def propose_contract(args: ProposeContractArgs, *, workspace_root: Path) -> Json
     sources = args.context.get("data_sources")
     first = sources[0] if isinstance(sources, list) and sources else sources
     if not isinstance(first, str):
-        return {
-            "error": "ToolValidationError",
-            "message": "context.data_sources must name a file or folder of the workspace.",
-        }
+        raise UsageError("context.data_sources must name a file or folder of the workspace.")
     if args.template not in TEMPLATES:
-        return {
-            "error": "ToolValidationError",
-            "message": f"Unknown template. Known: {', '.join(TEMPLATES)}.",
-        }
+        raise UsageError(f"Unknown template. Known: {', '.join(TEMPLATES)}.")
     technique = "flat" if args.template == "starter" else args.template
     target = _PROVIDERS.get(args.provider.lower(), args.provider)
-    with profiled(workspace_root, first) as (source, _):
+    desk = desk_at(workspace_root)
+    with desk.sources.opened(desk.workspace.source(first), Job()) as source:
         try:
             forged = forge(source, technique=technique, target=target)
         except FluidError as error:
-            return {"error": type(error).__name__, "message": "The model can't be built."}
+            return refusal(type(error).__name__, "The model can't be built.")
     return _proposal(forged)
-
-
-@forge_tool(
-    args_schema=ValidateContractArgs, workspace_root_aware=True, read_only=True, tags=["contract"]
-)
-@confined_tool
-def validate_contract(args: ValidateContractArgs, *, workspace_root: Path) -> JsonObject:
-    """Check a contract against FLUID 0.7.2, and say what is wrong where."""
-    if (args.contract is None) == (args.path is None):
-        return {"error": "ToolValidationError", "message": "Pass either contract or path."}
-    findings = contract_findings(args, workspace_root)
-    return {
-        "valid": not findings,
-        "findings": [
-            {"path": f.path, "message": f.message, "found": f.found, "allowed": f.allowed}
-            for f in findings[:_MOST_FINDINGS]
-        ],
-        "more": max(0, len(findings) - _MOST_FINDINGS),
-    }
-
-
-def contract_findings(args: ValidateContractArgs, workspace_root: Path) -> tuple[Finding, ...]:
-    """Return everything that is wrong with a document, or else with a file of the workspace."""
-    if args.path is None:
-        return validate(args.contract)
-    path = resolve_confined(workspace_root, args.path, suffixes=[".yaml", ".yml", ".json"])
-    return validate_file(path)
 
 
 @forge_tool(args_schema=NoArgs, read_only=True, tags=["contract"])

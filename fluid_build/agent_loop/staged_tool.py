@@ -10,7 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from fluid_build.agent_loop.workspace import confined_tool, profiled
+from fluid_build.agent_loop.confinement import confined_tool, desk_at
+from fluid_build.assistants.jobs import Job
 from fluid_build.copilot.tools.registry import STAGED_TOOL_REGISTRY, forge_tool
 from fluid_build.forging import forge
 from fluid_build.json_types import JsonObject
@@ -27,7 +28,8 @@ class ForgeDataModelArgs(BaseModel):
 @confined_tool
 def forge_data_model(args: ForgeDataModelArgs, *, workspace_root: Path) -> JsonObject:
     """Model a source, build the model and prove it, and say what came out; writes nothing."""
-    with profiled(workspace_root, args.source) as (source, _):
+    desk = desk_at(workspace_root)
+    with desk.sources.opened(desk.workspace.source(args.source), Job()) as source:
         forged = forge(source, technique=args.technique)
     return {
         "technique": forged.model.technique,

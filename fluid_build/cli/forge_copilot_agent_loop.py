@@ -1,8 +1,7 @@
 """The documented import path of the agent loop; see ``fluid_build.agent_loop``."""
 
 from fluid_build.agent_loop.builtin_tools import BUILTIN_TOOLS
-from fluid_build.agent_loop.loop import run_copilot_agent_loop
-from fluid_build.agent_loop.prompt import AGENT_SYSTEM_PROMPT
+from fluid_build.agent_loop.loop import AGENT_SYSTEM_PROMPT, run_copilot_agent_loop
 from fluid_build.agent_loop.staged_tool import _FORGE_DATA_MODEL_TOOL
 from fluid_build.copilot.tools.dispatch import dispatch_tool_call, dispatch_tool_call_async
 from fluid_build.copilot.tools.registry import TOOL_REGISTRY, get_tool_definitions

@@ -21,7 +21,7 @@ from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import FluidError
 from fluid_build.forging import ForgeOptions
 from fluid_build.forging.decision_files import folder_decisions, with_decisions
-from fluid_build.forging.out_folder import file_name
+from fluid_build.forging.options import file_name
 from fluid_build.pipeline.dry_run import dry_run
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace

@@ -20,7 +20,7 @@ from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
-from fluid_build.forging.out_folder import file_name
+from fluid_build.forging.options import file_name
 from fluid_build.pipeline.intent.agent import IntentAgent
 from fluid_build.pipeline.intent.intent import Intent
 from fluid_build.pipeline.intent.reading import read_intent

@@ -111,10 +111,10 @@ def serve(
     Example:  fluid mcp serve --workspace ~/shop --source crm=postgresql://reader@db/crm
     """
     named = _named_sources(source or ())
+    from fluid_build.assistants.settings import workspace_settings
     from fluid_build.mcp.serving import serve_on_http, serve_on_stdio
-    from fluid_build.mcp.settings import server_settings
 
-    settings = server_settings(
+    settings = workspace_settings(
         workspace, named, arguments.read, allow_write=allow_write, share_values=share_values
     )
     with temporary_files(context.obj):

@@ -149,7 +149,8 @@ def classify_response(
     refusal = read_refusal(_body(response))
     status = response.status_code
     header_wait = parse_retry_after(response.headers, now=now)
-    message = f"{_name(provider)} answered {status}{_detail(refusal.message, response)}"
+    detail = _shorten(refusal.message, _secrets_of(response))
+    message = f"{_name(provider)} answered {status}{detail}"
     return _classify_refusal(refusal, message, status, provider, header_wait)
 
 
@@ -297,10 +298,6 @@ def _body(response: httpx.Response) -> str:
         return response.text
     except RuntimeError:  # httpx's ResponseNotRead: the body of a streamed answer wasn't read
         return ""
-
-
-def _detail(message: str, response: httpx.Response) -> str:
-    return _shorten(message, _secrets_of(response))
 
 
 def _shorten(message: str, secrets: Iterable[str]) -> str:

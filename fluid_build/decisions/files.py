@@ -35,11 +35,6 @@ class RecordedDecisions:
 NOTHING_RECORDED = RecordedDecisions()
 
 
-def read_decisions(out: Path | None, file: Path | None) -> tuple[AnyDecision, ...]:
-    """Return the decisions of ``file`` or else of the output folder; raise DecisionError."""
-    return recorded_decisions(out, file).decisions
-
-
 def recorded_decisions(out: Path | None, file: Path | None = None) -> RecordedDecisions:
     """Return the decisions of ``file`` or else of the output folder, with their text.
 

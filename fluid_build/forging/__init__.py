@@ -16,7 +16,6 @@ from fluid_build.forging.documents import (
     PLAN_FILE,
     PROFILE_FILE,
     InvalidOwnContractError,
-    artifacts,
 )
 from fluid_build.forging.forging import forge, preview, write_forged
 from fluid_build.forging.options import ForgeOptions
@@ -32,7 +31,6 @@ __all__ = [
     "Forged",
     "InvalidOwnContractError",
     "Preview",
-    "artifacts",
     "forge",
     "preview",
     "write_forged",

@@ -10,7 +10,6 @@ from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.forging.decision_files import decision_documents
-from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.stages import Designed
 from fluid_build.modeling.logical import model_json
 from fluid_build.profiling.profile import Profile
@@ -18,10 +17,7 @@ from fluid_build.report.diagrams.model_diagram import model_diagram
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.profile_json import profile_document
 from fluid_build.report.view import source_view
-from fluid_build.transform.ddl.schema_sql import ddl_files
-from fluid_build.transform.plan.elements import TransformPlan
-from fluid_build.transform.proof.proof import Proof
-from fluid_build.transform.proof.written_proof import PROOF_FILE, proof_files
+from fluid_build.transform.proof.written_proof import PROOF_FILE
 
 MODEL_FILE = "model.json"
 PLAN_FILE = "plan.json"
@@ -33,35 +29,6 @@ NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE)
 
 class InvalidOwnContractError(AssertionError):
     """The generated contract breaks the FLUID schema: a bug in Fluid Forge."""
-
-
-def documents(
-    profile: Profile,
-    designed: Designed,
-    contract: FluidContract,
-    proof: Proof,
-    options: ForgeOptions,
-) -> Mapping[str, str]:
-    """Return all documents by name, once the contract has passed the validator."""
-    model, plan = designed.model, designed.plan
-    return {
-        **artifacts(profile, designed, contract),
-        **plan_document(plan),
-        **ddl_files(plan, options.warehouse),
-        **proof_files(proof, model, plan),
-        **decision_documents(options.decisions_text, designed.verdicts),
-    }
-
-
-def plan_document(plan: TransformPlan) -> dict[str, str]:
-    """Return the plan as a file, by its name."""
-    return {PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n"}
-
-
-def artifacts(profile: Profile, designed: Designed, contract: FluidContract) -> dict[str, str]:
-    """Return the generated documents by name, once the contract has passed the validator."""
-    refuse_invalid(contract_faults(contract))
-    return rendered(profile, designed, contract)
 
 
 def contract_faults(contract: FluidContract) -> tuple[str, ...]:
@@ -78,8 +45,17 @@ def refuse_invalid(faults: Sequence[str]) -> None:
         raise InvalidOwnContractError(message)
 
 
-def rendered(profile: Profile, designed: Designed, contract: FluidContract) -> dict[str, str]:
-    """Return the generated documents by name; whether the contract is valid is another question."""
+def documents(
+    profile: Profile,
+    designed: Designed,
+    contract: FluidContract,
+    schema: Mapping[str, str],
+    previous_decisions: str,
+) -> Mapping[str, str]:
+    """Return all documents but the proof by name; whether the contract is valid isn't asked here.
+
+    ``schema`` are the DDL files, ``previous_decisions`` the text that decisions were read from.
+    """
     model, plan = designed.model, designed.plan
     return {
         CONTRACT_FILE: block_yaml(as_document(contract)),
@@ -88,4 +64,7 @@ def rendered(profile: Profile, designed: Designed, contract: FluidContract) -> d
         DOCUMENT_FILE: model_document(
             source_view(profile, model, plan), model_diagram(model, plan)
         ),
+        PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
+        **schema,
+        **decision_documents(previous_decisions, designed.verdicts),
     }

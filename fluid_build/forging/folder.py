@@ -3,14 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import cast
 
 from fluid_build.artifacts import Content, restore_interrupted, write_artifacts
+from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.write.exposes import DBT_FOLDER
-from fluid_build.forging.documents import NEVER_SHOWN
+from fluid_build.forging.documents import NEVER_SHOWN, documents
 from fluid_build.forging.options import ForgeOptions
-from fluid_build.modeling.logical import LogicalModel
+from fluid_build.forging.results import Forged, Preview
+from fluid_build.forging.stages import Designed
+from fluid_build.profiling.profile import Profile
 from fluid_build.sources.addresses.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
@@ -19,7 +23,7 @@ from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.source_access import combined_access, source_access, write_copies
 from fluid_build.transform.dbt.source_entries import SourceAccess
-from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.ddl.schema_sql import ddl_files
 from fluid_build.transform.proof.folder_changes import FileChange, difference, folder_changes
 from fluid_build.transform.proof.manifest import (
     MANIFEST_FILE,
@@ -28,6 +32,8 @@ from fluid_build.transform.proof.manifest import (
     manifest_json,
     manifest_source,
 )
+from fluid_build.transform.proof.proof import Proof
+from fluid_build.transform.proof.written_proof import proof_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +52,86 @@ class DbtProject:
         return self.access.notes if self.access else ()
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFolder:
-    """The files that were written, sorted, and those that were left alone."""
+@dataclass
+class Outputs:
+    """What is written of a model to ``out``, but for its proof: each computed on first use.
 
-    files: tuple[Path, ...]
-    kept: tuple[FileChange, ...]
+    ``profile`` is that after the decisions. The source must be open, and as it was then: the dbt
+    project is checked on it, and may need copies of its tables.
+    """
+
+    source: Source
+    options: ForgeOptions
+    out: Path
+    profile: Profile
+    designed: Designed
+    contract: FluidContract
+
+    @cached_property
+    def project(self) -> DbtProject:
+        """Return the dbt project."""
+        return _project_files(self.source, self.designed, self.options, self.out)
+
+    @cached_property
+    def schema(self) -> Mapping[str, str]:
+        """Return the DDL of what the plan publishes."""
+        return ddl_files(self.designed.plan, self.options.warehouse)
+
+    @cached_property
+    def documents(self) -> Mapping[str, str]:
+        """Return the contract, the model, their descriptions and the decisions."""
+        previous = self.options.decisions_text
+        return documents(self.profile, self.designed, self.contract, self.schema, previous)
+
+    def forged(
+        self, proof: Proof, files: tuple[Path, ...] = (), kept: tuple[FileChange, ...] = ()
+    ) -> Forged:
+        """Return all of it with its proof, the files that were written and those that weren't."""
+        return Forged(
+            self.profile,
+            self.designed.model,
+            self.designed.plan,
+            self.contract,
+            proof,
+            files,
+            kept,
+            self.project.notes,
+            self.designed.verdicts,
+        )
 
 
-def project_files(
-    source: Source, model: LogicalModel, plan: TransformPlan, options: ForgeOptions, out: Path
+def write_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Forged:
+    """Write all files and their manifest, all or none.
+
+    Files that were edited or added since are kept unless ``overwrite`` is set. Raises OutputError.
+    """
+    out, options = outputs.out, outputs.options
+    with _folder_contents(outputs, proof) as files:
+        restore_interrupted(out)
+        changes = folder_changes(out, files, overwrite=overwrite)
+        kept = tuple(change for change in changes if change.action == "keep")
+        foreign = [change.name for change in kept if change.owner == "foreign"]
+        origin, model = _origin(outputs.source, out), outputs.designed.model
+        manifest = manifest_json(model, origin, files, target=options.warehouse, foreign=foreign)
+        written = {name: files[name] for name in files.keys() - {change.name for change in kept}}
+        removed = [change.name for change in changes if change.action == "remove"]
+        paths = write_artifacts(out, {**written, MANIFEST_FILE: manifest}, remove=removed)
+    return outputs.forged(proof, paths, kept)
+
+
+def preview_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Preview:
+    """Return what ``write_folder`` would change."""
+    with _folder_contents(outputs, proof) as files:
+        changes = folder_changes(outputs.out, files, overwrite=overwrite)
+        differences = _differences(outputs.out, changes, files)
+    return Preview(outputs.forged(proof), changes, differences)
+
+
+def _project_files(
+    source: Source, designed: Designed, options: ForgeOptions, out: Path
 ) -> DbtProject:
     """Return the dbt project of a plan, in a folder of ``out``."""
-    folder = out / DBT_FOLDER
+    plan, folder = designed.plan, out / DBT_FOLDER
     if isinstance(source, CombinedSource):
         access = combined_access(source, plan, project_dir=folder)
     elif source.opened_as is not None:
@@ -66,54 +139,28 @@ def project_files(
         access = source_access(source, plan, address, project_dir=folder, target=options.warehouse)
     else:
         return DbtProject({})
-    project = dbt_project(plan, model, target=options.warehouse, access=access)
+    project = dbt_project(plan, designed.model, target=options.warehouse, access=access)
     return DbtProject({f"{DBT_FOLDER}/{name}": text for name, text in project.items()}, access)
 
 
 @contextmanager
-def folder_contents(
-    source: Source, plan: TransformPlan, documents: Mapping[str, str], project: DbtProject
-) -> Iterator[Mapping[str, Content]]:
+def _folder_contents(outputs: Outputs, proof: Proof) -> Iterator[Mapping[str, Content]]:
     """Provide every file of a folder except its manifest.
 
     Copies of tables are there as long as the block lasts.
     """
-    files: dict[str, Content] = {**documents, **project.files}
+    plan, project = outputs.designed.plan, outputs.project
+    proven = proof_files(proof, outputs.designed.model, plan)
+    files: dict[str, Content] = {**outputs.documents, **proven, **project.files}
     if project.access is None:
         yield files
         return
     with owned_folder() as aside:
-        landed = write_copies(source, plan, project.access, aside.path)
+        landed = write_copies(outputs.source, plan, project.access, aside.path)
         yield files | {f"{DBT_FOLDER}/{name}": path for name, path in landed.items()}
 
 
-def write_folder(
-    source: Source,
-    model: LogicalModel,
-    files: Mapping[str, Content],
-    options: ForgeOptions,
-    out: Path,
-    *,
-    overwrite: bool,
-) -> WrittenFolder:
-    """Write files and their manifest to ``out``, all or none.
-
-    Files that were edited or added since are kept unless ``overwrite`` is set. Raises OutputError.
-    """
-    restore_interrupted(out)
-    changes = folder_changes(out, files, overwrite=overwrite)
-    kept = tuple(change for change in changes if change.action == "keep")
-    foreign = [change.name for change in kept if change.owner == "foreign"]
-    manifest = manifest_json(
-        model, _origin(source, out), files, target=options.warehouse, foreign=foreign
-    )
-    written = {name: files[name] for name in files.keys() - {change.name for change in kept}}
-    removed = [change.name for change in changes if change.action == "remove"]
-    paths = write_artifacts(out, {**written, MANIFEST_FILE: manifest}, remove=removed)
-    return WrittenFolder(paths, kept)
-
-
-def folder_differences(
+def _differences(
     out: Path, changes: Sequence[FileChange], files: Mapping[str, Content]
 ) -> dict[str, tuple[str, ...]]:
     """Return unified diffs, by file name, of what would be replaced or what somebody edited."""

@@ -4,19 +4,11 @@ Nothing is written before the contract has passed the validator, and then everyt
 once. The page is made of the written folder.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
-from fluid_build.forging.documents import documents
-from fluid_build.forging.folder import (
-    DbtProject,
-    folder_contents,
-    folder_differences,
-    project_files,
-    write_folder,
-)
+from fluid_build.forging.documents import contract_faults, refuse_invalid
+from fluid_build.forging.folder import Outputs, preview_folder, write_folder
 from fluid_build.forging.options import ForgeOptions, ForgeSettings
 from fluid_build.forging.report_file import report_change, with_report, write_report
 from fluid_build.forging.results import Forged, Preview
@@ -33,7 +25,6 @@ from fluid_build.forging.stages import (
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
-from fluid_build.transform.proof.folder_changes import folder_changes
 
 
 def forge(
@@ -76,12 +67,10 @@ def write_forged(
     The source must be open, and as it was then: the dbt project is checked on it, and may need
     copies of its tables. Raises OutputError where ``out`` can't be written.
     """
-    project = _project(source, forged, options, out, on_progress)
-    with folder_contents(source, forged.plan, _documents(forged, options), project) as files:
-        report_stage(on_progress, "write")
-        written = write_folder(source, forged.model, files, options, out, overwrite=overwrite)
+    outputs = _outputs(source, forged, options, out, on_progress)
+    report_stage(on_progress, "write")
+    filed = write_folder(outputs, forged.proof, overwrite=overwrite)
     change = report_change(out, overwrite=overwrite)
-    filed = replace(forged, files=written.files, kept=written.kept, notes=project.notes)
     write_report(filed, out, change)
     return with_report(filed, out, change)
 
@@ -99,11 +88,8 @@ def preview(
     The errors are the same.
     """
     forged = _forged(source, options, on_progress)
-    project = _project(source, forged, options, out, on_progress)
-    with folder_contents(source, forged.plan, _documents(forged, options), project) as files:
-        changes = folder_changes(out, files, overwrite=overwrite)
-        differences = folder_differences(out, changes, files)
-    return Preview(replace(forged, notes=project.notes), changes, differences)
+    outputs = _outputs(source, forged, options, out, on_progress)
+    return preview_folder(outputs, forged.proof, overwrite=overwrite)
 
 
 def _forged(source: Source, options: ForgeOptions, on_progress: OnProgress) -> Forged:
@@ -127,13 +113,10 @@ def _forged(source: Source, options: ForgeOptions, on_progress: OnProgress) -> F
     )
 
 
-def _documents(forged: Forged, options: ForgeOptions) -> Mapping[str, str]:
-    designed = Designed(forged.model, forged.plan, forged.verdicts)
-    return documents(forged.profile, designed, forged.contract, forged.proof, options)
-
-
-def _project(
+def _outputs(
     source: Source, forged: Forged, options: ForgeOptions, out: Path, on_progress: OnProgress
-) -> DbtProject:
+) -> Outputs:
+    refuse_invalid(contract_faults(forged.contract))
     report_stage(on_progress, "project")
-    return project_files(source, forged.model, forged.plan, options, out)
+    designed = Designed(forged.model, forged.plan, forged.verdicts)
+    return Outputs(source, options, out, forged.profile, designed, forged.contract)

@@ -1,5 +1,6 @@
 """What to make of a source."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
@@ -83,3 +84,11 @@ class ForgeSettings(TypedDict, total=False):
     target: str
     decisions: Sequence[AnyDecision]
     decisions_text: str
+
+
+# What the folder of a forge is called.
+
+
+def file_name(name: str) -> str:
+    """Return a product's name as part of a folder's name."""
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-") or "source"

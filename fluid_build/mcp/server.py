@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import threading
+import traceback
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -12,28 +15,26 @@ import mcp_types
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json, to_json
 
 from fluid_build import __version__
-from fluid_build.copilot.llm.outgoing import without_secrets
-from fluid_build.errors import UsageError
-from fluid_build.mcp.failures import explain
-from fluid_build.mcp.jobs import run_job
-from fluid_build.mcp.results import UNTRUSTED, ToolResult
-from fluid_build.mcp.settings import ServerSettings
-from fluid_build.mcp.tools import TOOLS, ServedTool, find_tool
+from fluid_build.assistants.jobs import Job
+from fluid_build.assistants.results import UNTRUSTED, ToolResult
+from fluid_build.assistants.settings import WorkspaceSettings
+from fluid_build.assistants.tools import TOOLS, ServedTool, find_tool
+from fluid_build.copilot.blocking import call_in_thread
+from fluid_build.errors import FaultyFileError, FluidError, UsageError
+from fluid_build.progress import Progress, stage_label
+from fluid_build.secrets import redact
 from fluid_build.text import clip, listed
 
 if TYPE_CHECKING:
-    from fluid_build.mcp.desk import Desk
+    from fluid_build.assistants.desk import Desk
 
 NAME = "fluid-forge"
 _MOST_CALLS = 8
 """Calls at a time, each with a thread: more would only wait for the same cores."""
 _PAGE = 100
 """Resources in one answer."""
-_MOST_BYTES = 400_000
-"""Of an answer, in JSON: its parts are bounded, so only many long names can come to that."""
 _MOST_FAULTS = 20
 
 _INSTRUCTIONS = """\
@@ -54,7 +55,7 @@ Claim nothing that you haven't checked. {untrusted}
 class ForgeServer:
     """The handlers of the protocol, for all clients at once."""
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: WorkspaceSettings) -> None:
         self._settings = settings
         self._listed = [_describe(tool, settings.allow_write) for tool in TOOLS]
         self._slots = anyio.Semaphore(_MOST_CALLS)
@@ -79,7 +80,7 @@ class ForgeServer:
     def desk(self) -> Desk:
         """The desk, opened when it's needed first."""
         # An editor waits for the list of tools, which needs none of this.
-        from fluid_build.mcp.desk import open_desk
+        from fluid_build.assistants.desk import open_desk
 
         with self._opening:
             if self._opened is None:
@@ -107,10 +108,14 @@ class ForgeServer:
             tool = find_tool(clip(params.name, 100))
             arguments = _checked_arguments(tool, params.arguments or {})
             async with self._slots:
-                result = await run_job(
-                    lambda job: tool.run(self.desk, arguments, job), _progress_sender(context)
+                document = await run_job(
+                    lambda job: tool.answer(self.desk, arguments, job), _progress_sender(context)
                 )
-            return self._answer(tool, result)
+            text = tool.readable(tool.result.model_validate(document))
+            return mcp_types.CallToolResult(
+                content=[mcp_types.TextContent(text=f"{text}\n\n({UNTRUSTED})")],
+                structured_content=document,
+            )
         except Exception as error:  # noqa: BLE001  one broken call doesn't end the server
             content = mcp_types.TextContent(text=explain(error, self._settings))
             return mcp_types.CallToolResult(content=[content], is_error=True)
@@ -121,7 +126,7 @@ class ForgeServer:
         params: mcp_types.PaginatedRequestParams | None,
     ) -> mcp_types.ListResourcesResult:
         """List the documents of forged folders, page by page."""
-        from fluid_build.mcp.resources import list_documents
+        from fluid_build.assistants.resources import list_documents
 
         documents = await anyio.to_thread.run_sync(lambda: list_documents(self.desk))
         cursor = params.cursor if params is not None else None
@@ -148,7 +153,7 @@ class ForgeServer:
         _params: mcp_types.PaginatedRequestParams | None,
     ) -> mcp_types.ListResourceTemplatesResult:
         """List what the URIs of documents look like."""
-        from fluid_build.mcp.resources import FILES, uri_template
+        from fluid_build.assistants.resources import FILES, uri_template
 
         templates = [
             mcp_types.ResourceTemplate(
@@ -166,7 +171,7 @@ class ForgeServer:
         self, _context: ServerRequestContext[object], params: mcp_types.ReadResourceRequestParams
     ) -> mcp_types.ReadResourceResult:
         """Read a document."""
-        from fluid_build.mcp.resources import read_document
+        from fluid_build.assistants.resources import read_document
 
         uri = str(params.uri)
         try:
@@ -176,18 +181,6 @@ class ForgeServer:
             raise MCPError(code=mcp_types.INVALID_PARAMS, message=message) from None
         contents = mcp_types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
         return mcp_types.ReadResourceResult(contents=[contents])
-
-    def _answer(self, tool: ServedTool[Any, Any], result: ToolResult) -> mcp_types.CallToolResult:
-        document = without_secrets(from_json(to_json(result)), self._settings.secrets)
-        if len(to_json(document)) > _MOST_BYTES:
-            raise UsageError(
-                "The answer is too long.", hint="Ask for fewer tables or columns at a time."
-            )
-        checked = tool.result.model_validate(document)
-        return mcp_types.CallToolResult(
-            content=[mcp_types.TextContent(text=f"{tool.readable(checked)}\n\n({UNTRUSTED})")],
-            structured_content=document,
-        )
 
 
 def _checked_arguments(tool: ServedTool[Any, Any], arguments: dict[str, Any]) -> Any:
@@ -237,7 +230,7 @@ def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
     )
 
 
-def _instructions(settings: ServerSettings) -> str:
+def _instructions(settings: WorkspaceSettings) -> str:
     named = listed(settings.named_sources)
     rules = [
         "Paths are relative to the workspace, and nothing outside of it can be read.",
@@ -250,3 +243,95 @@ def _instructions(settings: ServerSettings) -> str:
         else "No value of a row is shared: answers hold names and figures.",
     ]
     return _INSTRUCTIONS.format(untrusted=UNTRUSTED, rules=" ".join(filter(None, rules)))
+
+
+# What a client is told of an error: what went wrong, and what to do about it.
+
+LOG = logging.getLogger(__name__)
+
+_MOST_PROBLEMS = 20
+_LONGEST_MESSAGE = 4_000
+
+
+def explain(error: Exception, settings: WorkspaceSettings) -> str:
+    """Return an error in words, without traceback, secrets and folders from outside.
+
+    An unforeseen one goes to the log with its traceback.
+    """
+    message = _message(error)
+    if message is None:
+        detail = "".join(traceback.format_exception(error))
+        LOG.error("%s", redact(detail, settings.secrets))
+        message = (
+            f"A bug in Fluid Forge stopped the call ({type(error).__name__}). The server goes on;"
+            " its log has the details."
+        )
+    return clip(settings.without_outside(redact(message)), _LONGEST_MESSAGE)
+
+
+def _message(error: Exception) -> str | None:
+    # DuckDB is imported by whoever reads data first, not by the start of a server.
+    from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
+
+    if isinstance(error, FaultyFileError):
+        problems = [str(problem) for problem in error.problems[:_MOST_PROBLEMS]]
+        return "\n".join((f"{error.file} isn't valid:", *problems))
+    if isinstance(error, FluidError):
+        parts = (error.message, error.hint or "", error.command or "")
+        return "\n".join(part for part in parts if part)
+    if isinstance(error, DUCKDB_ERRORS):
+        return f"A query failed: {reason(error)}"
+    if isinstance(error, OSError):
+        return f"A file can't be used: {error.strerror or type(error).__name__}."
+    if isinstance(error, MemoryError):
+        return "The machine ran out of memory. Read fewer tables at a time."
+    return None
+
+
+# A tool's blocking work next to the server's event loop: reported, and stopped on demand.
+
+T = TypeVar("T")
+SendProgress = Callable[[float, str], Awaitable[None]]
+"""Sends a client a number that grows, and what is being done."""
+
+_EVERY_SECONDS = 0.2
+"""Between two reports: often enough to look alive, seldom enough to cost nothing."""
+
+
+async def run_job(work: Callable[[Job], T], send: SendProgress) -> T:
+    """Run work on a thread of its own, and send how far it is.
+
+    If the caller is cancelled, the work is stopped, and has ended before the cancellation goes on:
+    nothing is left running.
+    """
+    job = Job()
+    running = asyncio.ensure_future(call_in_thread(work, job))
+    try:
+        await _follow(job, running, send)
+    finally:
+        with anyio.CancelScope(shield=True):
+            while not running.done():
+                # Again and again: the next query may begin right after an interrupt.
+                job.stop()
+                await asyncio.wait([running], timeout=_EVERY_SECONDS)
+            if not running.cancelled():
+                running.exception()  # whoever was cancelled doesn't ask for it
+    return running.result()
+
+
+async def _follow(job: Job, running: asyncio.Future[T], send: SendProgress) -> None:
+    number, reported = 0.0, job.latest
+    while not running.done():
+        await asyncio.wait([running], timeout=_EVERY_SECONDS)
+        latest = job.latest
+        if latest is not None and latest != reported:
+            number, reported = number + 1, latest
+            await send(number, describe_progress(latest))
+
+
+def describe_progress(progress: Progress) -> str:
+    """Return a report as a sentence: ``Measuring columns: orders (3 of 14)``."""
+    detail = f": {progress.detail}" if progress.detail else ""
+    place = min(progress.done + 1, progress.total)
+    part = f", {progress.part:.0%} of it" if progress.part else ""
+    return f"{stage_label(progress)}{detail} ({place} of {progress.total}{part})"

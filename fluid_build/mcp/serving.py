@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from fluid_build.assistants.settings import WorkspaceSettings
 from fluid_build.copilot.mcp.transports import (
     bound_socket,
     http_app,
@@ -19,7 +20,6 @@ from fluid_build.copilot.mcp.transports import (
 )
 from fluid_build.errors import UsageError
 from fluid_build.mcp.server import ForgeServer
-from fluid_build.mcp.settings import ServerSettings
 
 TOKEN_VARIABLE = "FLUID_MCP_TOKEN"
 _SHORTEST_TOKEN = 16
@@ -36,14 +36,14 @@ class HttpAddress:
     is_generated: bool
 
 
-def serve_on_stdio(settings: ServerSettings) -> None:
+def serve_on_stdio(settings: WorkspaceSettings) -> None:
     """Serve on stdin and stdout until stdin ends. Raises KeyboardInterrupt on a signal."""
     server = ForgeServer(settings)
     _run(settings, server, lambda: run_on_stdio(server.as_server()))
 
 
 def serve_on_http(
-    settings: ServerSettings, host: str, port: int, on_listening: Callable[[HttpAddress], None]
+    settings: WorkspaceSettings, host: str, port: int, on_listening: Callable[[HttpAddress], None]
 ) -> None:
     """Serve at ``http://host:port/mcp`` until a signal, which raises KeyboardInterrupt.
 
@@ -77,7 +77,7 @@ def serve_on_http(
 
 
 def _run(
-    settings: ServerSettings, server: ForgeServer, serve: Callable[[], Coroutine[Any, Any, None]]
+    settings: WorkspaceSettings, server: ForgeServer, serve: Callable[[], Coroutine[Any, Any, None]]
 ) -> None:
     """Run an event loop on a thread of its own, so that a signal reaches this one at once.
 

@@ -5,7 +5,7 @@ repair repeats, and calls the functions of ``forging.stages``. docs/runtime.md l
 
 A step's outcome is small JSON. Large values (profile, observations, verdicts, proof) are in
 ``values``, saved with the run. What follows from them (model, plan, contract, files) is derived
-again after a restart (``derived``), so a resumed run makes the same bytes. ``saved_session`` saves
+again after a restart (``derived``), so a resumed run makes the same bytes. ``sessions`` saves
 what stages have told each other.
 
 ``running`` starts and resumes runs: it refuses another version, a changed source and a run that

@@ -32,7 +32,7 @@ from fluid_build.copilot.scratchpad import (
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.forging import Forged, ForgeOptions, Preview
 from fluid_build.forging.documents import refuse_invalid
-from fluid_build.forging.folder import folder_contents, folder_differences, write_folder
+from fluid_build.forging.folder import preview_folder, write_folder
 from fluid_build.forging.stages import decide, measure, prove, report_stage
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.observations.observed import Observations
@@ -43,7 +43,7 @@ from fluid_build.pipeline.critic.agent import CriticAgent
 from fluid_build.pipeline.derived import Derived, errors_of
 from fluid_build.pipeline.logical.draft import LogicalOutcome
 from fluid_build.pipeline.memory import EPISODES, model_memory, search_text
-from fluid_build.pipeline.saved_session import restore_session, saved_session
+from fluid_build.pipeline.sessions import restore_session, saved_session
 from fluid_build.pipeline.stage_clock import StageClock
 from fluid_build.pipeline.validator import ValidationReport, ValidatorAgent, with_critic_errors
 from fluid_build.pipeline.values import (
@@ -55,8 +55,7 @@ from fluid_build.pipeline.values import (
     VERDICTS,
 )
 from fluid_build.pipeline.workplace import Workplace
-from fluid_build.transform.proof.folder_changes import FileChange, folder_changes
-from fluid_build.transform.proof.written_proof import proof_files
+from fluid_build.transform.proof.folder_changes import FileChange
 
 _MOST_ATTEMPTS = 2
 """How often a model is asked for decisions: once more with feedback, and then not at all."""
@@ -240,14 +239,14 @@ class Coordinator(CompositeAgent):
         }
 
     def _ddl(self, _state: Composite) -> JsonObject:
-        return {"files": len(self.derived.schema)}
+        return {"files": len(self.derived.outputs.schema)}
 
     def _dbt(self, _state: Composite) -> JsonObject:
         report_stage(self.place.on_progress, "project")
-        return {"files": len(self.derived.project.files)}
+        return {"files": len(self.derived.outputs.project.files)}
 
     def _docs(self, _state: Composite) -> JsonObject:
-        return {"files": len(self.derived.documents)}
+        return {"files": len(self.derived.outputs.documents)}
 
     def _validator(self, _state: Composite) -> JsonObject:
         place, derived = self.place, self.derived
@@ -302,21 +301,13 @@ class Coordinator(CompositeAgent):
         return ""
 
     def _write(self, _state: Composite) -> JsonObject:
-        place, derived = self.place, self.derived
-        request, plan, model = place.request, derived.designed.plan, derived.designed.model
+        place, request, outputs = self.place, self.place.request, self.derived.outputs
         proof = place.values.require(PROOF)
-        documents = {**derived.documents, **proof_files(proof, model, plan)}
-        with folder_contents(place.source, plan, documents, derived.project) as files:
-            report_stage(place.on_progress, "write")
-            if request.is_preview:
-                changes = folder_changes(request.out, files, overwrite=request.overwrite)
-                differences = folder_differences(request.out, changes, files)
-                self.preview = Preview(self._forged((), ()), changes, differences)
-                return {"files": [], "kept": []}
-            written = write_folder(
-                place.source, model, files, derived.options, request.out,
-                overwrite=request.overwrite,
-            )  # fmt: skip
+        report_stage(place.on_progress, "write")
+        if request.is_preview:
+            self.preview = preview_folder(outputs, proof, overwrite=request.overwrite)
+            return {"files": [], "kept": []}
+        written = write_folder(outputs, proof, overwrite=request.overwrite)
         return {
             "files": [str(path) for path in written.files],
             "kept": [asdict(change) for change in written.kept],
@@ -356,23 +347,10 @@ class Coordinator(CompositeAgent):
     def forged(self, state: Composite) -> Forged:
         """Return what a finished run has made."""
         written = _notes_of(state, "write")
-        return self._forged(
+        return self.derived.outputs.forged(
+            self.place.values.require(PROOF),
             tuple(Path(path) for path in written["files"]),
             tuple(FileChange(**change) for change in written["kept"]),
-        )
-
-    def _forged(self, files: tuple[Path, ...], kept: tuple[FileChange, ...]) -> Forged:
-        derived = self.derived
-        return Forged(
-            profile=derived.decided.profile,
-            model=derived.designed.model,
-            plan=derived.designed.plan,
-            contract=derived.contract,
-            proof=self.place.values.require(PROOF),
-            files=files,
-            kept=kept,
-            notes=derived.project.notes,
-            verdicts=derived.designed.verdicts,
         )
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,9 +10,8 @@ from fluid_build.contract.fluid import FluidContract
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing import amended
 from fluid_build.forging import ForgeOptions
-from fluid_build.forging.decision_files import decision_documents
-from fluid_build.forging.documents import contract_faults, plan_document, rendered
-from fluid_build.forging.folder import DbtProject, project_files
+from fluid_build.forging.documents import contract_faults
+from fluid_build.forging.folder import Outputs
 from fluid_build.forging.stages import Decided, Designed, design, write_contract
 from fluid_build.observations.observed import Observations
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
@@ -21,7 +19,6 @@ from fluid_build.pipeline.conformance.report import conformance_errors
 from fluid_build.pipeline.critic.agent import review_everything
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.base import Source
-from fluid_build.transform.ddl.schema_sql import ddl_files
 
 
 @dataclass
@@ -54,27 +51,10 @@ class Derived:
         return write_contract(self.decided.profile, self.designed, self.options)
 
     @cached_property
-    def project(self) -> DbtProject:
-        """Return the dbt project."""
-        return project_files(
-            self.source, self.designed.model, self.designed.plan, self.options, self.out
-        )
-
-    @cached_property
-    def schema(self) -> Mapping[str, str]:
-        """Return the DDL of what the plan publishes."""
-        return ddl_files(self.designed.plan, self.options.warehouse)
-
-    @cached_property
-    def documents(self) -> Mapping[str, str]:
-        """Return the contract, the model, their descriptions and the decisions."""
-        designed = self.designed
-        return {
-            **rendered(self.decided.profile, designed, self.contract),
-            **plan_document(designed.plan),
-            **self.schema,
-            **decision_documents(self.options.decisions_text, designed.verdicts),
-        }
+    def outputs(self) -> Outputs:
+        """Return everything that is written of it."""
+        profile = self.decided.profile
+        return Outputs(self.source, self.options, self.out, profile, self.designed, self.contract)
 
 
 def errors_of(derived: Derived) -> set[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from fluid_build.copilot.agents.base import StageSession
+from fluid_build.copilot.agents.base import PipelineEvent, StageSession
+from fluid_build.copilot.scratchpad import CriticFinding, RetrievalResult, StageFeedback
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.unified_config import current_config, use_flags
 from fluid_build.errors import UsageError
+from fluid_build.json_types import JsonObject
 from fluid_build.pipeline.requests import ModelUse
 
 if TYPE_CHECKING:
@@ -89,3 +92,31 @@ def open_session(store: Store, use: ModelUse, run_id: str) -> StageSession:
         no_cache=use.no_cache,
         run_id=run_id,
     )
+
+
+# The scratchpad and the audit trail of a run as JSON, for a process that resumes the run.
+
+
+def saved_session(session: StageSession) -> JsonObject:
+    """Return a session's scratchpad and audit trail as JSON."""
+    pad = session.get_scratchpad()
+    return {
+        "findings": [asdict(finding) for finding in pad.critic_findings],
+        "retrievals": [asdict(result) for result in pad.retrievals],
+        "feedback": [asdict(feedback) for feedback in pad.feedback],
+        "trail": [asdict(event) for event in session.audit_trail],
+    }
+
+
+def restore_session(session: StageSession, saved: Mapping[str, Any]) -> None:
+    """Add what ``saved_session`` returned to the session of a new process."""
+    pad = session.get_scratchpad()
+    for finding in saved["findings"]:
+        pad.add_critic_finding(CriticFinding(**finding))
+    for result in saved["retrievals"]:
+        pad.add_retrieval(RetrievalResult(**result))
+    for feedback in saved["feedback"]:
+        pad.add_feedback(StageFeedback(**feedback))
+    session.audit_trail.extend(PipelineEvent(**event) for event in saved["trail"])
+    session.fallback_used = any(event.kind == "fallback" for event in session.audit_trail)
+    session.repair_used = any(event.kind == "repair" for event in session.audit_trail)

@@ -10,10 +10,10 @@ from fluid_build.copilot import LlmClient, LoopbackServer, ScriptedProvider, mak
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.errors import AgentExecutionError, TurnLimitError
 from fluid_build.copilot.llm.base import LlmConfig
-from fluid_build.copilot.llm.testing import attacker, liar, random_model
 from fluid_build.copilot.messages import ToolCall
 from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.errors import FluidError, UsageError
+from tests.copilot.llm.characters import attacker, liar, random_model
 
 KEY = {
     "decision": "set_key",

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from fluid_build.agent_loop.text_samples import MAX_SAMPLE_BYTES
+from fluid_build.assistants.text_samples import MAX_SAMPLE_BYTES
 from fluid_build.cli.forge_copilot_agent_loop import dispatch_tool_call
 
 TOOLS = {"read_sample_schema": "path", "profile_source": "source"}

@@ -22,7 +22,7 @@ DOCUMENTED = (
     "list_templates",
     "list_schedulers",
 )
-ADDED = ("profile_source", "check_key", "check_relationship", "search_memory")
+ADDED = ("profile_source", "describe_table", "check_key", "check_relationship", "search_memory")
 PATHS = {
     "discover_workspace": "folder",
     "read_sample_schema": "path",
@@ -73,7 +73,7 @@ def test_a_path_that_no_file_can_have_is_refused(
     workspace: Path, tool: str, field: str, path: str
 ) -> None:
     result = dispatch_tool_call(tool, {field: path}, workspace)
-    assert result["error"] in {"unsupported_file_type", "ForbiddenPathError", "FileNotFoundError"}
+    assert result["error"] in {"unsupported_file_type", "ToolValidationError", "FileNotFoundError"}
 
 
 def test_a_folder_with_a_link_that_leads_out_is_refused(workspace: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_link_in_a_circle_is_followed_once(workspace: Path) -> None:
 def test_a_folder_with_more_files_than_are_checked_is_refused(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fluid_build.agent_loop.workspace.MAX_ENTRIES", 2)
+    monkeypatch.setattr("fluid_build.assistants.paths.MAX_ENTRIES", 2)
     (workspace / "files").mkdir()
     for number in range(3):
         (workspace / "files" / f"{number}.csv").write_text("id\n1\n")
@@ -129,9 +129,15 @@ def test_a_source_is_profiled_without_its_values(workspace: Path) -> None:
         "customer": ["id"],
         "orders": ["order_no"],
     }
-    assert result["relationships"][0]["from"] == ["orders", "customer_id"]
-    assert "canary" not in json.dumps(result)
-    assert "Town" not in json.dumps(result)
+    relationship = result["relationships"][0]
+    assert (relationship["from_table"], relationship["from_columns"]) == ("orders", ["customer_id"])
+    described = dispatch_tool_call(
+        "describe_table", {"source": "shop.db", "table": "customer"}, workspace
+    )
+    assert [column["name"] for column in described["columns"]] == ["id", "email", "city"]
+    for answer in (result, described):
+        assert "canary" not in json.dumps(answer)
+        assert "Town" not in json.dumps(answer)
 
 
 def test_a_source_that_has_changed_is_profiled_again(workspace: Path) -> None:
@@ -145,7 +151,7 @@ def test_a_source_that_has_changed_is_profiled_again(workspace: Path) -> None:
 
 @pytest.mark.parametrize(
     ("table", "columns", "holds"),
-    [("customer", ["id"], True), ("customer", ["city"], False), ("orders", ["nothing"], False)],
+    [("customer", ["id"], True), ("customer", ["city"], False)],
 )
 def test_a_key_is_checked_on_every_row(
     workspace: Path, table: str, columns: list[str], holds: bool
@@ -154,6 +160,13 @@ def test_a_key_is_checked_on_every_row(
     result = dispatch_tool_call("check_key", arguments, workspace)
     assert result["holds"] is holds
     assert result["finding"]
+
+
+def test_a_name_that_the_source_lacks_is_refused(workspace: Path) -> None:
+    arguments = {"source": "shop.db", "table": "orders", "columns": ["nothing"]}
+    result = dispatch_tool_call("check_key", arguments, workspace)
+    assert result["error"] == "ToolValidationError"
+    assert "nothing" in result["message"]
 
 
 @pytest.mark.parametrize(("column", "holds"), [("customer_id", True), ("order_no", False)])
@@ -177,12 +190,12 @@ def test_a_proposed_contract_is_built_proven_and_valid(workspace: Path, template
     assert (result["valid"], result["proof"]) == (True, "proven")
     if "contract" in result:
         check = dispatch_tool_call("validate_contract", {"contract": result["contract"]}, workspace)
-        assert check == {"valid": True, "findings": [], "more": 0}
+        assert (check["is_valid"], check["findings"]) == (True, [])
 
 
 def test_a_contract_with_faults_is_described(workspace: Path) -> None:
     result = dispatch_tool_call("validate_contract", {"contract": {"kind": "x"}}, workspace)
-    assert not result["valid"]
+    assert not result["is_valid"]
     assert {finding["path"] for finding in result["findings"]} >= {"kind"}
 
 
@@ -191,7 +204,7 @@ def test_memory_is_searched(workspace: Path) -> None:
     write_semantic_record(store, "shop", {}, text="customer orders")
     store.close()
     result = dispatch_tool_call("search_memory", {"query": "orders"}, workspace)
-    assert [found["name"] for found in result["results"]] == ["shop"]
+    assert [found["name"] for found in result["models"]] == ["shop"]
 
 
 def test_the_staged_tool_needs_its_variable(

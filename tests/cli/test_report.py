@@ -18,7 +18,7 @@ import pytest
 from fluid_build.errors import OutputError
 from fluid_build.forging import forge
 from fluid_build.forging.report_file import REPORT_FILE
-from fluid_build.pipeline.folder_facts import reviewed_facts
+from fluid_build.pipeline.folder_page import reviewed_facts
 from fluid_build.report.page.page_file import is_page
 from fluid_build.sources import open_source
 from fluid_build.verification.page_sources import read_page_sources

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.decisions.files import parse_decisions, read_decisions
+from fluid_build.decisions.files import parse_decisions, recorded_decisions
 from fluid_build.decisions.language import AnyDecision, Classify, PersonalData, SetKey
 from fluid_build.errors import DecisionError, SourceUnreadableError
 
@@ -120,24 +120,24 @@ def test_the_folders_file_is_read_unless_another_is_named(tmp_path: Path) -> Non
     other = tmp_path / "other.yaml"
     other.write_text("decisions: [{decision: classify, table: t, role: fact}]")
     own: tuple[AnyDecision, ...] = (SetKey(table="orders", columns=("order_no",)),)
-    assert read_decisions(tmp_path, None) == own
-    assert read_decisions(tmp_path, other) == (Classify(table="t", role="fact"),)
-    assert read_decisions(tmp_path / "new", None) == ()
+    assert recorded_decisions(tmp_path).decisions == own
+    assert recorded_decisions(tmp_path, other).decisions == (Classify(table="t", role="fact"),)
+    assert recorded_decisions(tmp_path / "new", None).decisions == ()
 
 
 def test_a_named_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(DecisionError, match="can't be read: No such file or directory"):
-        read_decisions(tmp_path, tmp_path / "missing.yaml")
+        recorded_decisions(tmp_path, tmp_path / "missing.yaml")
 
 
 def test_a_file_that_is_not_text_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "decisions.yaml"
     path.write_bytes(b"# fine\n# \xff\n")
     with pytest.raises(DecisionError, match="line 2: it isn't UTF-8 text"):
-        read_decisions(tmp_path, None)
+        recorded_decisions(tmp_path)
 
 
 def test_a_device_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "decisions.yaml").symlink_to("/dev/zero")
     with pytest.raises(SourceUnreadableError, match="isn't a regular file"):
-        read_decisions(tmp_path, None)
+        recorded_decisions(tmp_path)

@@ -8,8 +8,8 @@ import pytest
 
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
-from fluid_build.copilot.llm.testing import Reply, attacker, liar, random_model
-from fluid_build.copilot.llm.testing.characters import ATTACKS, Character
+from fluid_build.copilot.llm.testing import Reply
+from tests.copilot.llm.characters import ATTACKS, Character, attacker, liar, random_model
 from tests.pipeline.demo_shop import small_demo
 from tests.pipeline.hostile_runs import ACTING, TECHNIQUES, Scene, Tally, forge_with
 from tests.pipeline.lies import Lie, believable_liar

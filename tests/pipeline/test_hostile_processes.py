@@ -14,9 +14,9 @@ import pytest
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.main import run
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply
-from fluid_build.copilot.llm.testing.characters import ATTACKS
 from fluid_build.copilot.messages import ToolCall
 from tests.cli.running import COMMAND
+from tests.copilot.llm.characters import ATTACKS
 from tests.folders import every_file
 from tests.pipeline.hostile_runs import ACTING, TECHNIQUES, Scene
 from tests.pipeline.lies import believable_liar

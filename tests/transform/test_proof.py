@@ -17,7 +17,7 @@ from fluid_build.transform.plan import parallel_sessions
 from fluid_build.transform.plan.elements import Build, Check, PlanSource, Rebuild, TransformPlan
 from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
-from fluid_build.transform.proof.figure_checks import prove_figure
+from fluid_build.transform.proof.figure_checks import prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns
 from fluid_build.transform.proof.proof import (
     Claims,
@@ -397,20 +397,21 @@ def _figure(expected: str, actual: str, differing: str = "") -> Check:
 def test_figures_agree_where_their_values_do(expected: str, actual: str, holds: bool) -> None:
     """Exact numbers are compared exactly, floats within what adding them in any order may do."""
     with duckdb.connect() as connection:
-        assert prove_figure(connection, _figure(expected, actual), HiddenColumns()).holds is holds
+        (found,) = prove_figures(connection, [_figure(expected, actual)], HiddenColumns())
+    assert found.holds is holds
 
 
 def test_a_check_must_give_one_figure() -> None:
     """A query that gives no row has checked nothing."""
     with duckdb.connect() as connection, pytest.raises(duckdb.Error, match="one figure"):
-        prove_figure(connection, _figure("1 WHERE false", "1"), HiddenColumns())
+        prove_figures(connection, [_figure("1 WHERE false", "1")], HiddenColumns())
 
 
 def test_a_failed_check_shows_only_columns_that_are_known_to_be_harmless() -> None:
     """Personal columns are masked, and so is what has a name that nobody knows."""
     check = _figure("1", "2", "SELECT 'x@y.z' AS email, 'Bonn' AS City, 'x@y.z' AS alias")
     with duckdb.connect() as connection:
-        found = prove_figure(connection, check, HiddenColumns(shown=frozenset({"city"})))
+        (found,) = prove_figures(connection, [check], HiddenColumns(shown=frozenset({"city"})))
     assert found.differing == ({"email": "***", "City": "Bonn", "alias": "***"},)
 
 

@@ -19,7 +19,6 @@ from fluid_build.contract.fluid.common import (
 from fluid_build.contract.fluid.expose import Expose
 from fluid_build.contract.fluid.sections import BUILDS, SECTIONS, pattern_of
 
-FLUID_VERSION = "0.7.2"
 _ENVIRONMENT = SECTIONS["environment"].with_keys(
     {"exposes": SECTIONS["environment-expose"].with_keys({"binding": Binding}).list_type}
 )

@@ -11,8 +11,6 @@ for something that waits for it is refused. Money is a ``Decimal`` in US dollars
 Agentic Primitives, "RunCostTracker".
 """
 
-from fluid_build.copilot.cost.configured import parse_cost_limit
-from fluid_build.copilot.cost.current import get_cost_tracker, use_cost_tracker
 from fluid_build.copilot.cost.figures import (
     AgentRow,
     Caller,
@@ -22,7 +20,13 @@ from fluid_build.copilot.cost.figures import (
     Price,
 )
 from fluid_build.copilot.cost.queue import StreamHold
-from fluid_build.copilot.cost.tracker import Reservation, RunCostTracker
+from fluid_build.copilot.cost.tracker import (
+    Reservation,
+    RunCostTracker,
+    get_cost_tracker,
+    parse_cost_limit,
+    use_cost_tracker,
+)
 from fluid_build.copilot.errors import COST_LIMIT_VARIABLE, CostLimitExceeded, UnknownPriceError
 
 __all__ = [

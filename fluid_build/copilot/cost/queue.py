@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -96,28 +96,18 @@ class ReservationQueue:
         def wake() -> None:
             loop.call_soon_threadsafe(ready.set)
 
-        waiter = self._join(hold, limit, wake)
-        try:
+        with self._queued(hold, limit, wake) as waiter:
             while seconds := self._seconds_to_wait(waiter, patience):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(seconds):
                         await ready.wait()
-        except BaseException:
-            self._leave(waiter)
-            raise
-        _register_or_refuse(hold, waiter.refused_total, waiter.limit, waiter.blocking_usd)
 
     def wait_sync(self, hold: Hold, limit: Decimal | None, patience: float) -> None:
         """Reserve as ``wait`` does, and block this thread until then."""
         ready = threading.Event()
-        waiter = self._join(hold, limit, ready.set, {threading.get_ident()})
-        try:
+        with self._queued(hold, limit, ready.set, {threading.get_ident()}) as waiter:
             while seconds := self._seconds_to_wait(waiter, patience):
                 ready.wait(seconds)
-        except BaseException:
-            self._leave(waiter)
-            raise
-        _register_or_refuse(hold, waiter.refused_total, waiter.limit, waiter.blocking_usd)
 
     def serve(self) -> None:
         """Wake the calls whose waiting has ended. Called after any change of the ledger."""
@@ -129,13 +119,15 @@ class ReservationQueue:
             except RuntimeError:  # its event loop is closed, so nobody will use the money
                 self._leave(waiter)
 
-    def _join(
+    @contextmanager
+    def _queued(
         self,
         hold: Hold,
         limit: Decimal | None,
         wake: Callable[[], None],
         stopped: Iterable[int] = (),
-    ) -> Waiter:
+    ) -> Iterator[Waiter]:
+        """Join the queue, and leave it where the waiting fails. Raises if it was refused."""
         from fluid_build.copilot.blocking import stopped_threads
 
         threads = stopped_threads().union(stopped)
@@ -143,7 +135,12 @@ class ReservationQueue:
         with self._lock:
             self._ledger.wait(waiter)
         self.serve()
-        return waiter
+        try:
+            yield waiter
+        except BaseException:
+            self._leave(waiter)
+            raise
+        _register_or_refuse(hold, waiter.refused_total, waiter.limit, waiter.blocking_usd)
 
     def _seconds_to_wait(self, waiter: Waiter, patience: float) -> float:
         """Return the seconds until the next look at a waiting call; 0 once it is decided."""

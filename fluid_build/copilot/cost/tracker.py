@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from importlib.util import find_spec
 from types import TracebackType
 
 from fluid_build.copilot.context.model_data import PriceOverrides, price_usd
-from fluid_build.copilot.cost.configured import (
-    configured_limit,
-    configured_limit_of_past_calls,
-    configured_price,
-    parse_cost_limit,
-)
 from fluid_build.copilot.cost.figures import (
     AgentRow,
     Caller,
@@ -31,7 +27,62 @@ from fluid_build.copilot.cost.ledger_lock import LedgerLock
 from fluid_build.copilot.cost.queue import DEFAULT_PATIENCE_SECONDS, ReservationQueue
 from fluid_build.copilot.errors import CostLimitExceeded, UnknownPriceError
 from fluid_build.copilot.events import EventBus, get_event_bus
+from fluid_build.errors import UsageError
 from fluid_build.extras import missing_extra
+
+# Limits and prices as the user has configured them.
+
+
+def parse_cost_limit(value: Decimal | float | str, name: str) -> Decimal:
+    """Return an amount of US dollars, zero or more; an error names where it came from."""
+    try:
+        amount = Decimal(str(value))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise UsageError(
+            f"{name} is {value!r}, which isn't an amount of dollars.",
+            hint="Use an amount such as 5.00.",
+        )
+    return amount
+
+
+def configured_limit() -> Decimal | None:
+    """Return the configured limit in US dollars. Raises ``ConfigError`` for a bad one."""
+    # Imported on use: most trackers are made long before a call asks for a limit or a price.
+    from fluid_build.copilot.unified_config import current_config
+
+    return current_config().behavior.cost_limit_usd_per_run
+
+
+def configured_limit_of_past_calls() -> Decimal | None:
+    """Return the limit for a call that is made already: its cost must be recorded."""
+    from fluid_build.copilot.unified_config import last_valid_config
+
+    return last_valid_config().behavior.cost_limit_usd_per_run
+
+
+def configured_price(
+    provider: str,
+    model: str,
+    input_tokens: int,
+    output_tokens: int,
+    cached_tokens: int = 0,
+    *,
+    cache_write_tokens: int = 0,
+) -> Decimal | None:
+    """Return a price by the configured prices, or the listed one."""
+    from fluid_build.copilot.unified_config import last_valid_config
+
+    return price_usd(
+        provider,
+        model,
+        input_tokens,
+        output_tokens,
+        cached_tokens,
+        cache_write_tokens=cache_write_tokens,
+        overrides=last_valid_config().prices.prices,
+    )
 
 
 @dataclass(eq=False, slots=True)
@@ -407,3 +458,27 @@ class RunCostTracker:
 
 def _ignore_reservations() -> None:
     """Report to nobody."""
+
+
+# The tracker of the run that this code is part of: by default, the process is one run.
+
+_DEFAULT = RunCostTracker()
+_CURRENT: ContextVar[RunCostTracker | None] = ContextVar("fluid_cost_tracker", default=None)
+
+
+def get_cost_tracker() -> RunCostTracker:
+    """Return the tracker of this context's run, or the process's default."""
+    return _CURRENT.get() or _DEFAULT
+
+
+@contextmanager
+def use_cost_tracker(tracker: RunCostTracker) -> Generator[RunCostTracker]:
+    """Use ``tracker`` in this context and the tasks that it starts.
+
+    A thread that the caller starts itself needs ``contextvars.copy_context`` to inherit it.
+    """
+    token = _CURRENT.set(tracker)
+    try:
+        yield tracker
+    finally:
+        _CURRENT.reset(token)

@@ -11,13 +11,12 @@ from typing import Literal, TypedDict
 from fluid_build.copilot.context.attachment_tokens import MOST_PAGES, TOKENS_PER_PAGE
 from fluid_build.copilot.context.message_parts import attachments, guessed_tokens
 from fluid_build.copilot.context.model_data import context_window
-from fluid_build.copilot.context.token_budget import check_prompt_fits
+from fluid_build.copilot.context.token_budget import check_prompt_fits, estimate_prompt_tokens
 from fluid_build.copilot.cost import Caller, LargestCall, Reservation, RunCostTracker
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmPrompt, LlmProvider, LlmRequest
 from fluid_build.copilot.llm.credentials import ApiKey
 from fluid_build.copilot.llm.outgoing import outgoing_secrets, without_secrets
-from fluid_build.copilot.llm.prompt_estimate import estimate_prompt
 from fluid_build.copilot.message_checks import check_messages
 
 SAFETY_FACTOR = 1.5
@@ -147,3 +146,16 @@ def _largest_input(
         most = min(most, content_bytes)  # a token of text is at least one byte
     most += tool_tokens
     return most if window is None else min(most, window)  # no prompt over the window is accepted
+
+
+# The estimated tokens of a prompt, with everything in it that a provider counts.
+
+
+def estimate_prompt(prompt: LlmPrompt) -> int:
+    """Return the tokens of the messages, tools, schema and further fields of a prompt."""
+    tools = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+        for tool in prompt.tool_specs
+    ]
+    schemas = [dict(part) for part in (prompt.response_schema, prompt.extra) if part]
+    return estimate_prompt_tokens(prompt.messages, system=prompt.system, tools=[*tools, *schemas])

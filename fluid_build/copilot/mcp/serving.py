@@ -173,16 +173,13 @@ def serve_http_sync(
 
 
 def _served_tools(tools: Tools | None, approved: Collection[str]) -> Toolbox:
-    box = Toolbox(registered_tools() if tools is None else _as_items(tools))
+    items = tools.values() if isinstance(tools, Mapping) else tools
+    box = Toolbox(registered_tools() if items is None else items)
     for name in sorted(set(approved) - set(box)):
         raise UsageError(f"No tool is named {name!r}.{did_you_mean(name, box)}")
     return Toolbox(
         tool for tool in box.values() if not tool.requires_approval or tool.name in approved
     )
-
-
-def _as_items(tools: Tools) -> Tools:
-    return tools.values() if isinstance(tools, Mapping) else tools
 
 
 def _describe(tool: Tool) -> mcp_types.Tool:

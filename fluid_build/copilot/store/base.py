@@ -139,6 +139,14 @@ def check_key(key: str) -> str:
     return key
 
 
+def checked_row(
+    namespace: str, key: str, value: object, ttl_seconds: float | None, now: float
+) -> tuple[str, str, str, float | None]:
+    """Return namespace, key, JSON and end of a record as a row. Raises ``StoreError``."""
+    expires_at = None if ttl_seconds is None else now + ttl_seconds
+    return check_namespace(namespace), check_key(key), to_json_text(value), expires_at
+
+
 # A circle ends in a RecursionError anyway, and looking for one takes half of the time.
 _encode = json.JSONEncoder(allow_nan=False, check_circular=False, separators=(",", ":")).encode
 

@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _WORD = re.compile(r"[^\W_]+")
 _K1 = 1.2
@@ -19,6 +19,19 @@ def words_of(text: str) -> list[str]:
     """Return the runs of letters and digits, case folded and without accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return _WORD.findall("".join(c for c in plain if not unicodedata.combining(c)))
+
+
+def with_phrase(phrase: str, texts: Mapping[str, str], limit: int) -> list[str]:
+    """Return the keys of the texts that have the words of ``phrase`` in sequence, sorted."""
+    sequence = words_of(phrase)
+    if not sequence:
+        return []
+    found = [key for key, text in texts.items() if _spaced(sequence) in _spaced(words_of(text))]
+    return sorted(found)[: max(limit, 0)]
+
+
+def _spaced(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
 
 
 def rank(query: str, texts: Sequence[str], limit: int) -> list[tuple[int, float]]:

@@ -15,6 +15,7 @@ from typing import Generic, Literal, ParamSpec, TypedDict, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
+from fluid_build.copilot.errors import ToolValidationError
 from fluid_build.copilot.tools.argument_schemas import (
     close_schema,
     close_silent_objects,
@@ -28,7 +29,6 @@ from fluid_build.copilot.tools.execution import (
     compile_async_execution,
     compile_execution,
 )
-from fluid_build.copilot.tools.refusals import NOT_JSON, pydantic_faults, refusal
 from fluid_build.copilot.tools.signatures import (
     DEPS,
     WORKSPACE_ROOT,
@@ -38,6 +38,36 @@ from fluid_build.copilot.tools.signatures import (
     takes_workspace_root,
 )
 from fluid_build.json_types import JsonObject
+
+# Errors for arguments that don't fit a tool's schema; they quote no value.
+
+NOT_JSON = "/: it is not JSON"
+
+_MAX_FAULTS = 8
+_MAX_FAULT_CHARS = 200
+"""Faults named in a reason, and how much of each: enough to correct a call, whatever it is."""
+
+
+def refusal(tool_name: str, arguments: object, faults: list[str]) -> ToolValidationError:
+    """Return the error for arguments with these faults, which quote no value."""
+    hidden = len(faults) - _MAX_FAULTS
+    more = [f"and {hidden} more"] if hidden > 0 else []
+    reason = "; ".join([*(fault[:_MAX_FAULT_CHARS] for fault in faults[:_MAX_FAULTS]), *more])
+    return ToolValidationError(
+        f"The arguments of tool {tool_name!r} don't fit its schema ({reason}).",
+        tool_name=tool_name,
+        tool_args=arguments if isinstance(arguments, Mapping) else {},
+        reason=reason,
+    )
+
+
+def pydantic_faults(error: ValidationError) -> list[str]:
+    """Return path and type of each fault; Pydantic's messages may quote values."""
+    faults = error.errors(include_input=False, include_url=False, include_context=False)
+    if faults[0]["type"] == "json_invalid":  # the parser's message names a place, and no value
+        return [f"{NOT_JSON} ({faults[0]['msg']})"]
+    return [f"/{'/'.join(map(str, fault['loc']))}: {fault['type']}" for fault in faults]
+
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -160,7 +190,8 @@ class ForgeTool(Tool, Generic[P, R_co]):
             self.workspace_root_aware |= takes_workspace_root(function)
             args_schema = make_arguments_model(function, name)
         self.args_schema = args_schema
-        for injected in self._injected_names():
+        injects_deps = self.deps_parameter is not None
+        for injected in [WORKSPACE_ROOT, DEPS] if injects_deps else [WORKSPACE_ROOT]:
             if injected in args_schema.model_fields:
                 raise TypeError(f"{args_schema.__name__} can't declare {injected}: it's injected.")
 
@@ -206,9 +237,6 @@ class ForgeTool(Tool, Generic[P, R_co]):
             return function(checked, **injected)
 
         return checked_call
-
-    def _injected_names(self) -> list[str]:
-        return [WORKSPACE_ROOT] if self.deps_parameter is None else [WORKSPACE_ROOT, DEPS]
 
     @functools.cached_property
     def _is_partly_open(self) -> bool:

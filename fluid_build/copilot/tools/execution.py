@@ -19,13 +19,14 @@ from pydantic_core import to_json
 
 from fluid_build.copilot.errors import ToolResultError, ToolValidationError, UnknownTool
 from fluid_build.copilot.events import get_event_bus
-from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
+from fluid_build.copilot.tools.calls import Arguments, CallContext, ForgeToolResult
 from fluid_build.copilot.tools.metrics import (
     MAX_NAME_CHARS,
     Execution,
     Identity,
     ToolExecutionStatus,
     ToolObservabilityCollector,
+    get_tool_collector,
 )
 from fluid_build.copilot.tools.signatures import DepsParameter
 from fluid_build.json_types import JsonValue
@@ -36,14 +37,10 @@ LOG = logging.getLogger(__name__)
 CheckedCall: TypeAlias = Callable[[Arguments, Path | str | None, object], object]
 """Checks the arguments, and calls a tool with them, the workspace root and the dependencies."""
 
-Execute: TypeAlias = Callable[
-    [Arguments, Path | str | None, object, Identity, ToolObservabilityCollector], ForgeToolResult
-]
-ExecuteAsync: TypeAlias = Callable[
-    [Arguments, Path | str | None, object, Identity, ToolObservabilityCollector],
-    Awaitable[ForgeToolResult],
-]
+Execute: TypeAlias = Callable[[Arguments, CallContext], ForgeToolResult]
+ExecuteAsync: TypeAlias = Callable[[Arguments, CallContext], Awaitable[ForgeToolResult]]
 
+_COLLECTOR = get_tool_collector()
 _BUS = get_event_bus()
 _SUCCESS = ToolExecutionStatus.SUCCESS
 _EVENT = "tool.call_completed"
@@ -76,36 +73,24 @@ def compile_execution(tool: ExecutableTool) -> Execute:
     name, deps_parameter = tool.name[:MAX_NAME_CHARS], tool.deps_parameter
     checked_call: CheckedCall | None = None
 
-    def execute(
-        arguments: Arguments,
-        workspace_root: Path | str | None,
-        deps: object,
-        identity: Identity,
-        collector: ToolObservabilityCollector,
-    ) -> ForgeToolResult:
+    def execute(arguments: Arguments, context: CallContext) -> ForgeToolResult:
         nonlocal checked_call
         if deps_parameter is not None:
-            deps_parameter.check(name, deps)
-        execution = collector.begin(name, arguments, identity)
+            deps_parameter.check(name, context.deps)
+        collector = context.collector or _COLLECTOR
+        execution = collector.begin(name, arguments, context.identity)
         try:
             if checked_call is None:
                 checked_call = tool.checked_call
-            value = checked_call(arguments, workspace_root, deps)
+            value = checked_call(arguments, context.workspace_root, context.deps)
             if hasattr(value, "__await__"):  # half the time of isinstance
                 value = _wait_for(value)
-            try:
-                output = to_json(value)
-            except (ValueError, RecursionError) as error:
-                raise _unserializable() from error
+            return _succeeded(collector, execution, value)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
             return _failed(collector, execution, error)
         except BaseException as error:
             _record_failure(collector, execution, error)
             raise
-        collector.finish(execution, _SUCCESS, output)
-        if _BUS.observed:
-            _publish(execution)
-        return ForgeToolResult(True, value)
 
     return execute
 
@@ -116,39 +101,27 @@ def compile_async_execution(tool: ExecutableTool) -> ExecuteAsync:
     checked_call: CheckedCall | None = None
     is_async = tool.is_async
 
-    async def execute_async(
-        arguments: Arguments,
-        workspace_root: Path | str | None,
-        deps: object,
-        identity: Identity,
-        collector: ToolObservabilityCollector,
-    ) -> ForgeToolResult:
+    async def execute_async(arguments: Arguments, context: CallContext) -> ForgeToolResult:
         nonlocal checked_call
         if deps_parameter is not None:
-            deps_parameter.check(name, deps)
-        execution = collector.begin(name, arguments, identity)
+            deps_parameter.check(name, context.deps)
+        collector = context.collector or _COLLECTOR
+        execution = collector.begin(name, arguments, context.identity)
         try:
             if checked_call is None:
                 checked_call = tool.checked_call
             if is_async:
-                value = checked_call(arguments, workspace_root, deps)
+                value = checked_call(arguments, context.workspace_root, context.deps)
             else:
-                value = await _call_in_thread(checked_call, arguments, workspace_root, deps)
+                value = await _call_in_thread(checked_call, arguments, context)
             if hasattr(value, "__await__"):
                 value = await value
-            try:
-                output = to_json(value)
-            except (ValueError, RecursionError) as error:
-                raise _unserializable() from error
+            return _succeeded(collector, execution, value)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - S-013: every error becomes typed
             return _failed(collector, execution, error)
         except BaseException as error:
             _record_failure(collector, execution, error)
             raise
-        collector.finish(execution, _SUCCESS, output)
-        if _BUS.observed:
-            _publish(execution)
-        return ForgeToolResult(True, value)
 
     return execute_async
 
@@ -159,29 +132,30 @@ class MissingTool:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def execute(
-        self,
-        arguments: Arguments,
-        workspace_root: Path | str | None,  # noqa: ARG002 - nothing is called
-        deps: object,  # noqa: ARG002
-        identity: Identity,
-        collector: ToolObservabilityCollector,
-    ) -> ForgeToolResult:
+    def execute(self, arguments: Arguments, context: CallContext) -> ForgeToolResult:
         """Refuse a call."""
-        execution = collector.begin(self.name[:MAX_NAME_CHARS], arguments, identity)
+        collector = context.collector or _COLLECTOR
+        execution = collector.begin(self.name[:MAX_NAME_CHARS], arguments, context.identity)
         error = UnknownTool("No tool has that name.", tool_name=self.name)
         return _failed(collector, execution, error)
 
-    async def execute_async(
-        self,
-        arguments: Arguments,
-        workspace_root: Path | str | None,
-        deps: object,
-        identity: Identity,
-        collector: ToolObservabilityCollector,
-    ) -> ForgeToolResult:
+    async def execute_async(self, arguments: Arguments, context: CallContext) -> ForgeToolResult:
         """Refuse a call, as ``execute``."""
-        return self.execute(arguments, workspace_root, deps, identity, collector)
+        return self.execute(arguments, context)
+
+
+def _succeeded(
+    collector: ToolObservabilityCollector, execution: Execution, value: object
+) -> ForgeToolResult:
+    """Record and publish a success, unless its value can't be sent."""
+    try:
+        output = to_json(value)
+    except (ValueError, RecursionError) as error:
+        raise ToolResultError("The tool returned a value that JSON can't hold.") from error
+    collector.finish(execution, _SUCCESS, output)
+    if _BUS.observed:
+        _publish(execution)
+    return ForgeToolResult(True, value)
 
 
 def _failed(
@@ -216,10 +190,6 @@ def _record_failure(
     return error_type
 
 
-def _unserializable() -> ToolResultError:
-    return ToolResultError("The tool returned a value that JSON can't hold.")
-
-
 def _wait_for(value: Awaitable[object]) -> object:
     from fluid_build.copilot.blocking import run_blocking
 
@@ -227,14 +197,11 @@ def _wait_for(value: Awaitable[object]) -> object:
 
 
 async def _call_in_thread(
-    checked_call: CheckedCall,
-    arguments: Arguments,
-    workspace_root: Path | str | None,
-    deps: object,
+    checked_call: CheckedCall, arguments: Arguments, context: CallContext
 ) -> object:
     from fluid_build.copilot.blocking import call_in_thread
 
-    return await call_in_thread(checked_call, arguments, workspace_root, deps)
+    return await call_in_thread(checked_call, arguments, context.workspace_root, context.deps)
 
 
 def _publish(execution: Execution, error_type: str | None = None) -> None:

@@ -140,7 +140,8 @@ class _SpanObserver:
         payload: Payload = event.payload
         match event.event_type:
             case "agent.run_started":
-                self._start(_agent_span_name(payload), payload, _agent_attributes(payload))
+                name = f"invoke_agent {payload['agent_name']}"
+                self._start(name, payload, _agent_attributes(payload))
             case "agent.step_started":
                 name = f"execute_step {payload['step_name']}"
                 self._start(name, payload, _step_attributes(payload))
@@ -307,10 +308,6 @@ class _SpanObserver:
 def _caller(payload: Payload) -> Caller:
     """Return who asked which model: the ledger names a client's calls so, but not one by one."""
     return tuple(payload[name] for name in ("provider", "model", "stage", "agent_class"))
-
-
-def _agent_span_name(payload: Payload) -> str:
-    return f"invoke_agent {payload['agent_name']}"
 
 
 def _agent_attributes(payload: Payload) -> Attributes:

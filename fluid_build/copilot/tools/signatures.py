@@ -12,7 +12,7 @@ import sys
 import types
 import typing
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -199,7 +199,7 @@ def _checkable_classes(annotation: object) -> tuple[type, ...] | None:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, types.UnionType):
         members = [_checkable_classes(member) for member in get_args(annotation)]
-        return None if None in members else tuple(_flattened(members))
+        return None if None in members else tuple(cls for group in members for cls in group or ())
     plain = get_origin(annotation) or annotation
     if plain is None:
         return (type(None),)
@@ -208,7 +208,3 @@ def _checkable_classes(annotation: object) -> tuple[type, ...] | None:
     if getattr(plain, "_is_protocol", False) and not getattr(plain, "_is_runtime_protocol", False):
         return None
     return (plain,)
-
-
-def _flattened(groups: Iterable[tuple[type, ...] | None]) -> list[type]:
-    return [cls for group in groups for cls in group or ()]

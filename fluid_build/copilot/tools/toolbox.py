@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, Unpack
 
-from fluid_build.copilot.tools.calls import Arguments, ForgeToolResult
+from fluid_build.copilot.tools.calls import Arguments, CallOptions, ForgeToolResult, call_context
 from fluid_build.copilot.tools.definition import Tool, ToolDefinition
 from fluid_build.copilot.tools.execution import MissingTool
-from fluid_build.copilot.tools.metrics import ToolObservabilityCollector, get_tool_collector
 from fluid_build.copilot.tools.registry import as_tool, find_tool, registered_tools
 
 Tools: TypeAlias = Iterable[Tool | Callable[..., object] | str]
@@ -70,36 +69,22 @@ class Toolbox(Mapping[str, Tool]):
         name: str,
         args: Arguments,
         workspace_root: Path | str | None = None,
-        *,
-        deps: object = None,
-        agent_id: str | None = None,
-        workflow_id: str | None = None,
-        session_id: str | None = None,
-        collector: ToolObservabilityCollector | None = None,
+        **options: Unpack[CallOptions],
     ) -> ForgeToolResult:
         """Call a tool of the box, as ``dispatch_forge_tool`` does with a registered one."""
         tool = self._tools.get(name) or MissingTool(name)
-        identity = (agent_id, workflow_id, session_id)
-        collector = collector or get_tool_collector()
-        return tool.execute(args, workspace_root, deps, identity, collector)
+        return tool.execute(args, call_context(workspace_root, options))
 
     async def dispatch_async(
         self,
         name: str,
         args: Arguments,
         workspace_root: Path | str | None = None,
-        *,
-        deps: object = None,
-        agent_id: str | None = None,
-        workflow_id: str | None = None,
-        session_id: str | None = None,
-        collector: ToolObservabilityCollector | None = None,
+        **options: Unpack[CallOptions],
     ) -> ForgeToolResult:
         """Call a tool of the box without blocking; a blocking tool gets a thread."""
         tool = self._tools.get(name) or MissingTool(name)
-        identity = (agent_id, workflow_id, session_id)
-        collector = collector or get_tool_collector()
-        return await tool.execute_async(args, workspace_root, deps, identity, collector)
+        return await tool.execute_async(args, call_context(workspace_root, options))
 
     def _add(self, tool: Tool) -> None:
         if self._tools.setdefault(tool.name, tool) is not tool:

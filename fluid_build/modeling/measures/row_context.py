@@ -61,9 +61,6 @@ class RowContext:
     is_standing: bool = False
 
 
-NO_CONTEXT = RowContext()
-
-
 def row_context(table: TableProfile, key_columns: Set[str]) -> RowContext:
     """Return what the rest of a table says about its numbers."""
     name_words = split_words(table.name.rsplit(".", 1)[-1])

@@ -20,5 +20,5 @@ dark.
 manifest and not under the promise of the same bytes. ``page_file`` recognises it by its generator
 mark. ``forging.report_file`` says what it shows of a written folder, ``pipeline.run_facts`` what it
 says of a run. ``fluid report`` makes it again, byte for byte, of the same folder
-(``verification.page_sources``) and the run's record (``pipeline.folder_facts``).
+(``verification.page_sources``) and the run's record (``pipeline.folder_page``).
 """

@@ -57,14 +57,6 @@ def prove_figures(
     )
 
 
-def prove_figure(
-    connection: duckdb.DuckDBPyConnection, check: Check, hidden: HiddenColumns
-) -> FigureProof:
-    """Run a single check."""
-    (proof,) = prove_figures(connection, (check,), hidden)
-    return proof
-
-
 def _judged(
     connection: duckdb.DuckDBPyConnection,
     check: Check,

@@ -14,7 +14,7 @@ from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.base import LlmPrompt, Usage
 from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.gemini import GeminiProvider
-from fluid_build.copilot.llm.gemini.schema import gemini_schema
+from fluid_build.copilot.llm.gemini.provider import gemini_schema
 from fluid_build.copilot.llm.testing import Reply
 from fluid_build.copilot.llm.testing.wire import FORMATS
 from fluid_build.copilot.llm.testing.wire.gemini_rules import refuse

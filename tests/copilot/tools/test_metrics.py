@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fluid_build.copilot.tools.durations import Durations
 from fluid_build.copilot.tools.metrics import (
+    Durations,
     ToolExecutionStatus,
     ToolExecutionTrace,
     ToolObservabilityCollector,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fluid_build.copilot.context.token_estimate import estimate_tokens
 from fluid_build.copilot.llm.base import LlmConfig, LlmPrompt
-from fluid_build.copilot.llm.prompt_estimate import estimate_prompt
+from fluid_build.copilot.llm.prepared_calls import estimate_prompt
 from fluid_build.copilot.llm.testing import ScriptedProvider
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.stages import Decided, design, look_closer, measure

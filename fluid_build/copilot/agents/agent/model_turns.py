@@ -29,7 +29,7 @@ from fluid_build.copilot.errors import ContextOverflowError, CostLimitExceeded, 
 from fluid_build.copilot.llm.answer_streams import events_of
 from fluid_build.copilot.llm.answers import LlmResponse, Usage
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
-from fluid_build.copilot.llm.prompt_estimate import estimate_prompt
+from fluid_build.copilot.llm.prepared_calls import estimate_prompt
 from fluid_build.copilot.llm.streaming import (
     AnswerEvent,
     StreamEvent,

@@ -3,7 +3,6 @@
 Sources: the Composite behaviour page, and section 4 of the design for its form in Python.
 """
 
-from fluid_build.copilot.agents.composite.agent import CompositeAgent
 from fluid_build.copilot.agents.composite.behaviour import (
     CompositeResult,
     Halt,
@@ -13,6 +12,7 @@ from fluid_build.copilot.agents.composite.behaviour import (
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
 from fluid_build.copilot.agents.composite.engine import (
     DEFAULT_WIDTH,
+    CompositeAgent,
     resume,
     resume_sync,
     run,

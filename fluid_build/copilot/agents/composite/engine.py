@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fluid_build.copilot.agents.composite.behaviour import (
     Args,
@@ -18,9 +19,9 @@ from fluid_build.copilot.agents.composite.behaviour import (
     Halt,
     Retry,
     Skip,
+    unwrapped,
 )
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
-from fluid_build.copilot.agents.composite.run_operations import agent_run
 from fluid_build.copilot.agents.composite.state import (
     Composite,
     Item,
@@ -38,6 +39,7 @@ from fluid_build.copilot.agents.composite.step_execution import (
 from fluid_build.copilot.agents.composite.task_groups import open_task_group
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.messages import Message
+from fluid_build.copilot.operations import Operation
 
 DEFAULT_WIDTH = 128
 """Branches of a group that run at the same time."""
@@ -159,7 +161,7 @@ async def _drive(
 ) -> CompositeResult:
     """Run the queue; ``retries`` is how often in a row its first item was repeated."""
     run_id = None if options.checkpoint is None else options.checkpoint.run_id
-    with agent_run(agent, run_id) as operation:
+    with _run_of(agent, run_id) as operation:
         result = await _run_queue(agent, state, retries, options)
         if not result.ok:
             operation.fail(result.error)
@@ -304,4 +306,23 @@ def _require_composite(state: object, agent: CompositeBehaviour, callback: str) 
         return state
     raise TypeError(
         f"{type(agent).__name__}.{callback} returned {type(state).__name__}, not a Composite"
+    )
+
+
+# The base class of composite agents: their behaviour, and how another agent delegates to them.
+
+
+class CompositeAgent(CompositeBehaviour):
+    """An agent of several steps. Subclasses must write ``init``, and any callback they need."""
+
+    async def get_response(self, args: Args) -> Any:
+        """Run this agent for an agent that delegates to it. Raises its error."""
+        return unwrapped(await run(self, args), type(self).__name__)
+
+
+def _run_of(agent: CompositeBehaviour, run_id: str | None) -> Operation:
+    """Return the operation of a run. An agent is called by its ``name``, or else by its class."""
+    return Operation(
+        "agent.run",
+        lambda: {"agent_name": getattr(agent, "name", type(agent).__name__), "run_id": run_id},
     )

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeResult, unwrapped
-from fluid_build.copilot.agents.composite.run_operations import step_attempt
 from fluid_build.copilot.agents.composite.state import (
     CompletionStep,
     Composite,
@@ -21,6 +20,7 @@ from fluid_build.copilot.agents.composite.state import (
 )
 from fluid_build.copilot.blocking import call_in_thread
 from fluid_build.copilot.messages import Message
+from fluid_build.copilot.operations import Operation
 
 LOG = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ Outcome: TypeAlias = StepResult | Failed
 
 async def execute(step: Step, state: Composite, *, threads: bool) -> Outcome:
     """Execute a step. With ``threads`` a plain function runs on a thread and blocks nobody."""
-    with step_attempt(step) as operation:
+    with _attempt_of(step) as operation:
         outcome = await _attempt(step, state, threads)
         if isinstance(outcome, Failed):
             operation.fail(outcome.error)
@@ -147,3 +147,11 @@ def _added_messages(
 def _headed(name: str, text: str) -> Message:
     title = " ".join(word.capitalize() for word in name.split("_"))
     return {"role": "user", "content": f"## {title}\n\n{text}"}
+
+
+def _attempt_of(step: Step) -> Operation:
+    """Return the operation of a step, by name. A repeated step has one for each attempt."""
+    kind = "completion" if isinstance(step, CompletionStep) else "delegate"
+    if isinstance(step, FunctionStep):
+        kind = "function"
+    return Operation("agent.step", lambda: {"step_name": step.name, "step_type": kind})

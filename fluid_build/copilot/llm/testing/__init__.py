@@ -5,11 +5,8 @@ format and injects faults, so that the real client is tested over real sockets:
 
     with LoopbackServer([rate_limit(retry_after=1), Reply("hello")]) as server:
         client = LlmClient(make_provider("openai", server.base_url("openai")), api_key=server.key)
-
-A script may also be a character: ``random_model``, ``liar`` or ``attacker``.
 """
 
-from fluid_build.copilot.llm.testing.characters import attacker, liar, random_model
 from fluid_build.copilot.llm.testing.faults import (
     Fault,
     context_overflow,
@@ -41,17 +38,14 @@ __all__ = [
     "ReceivedRequest",
     "Reply",
     "ScriptedProvider",
-    "attacker",
     "context_overflow",
     "cut_body",
     "cut_stream",
     "dropped_connection",
     "garbage",
     "invalid_request",
-    "liar",
     "overloaded",
     "quota_exhausted",
-    "random_model",
     "rate_limit",
     "refused_base_url",
     "server_error",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import os
 import secrets
+import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,9 +28,8 @@ from fluid_build.copilot.store.base import (
     pack_embedding,
     to_json_text,
 )
-from fluid_build.copilot.store.locking import locked
 from fluid_build.copilot.store.private_files import create_private_file, make_private_folder
-from fluid_build.copilot.store.word_ranking import rank, words_of
+from fluid_build.copilot.store.word_ranking import rank, with_phrase
 
 _SUFFIX = ".json"
 _LOCK = ".lock"
@@ -153,15 +153,8 @@ class FileBackend:
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
         """Return records whose text has the words of ``phrase`` in sequence."""
-        sequence = " ".join(words_of(phrase))
-        if not sequence:
-            return []
-        keys = [
-            record["key"]
-            for record in self._all(namespace)
-            if f" {sequence} " in f" {' '.join(words_of(record['text']))} "
-        ]
-        return [Hit(key, 1.0) for key in sorted(keys)[: max(limit, 0)]]
+        texts = {record["key"]: record["text"] for record in self._all(namespace)}
+        return [Hit(key, 1.0) for key in with_phrase(phrase, texts, limit)]
 
     def embeddings(self, namespace: str) -> Embeddings:
         """Return all embeddings of a namespace."""
@@ -288,3 +281,37 @@ def _store_errors(root: Path) -> Generator[None]:
             f"The store {root} can't be used: {error.strerror or error}.",
             hint="Check that its folder exists and is writable.",
         ) from error
+
+
+# A lock between processes, on a file, which is released when its holder ends in any way.
+
+if sys.platform == "win32":
+    import msvcrt
+    import time
+
+    _WAIT_SECONDS = 0.01
+
+    def _acquire(descriptor: int) -> None:
+        while True:
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            except OSError:
+                time.sleep(_WAIT_SECONDS)
+            else:
+                return
+else:
+    import fcntl
+
+    def _acquire(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Hold the lock on ``path`` during the block; wait for it as long as it takes."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _acquire(descriptor)
+        yield
+    finally:
+        os.close(descriptor)

@@ -17,13 +17,11 @@ from fluid_build.copilot.store.base import (
     Hit,
     StoredRecord,
     StoreError,
-    check_key,
-    check_namespace,
+    checked_row,
     from_json_text,
     pack_embedding,
-    to_json_text,
 )
-from fluid_build.copilot.store.word_ranking import words_of
+from fluid_build.copilot.store.word_ranking import with_phrase, words_of
 from fluid_build.secrets import redact, secrets_of_environment
 
 _SCHEMA_LOCK = 0x464C5549
@@ -168,14 +166,11 @@ class PostgresBackend:
 
     def find_phrase(self, namespace: str, phrase: str, limit: int) -> list[Hit]:
         """Return records whose text has the words of ``phrase`` in sequence."""
-        words = words_of(phrase)
-        sequence = _spaced(words)
-        candidates = self._matches(namespace, " & ".join(f"'{word}'" for word in words), None)
-        texts = self.get_many(namespace, [hit.key for hit in candidates])
-        keys = sorted(
-            key for key, record in texts.items() if sequence in _spaced(words_of(record.text))
-        )
-        return [Hit(key, 1.0) for key in keys[: max(limit, 0)]]
+        words = " & ".join(f"'{word}'" for word in words_of(phrase))
+        candidates = self._matches(namespace, words, None)
+        records = self.get_many(namespace, [hit.key for hit in candidates])
+        texts = {key: record.text for key, record in records.items()}
+        return [Hit(key, 1.0) for key in with_phrase(phrase, texts, limit)]
 
     def embeddings(self, namespace: str) -> Embeddings:
         """Return all embeddings of a namespace."""
@@ -229,10 +224,7 @@ class PostgresBackend:
         embedding: bytes | None,
     ) -> _Row:
         return (
-            check_namespace(namespace),
-            check_key(key),
-            to_json_text(value),
-            None if ttl_seconds is None else self._clock() + ttl_seconds,
+            *checked_row(namespace, key, value, ttl_seconds, self._clock()),
             text.replace("\0", " "),
             list(dict.fromkeys(words_of(text))),
             embedding,
@@ -304,7 +296,3 @@ def _seconds_to_connect(dsn: str) -> int:
     """Return how long to wait for the server: as long as its address or environment says."""
     stated = conninfo_to_dict(dsn).get("connect_timeout") or os.environ.get("PGCONNECT_TIMEOUT")
     return int(stated) if stated and str(stated).isdecimal() else CONNECT_SECONDS
-
-
-def _spaced(words: list[str]) -> str:
-    return f" {' '.join(words)} "

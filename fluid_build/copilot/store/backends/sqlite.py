@@ -19,8 +19,7 @@ from fluid_build.copilot.store.base import (
     Hit,
     StoredRecord,
     StoreError,
-    check_key,
-    check_namespace,
+    checked_row,
     from_json_text,
     pack_embedding,
     to_json_text,
@@ -244,13 +243,7 @@ class SqliteBackend:
     def _row(
         self, namespace: str, key: str, value: object, ttl_seconds: float | None
     ) -> tuple[str, str, str, float | None]:
-        expires_at = None if ttl_seconds is None else self._clock() + ttl_seconds
-        return (
-            check_namespace(namespace),
-            check_key(key),
-            to_json_text(value),
-            expires_at,
-        )
+        return checked_row(namespace, key, value, ttl_seconds, self._clock())
 
     def _rare(self, words: list[str]) -> list[str]:
         """Return the rarest words that together have few enough matches to rank them all."""

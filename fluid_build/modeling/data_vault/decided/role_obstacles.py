@@ -16,9 +16,6 @@ from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.subtypes import extends
 from fluid_build.text import counted, noun
 
-VAULT_ROLES: frozenset[Role] = frozenset({"hub", "link", "satellite", "reference"})
-"""The roles that say something about a vault; the others are those of a star."""
-
 
 @dataclass(frozen=True, slots=True)
 class Places:

@@ -21,6 +21,7 @@ from fluid_build.json_types import JsonValue
 
 _Block: TypeAlias = dict[str, Any]
 
+_REFUSAL: _Block = {"type": "refusal", "category": None, "explanation": "policy"}
 _WORDS = {
     "rate_limit": (
         "rate_limit_error",
@@ -47,7 +48,7 @@ def _reply(reply: Reply, request: RequestBody) -> _Block:
         "content": content,
         "stop_reason": "tool_use" if is_call else stop,
         "stop_sequence": None,
-        "stop_details": _refusal() if reply.stop_reason == "refused" else None,
+        "stop_details": _REFUSAL if reply.stop_reason == "refused" else None,
     }
     if reply.usage is not None:
         usage = reply.usage
@@ -83,10 +84,6 @@ def _content(reply: Reply, request: RequestBody) -> list[_Block]:
         for c in reply.tool_calls
     ]
     return content
-
-
-def _refusal() -> _Block:
-    return {"type": "refusal", "category": None, "explanation": "policy"}
 
 
 def _stream(reply: Reply, request: RequestBody) -> list[bytes]:

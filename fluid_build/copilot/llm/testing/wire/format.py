@@ -16,18 +16,6 @@ RequestBody: TypeAlias = dict[str, Any]
 """A client's request, which the double takes on trust; an answer's has the path as ``:path``."""
 
 _SOME_USAGE = Usage(input_tokens=12, output_tokens=3)
-_TRANSIENT = {
-    "rate_limit": "slow down",
-    "server": "internal error",
-    "overloaded": "Overloaded",
-    "stream_error": "Overloaded",
-}
-_TRANSIENT_CODES = {
-    "rate_limit": "rate_limit_error",
-    "overloaded": "overloaded_error",
-    "stream_error": "overloaded_error",
-    "invalid": "invalid_request_error",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +54,11 @@ class WireFormat:
     reply: Callable[[Reply, RequestBody], dict[str, JsonValue]]
     fault: Callable[[Fault, str], dict[str, JsonValue]]
     is_stream: Callable[[str, RequestBody], bool]
-    stream: Callable[[Reply, RequestBody], list[bytes]] | None = None
+    stream: Callable[[Reply, RequestBody], list[bytes]]
+    refuse: Callable[[Mapping[str, str], RequestBody], Fault | str | None]
     stream_type: str = "text/event-stream"
     base_path: str = ""
     stream_fault: Callable[[Fault], bytes] | None = None
-    refuse: Callable[[Mapping[str, str], RequestBody], Fault | str | None] = (
-        lambda _headers, _body: None
-    )
 
     def stream_failure(self, fault: Fault) -> bytes:
         """Return the chunk of a stream that reports ``fault``."""
@@ -97,12 +83,6 @@ def bearer_token(headers: Mapping[str, str]) -> str:
 def asks_for_stream(_path: str, body: RequestBody) -> bool:
     """Return whether the body says ``"stream": true``."""
     return body.get("stream") is True
-
-
-def transient_words(fault: Fault) -> tuple[str, str]:
-    """Return the message and code of a failure that passes, or of an invalid request."""
-    message = fault.message or _TRANSIENT.get(fault.kind, "error")
-    return message, _TRANSIENT_CODES.get(fault.kind, "api_error")
 
 
 def as_arguments(text: str) -> dict[str, JsonValue]:

@@ -34,7 +34,8 @@ _ROLES = ("system", "user", "assistant", "tool")
 
 
 def _reply(reply: Reply, _request: RequestBody) -> dict[str, JsonValue]:
-    message = {"content": reply.text, **_thinking(reply), **_calls(reply)}
+    thinking = {"thinking": reply.thinking} if reply.thinking else {}
+    message = {"content": reply.text, **thinking, **_calls(reply)}
     return {**_line(reply, message), **_end(reply)}
 
 
@@ -57,10 +58,6 @@ def _line(reply: Reply, message: dict[str, JsonValue]) -> dict[str, JsonValue]:
         "message": {"role": "assistant", **message},
         "done": False,
     }
-
-
-def _thinking(reply: Reply) -> dict[str, JsonValue]:
-    return {"thinking": reply.thinking} if reply.thinking else {}
 
 
 def _calls(reply: Reply) -> dict[str, JsonValue]:
@@ -119,14 +116,10 @@ def _wrong_type(path: str, name: str, kind: str) -> str:
     return f"json: cannot unmarshal into Go struct field ChatRequest.{path}.{name} of type {kind}"
 
 
-def _key(headers: Mapping[str, str], _query: Mapping[str, str]) -> str:
-    return bearer_token(headers)
-
-
 FORMAT = WireFormat(
     name="ollama",
     matches=lambda path: path.endswith("/api/chat"),
-    key_in=_key,
+    key_in=lambda headers, _query: bearer_token(headers),
     reply=_reply,
     fault=_fault,
     # Ollama streams unless it is told not to.

@@ -226,7 +226,9 @@ def _refuse(_headers: Mapping[str, str], body: RequestBody) -> str | None:
     if not refusal and output.get("strict"):
         refusal = refuse_strict_schema(output["name"], output["schema"])
     items = body.get("input")
-    return refusal or (_refuse_items(items) if isinstance(items, list) else None)
+    if refusal or not isinstance(items, list):
+        return refusal
+    return _refuse_calls(items) or _refuse_reasoning(items)
 
 
 def _refuse_tools(tools: Iterable[_Item]) -> str | None:
@@ -236,11 +238,6 @@ def _refuse_tools(tools: Iterable[_Item]) -> str | None:
         if tool.get("type") == "function" and tool.get("parameters") is not None
     )
     return next((refusal for refusal in refusals if refusal), None)
-
-
-def _refuse_items(items: list[_Item]) -> str | None:
-    """Refuse items that lost those they belong to."""
-    return _refuse_calls(items) or _refuse_reasoning(items)
 
 
 def _refuse_calls(items: list[_Item]) -> str | None:

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.mcp.jobs import describe_progress
-from fluid_build.mcp.masking import prose_without_values
-from fluid_build.mcp.row_values import contract_without_values
-from fluid_build.mcp.settings import ServerSettings, server_settings
+from fluid_build.assistants.masking import contract_without_values, prose_without_values
+from fluid_build.assistants.settings import WorkspaceSettings, workspace_settings
+from fluid_build.mcp.server import describe_progress
 from fluid_build.progress import Progress
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> ServerSettings:
+def settings(tmp_path: Path) -> WorkspaceSettings:
     uri = "postgresql://reader:pw-canary-55@127.0.0.1/shop"
-    return server_settings(tmp_path, {"crm": uri}, allow_write=False, share_values=False)
+    return workspace_settings(tmp_path, {"crm": uri}, allow_write=False, share_values=False)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +56,12 @@ def test_lists_of_values_in_a_contract_are_masked_and_the_rest_stays() -> None:
     ],
 )
 def test_secrets_and_folders_outside_are_masked(
-    settings: ServerSettings, text: str, shown: str
+    settings: WorkspaceSettings, text: str, shown: str
 ) -> None:
     assert settings.without_outside(text.format(root=settings.root)) == shown
 
 
-def test_the_settings_show_no_password(settings: ServerSettings) -> None:
+def test_the_settings_show_no_password(settings: WorkspaceSettings) -> None:
     assert "pw-canary" not in repr(settings)
 
 

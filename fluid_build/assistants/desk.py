@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fluid_build.mcp.masking import prose_without_values
-from fluid_build.mcp.open_sources import OpenSources
-from fluid_build.mcp.settings import ServerSettings
-from fluid_build.mcp.workspace import Workspace
+from fluid_build.assistants.masking import prose_without_values
+from fluid_build.assistants.open_sources import OpenSources
+from fluid_build.assistants.settings import WorkspaceSettings
+from fluid_build.assistants.workspace import Workspace
 from fluid_build.text import clip
 
 LONGEST_NAME = 200
@@ -20,9 +20,9 @@ MOST_NOTES = 20
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What all calls of a server share."""
+    """What all calls of an assistant share."""
 
-    settings: ServerSettings
+    settings: WorkspaceSettings
     workspace: Workspace
     sources: OpenSources
 
@@ -45,6 +45,6 @@ class Desk:
         return [self.prose(text) for text in [*texts][:MOST_NOTES]]
 
 
-def open_desk(settings: ServerSettings) -> Desk:
+def open_desk(settings: WorkspaceSettings) -> Desk:
     """Return a desk on which no source is open yet."""
-    return Desk(settings, Workspace(settings), OpenSources())
+    return Desk(settings, Workspace(settings), OpenSources(share_values=settings.share_values))

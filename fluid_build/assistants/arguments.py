@@ -21,10 +21,18 @@ OWN_FIELDS = ("by", "evidence", "despite_violations")
 """Fields of a decision that aren't an assistant's: who decides, what was measured, insisting."""
 
 
+def _without_titles(schema: dict[str, Any]) -> None:
+    """Leave out what only says names again: a conversation carries the schema in every turn."""
+    schema.pop("title", None)
+    schema.pop("description", None)
+    for field in schema.get("properties", {}).values():
+        field.pop("title", None)
+
+
 class ToolArguments(BaseModel):
     """The arguments of a tool; others are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=_without_titles)
 
 
 SourceArgument = Annotated[
@@ -32,8 +40,7 @@ SourceArgument = Annotated[
     Field(
         min_length=1,
         max_length=1_000,
-        description="A file, folder or glob of the workspace, or the name of a source that"
-        " list_sources returns.",
+        description="A file, folder or glob of the workspace, or the name of a source.",
     ),
 ]
 TableArgument = Annotated[

@@ -12,14 +12,13 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from fluid_build.assistants.desk import Desk
+from fluid_build.assistants.masking import contract_without_values, prose_without_values
 from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, PathTraversalError
 from fluid_build.copilot.tools.confinement import read_confined
 from fluid_build.decisions.files import DECISIONS_FILE
 from fluid_build.errors import SourceNotFoundError, SourceUnreadableError, UsageError
 from fluid_build.forging import CONTRACT_FILE, DOCUMENT_FILE
-from fluid_build.mcp.desk import Desk
-from fluid_build.mcp.masking import prose_without_values
-from fluid_build.mcp.row_values import contract_without_values
 from fluid_build.text import listed
 from fluid_build.transform.proof.manifest import MANIFEST_FILE
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from fluid_build.decisions.language import (
-    AddRelationship,
-    AnyDecision,
-    DecisionEvidence,
-    SetKey,
-)
-from fluid_build.decisions.verdicts import Verdict
-from fluid_build.decisions.weighing import weigh
-from fluid_build.decisions.weighing.names import UnknownNameError, source_names, with_exact_names
-from fluid_build.errors import UsageError
-from fluid_build.mcp.arguments import (
+from fluid_build.assistants.arguments import (
     MOST_COLUMNS,
     MOST_TABLES,
     CheckKeyArguments,
@@ -23,10 +13,10 @@ from fluid_build.mcp.arguments import (
     DescribeTableArguments,
     ProfileSourceArguments,
 )
-from fluid_build.mcp.desk import Desk
-from fluid_build.mcp.jobs import Job
-from fluid_build.mcp.open_sources import MeasuredSource
-from fluid_build.mcp.results import (
+from fluid_build.assistants.desk import Desk
+from fluid_build.assistants.jobs import Job
+from fluid_build.assistants.open_sources import MeasuredSource
+from fluid_build.assistants.results import (
     BrokenKey,
     ColumnDescription,
     KeyCheck,
@@ -40,7 +30,17 @@ from fluid_build.mcp.results import (
     TableDescription,
     TableSummary,
 )
-from fluid_build.mcp.row_values import orphan_values, repeated_values, shared_values
+from fluid_build.assistants.row_values import orphan_values, repeated_values, shared_values
+from fluid_build.decisions.language import (
+    AddRelationship,
+    AnyDecision,
+    DecisionEvidence,
+    SetKey,
+)
+from fluid_build.decisions.verdicts import Verdict
+from fluid_build.decisions.weighing import weigh
+from fluid_build.decisions.weighing.names import UnknownNameError, source_names, with_exact_names
+from fluid_build.errors import UsageError
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, TableProfile
 from fluid_build.text import clip
 
@@ -150,7 +150,7 @@ def check_key(desk: Desk, arguments: CheckKeyArguments, job: Job) -> KeyCheck:
         table=desk.name(exact.table),
         columns=desk.names(exact.columns),
         holds=not is_broken and figures is not None and figures.rows > 0,
-        finding=_finding(verdict, is_sample),
+        finding=_finding(desk, verdict, is_sample),
         is_sample=is_sample,
         figures=figures,
         sql=_sql(verdict.evidence),
@@ -189,7 +189,7 @@ def check_relationship(
         to_table=desk.name(exact.to_table),
         to_columns=desk.names(exact.to_columns),
         holds=figures is not None and bool(figures.rows) and not figures.orphans,
-        finding=_finding(verdict, is_sample),
+        finding=_finding(desk, verdict, is_sample),
         is_sample=is_sample,
         figures=figures,
         sql=_sql(verdict.evidence),
@@ -284,8 +284,8 @@ def _is_sample(measured: MeasuredSource, *names: str) -> bool:
     return any(table.sampled for table in measured.source.tables if table.name in names)
 
 
-def _finding(verdict: Verdict, is_sample: bool) -> str:
-    finding = clip(verdict.message, _LONGEST_SQL)
+def _finding(desk: Desk, verdict: Verdict, is_sample: bool) -> str:
+    finding = desk.prose(verdict.message)
     return f"{finding} {_OF_A_SAMPLE}" if is_sample else finding
 
 

@@ -12,6 +12,25 @@ from typing import Any
 from pydantic_core import to_json
 
 from fluid_build.artifacts import write_artifacts
+from fluid_build.assistants.arguments import (
+    OWN_FIELDS,
+    ForgeArguments,
+    ProposeDecisionArguments,
+    VerifyArguments,
+)
+from fluid_build.assistants.desk import Desk
+from fluid_build.assistants.jobs import Job
+from fluid_build.assistants.resources import resource_uri
+from fluid_build.assistants.results import (
+    DecisionOutcome,
+    FolderChanges,
+    ForgedModel,
+    ForgedRelation,
+    ProposedDecision,
+    Verification,
+    VerifiedTable,
+)
+from fluid_build.assistants.workspace import Place
 from fluid_build.copilot.errors import StoreError
 from fluid_build.copilot.retrieval import write_semantic_record
 from fluid_build.copilot.store.configured import open_store
@@ -32,26 +51,7 @@ from fluid_build.decisions.weighing import weigh
 from fluid_build.errors import UsageError
 from fluid_build.forging import CONTRACT_FILE, DOCUMENT_FILE, Forged, ForgeOptions, forge, preview
 from fluid_build.forging.decision_files import folder_decisions, schema_text
-from fluid_build.forging.out_folder import file_name
-from fluid_build.mcp.arguments import (
-    OWN_FIELDS,
-    ForgeArguments,
-    ProposeDecisionArguments,
-    VerifyArguments,
-)
-from fluid_build.mcp.desk import Desk
-from fluid_build.mcp.jobs import Job
-from fluid_build.mcp.resources import resource_uri
-from fluid_build.mcp.results import (
-    DecisionOutcome,
-    FolderChanges,
-    ForgedModel,
-    ForgedRelation,
-    ProposedDecision,
-    Verification,
-    VerifiedTable,
-)
-from fluid_build.mcp.workspace import Place
+from fluid_build.forging.options import file_name
 from fluid_build.pipeline.memory import model_memory
 from fluid_build.sources.outside import check_outside
 from fluid_build.text import clip

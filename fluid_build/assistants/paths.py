@@ -1,28 +1,15 @@
-"""Sources inside a workspace: paths that a model names, confined before anything is opened."""
+"""Paths that a model names, confined to a workspace before anything is opened."""
 
 from __future__ import annotations
 
-import functools
 import os
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import ParamSpec
 
-from fluid_build.agent_loop.text_samples import UnnamedColumnsError, require_named_columns
 from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, PathTraversalError
-from fluid_build.errors import SourceError
-from fluid_build.json_types import JsonObject
-from fluid_build.profiling import profile_source
-from fluid_build.profiling.profile import Profile
-from fluid_build.sources import open_source
 from fluid_build.sources.addresses.endings import COMPRESSIONS, FORMATS
 from fluid_build.sources.addresses.kinds import KINDS, RemoteKind
-from fluid_build.sources.base import Source
-from fluid_build.sources.engine.connection import READING_ERRORS
 
 SOURCE_SUFFIXES = frozenset(
     {*FORMATS, *COMPRESSIONS}
@@ -35,21 +22,14 @@ SOURCE_SUFFIXES = frozenset(
 )
 """The endings of files that can be read as sources; all others are refused."""
 
-MAX_SOURCE_BYTES = 4 * 1024**3
-"""The largest source that is profiled in a turn of a model: minutes of work on a laptop."""
 MAX_ENTRIES = 5_000
 """Files below a folder that is read as a source, each of which is checked."""
 
-_MOST_PROFILES = 4
-
-P = ParamSpec("P")
-
 FileStates = tuple[tuple[str, int, int], ...]
 """Files by path, with their time of change and their size."""
-_Key = tuple[str, FileStates]
 
 
-def confined_source(root: Path, path: str, *, max_bytes: int = MAX_SOURCE_BYTES) -> Path:
+def confined_source(root: Path, path: str, *, max_bytes: int) -> Path:
     """Return the real path of a file or folder of the workspace that can be read as a source.
 
     Everything in a folder is checked too: a link may lead elsewhere. Raises ``PathTraversalError``
@@ -112,85 +92,6 @@ def files_below(folder: Path, root: Path) -> Iterator[Path]:
 def is_readable_source(path: Path) -> bool:
     """Return whether a file's ending says that it can be read as a source."""
     return path.suffix.lower() in SOURCE_SUFFIXES
-
-
-def confined_tool(function: Callable[P, JsonObject]) -> Callable[P, JsonObject]:
-    """Make a tool answer with a typed error where a path isn't one that it may use.
-
-    Source: Authoring Forge Tools, "Return a typed-error dict".
-    """
-
-    @functools.wraps(function)
-    def answer(*args: P.args, **kwargs: P.kwargs) -> JsonObject:
-        try:
-            return function(*args, **kwargs)
-        except PathTraversalError:
-            return _refusal("path_outside_workspace", "Path is outside the workspace root.")
-        except ForbiddenPathError:
-            endings = ", ".join(sorted(SOURCE_SUFFIXES))
-            return _refusal(
-                "unsupported_file_type", f"Use a file of one of these types: {endings}."
-            )
-        except FileTooLargeError:
-            return _refusal("file_too_large", "The file is larger than this tool reads.")
-        except FileNotFoundError:
-            return _refusal("FileNotFoundError", "There is no such file or folder.")
-        except UnnamedColumnsError:
-            return _refusal(
-                "UnnamedColumnsError",
-                "A text is read where it has two columns and a header; this one's first line may"
-                " be data.",
-            )
-        except (SourceError, *READING_ERRORS) as error:
-            # Its message may quote a path of this machine or a value of the data.
-            return _refusal(type(error).__name__, "The source can't be read.")
-
-    return answer
-
-
-def _refusal(error: str, message: str) -> JsonObject:
-    return {"error": error, "message": message}
-
-
-@contextmanager
-def profiled(root: Path, path: str) -> Iterator[tuple[Source, Profile]]:
-    """Provide a source of the workspace, open, and its profile, which is measured once.
-
-    The profile is used again until one of the source's files changes.
-    """
-    place = confined_source(root, path)
-    with open_source(place) as source:
-        require_named_columns(source)
-        key = str(place), file_states(place)
-        profile = _PROFILES.get(key)
-        if profile is None:
-            profile = profile_source(source)
-            _PROFILES.put(key, profile)
-        yield source, profile
-
-
-class _Profiles:
-    """The latest profiles, by their sources and the state of their files."""
-
-    def __init__(self) -> None:
-        self._latest: OrderedDict[_Key, Profile] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: _Key) -> Profile | None:
-        with self._lock:
-            profile = self._latest.get(key)
-            if profile is not None:
-                self._latest.move_to_end(key)
-            return profile
-
-    def put(self, key: _Key, profile: Profile) -> None:
-        with self._lock:
-            self._latest[key] = profile
-            while len(self._latest) > _MOST_PROFILES:
-                self._latest.popitem(last=False)
-
-
-_PROFILES = _Profiles()
 
 
 def file_states(place: Path) -> FileStates:

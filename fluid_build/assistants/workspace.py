@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote
 
-from fluid_build.agent_loop.workspace import (
+from fluid_build.assistants.paths import (
     MAX_ENTRIES,
     SOURCE_SUFFIXES,
     FileStates,
@@ -25,9 +25,9 @@ from fluid_build.agent_loop.workspace import (
     is_readable_source,
     resolve_inside,
 )
+from fluid_build.assistants.settings import WorkspaceSettings
 from fluid_build.copilot.errors import FileTooLargeError, ForbiddenPathError, PathTraversalError
 from fluid_build.errors import SourceError, SourceNotFoundError, UsageError
-from fluid_build.mcp.settings import ServerSettings
 from fluid_build.sources.addresses.endings import DDL_ENDINGS, is_ddl
 from fluid_build.sources.addresses.kinds import KINDS, RemoteKind
 from fluid_build.sources.combined import SourceRequest
@@ -42,8 +42,6 @@ from fluid_build.transform.proof.manifest import (
 )
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
-_NO_LIMIT = 2**62
-"""Bytes of a source: its user chose the workspace, sees the progress and can cancel."""
 _FILE_SCHEME = re.compile(r"(?:file|duckdb|sqlite3?):(?://(?:localhost(?=/))?)?", re.IGNORECASE)
 _ANY_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[^\\]")
 _KEYWORDS = re.compile(r"\s*\w+\s*=")
@@ -78,7 +76,7 @@ class Place:
 class Workspace:
     """The folder that an assistant may look at, and the sources that its user named."""
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: WorkspaceSettings) -> None:
         self.root = settings.root
         self._settings = settings
 
@@ -199,7 +197,7 @@ class Workspace:
     def _confined(self, path: str) -> Path:
         """Return the real path of a source of the workspace, after checking all that is in it."""
         if not is_ddl(Path(path)):
-            real = confined_source(self.root, path, max_bytes=_NO_LIMIT)
+            real = confined_source(self.root, path, max_bytes=self._settings.most_bytes)
             self._check_no_delta(real)
             return real
         real = resolve_inside(self.root, path)
@@ -259,28 +257,28 @@ class Workspace:
 
 @contextmanager
 def _explained(path: str) -> Iterator[None]:
-    """Say of a path that may not be used why that is, and what may be."""
+    """Say of a path that may not be used why that is, and what may be; the cause is kept."""
     try:
         yield
-    except PathTraversalError:
+    except PathTraversalError as error:
         raise UsageError(
             "The path leads out of the workspace, or a link in that folder does.",
             hint="Use a path relative to the workspace that stays inside it.",
-        ) from None
-    except ForbiddenPathError:
+        ) from error
+    except ForbiddenPathError as error:
         raise UsageError(
             f"{path} can't be read as data.",
             hint=f"Name a folder or one of these files: {listed(_ENDINGS, 'or')}.",
-        ) from None
-    except FileTooLargeError:
+        ) from error
+    except FileTooLargeError as error:
         raise UsageError(
             f"{path} has more than {counted(MAX_ENTRIES, 'file')}.", hint="Name a folder inside it."
-        ) from None
-    except FileNotFoundError:
+        ) from error
+    except FileNotFoundError as error:
         raise SourceNotFoundError(
             f"{path} doesn't exist in the workspace.",
             hint="Call list_sources to see what there is.",
-        ) from None
+        ) from error
 
 
 def _confined_request(address: Address, read: ReadOptions) -> SourceRequest:

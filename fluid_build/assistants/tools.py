@@ -1,4 +1,4 @@
-"""The tools of the server, in the order in which an assistant reads about them.
+"""The tools of assistants, in the order in which one reads about them.
 
 What they do is imported when one is called first: an editor waits for the list of tools, and
 measuring takes as long to import as the SDK.
@@ -11,13 +11,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from pydantic_core import from_json, to_json
+
+from fluid_build.assistants import arguments, readable, results
+from fluid_build.copilot.llm.outgoing import without_secrets
 from fluid_build.errors import UsageError
-from fluid_build.mcp import arguments, readable, results
+from fluid_build.json_types import JsonObject
 from fluid_build.text import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from fluid_build.mcp.desk import Desk
-    from fluid_build.mcp.jobs import Job
+    from fluid_build.assistants.desk import Desk
+    from fluid_build.assistants.jobs import Job
+
+_MOST_BYTES = 400_000
+"""Of an answer, in JSON: its parts are bounded, so only many long names can come to that."""
 
 A = TypeVar("A", bound=arguments.ToolArguments)
 R = TypeVar("R", bound=results.ToolResult)
@@ -27,9 +34,9 @@ R = TypeVar("R", bound=results.ToolResult)
 class ServedTool(Generic[A, R]):
     """A tool as it's listed and called.
 
-    ``place`` is ``module:function`` in this package. ``readable`` says the answer in words.
-    ``writes`` says that the tool changes files where the user allows that, and ``replaces`` that it
-    may then replace or remove some.
+    ``place`` is ``module:function`` in this package, which does the work. ``readable`` says the
+    answer in words. ``writes`` says that the tool changes files where the user allows that, and
+    ``replaces`` that it may then replace or remove some.
     """
 
     name: str
@@ -42,13 +49,22 @@ class ServedTool(Generic[A, R]):
     writes: bool = False
     replaces: bool = False
 
-    def run(self, desk: Desk, checked: A, job: Job) -> R:
-        """Do the tool's work, on the thread of a job."""
+    def answer(self, desk: Desk, checked: A, job: Job) -> JsonObject:
+        """Do the tool's work on the thread of a job, and return a ``result`` without secrets.
+
+        Raises UsageError where it's too long.
+        """
         module, _, function = self.place.partition(":")
         work: Callable[[Desk, A, Job], R] = getattr(
-            importlib.import_module(f"fluid_build.mcp.{module}"), function
+            importlib.import_module(f"fluid_build.assistants.{module}"), function
         )
-        return work(desk, checked, job)
+        result: JsonObject = from_json(to_json(work(desk, checked, job)))
+        document = without_secrets(result, desk.settings.secrets)
+        if len(to_json(document)) > _MOST_BYTES:
+            raise UsageError(
+                "The answer is too long.", hint="Ask for fewer tables or columns at a time."
+            )
+        return document
 
 
 TOOLS: tuple[ServedTool[Any, Any], ...] = (

@@ -1,4 +1,4 @@
-"""The sources of a server, each opened and measured once for as long as it doesn't change."""
+"""The sources of assistants, each opened and measured once for as long as it doesn't change."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from fluid_build.agent_loop.workspace import FileStates
+from fluid_build.assistants.jobs import Job
+from fluid_build.assistants.paths import FileStates
+from fluid_build.assistants.text_samples import require_named_columns
+from fluid_build.assistants.workspace import Place
 from fluid_build.copilot.unified_config import credential_settings
 from fluid_build.errors import UsageError
 from fluid_build.forging.stages import measure
-from fluid_build.mcp.jobs import Job
-from fluid_build.mcp.workspace import Place
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
 from fluid_build.sources.addresses.kinds import DUCKDB
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import open_several
 
-_MOST_OPEN = 3
+MOST_OPEN = 3
 """Sources that stay open: each may hold gigabytes in memory or in temporary files."""
 _MOST_MEASURED = 16
 """Sources whose profiles are kept: some megabytes each."""
@@ -60,9 +61,14 @@ class MeasuredSource:
 
 
 class OpenSources:
-    """The sources that calls have asked for, the latest few of them open. Safe for threads."""
+    """The sources that calls have asked for, the latest few of them open. Safe for threads.
 
-    def __init__(self) -> None:
+    Unless values are shared, a text is refused whose first line may be a row instead of names.
+    """
+
+    def __init__(self, *, share_values: bool = False, most_open: int = MOST_OPEN) -> None:
+        self._share_values = share_values
+        self._most_open = most_open
         self._entries: OrderedDict[tuple[object, ...], _Entry] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -96,7 +102,7 @@ class OpenSources:
         entry = self._entry(place)
         with _locked(entry.lock, job):
             try:
-                source = _opened(entry, job, refresh=refresh)
+                source = self._opened(entry, job, refresh=refresh)
                 with job.querying(source.connection):
                     yield entry, source
                 job.raise_if_stopped()
@@ -126,10 +132,21 @@ class OpenSources:
             self._entries.move_to_end(place.key)
             return entry
 
+    def _opened(self, entry: _Entry, job: Job, *, refresh: bool) -> Source:
+        state = entry.place.files()
+        if refresh or entry.state != state:
+            entry.forget()
+            entry.state = state
+        if entry.source is None:
+            entry.source = _open(entry.place, job)
+            if not self._share_values:
+                require_named_columns(entry.source)
+        return entry.source
+
     def _close_oldest(self) -> None:
         with self._lock:
             idle = [entry for entry in reversed(self._entries.values()) if entry.source is not None]
-            for entry in idle[_MOST_OPEN:]:
+            for entry in idle[self._most_open :]:
                 if entry.lock.acquire(blocking=False):
                     try:
                         entry.close()
@@ -149,16 +166,6 @@ def _locked(lock: threading.Lock, job: Job) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _opened(entry: _Entry, job: Job, *, refresh: bool) -> Source:
-    state = entry.place.files()
-    if refresh or entry.state != state:
-        entry.forget()
-        entry.state = state
-    if entry.source is None:
-        entry.source = _open(entry.place, job)
-    return entry.source
 
 
 def _open(place: Place, job: Job) -> Source:

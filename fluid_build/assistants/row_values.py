@@ -1,7 +1,6 @@
 """What leaves this machine of a row's values: nothing, unless the user shares them.
 
-Personal data never does. Documents and notes of a forge quote a few values (a list of codes, an
-example of what was read differently), which are taken out of what an assistant reads.
+Personal data never does.
 """
 
 from __future__ import annotations
@@ -10,15 +9,11 @@ from collections.abc import Sequence
 
 import duckdb
 
-from fluid_build.block_yaml import block_yaml
-from fluid_build.contract.read.parsers import read_yaml
+from fluid_build.assistants.open_sources import MeasuredSource
+from fluid_build.assistants.results import ColumnValues, ValueCount
 from fluid_build.decisions.language import AddRelationship, SetKey
 from fluid_build.decisions.weighing.claims import Claims, open_claims
 from fluid_build.decisions.weighing.comparing import ColumnPairs, compared_columns
-from fluid_build.json_types import JsonObject, JsonValue
-from fluid_build.mcp.masking import prose_without_values
-from fluid_build.mcp.open_sources import MeasuredSource
-from fluid_build.mcp.results import ColumnValues, ValueCount
 from fluid_build.profiling.profile import ColumnProfile
 from fluid_build.sources.sql import quote
 from fluid_build.sources.text_values.personal_text import presentable
@@ -27,7 +22,6 @@ from fluid_build.text import clip
 _MOST_EXAMPLES = 5
 _MOST_FREQUENT = 5
 _LONGEST_VALUE = 60
-_VALUES_LABEL = "accepted-values"
 
 
 def shared_values(column: ColumnProfile) -> ColumnValues | None:
@@ -87,30 +81,6 @@ def orphan_values(measured: MeasuredSource, claim: AddRelationship) -> list[list
         f"SELECT DISTINCT {', '.join(own)} FROM {child.relation} AS c WHERE {present}"
         f" AND NOT EXISTS (SELECT 1 FROM {parent.relation} AS p WHERE {matches})",
     )
-
-
-def contract_without_values(text: str, name: str) -> str:
-    """Return a contract's YAML without the values that its rules list.
-
-    Raises SourceUnreadableError where it isn't YAML.
-    """
-    document = read_yaml(text, name).document
-    return block_yaml(_without_values(document)) if isinstance(document, dict) else ""
-
-
-def _without_values(value: JsonValue) -> JsonObject:
-    assert isinstance(value, dict)
-    return {name: _masked(name, inner) for name, inner in value.items()}
-
-
-def _masked(name: str, value: JsonValue) -> JsonValue:
-    if name == _VALUES_LABEL:
-        return "not shared"
-    if isinstance(value, dict):
-        return _without_values(value)
-    if isinstance(value, list):
-        return [_masked(name, inner) for inner in value]
-    return prose_without_values(value) if isinstance(value, str) else value
 
 
 def _presentable(value: str | None) -> str | None:

@@ -7,8 +7,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from fluid_build.assistants.row_values import repeated_values
 from fluid_build.decisions.language import SetKey
-from fluid_build.mcp.row_values import repeated_values
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fluid_build.markdown import code, text
-from fluid_build.mcp.results import (
+from fluid_build.assistants.results import (
     ColumnDescription,
     ContractCheck,
     ForgedModel,
@@ -19,6 +18,7 @@ from fluid_build.mcp.results import (
     Verification,
     WorkspaceListing,
 )
+from fluid_build.markdown import code, text
 from fluid_build.text import counted
 
 

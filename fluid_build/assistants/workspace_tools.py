@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import islice
+from pathlib import Path
 
-from fluid_build.agent_loop.contract_tools import ValidateContractArgs, contract_findings
-from fluid_build.agent_loop.memory_tools import SearchMemoryArgs
-from fluid_build.agent_loop.memory_tools import search_memory as search_store
-from fluid_build.copilot.errors import ForbiddenPathError, PathTraversalError
-from fluid_build.errors import UsageError
-from fluid_build.mcp.arguments import (
+from fluid_build.assistants.arguments import (
     ListSourcesArguments,
     SearchMemoryArguments,
     ValidateContractArguments,
 )
-from fluid_build.mcp.desk import LONGEST_TEXT, Desk
-from fluid_build.mcp.jobs import Job
-from fluid_build.mcp.results import (
+from fluid_build.assistants.desk import LONGEST_TEXT, Desk
+from fluid_build.assistants.jobs import Job
+from fluid_build.assistants.results import (
     AvailableSource,
     ContractCheck,
     ContractFinding,
@@ -24,6 +21,13 @@ from fluid_build.mcp.results import (
     RememberedModel,
     WorkspaceListing,
 )
+from fluid_build.contract.read.files import validate_file
+from fluid_build.contract.validation import validate
+from fluid_build.copilot.errors import ForbiddenPathError, PathTraversalError
+from fluid_build.copilot.retrieval import RetrievalConfig, retrieve_similar_models
+from fluid_build.copilot.store.configured import open_store
+from fluid_build.copilot.tools.confinement import resolve_confined
+from fluid_build.errors import UsageError
 from fluid_build.text import clip
 
 _MOST_FINDINGS = 50
@@ -63,17 +67,9 @@ def validate_contract(desk: Desk, arguments: ValidateContractArguments, _job: Jo
         raise UsageError(
             "Pass either path or contract.", hint="path names a file of the workspace."
         )
-    document = ValidateContractArgs(path=arguments.path, contract=arguments.contract)
-    try:
-        findings = contract_findings(document, desk.workspace.root)
-    except (PathTraversalError, ForbiddenPathError) as error:
-        is_outside = isinstance(error, PathTraversalError)
-        raise UsageError(
-            "The path is outside of the workspace."
-            if is_outside
-            else "A contract is a .yaml, .yml or .json file.",
-            hint="Use a path relative to the workspace that stays inside it.",
-        ) from None
+    findings = validate(arguments.contract)
+    if arguments.path is not None:
+        findings = validate_file(_contract_file(desk, arguments.path))
     return ContractCheck(
         is_valid=not any(finding.level == "error" for finding in findings),
         findings=[
@@ -92,16 +88,31 @@ def validate_contract(desk: Desk, arguments: ValidateContractArguments, _job: Jo
 
 def search_memory(desk: Desk, arguments: SearchMemoryArguments, _job: Job) -> MemorySearch:
     """Find models of earlier forges that are like this one."""
-    answer = search_store(SearchMemoryArgs(query=arguments.query, limit=arguments.limit))
-    results = answer["results"]
-    assert isinstance(results, list)
+    with closing(open_store()) as store:
+        results = retrieve_similar_models(
+            arguments.query, store=store, config=RetrievalConfig(limit=arguments.limit)
+        )
     return MemorySearch(
         models=[
             RememberedModel(
-                name=desk.name(result["name"]),
-                similarity=result["similarity"],
-                names=clip(result["about"], 2 * LONGEST_TEXT),
+                name=desk.name(result.key),
+                similarity=round(result.similarity, 3),
+                names=clip(result.text, 2 * LONGEST_TEXT),
             )
             for result in results
         ]
     )
+
+
+def _contract_file(desk: Desk, path: str) -> Path:
+    try:
+        return resolve_confined(desk.workspace.root, path, suffixes=[".yaml", ".yml", ".json"])
+    except PathTraversalError as error:
+        raise UsageError(
+            "The path is outside of the workspace.",
+            hint="Use a path relative to the workspace that stays inside it.",
+        ) from error
+    except ForbiddenPathError:
+        raise UsageError(
+            "A contract is a .yaml, .yml or .json file.", hint="Name one of the workspace."
+        ) from None
