@@ -10,7 +10,7 @@ from typer.core import TyperOption
 import fluid_build.cli
 from fluid_build.cli.completion import DATA
 from fluid_build.cli.main import LazyCommand, command_tree
-from fluid_build.cli.source_options import CHOICES
+from fluid_build.cli.reading.source_options import CHOICES
 from fluid_build.modeling.dimensional.elements import Variant
 from fluid_build.modeling.techniques import TECHNIQUES
 from fluid_build.sources.options import Nested

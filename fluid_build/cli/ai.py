@@ -9,8 +9,8 @@ import typer
 from rich.table import Column
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.forging.model_order import newest_first, writes_text
 from fluid_build.cli.invocation import fluid
-from fluid_build.cli.model_order import newest_first, writes_text
 from fluid_build.cli.options import Debug, Json
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.llm.base import LlmConfig, LlmProvider

@@ -9,15 +9,15 @@ from rich.text import Text
 
 from fluid_build.cli import failures, messages
 from fluid_build.cli.folder_edits import contradictions, kept_section
-from fluid_build.cli.forge_runs import ForgeCommand
-from fluid_build.cli.forged_screen import files_section, forged_view
+from fluid_build.cli.forging.receipt_screen import receipt_section
+from fluid_build.cli.forging.runs import ForgeCommand
+from fluid_build.cli.forging.screen import files_section, forged_view
+from fluid_build.cli.forging.stage_lines import watching
 from fluid_build.cli.invocation import fluid
 from fluid_build.cli.next_steps import Step, next_steps, report_step
 from fluid_build.cli.options import Debug
-from fluid_build.cli.receipt_screen import receipt_section
-from fluid_build.cli.source_options import source_requests
-from fluid_build.cli.source_session import open_sources
-from fluid_build.cli.stage_lines import watching
+from fluid_build.cli.reading.source_options import source_requests
+from fluid_build.cli.reading.source_session import open_sources
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.demo import build_shop
 from fluid_build.forging import Forged, ForgeOptions

@@ -253,7 +253,7 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         commands=[
             LazyCommand(
                 "guided",
-                "guided:guided",
+                "forging.guided:guided",
                 "Look at this folder, propose what to forge, and ask at most four questions.",
             ),
             _data_model(),
@@ -266,29 +266,33 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
     )
     yield LazyCommand(
         "review",
-        "review:review",
+        "deciding.review:review",
         "List the open judgement calls of a model, and take answers.",
     )
     yield LazyKinds(
         "decide",
-        "decide:decide",
+        "deciding.decide:decide",
         "decide:KINDS",
         "Overrule a judgement: write a decision that the next forge of DIR follows.",
     )
-    yield LazyCommand("validate", "validate:validate", "Check a data contract against FLUID 0.7.2.")
-    yield LazyCommand("test", "live_test:test", "Test live data against a contract.")
-    yield LazyCommand("diff", "diff:diff", "Compare two contracts or two models.")
+    yield LazyCommand(
+        "validate", "checking.validate:validate", "Check a data contract against FLUID 0.7.2."
+    )
+    yield LazyCommand("test", "checking.live_test:test", "Test live data against a contract.")
+    yield LazyCommand("diff", "checking.diff:diff", "Compare two contracts or two models.")
     yield LazyCommand(
         "verify",
-        "verify:verify",
+        "checking.verify:verify",
         "Prove that nothing was lost: rebuild the model and compare it with its source.",
     )
     yield Formats(
-        "export", "contract_formats:export_commands", "Write a contract in one of the open formats."
+        "export",
+        "checking.contract_formats:export_commands",
+        "Write a contract in one of the open formats.",
     )
     yield Formats(
         "import",
-        "contract_formats:import_commands",
+        "checking.contract_formats:import_commands",
         "Turn a contract in another format into a FLUID contract.",
     )
     yield _group(
@@ -344,18 +348,18 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         "Keep what logs in to data catalogs in the system's keyring.",
         LazyCommand(
             "set",
-            "credentials:set_credential",
+            "reading.credentials:set_credential",
             "Store a field of a credential in the system's keyring; the value is asked for,"
             " unseen.",
         ),
         LazyCommand(
             "list",
-            "credentials:list_credentials",
+            "reading.credentials:list_credentials",
             "List the credentials with their fields and where each is, without any value.",
         ),
         LazyCommand(
             "rm",
-            "credentials:remove_credential",
+            "reading.credentials:remove_credential",
             "Remove a credential from the system's keyring.",
         ),
     )
@@ -395,26 +399,26 @@ def _data_model() -> TyperGroup:
         " source.",
         LazyCommand(
             "from-source",
-            "forge:from_source",
+            "forging.commands:from_source",
             "Generate a model, a contract and a dbt project from a database, files or a data"
             " catalog.",
         ),
         LazyCommand(
             "from-ddl",
-            "forge:from_ddl",
+            "forging.commands:from_ddl",
             "Generate a model, a contract and a dbt project from CREATE TABLE statements.",
         ),
         LazyCommand(
             "from-intent",
-            "from_intent:from_intent",
+            "forging.from_intent:from_intent",
             "Generate a data product from what the business wants of it.",
         ),
         LazyCommand(
             "validate",
-            "model_validation:validate_model",
+            "checking.model_validation:validate_model",
             "Review a forged model, and check it against its standards.",
         ),
-        LazyCommand("diff", "diff:diff", "Compare two contracts or two models."),
+        LazyCommand("diff", "checking.diff:diff", "Compare two contracts or two models."),
     )
 
 

@@ -14,9 +14,9 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug
-from fluid_build.cli.read_arguments import ReadArguments, read_arguments
-from fluid_build.cli.source_options import split_name
-from fluid_build.cli.source_session import temporary_files
+from fluid_build.cli.reading.read_arguments import ReadArguments, read_arguments
+from fluid_build.cli.reading.source_options import split_name
+from fluid_build.cli.reading.source_session import temporary_files
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.extras import install_command
 from fluid_build.secrets import redact, surely_without_passwords

@@ -14,8 +14,8 @@ from fluid_build.cli.invocation import (
     is_dbt_installed,
     path_from_here,
 )
-from fluid_build.cli.read_arguments import read_arguments
-from fluid_build.cli.source_options import named_uri
+from fluid_build.cli.reading.read_arguments import read_arguments
+from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.extras import python_for, runs_here
 from fluid_build.forging import CONTRACT_FILE, Forged

@@ -12,8 +12,8 @@ from fluid_build.cli.next_steps import after_summary, next_steps
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug, Dialect, Json
 from fluid_build.cli.pages import page_section
-from fluid_build.cli.read_arguments import ReadArguments
-from fluid_build.cli.source_session import source_session
+from fluid_build.cli.reading.read_arguments import ReadArguments
+from fluid_build.cli.reading.source_session import source_session
 from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.forging.report_file import rendered_page
 from fluid_build.profiling import profile_source

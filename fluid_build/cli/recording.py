@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 from fluid_build.artifacts import write_artifacts
 from fluid_build.cli import messages
-from fluid_build.cli.forge_again import forge_again
+from fluid_build.cli.forging.again import forge_again
 from fluid_build.cli.interrupts import Interrupts
 from fluid_build.cli.next_steps import Step
-from fluid_build.cli.source_session import open_sources
+from fluid_build.cli.reading.source_session import open_sources
 from fluid_build.decisions.editing import with_decision
 from fluid_build.decisions.files import (
     DECISIONS_FILE,

@@ -13,19 +13,19 @@ import typer
 from rich.table import Column
 
 from fluid_build.cli import failures, messages
-from fluid_build.cli.forge_runs import (
+from fluid_build.cli.forging.receipt_screen import receipt_section
+from fluid_build.cli.forging.report import run_document
+from fluid_build.cli.forging.runs import (
     STOPS,
     Reporting,
     addresses,
     report,
     report_stop,
 )
-from fluid_build.cli.forged_report import run_document
+from fluid_build.cli.forging.stage_lines import dollars, print_line, watching
 from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.options import Debug, Json, JsonLines, MaxCost, ReceiptFile
-from fluid_build.cli.receipt_screen import receipt_section
-from fluid_build.cli.source_session import open_sources
-from fluid_build.cli.stage_lines import dollars, print_line, watching
+from fluid_build.cli.reading.source_session import open_sources
 from fluid_build.copilot.cost import parse_cost_limit
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import FluidError, UsageError

@@ -188,7 +188,7 @@ def test_completing_imports_no_command() -> None:
         "import sys; sys.argv = ['fluid', 'forge', 'data-model', 'from-source', '--']\n"
         "from fluid_build.cli.main import main\n"
         "main()\n"
-        "heavy = {'duckdb', 'pydantic', 'rich', 'fluid_build.cli.forge'}\n"
+        "heavy = {'duckdb', 'pydantic', 'rich', 'fluid_build.cli.forging.commands'}\n"
         "sys.exit(bool(heavy & sys.modules.keys()))"
     )
     environment = {**os.environ, "_FLUID_COMPLETE": "bash"}

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from fluid_build.cli.decision_targets import FolderNames, reference_of
+from fluid_build.cli.deciding.targets import FolderNames, reference_of
 from fluid_build.decisions.files import read_decision_file
 from fluid_build.decisions.language import AnyDecision
 from tests.cli.running import Fluid

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fluid_build.cli.decision_targets import FolderNames, reference_of
+from fluid_build.cli.deciding.targets import FolderNames, reference_of
 from fluid_build.decisions.commands import decide_command
 from fluid_build.decisions.editing import entry_fields, entry_text
 from fluid_build.decisions.files import parse_decisions

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.cli.nearby_sources import nearby_sources
+from fluid_build.cli.forging.nearby_sources import nearby_sources
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.messages import ToolCall
 from tests.cli.running import Fluid

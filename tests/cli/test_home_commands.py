@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fluid_build.cli.ai import SUGGESTED_MODELS
-from fluid_build.cli.model_order import newest_first
+from fluid_build.cli.forging.model_order import newest_first
 from fluid_build.copilot.llm.testing import LoopbackServer, Reply, unauthorized
 from fluid_build.copilot.store.configured import open_store
 from tests.cli.running import Fluid

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.cli.consent import allowed_place
+from fluid_build.cli.reading.consent import allowed_place
 from fluid_build.errors import NotTrustedError
 from fluid_build.sources.addresses.kinds import S3, WEB, RemoteFilesKind
 from fluid_build.sources.uri import Address

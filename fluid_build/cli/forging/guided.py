@@ -12,14 +12,14 @@ from rich.text import Text
 
 from fluid_build.agent_loop.loop import MAX_ITERATIONS
 from fluid_build.cli import failures, messages
-from fluid_build.cli.agent_forge import AgentRequest, explore
-from fluid_build.cli.forge_arguments import ForgeArguments
-from fluid_build.cli.forge_runs import ForgeCommand, forge_sources, over_limit
+from fluid_build.cli.forging.agent_forge import AgentRequest, explore
+from fluid_build.cli.forging.arguments import ForgeArguments
+from fluid_build.cli.forging.nearby_sources import NearbySource, nearby_sources
+from fluid_build.cli.forging.runs import ForgeCommand, forge_sources, over_limit
 from fluid_build.cli.interrupts import Interrupts
-from fluid_build.cli.nearby_sources import NearbySource, nearby_sources
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug
-from fluid_build.cli.source_options import source_requests
+from fluid_build.cli.reading.source_options import source_requests
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded
 from fluid_build.copilot.llm.base import LlmConfig
 from fluid_build.errors import SourceNotFoundError, UsageError

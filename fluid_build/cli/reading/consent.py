@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fluid_build.cli import messages
-from fluid_build.cli.source_options import named_uri
+from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.errors import NotTrustedError
 from fluid_build.secrets import redact
 from fluid_build.sources.addresses.kinds import (

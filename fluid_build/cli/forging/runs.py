@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.cli import failures, messages
-from fluid_build.cli.dry_run_screen import dry_run_document, dry_run_screen
-from fluid_build.cli.forged_report import report_run
+from fluid_build.cli.forging.dry_run_screen import dry_run_document, dry_run_screen
+from fluid_build.cli.forging.report import report_run
+from fluid_build.cli.forging.stage_lines import print_line, watching
 from fluid_build.cli.interrupts import Interrupts
-from fluid_build.cli.source_session import open_sources
-from fluid_build.cli.stage_lines import print_line, watching
+from fluid_build.cli.reading.source_session import open_sources
 from fluid_build.copilot.errors import AgentExecutionError, CostLimitExceeded, RunOwnedError
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.decisions.language import AnyDecision

@@ -13,8 +13,8 @@ from fluid_build.artifacts import write_artifacts
 from fluid_build.cli import failures, messages
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.read_arguments import ReadArguments
-from fluid_build.cli.source_session import source_session
+from fluid_build.cli.reading.read_arguments import ReadArguments
+from fluid_build.cli.reading.source_session import source_session
 from fluid_build.contract.live import (
     CheckResult,
     ExposeResult,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from fluid_build.cli import messages
-from fluid_build.cli.review_screen import question_parts
+from fluid_build.cli.deciding.review_screen import question_parts
 from fluid_build.cli.typed_decisions import typed_decision
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import UsageError

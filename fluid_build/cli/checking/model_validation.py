@@ -9,9 +9,9 @@ import typer
 from rich.text import Text
 
 from fluid_build.cli import failures, messages
+from fluid_build.cli.forging.receipt_screen import SEVERITY_LABELS, severity_figures
 from fluid_build.cli.next_steps import after_review, next_steps
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.receipt_screen import SEVERITY_LABELS, severity_figures
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.copilot.scratchpad import CriticFinding
 from fluid_build.decisions.files import recorded_decisions

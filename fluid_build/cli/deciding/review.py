@@ -11,13 +11,13 @@ from pydantic import ValidationError
 from rich.text import Text
 
 from fluid_build.cli import failures, messages
-from fluid_build.cli.forge_again import forge_again
+from fluid_build.cli.deciding.review_answers import Interview, answer_on_terminal, parse_answer
+from fluid_build.cli.deciding.review_screen import question_parts
+from fluid_build.cli.forging.again import forge_again
 from fluid_build.cli.invocation import fluid
 from fluid_build.cli.next_steps import next_steps
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.recording import write_answers
-from fluid_build.cli.review_answers import Interview, answer_on_terminal, parse_answer
-from fluid_build.cli.review_screen import question_parts
 from fluid_build.decisions.editing import entry_fields
 from fluid_build.decisions.files import DECISIONS_FILE, recorded_decisions
 from fluid_build.decisions.language import AnyDecision

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.next_steps import Step
-from fluid_build.cli.read_arguments import read_arguments
-from fluid_build.cli.source_options import named_uri
+from fluid_build.cli.reading.read_arguments import read_arguments
+from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.errors import UsageError
 from fluid_build.modeling.dimensional.calendars.settings import locale_of
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, DimensionalModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from fluid_build.cli.stage_lines import dollars
+from fluid_build.cli.forging.stage_lines import dollars
 from fluid_build.pipeline.dry_run import DryRun
 from fluid_build.report.terminal.screen_parts import (
     Part,

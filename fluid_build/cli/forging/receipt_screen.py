@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from fluid_build.cli.forging.stage_lines import dollars
 from fluid_build.cli.invocation import fluid
-from fluid_build.cli.stage_lines import dollars
 from fluid_build.decisions.language import DECISION
 from fluid_build.decisions.subjects import decision_line
 from fluid_build.pipeline.receipt import DecisionRow, FindingRow, Receipt

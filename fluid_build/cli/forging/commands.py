@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from fluid_build.cli.forge_arguments import ForgeArguments
-from fluid_build.cli.forge_runs import forge_sources
+from fluid_build.cli.forging.arguments import ForgeArguments
+from fluid_build.cli.forging.runs import forge_sources
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import (
     BusinessVault,
@@ -25,8 +25,8 @@ from fluid_build.cli.options import (
     Technique,
     Variant,
 )
-from fluid_build.cli.read_arguments import ReadArguments
-from fluid_build.cli.source_options import CHOICES, source_requests, uris_to_open
+from fluid_build.cli.reading.read_arguments import ReadArguments
+from fluid_build.cli.reading.source_options import CHOICES, source_requests, uris_to_open
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
 from fluid_build.modeling.dimensional.calendars.settings import calendar_settings

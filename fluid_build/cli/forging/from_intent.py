@@ -10,12 +10,12 @@ import typer
 from fluid_build.artifacts import write_artifacts
 from fluid_build.block_yaml import block_yaml
 from fluid_build.cli import failures, messages
-from fluid_build.cli.forge_arguments import ForgeArguments
-from fluid_build.cli.forge_runs import forge_sources
+from fluid_build.cli.forging.arguments import ForgeArguments
+from fluid_build.cli.forging.runs import forge_sources
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug, Target
-from fluid_build.cli.read_arguments import ReadArguments
-from fluid_build.cli.source_options import source_requests
+from fluid_build.cli.reading.read_arguments import ReadArguments
+from fluid_build.cli.reading.source_options import source_requests
 from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.store.configured import open_store
 from fluid_build.errors import UsageError

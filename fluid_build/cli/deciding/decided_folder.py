@@ -8,8 +8,8 @@ from typing import Annotated, TypeAlias
 import typer
 
 from fluid_build.cli import failures, messages
-from fluid_build.cli.decision_screen import recorded_document, recorded_screen
-from fluid_build.cli.decision_targets import FolderNames, folder_model, folder_names
+from fluid_build.cli.deciding.screen import recorded_document, recorded_screen
+from fluid_build.cli.deciding.targets import FolderNames, folder_model, folder_names
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.recording import record
 from fluid_build.cli.typed_decisions import typed_decision

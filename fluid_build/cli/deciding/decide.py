@@ -7,8 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from fluid_build.cli.decided_folder import ClaimOptions, DecidedFolder, DecisionOptions
-from fluid_build.cli.decision_targets import (
+from fluid_build.cli.deciding.decided_folder import ClaimOptions, DecidedFolder, DecisionOptions
+from fluid_build.cli.deciding.targets import (
     DecisionTarget,
     column_of,
     columns_of,

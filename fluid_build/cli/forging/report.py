@@ -7,11 +7,11 @@ from pathlib import Path
 
 from fluid_build.cli import failures, messages
 from fluid_build.cli.folder_edits import contradictions, preview_document, preview_screen
-from fluid_build.cli.forged_screen import forged_screen
+from fluid_build.cli.forging.receipt_screen import receipt_section
+from fluid_build.cli.forging.screen import forged_screen
+from fluid_build.cli.forging.stage_lines import print_line
 from fluid_build.cli.next_steps import after_forge
 from fluid_build.cli.profile import tell_notes
-from fluid_build.cli.receipt_screen import receipt_section
-from fluid_build.cli.stage_lines import print_line
 from fluid_build.forging import Forged
 from fluid_build.json_types import JsonObject
 from fluid_build.pipeline.receipt import Receipt

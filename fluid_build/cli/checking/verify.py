@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from fluid_build.cli import failures, messages
-from fluid_build.cli.consent import allowed_place, check_code_trusted
+from fluid_build.cli.checking.verify_screen import verified_screen, warehouse_screen
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.source_options import named_uri, split_name
-from fluid_build.cli.source_session import combined_session, source_session
-from fluid_build.cli.verify_screen import verified_screen, warehouse_screen
+from fluid_build.cli.reading.consent import allowed_place, check_code_trusted
+from fluid_build.cli.reading.source_options import named_uri, split_name
+from fluid_build.cli.reading.source_session import combined_session, source_session
 from fluid_build.errors import FluidError, SourceChangedError, SourceNotFoundError, UsageError
 from fluid_build.progress import OnProgress
 from fluid_build.report.page.page_file import is_page

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fluid_build.cli.forge_runs import ForgeCommand, Reporting
+from fluid_build.cli.forging.runs import ForgeCommand, Reporting
 from fluid_build.cli.options import (
     Decisions,
     Deterministic,

@@ -1,0 +1,1 @@
+"""Forging: the commands that make a folder, and the screens they print."""
