@@ -23,8 +23,8 @@ KeyConcept = Literal[
     "key_word", "key_mark", "surrogate_key", "alternate_key", "number_or_count", "serial",
     "worldwide_code", "abbreviation", "authority", "numbered_otherwise", "line", "detail",
     "line_number", "sequence", "position", "index", "step", "order_number", "layer",
-    "layer_word", "table_mark", "label", "caption", "technical_value", "contact_value",
-    "uuid_word", "preposition", "article",
+    "layer_word", "table_mark", "label", "generic", "caption", "technical_value",
+    "contact_value", "preposition", "article",
 ]  # fmt: skip
 NameConcept = Literal[
     "naming", "naming_person", "title_word", "describing_label", "description", "remark",
@@ -34,10 +34,11 @@ NameConcept = Literal[
 ]  # fmt: skip
 TimeConcept = Literal[
     "moment", "glued_date", "glued_day", "hour", "clock_part", "clock_unit", "week", "quarter",
-    "season", "period", "fiscal", "calendar_part", "compact_date", "compact_month", "calendar",
-    "numbered_period", "since", "effective", "start", "until", "end", "validity", "history",
-    "exception_day", "exception_kind", "created", "creation", "changed", "written", "writing",
-    "author_mark", "life", "planned", "one_of_many", "period_word", "span",
+    "season", "round", "period", "fiscal", "calendar_part", "compact_date", "compact_month",
+    "calendar", "numbered_period", "since", "from_word", "effective", "start", "until", "end",
+    "validity", "history", "exception_day", "exception_kind", "created", "creation", "changed",
+    "written", "writing", "author_mark", "life", "planned", "one_of_many", "period_word",
+    "span",
 ]  # fmt: skip
 ThingConcept = Literal[
     "common", "plain", "figure", "role", "structure", "hierarchy", "leader", "acting",

@@ -17,8 +17,7 @@ import duckdb
 from fluid_build.profiling.measure.figures import ColumnStats
 from fluid_build.profiling.measure.schema import MeasuredTable
 from fluid_build.profiling.measure.tables import value_text
-from fluid_build.profiling.names.concepts import read_concepts
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.profiling.names.concepts import CONCEPT_OF, read_concepts
 from fluid_build.profiling.semantic_types import (
     ColumnFacts,
     SemanticType,

@@ -11,6 +11,7 @@
   are parts, days or texts of what the identifier stands for: the points of a shape.
 """
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
 from fluid_build.modeling.data_vault.column_purposes import (
     is_bookkeeping,
@@ -30,7 +31,6 @@ from fluid_build.modeling.data_vault.table_names import (
     table_words,
 )
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names.vocabulary import STRUCTURE_WORDS
 from fluid_build.profiling.names.words import has_key_word, singular, strip_key_words, words
 from fluid_build.profiling.profile import Evidence
 from fluid_build.text import counted
@@ -130,7 +130,7 @@ def name_key(tables: SourceTables, entity: Entity) -> EntityKey | None:
 def _is_alternate(attribute: Attribute, identity: EntityKey) -> bool:
     """Return whether a column is named for another key of what the surrogate key numbers."""
     own, surrogate = words(attribute.name), words(identity.attributes[0])
-    if not attribute.required or attribute.pii or STRUCTURE_WORDS & set(own):
+    if not attribute.required or attribute.pii or terms("structure") & set(own):
         return False
     if family(attribute.type) not in {"text", "integer", "decimal"}:
         return False

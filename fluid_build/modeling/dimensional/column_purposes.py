@@ -3,11 +3,11 @@
 Names suggest and the data has a veto. The word lists are general English of databases.
 """
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names.naming_words import (
-    DESCRIBING_WORDS,
     NAME_WORDS,
     TITLE_WORDS,
     are_forms,
@@ -15,7 +15,6 @@ from fluid_build.profiling.names.naming_words import (
     naming_word,
 )
 from fluid_build.profiling.names.prefixes import common_prefix_words
-from fluid_build.profiling.names.vocabulary import KEY_WORDS, PREPOSITIONS
 from fluid_build.profiling.names.words import singular, words
 
 _RECORD_WORD_PARTS = (
@@ -212,7 +211,7 @@ def is_own_name(attribute: Attribute, entity: Entity) -> bool:
     columns = [a.name for a in entity.attributes if words(a.name)[:1] != ("fk",)]
     own = words(attribute.name)[common_prefix_words(columns) :]
     entity_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
-    general_words = _OF_ANYTHING | NAME_WORDS | TITLE_WORDS | DESCRIBING_WORDS | PREPOSITIONS
+    general_words = _OF_ANYTHING | NAME_WORDS | TITLE_WORDS | terms("description", "preposition")
     # A single letter is a prefix of the table's columns: o_name.
     foreign_words = {
         word for word in {singular(word) for word in own} - general_words if len(word) > 1
@@ -238,7 +237,11 @@ def is_identifier(attribute: Attribute) -> bool:
         return False
     if parts[-1] in _NUMBERS:
         return len(parts) > 1 and not _LINES & set(parts)
-    return parts[-1] in KEY_WORDS or parts[0] in KEY_WORDS or parts[-1].endswith(_GLUED_KEYS)
+    return (
+        parts[-1] in terms("key_word")
+        or parts[0] in terms("key_word")
+        or parts[-1].endswith(_GLUED_KEYS)
+    )
 
 
 def is_person(entity: Entity) -> bool:
@@ -312,7 +315,7 @@ def is_numbering(attribute: Attribute) -> bool:
     """Return whether a column's name says that it numbers or identifies."""
     parts = words(attribute.name)
     return bool(parts) and (
-        parts[-1] in KEY_WORDS
+        parts[-1] in terms("key_word")
         or parts[-1].endswith(("number", "num"))
         or is_category_name(attribute.name)
     )
@@ -388,4 +391,4 @@ def _is_empty(attribute: Attribute) -> bool:
 def _describes(attribute: Attribute) -> bool:
     parts = words(attribute.name)
     is_glued = attribute.name.lower().endswith(("desc", "description"))
-    return is_glued or (bool(parts) and parts[-1] in DESCRIBING_WORDS)
+    return is_glued or (bool(parts) and parts[-1] in terms("description"))

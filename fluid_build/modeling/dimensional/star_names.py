@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
 from fluid_build.profiling.names.prefixes import common_prefix_words
-from fluid_build.profiling.names.vocabulary import PREPOSITIONS
 from fluid_build.profiling.names.words import between_key_words, singular, strip_key_words, words
 
 _TABLE_KIND_WORDS = frozenset(
@@ -25,7 +25,7 @@ _MOMENTS = frozenset(
     """.split()
 )
 """Words for a date or a time in the languages of Europe, which say nothing about an event."""
-_BETWEEN = PREPOSITIONS | {"el", "la", "le", "les", "the"}
+_BETWEEN = terms("preposition") | {"el", "la", "le", "les", "the"}
 """Words between a word for a date and the event: ``date_of_entry``."""
 _DATE_ENDINGS = ("date", "datum", "day", "dt", "fecha", "tarihi")
 """Endings that say already that something is a date: ``hiredate``."""

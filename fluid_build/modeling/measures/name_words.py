@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.measures.words import (
     BEGINNINGS,
     FLOWS,
@@ -13,11 +14,10 @@ from fluid_build.modeling.measures.words import (
     SHARES_OF_MONEY,
     SHORT_GLUED,
 )
-from fluid_build.profiling.names.vocabulary import COMMON_WORDS, PLAIN_WORDS
 from fluid_build.profiling.names.words import Words, singular, words
 
-_UNSPLIT = KNOWN | FLOWS | MOVEMENTS | PLAIN_WORDS
-_HEADS = KNOWN | COMMON_WORDS
+_UNSPLIT = KNOWN | FLOWS | MOVEMENTS | terms("plain")
+_HEADS = KNOWN | terms("common")
 """Words that may precede an ending that is the ending of other words too."""
 _SHORTEST_HEAD = 2
 """Letters that must precede a glued word, so that ``rate`` in ``prate`` isn't one."""

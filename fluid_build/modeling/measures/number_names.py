@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.measures.name_words import is_plural, name_words
 from fluid_build.modeling.measures.words import (
     ADDABLE,
@@ -55,7 +56,6 @@ from fluid_build.modeling.measures.words import (
     SALES,
     SHARES_OF_MONEY,
 )
-from fluid_build.profiling.names.vocabulary import PREPOSITIONS
 from fluid_build.profiling.names.words import Words, has_key_word
 
 Meaning = Literal[
@@ -128,7 +128,7 @@ def _counted(parts: Words) -> NumberName | None:
         if counted or (first == "number" and rest[0] == "of"):
             return _count_of((counted or rest)[-1], rest)
         # Without an s, a plural can't be recognised: numero_curve. The values decide.
-        is_noun = first in _NUMBER_OR_COUNT and rest[0] not in PREPOSITIONS
+        is_noun = first in _NUMBER_OR_COUNT and rest[0] not in terms("preposition")
         if is_noun and last not in KNOWN:
             return NumberName("unknown")
     return None
@@ -164,7 +164,7 @@ def _code(parts: Words) -> NumberName | None:
         return NumberName("code", "position")
     if first in LEADING_CODES and not present & _MEASURED:
         return NumberName("code", first)
-    if len(parts) > 1 and parts[1] in PREPOSITIONS and first in CODES:
+    if len(parts) > 1 and parts[1] in terms("preposition") and first in CODES:
         return NumberName("code", first)
     says_code = has_key_word(parts) or "cd" in before
     if last not in KNOWN and says_code and first not in COUNTS | LEADING_COUNTS:

@@ -1,16 +1,14 @@
 """The words of a column's or table's name, and the concepts that they mean."""
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.lexicon import fold, meanings
 
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
-_LETTERS = str.maketrans(
-    {"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "œ": "oe", "ł": "l", "Ł": "L", "đ": "d"}
-)
+CONCEPT_OF = meanings()
+"""The words of column and table names, each with its concept."""
 _FEWEST_GLUED_LETTERS = 5
 """Shorter words aren't split: they are one word, or an abbreviation."""
 _LONGEST_PREFIX = 8
@@ -45,21 +43,10 @@ class NameConcepts:
     unknown: tuple[str, ...]
 
 
-def without_accents(text: str) -> str:
-    """Return text with its accents removed, in the same case."""
-    if text.isascii():
-        return text
-    decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
-    bare = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return unicodedata.normalize("NFC", bare)
-
-
 @lru_cache(maxsize=65536)
 def read_concepts(name: str) -> NameConcepts:
     """Return the words and concepts of a name in camelCase, snake_case, UPPER or glued together."""
-    tokens = _join(
-        [token.lower() for token in _TOKEN.findall(without_accents(name[:_LONGEST_NAME]))]
-    )
+    tokens = _join([token.lower() for token in _TOKEN.findall(fold(name[:_LONGEST_NAME]))])
     words = [word for token in tokens for word in _split(token)]
     concepts = {CONCEPT_OF[word] for word in words if word in CONCEPT_OF}
     unknown = tuple(word for word in words if word not in CONCEPT_OF and not word.isdigit())

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from fluid_build.lexicon import fold
 from fluid_build.profiling.names import lexicons
-from fluid_build.profiling.names.concepts import without_accents
 from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.column_facts import SemanticType
 from fluid_build.profiling.semantic_types.patterns import share
@@ -43,7 +43,7 @@ _CODES: Final = _ASPECTS | {"id", "kind"}
 
 
 def _is_one_of(words: frozenset[str]) -> Callable[[str], bool]:
-    return lambda value: without_accents(value).lower().strip(". ") in words
+    return lambda value: fold(value).lower().strip(". ") in words
 
 
 _LETTERS = re.compile(r"(?=.*[^\W\d_]).{1,80}")

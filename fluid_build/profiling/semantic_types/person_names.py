@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from fluid_build.lexicon import fold, terms
 from fluid_build.profiling.names import lexicons
-from fluid_build.profiling.names.concepts import NameConcepts, without_accents
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.profiling.names.concepts import CONCEPT_OF, NameConcepts
 from fluid_build.profiling.semantic_types.name_grades import (
     ASPECTS,
     PERSONAL_TRAITS,
@@ -133,12 +133,7 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
     return _claim_of_mention(column)
 
 
-_RELATIVES: Final = frozenset(
-    """
-    father mother parent guardian spouse husband wife son daughter kin padre madre pai mae pere mere
-    vater mutter ehemann ehefrau far mor moeder vader matka ojciec anne baba conyuge conjoint
-    """.split()
-)
+_RELATIVES: Final = terms("relative")
 """People whose names stand beside somebody's: they are named as that one is."""
 
 
@@ -326,7 +321,7 @@ def _is_login(value: str) -> bool:
 
 def _name_words(value: str) -> list[str]:
     """Return the words of a name in lower case and reading order, without titles."""
-    text = without_accents(value).lower() if not value.isascii() else value.lower()
+    text = fold(value).lower() if not value.isascii() else value.lower()
     if "," in text:
         last, _, first = text.partition(",")
         text = f"{first} {last}"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.profiling.names.concepts import CONCEPT_OF
 from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.name_grades import (
     Grade,
