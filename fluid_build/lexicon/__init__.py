@@ -4,16 +4,16 @@ A judgement asks by concept, ``terms("line", "sequence")``, and never lists word
 word that is added once is known to all. Names are compared without accents, by ``fold``.
 """
 
-from fluid_build.lexicon.concepts import Concept
+from fluid_build.lexicon.concepts import Concept, Weekday
 from fluid_build.lexicon.folding import fold, spellings
 from fluid_build.lexicon.reading import (
     ends,
+    infixes,
     languages,
     leading,
     lone,
     loose_terms,
     meanings,
-    parts,
     starts,
     terms,
     trailing,
@@ -22,14 +22,15 @@ from fluid_build.lexicon.reading import (
 
 __all__ = [
     "Concept",
+    "Weekday",
     "ends",
     "fold",
+    "infixes",
     "languages",
     "leading",
     "lone",
     "loose_terms",
     "meanings",
-    "parts",
     "spellings",
     "starts",
     "terms",

@@ -22,8 +22,8 @@ Meaning = Literal[
 KeyConcept = Literal[
     "key_word", "key_mark", "surrogate_key", "alternate_key", "number_or_count", "serial",
     "worldwide_code", "abbreviation", "authority", "numbered_otherwise", "line", "detail",
-    "line_number", "sequence", "position", "index", "step", "order_number", "layer",
-    "layer_word", "table_mark", "label", "generic", "caption", "technical_value",
+    "line_number", "sequence", "position", "index", "numbered_line", "step", "order_number",
+    "layer", "layer_word", "table_mark", "label", "generic", "caption", "technical_value",
     "contact_value", "preposition", "article",
 ]  # fmt: skip
 NameConcept = Literal[
@@ -33,12 +33,12 @@ NameConcept = Literal[
     "bookkeeping",
 ]  # fmt: skip
 TimeConcept = Literal[
-    "moment", "glued_date", "glued_day", "hour", "clock_part", "clock_unit", "week", "quarter",
-    "season", "round", "period", "fiscal", "calendar_part", "compact_date", "compact_month",
-    "calendar", "numbered_period", "since", "from_word", "effective", "start", "until", "end",
-    "validity", "history", "exception_day", "exception_kind", "created", "creation", "changed",
-    "written", "writing", "author_mark", "life", "planned", "one_of_many", "period_word",
-    "span",
+    "moment", "moment_mark", "hour", "clock_part", "clock_unit", "week", "quarter", "season",
+    "round", "period", "fiscal", "calendar_part", "compact_date", "compact_month", "calendar",
+    "numbered_period", "since", "from_word", "effective", "start", "until", "end", "validity",
+    "history", "exception_day", "exception_kind", "created", "creation", "changed", "written",
+    "writing", "author_mark", "life", "planned", "one_of_many", "period_word", "span",
+    "begin_mark", "calendar_word",
 ]  # fmt: skip
 ThingConcept = Literal[
     "common", "plain", "figure", "role", "structure", "hierarchy", "leader", "acting",
@@ -56,7 +56,7 @@ NumberConcept = Literal[
     "extreme", "share_of_money", "coded", "identifying", "placing", "clock", "level_word",
     "flow", "movement", "state_table", "movement_table", "sale_table", "match_side",
     "match_score", "standing_table", "quantity_end", "short_quantity_end", "quantity_start",
-    "behind_plural",
+    "behind_plural", "addable", "measured", "known_number",
 ]  # fmt: skip
 Weekday = Literal[
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",

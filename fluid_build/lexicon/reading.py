@@ -75,7 +75,7 @@ def ends(*concepts: Concept) -> tuple[str, ...]:
 
 
 @cache
-def parts(*concepts: Concept) -> tuple[str, ...]:
+def infixes(*concepts: Concept) -> tuple[str, ...]:
     """Return what longer words of the concepts have inside, the longest first."""
     return _longest_first(_found(concepts, "inside"))
 
@@ -100,7 +100,7 @@ def meanings() -> Mapping[str, str]:
         spelled: concept
         for concept in _file(_MEANINGS)
         for word in _words([concept])
-        if not word.is_weak
+        if word.place == "anywhere" and not word.is_weak
         for spelled in spellings(word.text)
     }
 

@@ -82,11 +82,11 @@ def test_marks_say_where_a_word_may_stand() -> None:
     assert "ad" in lexicon.lone("naming") and "ad" not in lexicon.terms("naming")
     assert "id" in lexicon.ends("key_word")
     assert "fk" in lexicon.starts("key_word")
-    assert "erstellt" in lexicon.parts("created")
+    assert "erstellt" in lexicon.infixes("created")
 
 
 def test_what_is_inside_of_words_may_begin_them_too() -> None:
-    assert set(lexicon.parts("created")) < set(lexicon.starts("created"))
+    assert set(lexicon.infixes("created")) < set(lexicon.starts("created"))
 
 
 def test_longer_endings_come_first() -> None:

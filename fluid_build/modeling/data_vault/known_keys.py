@@ -35,11 +35,6 @@ from fluid_build.profiling.names.words import has_key_word, singular, strip_key_
 from fluid_build.profiling.profile import Evidence
 from fluid_build.text import counted
 
-_ALTERNATE = frozenset(
-    "alternate alternative bk business external legacy natural nk original".split()
-)
-"""Words before ``key`` or ``id`` that say that it's the key of the business or another system."""
-_SURROGATE = frozenset("key sk skey surrogate".split())
 _MOST_BESIDE_NAME = 3
 """Descriptive columns of what is known by its name. With more, it has other ways to be known."""
 _FEWEST_NAMES = 3
@@ -134,9 +129,11 @@ def _is_alternate(attribute: Attribute, identity: EntityKey) -> bool:
         return False
     if family(attribute.type) not in {"text", "integer", "decimal"}:
         return False
-    if _ALTERNATE & set(own) and has_key_word(own):
+    if terms("alternate_key") & set(own) and has_key_word(own):
         return True
-    is_pair = bool(surrogate) and surrogate[-1] in _SURROGATE and own[-1:] != surrogate[-1:]
+    is_pair = (
+        bool(surrogate) and surrogate[-1] in terms("surrogate_key") and own[-1:] != surrogate[-1:]
+    )
     return is_pair and has_key_word(own) and strip_key_words(own) == strip_key_words(surrogate)
 
 

@@ -100,7 +100,7 @@ def _is_date(column: MeasuredColumn) -> bool:
 
 def _without_date(word: str) -> str:
     """Return a word without a word for a date in front, if more follows."""
-    for date_word in starts("glued_date"):
+    for date_word in starts("date"):
         if word.startswith(date_word) and word != date_word:
             return word.removeprefix(date_word)
     return word

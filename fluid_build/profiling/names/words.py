@@ -64,6 +64,11 @@ def singular(word: str) -> str:
     return word
 
 
+def without_ending(word: str, endings: Iterable[str]) -> str:
+    """Return a word without the first of the endings that it has."""
+    return next((word.removesuffix(end) for end in endings if word.endswith(end)), word)
+
+
 def stem(phrase: Iterable[str]) -> Words:
     """Return the words of a phrase, each in the singular."""
     return tuple(singular(word) for word in phrase)
