@@ -30,7 +30,7 @@ NameConcept = Literal[
     "naming", "naming_person", "title_word", "describing_label", "description", "remark",
     "file_name", "language_mark", "name_part", "same_as", "type_word", "category", "listed",
     "status", "state_of_place", "of_a_person", "category_name", "open_text", "no_flag", "truth",
-    "bookkeeping",
+    "bookkeeping", "data_word",
 ]  # fmt: skip
 TimeConcept = Literal[
     "moment", "moment_mark", "hour", "clock_part", "clock_unit", "week", "quarter", "season",

@@ -81,10 +81,16 @@ def infixes(*concepts: Concept) -> tuple[str, ...]:
 
 
 @cache
-def words_of(concept: Concept, language: str) -> frozenset[str]:
-    """Return the words of a concept in a language by its ISO code, weak or not, in any place."""
-    return frozenset(
-        spelled for word in _words([concept], language) for spelled in spellings(word.text)
+def words_of(concept: Concept, language: str) -> tuple[str, ...]:
+    """Return the words of a concept in a language by its ISO code, the usual one first.
+
+    Weak words are among them, and not those that only stand at some place.
+    """
+    return tuple(
+        spelled
+        for word in _words([concept], language)
+        if word.place == "anywhere"
+        for spelled in sorted(spellings(word.text), key=len)
     )
 
 
