@@ -26,8 +26,8 @@ def fold(text: str) -> str:
 
 def spellings(word: str) -> frozenset[str]:
     """Return how a word in lower case is written without accents: hohe and hoehe of höhe."""
-    if word.isascii():
-        return frozenset({word})
     letters = unicodedata.normalize("NFC", word)
+    if _LONG.keys().isdisjoint(letters):
+        return frozenset({fold(letters)})
     choices = [(fold(letter), *filter(None, [_LONG.get(letter)])) for letter in letters]
     return frozenset(map("".join, product(*choices)))

@@ -10,26 +10,23 @@ them, with accents, and are found in every spelling. Marks say where a word may 
 - ``data?`` is weak: it means something else in another language.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal, NamedTuple
+from itertools import chain
+from typing import Final, Literal, get_args
 
-from fluid_build.lexicon.concepts import Concept
+from fluid_build.lexicon.concepts import Concept, Meaning
 from fluid_build.lexicon.folding import spellings
 
-Place = Literal["anywhere", "first", "last", "alone", "start", "end", "inside"]
-_MEANINGS: Final = "meanings"
-"""The file in which a word has one concept alone."""
-_FILES: Final = (_MEANINGS, "keys", "names", "time", "things", "numbers", "weekdays")
-
-
-class _Word(NamedTuple):
-    """A word without its marks, as its language writes it."""
-
-    text: str
-    place: Place
-    is_weak: bool
+_Place = Literal["anywhere", "weak", "first", "last", "alone", "start", "end", "inside"]
+_FILES: Final = ("meanings", "keys", "names", "time", "things", "numbers", "weekdays")
+_MEANINGS: Final[tuple[Meaning, ...]] = get_args(Meaning)
+_MARKS: Final = frozenset("-_()?")
+_CONCEPTS: Final[dict[str, Concept]] = {
+    name: name for kind in get_args(Concept) for name in get_args(kind)
+}
 
 
 @cache
@@ -41,7 +38,7 @@ def terms(*concepts: Concept) -> frozenset[str]:
 @cache
 def loose_terms(*concepts: Concept) -> frozenset[str]:
     """Return the same and the weak words, where what else is known tells them from others."""
-    return _found(concepts, "anywhere", weak=True)
+    return _found(concepts, "anywhere", "weak")
 
 
 @cache
@@ -65,7 +62,7 @@ def lone(*concepts: Concept) -> frozenset[str]:
 @cache
 def starts(*concepts: Concept) -> tuple[str, ...]:
     """Return how longer words of the concepts begin, the longest first."""
-    return _longest_first(_found(concepts, "start") | _found(concepts, "inside"))
+    return _longest_first(_found(concepts, "start", "inside"))
 
 
 @cache
@@ -86,12 +83,15 @@ def words_of(concept: Concept, language: str) -> tuple[str, ...]:
 
     Weak words are among them, and not those that only stand at some place.
     """
-    return tuple(
+    lines = _sections()[concept]
+    own = tuple(
         spelled
-        for word in _words([concept], language)
-        if word.place == "anywhere"
-        for spelled in sorted(spellings(word.text), key=len)
+        for text, place in map(_read, lines.get(language, "").split())
+        if place in ("anywhere", "weak")
+        for spelled in sorted(spellings(text), key=len)
     )
+    others = (words_of(other, language) for other in _named(lines.get("of", "")))
+    return (*own, *chain.from_iterable(others))
 
 
 def languages(concept: Concept) -> tuple[str, ...]:
@@ -100,69 +100,66 @@ def languages(concept: Concept) -> tuple[str, ...]:
 
 
 @cache
-def meanings() -> Mapping[str, str]:
+def meanings() -> Mapping[str, Meaning]:
     """Return the words of which a name is made, each with the one concept that it means."""
-    return {
-        spelled: concept
-        for concept in _file(_MEANINGS)
-        for word in _words([concept])
-        if word.place == "anywhere" and not word.is_weak
-        for spelled in spellings(word.text)
-    }
+    return {word: concept for concept in _MEANINGS for word in terms(concept)}
 
 
-def _found(concepts: Iterable[str], place: Place, *, weak: bool = False) -> frozenset[str]:
-    return frozenset(
-        spelled
-        for word in _words(concepts)
-        if word.place == place and (weak or not word.is_weak)
-        for spelled in spellings(word.text)
-    )
+def _found(concepts: tuple[Concept, ...], *places: _Place) -> frozenset[str]:
+    found = (_placed(concept).get(place, ()) for concept in concepts for place in places)
+    return frozenset().union(*found)
 
 
 def _longest_first(found: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda word: (-len(word), word)))
 
 
-def _words(concepts: Iterable[str], only: str = "") -> Iterator[_Word]:
-    """Yield the words of concepts, with those of which they are made; of one language if asked."""
-    for concept in concepts:
-        for language, text in _sections()[concept].items():
-            if language == "of":
-                yield from _words(text.split(), only)
-            elif only in ("", language):
-                yield from map(_read, text.split())
+@cache
+def _placed(concept: Concept) -> Mapping[_Place, set[str]]:
+    """Return the words of a concept in each spelling, by where they may stand."""
+    placed: defaultdict[_Place, set[str]] = defaultdict(set)
+    for language, text in _sections()[concept].items():
+        if language == "of":
+            for other in map(_placed, _named(text)):
+                for place, words in other.items():
+                    placed[place] |= words
+        elif text.isascii() and _MARKS.isdisjoint(text):
+            placed["anywhere"].update(text.split())
+        else:
+            for bare, place in map(_read, text.split()):
+                placed[place] |= spellings(bare)
+    return placed
 
 
-def _read(raw: str) -> _Word:
-    if raw.isalnum():
-        return _Word(raw, "anywhere", False)
-    strong = raw.removesuffix("?")
-    text = strong.strip("-_()")
-    places: dict[str, Place] = {
-        f"-{text}-": "inside", f"{text}-": "start", f"-{text}": "end", f"{text}_": "first",
-        f"_{text}": "last", f"({text})": "alone",
+def _read(written: str) -> tuple[str, _Place]:
+    """Return a word without its mark, and where it may stand."""
+    if written.isalnum():
+        return written, "anywhere"
+    bare = written.strip("-_()?")
+    places: dict[str, _Place] = {
+        f"{bare}?": "weak", f"{bare}_": "first", f"_{bare}": "last", f"({bare})": "alone",
+        f"{bare}-": "start", f"-{bare}": "end", f"-{bare}-": "inside",
     }  # fmt: skip
-    return _Word(text, places.get(strong, "anywhere"), strong != raw)
+    return bare, places.get(written, "anywhere")
+
+
+def _named(text: str) -> Iterator[Concept]:
+    return (_CONCEPTS[name] for name in text.split())
 
 
 @cache
-def _sections() -> dict[str, dict[str, str]]:
+def _sections() -> dict[Concept, dict[str, str]]:
     """Return the words of all concepts as they are written, for each language."""
-    return {concept: lines for name in _FILES for concept, lines in _file(name).items()}
-
-
-@cache
-def _file(name: str) -> dict[str, dict[str, str]]:
-    text = (files(__package__) / "words" / f"{name}.txt").read_text(encoding="utf-8")
-    sections: dict[str, dict[str, str]] = {}
+    sections: dict[Concept, dict[str, str]] = {}
     lines: dict[str, str] = {}
     language = ""
-    for line in text.splitlines():
-        if line.startswith("["):
-            lines = sections.setdefault(line[1:-1], {})
-        elif line.startswith(" "):
-            lines[language] += line
-        elif line and not line.startswith("#"):
-            language, _, lines[language] = line.partition(":")
+    for name in _FILES:
+        text = (files(__package__) / "words" / f"{name}.txt").read_text(encoding="utf-8")
+        for line in text.splitlines():
+            if line.startswith("["):
+                lines = sections.setdefault(_CONCEPTS[line[1:-1]], {})
+            elif line.startswith(" "):
+                lines[language] += line
+            elif line and not line.startswith("#"):
+                language, _, lines[language] = line.partition(":")
     return sections

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from fluid_build.lexicon import fold, terms
+from fluid_build.lexicon import fold, meanings, terms
 from fluid_build.profiling.names import lexicons
-from fluid_build.profiling.names.concepts import CONCEPT_OF, NameConcepts
+from fluid_build.profiling.names.concepts import NameConcepts
 from fluid_build.profiling.semantic_types.name_grades import (
     ASPECTS,
     PERSONAL_TRAITS,
@@ -162,7 +162,7 @@ _PARTIES: Final = frozenset({"person", "contact", "party", "parcel", "user", "by
 
 def _names_thing(column: NameConcepts) -> bool:
     """Return whether a thing is named after the person: "customer segment", not "team captain"."""
-    concepts = [CONCEPT_OF.get(word) for word in column.words]
+    concepts = [meanings().get(word) for word in column.words]
     things = [index for index, concept in enumerate(concepts) if concept == "thing"]
     people = [index for index, concept in enumerate(concepts) if concept in _PARTIES]
     return bool(things) and (not people or things[-1] > people[-1])
@@ -179,7 +179,7 @@ def _ends_in_person(column: NameConcepts, contradicting: frozenset[str]) -> bool
 
     "comment author" and "delivered by" mean people.
     """
-    concepts = [CONCEPT_OF.get(word, "neutral") for word in column.words]
+    concepts = [meanings().get(word, "neutral") for word in column.words]
     specific = [concept for concept in concepts if concept not in {"neutral", "name"}]
     if not specific or specific[-1] not in _PARTIES:
         return False
