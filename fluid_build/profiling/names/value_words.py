@@ -1,4 +1,4 @@
-"""Word lists in ``lexicons/*.txt``: the words that values consist of.
+"""Word lists in ``values/*.txt``: the words that values consist of.
 
 A file holds words separated by spaces, in sections headed by ``[name]``; a line that starts with
 ``#`` is a comment.
@@ -10,7 +10,7 @@ from typing import Final
 
 
 def _sections(name: str) -> dict[str, tuple[str, ...]]:
-    text = (files(__package__) / "lexicons" / name).read_text(encoding="utf-8")
+    text = (files(__package__) / "values" / name).read_text(encoding="utf-8")
     sections: dict[str, list[str]] = {"": []}
     section = sections[""]
     for line in text.splitlines():
