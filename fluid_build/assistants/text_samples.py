@@ -12,9 +12,8 @@ import duckdb
 
 from fluid_build.copilot.errors import FileTooLargeError
 from fluid_build.errors import SourceError
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.lexicon import meanings, terms
 from fluid_build.profiling.names.naming_words import NAME_WORDS, TITLE_WORDS
-from fluid_build.profiling.names.vocabulary import COMMON_WORDS, KEY_WORDS
 from fluid_build.profiling.names.words import singular, words
 from fluid_build.sources.addresses.endings import COMPRESSIONS, FORMATS, Format, uncompressed
 from fluid_build.sources.base import Source
@@ -43,7 +42,7 @@ _ROWS_BELOW = 200
 _BRACKET = re.compile(r'[\[\]{}]|"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 """A bracket of JSON, or a text, in which there may be some."""
 
-_NAMING_WORDS = KEY_WORDS | COMMON_WORDS | NAME_WORDS | TITLE_WORDS | CONCEPT_OF.keys()
+_NAMING_WORDS = terms("key_word", "common") | NAME_WORDS | TITLE_WORDS | meanings().keys()
 
 
 class UnnamedColumnsError(SourceError):

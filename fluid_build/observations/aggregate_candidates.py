@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
+from fluid_build.lexicon import terms
 from fluid_build.observations.observed_tables import ObservedTable, value_type
-from fluid_build.profiling.names.vocabulary import KEY_WORDS
 from fluid_build.profiling.names.words import Words, words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
 
@@ -184,7 +184,7 @@ def _last_word(name: str) -> str:
 def _are_alike(name: Words, other: Words) -> bool:
     """Return whether one name ends with the other, and says more than that it's a key."""
     shorter, longer = sorted((name, other), key=len)
-    return longer[-len(shorter) :] == shorter and not set(shorter) <= KEY_WORDS
+    return longer[-len(shorter) :] == shorter and not set(shorter) <= terms("key_word")
 
 
 def _leads_to(found: DetailColumn, table: str) -> bool:

@@ -13,6 +13,7 @@ from itertools import chain, islice, product
 
 import duckdb
 
+from fluid_build.lexicon import terms
 from fluid_build.observations.aggregate_candidates import (
     DetailColumn,
     Reach,
@@ -31,7 +32,6 @@ from fluid_build.observations.computations import (
 )
 from fluid_build.observations.detail_rows import DetailRows, detail_rows
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
-from fluid_build.profiling.names.vocabulary import KEY_WORDS
 from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
 from fluid_build.sources.sql import quote
@@ -110,7 +110,7 @@ def _is_by_identifier(reference: ForeignKey) -> bool:
     """Return whether a reference to another table is declared or by a column named like a key."""
     if reference.from_table == reference.to_table:
         return False
-    is_named_key = bool(set(words(reference.to_columns[0])[-1:]) & KEY_WORDS)
+    is_named_key = bool(set(words(reference.to_columns[0])[-1:]) & terms("key_word"))
     return reference.origin == "declared" or (len(reference.to_columns) == 1 and is_named_key)
 
 

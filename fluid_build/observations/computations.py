@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Literal
 
+from fluid_build.lexicon import terms
 from fluid_build.observations.aggregate_candidates import (
     DetailColumn,
     Reach,
@@ -15,7 +16,6 @@ from fluid_build.observations.aggregate_candidates import (
     number_of,
 )
 from fluid_build.observations.observed_tables import value_type
-from fluid_build.profiling.names.vocabulary import KEY_WORDS
 from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import ColumnProfile
 
@@ -55,7 +55,7 @@ def may_be_total(coarse: Reach, column: ColumnProfile) -> bool:
         and column.name not in coarse.targets
         and coarse.table.primary_key != (column.name,)
         and column.distinct >= _FEWEST_TOTALS
-        and not set(words(column.name)[-1:]) & KEY_WORDS
+        and not set(words(column.name)[-1:]) & terms("key_word")
     )
 
 
@@ -92,7 +92,7 @@ def _addends(column: ColumnProfile, detail: Reach) -> list[tuple[DetailColumn, C
         if not of.path
         and is_number(profiled)
         and of.column not in detail.targets
-        and not set(words(of.column)[-1:]) & KEY_WORDS
+        and not set(words(of.column)[-1:]) & terms("key_word")
     ]
     return sorted(numbers, key=lambda pair: -len(name & set(words(pair[0].column))))[:_MOST_ADDENDS]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import duckdb
 
+from fluid_build.lexicon import terms
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable
 from fluid_build.profiling import checks
 from fluid_build.profiling.names.naming_words import NAME_WORDS, naming_word
-from fluid_build.profiling.names.vocabulary import ACTING_WORDS, STRUCTURE_WORDS
 from fluid_build.profiling.names.words import singular, strip_key_words, words
 from fluid_build.profiling.profile import (
     Candidate,
@@ -175,7 +175,7 @@ def _references(
         (key.from_columns[0], key.to_table, key.to_columns)
         for key in foreign_keys
         if key.from_table == table and key.to_table != table and len(key.from_columns) == 1
-        if not (ACTING_WORDS | STRUCTURE_WORDS) & set(words(key.from_columns[0]))
+        if not (terms("acting") | terms("structure")) & set(words(key.from_columns[0]))
     )
 
 

@@ -10,6 +10,7 @@ from itertools import permutations
 
 import duckdb
 
+from fluid_build.lexicon import terms
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
 from fluid_build.observations.weekday_names import weekday_columns
 from fluid_build.profiling.names.words import words
@@ -30,23 +31,6 @@ _SEPARATION = 0.5
 clean data it's 1 and 0; holidays are often entered for services that wouldn't have run anyway."""
 _YES = frozenset("1 y yes t true x j ja si s sim o oui tak d da".split())
 _NO = frozenset(("", *"0 - n no f false nein non nao nie nu nee nej".split()))
-_KIND_WORDS = frozenset("type kind action status typ art tipo rodzaj".split())
-"""Words of a column whose only value still says which kind of exception all of them are."""
-_STARTS = frozenset(
-    "start starts started starting begin begins beginning from since first since debut du depuis"
-    " inicio desde inizio dal da von ab beginn anfang van vanaf od poczatek fra fran alku".split()
-)
-_ENDS = frozenset(
-    "end ends ended ending finish until till to thru through last stop expiry expires fin au"
-    " jusqua hasta termino fine al ate bis ende tot einde do koniec til till loppu".split()
-)
-_EXCEPTION_WORDS = frozenset(
-    "exception exceptions holiday holidays closed closure closures cancel cancelled canceled"
-    " absence absences cancellation skip skipped exclusion exclude excluded blackout override"
-    " ausnahme ausnahmen feiertag feiertage ausfall ferie jourferie excepcion excepciones festivo"
-    " festivos excecao excecoes feriado feriados eccezione eccezioni festivita uitzondering"
-    " uitzonderingen feestdag feestdagen wyjatek wyjatki swieto swieta undantag helgdag".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +151,8 @@ def _measure(
 
 def _says_period(pair: tuple[str, str]) -> bool:
     start, end = (set(words(name)) for name in pair)
-    return bool(start & _STARTS and end & _ENDS)
+    is_start = start & terms("start", "since", "from_word", "first")
+    return bool(is_start and end & terms("end", "until", "last"))
 
 
 def _is_date(column: ColumnProfile) -> bool:
@@ -240,14 +225,14 @@ def _exceptions(
     exceptions = ServiceExceptions(key.from_table, key.from_columns, key.to_columns, date)
     days = _ExceptionDays(connection, service, tables[service.table], tables[key.from_table], key)
     names = {word for name in (key.from_table, *(c.name for c in columns)) for word in words(name)}
-    is_named = bool(names & _EXCEPTION_WORDS)
+    is_named = bool(names & terms("exception_day"))
     for column in columns:
         is_other = column.name not in {*key.from_columns, date} and not _is_date(column)
         if not is_other or not column.distinct_exact or not 0 < column.distinct <= _MOST_EFFECTS:
             continue
         shares = days.running_shares(date, column.name)
         least, most = min(shares.values(), default=0.0), max(shares.values(), default=0.0)
-        says_kind = bool(set(words(column.name)) & (_EXCEPTION_WORDS | _KIND_WORDS))
+        says_kind = bool(set(words(column.name)) & terms("exception_day", "exception_kind"))
         if most - least >= _SEPARATION:
             limit = (most + least) / 2
         elif is_named and says_kind and len(shares) == 1:

@@ -1,26 +1,19 @@
 """Names of columns that name a weekday, in the languages of the Unicode CLDR that are most used."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
-# One line for each language, Monday first: the name, then its abbreviations, without accents.
-_NAMES: Final = Path(__file__).with_name("weekday_names.txt").read_text(encoding="utf-8")
-_LANGUAGES: Final[tuple[Mapping[str, int], ...]] = tuple(
-    {name: day for day, names in enumerate(line.split("|"), 1) for name in names.split()}
-    for line in _NAMES.splitlines()
-)
+from fluid_build.lexicon import Weekday, fold, languages, words_of
+
+_DAYS: Final = get_args(Weekday)
 _WORKING_DAYS: Final = frozenset(range(1, 6))
 _FEWEST_LETTERS = 5
 """Letters of a name that is found inside a longer word, too: ``ismonday``, ``mondayflag``."""
 _NEW_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[^\W_]+")
-_PLAIN = str.maketrans(
-    {"ł": "l", "\N{LATIN SMALL LETTER DOTLESS I}": "i", "ø": "o", "æ": "ae", "ß": "ss"}
-)
 
 
 def weekday_columns(names: Iterable[str]) -> dict[int, str]:
@@ -29,7 +22,7 @@ def weekday_columns(names: Iterable[str]) -> dict[int, str]:
     One language must name Monday to Friday at least, each weekday in one column.
     """
     columns = {name: _words(name) for name in names}
-    for language in _LANGUAGES:
+    for language in map(_names, languages("monday")):
         found: dict[int, list[str]] = {}
         for column, words in columns.items():
             day = _weekday(words, language)
@@ -57,7 +50,12 @@ def _weekday(words: list[str], language: Mapping[str, int]) -> int:
     return days.pop() if len(days) == 1 else 0
 
 
+@cache
+def _names(language: str) -> Mapping[str, int]:
+    """Return the weekdays by their names and abbreviations in a language."""
+    days = enumerate(_DAYS, 1)
+    return {name: number for number, day in days for name in words_of(day, language)}
+
+
 def _words(name: str) -> list[str]:
-    folded = unicodedata.normalize("NFKD", _NEW_WORD.sub(" ", name).lower().translate(_PLAIN))
-    plain = "".join(letter for letter in folded if not unicodedata.combining(letter))
-    return _WORD.findall(unicodedata.normalize("NFC", plain))
+    return _WORD.findall(fold(_NEW_WORD.sub(" ", name)).lower())

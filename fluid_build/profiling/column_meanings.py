@@ -14,11 +14,11 @@ from statistics import fmean, pstdev
 
 import duckdb
 
+from fluid_build.lexicon import meanings
 from fluid_build.profiling.measure.figures import ColumnStats
 from fluid_build.profiling.measure.schema import MeasuredTable
 from fluid_build.profiling.measure.tables import value_text
 from fluid_build.profiling.names.concepts import read_concepts
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
 from fluid_build.profiling.semantic_types import (
     ColumnFacts,
     SemanticType,
@@ -104,7 +104,7 @@ def _shared_prefix(names: Sequence[str]) -> str:
         return ""
     prefix, count = firsts.most_common(1)[0]
     is_shared = count >= _FEWEST_ALIKE and 2 * count > len(names)
-    return prefix if is_shared and prefix not in CONCEPT_OF else ""
+    return prefix if is_shared and prefix not in meanings() else ""
 
 
 def _parts(name: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_elements import BridgeHop
 from fluid_build.modeling.data_vault.column_purposes import is_event_date
@@ -30,9 +31,6 @@ _FEWEST_LINKS = 2
 """Links that a bridge must spare a query: one join is no chain."""
 _RECURSIVE: frozenset[LinkType] = frozenset({"hierarchical", "same-as"})
 """Links that lead from a hub to itself: one step up isn't where their chain ends."""
-_WRITING = frozenset("changed created edited entered inserted modified updated".split())
-_WRITERS = frozenset("by user".split())
-"""Words of a column that says who wrote a row (``created_by``), by which nobody groups rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +146,9 @@ class VaultGraph:
 
 
 def _names_a_writer(column: str) -> bool:
+    """Return whether a column says who wrote a row, by which nobody groups rows."""
     name_words = set(words(column))
-    return bool(name_words & _WRITING and name_words & _WRITERS)
+    return bool(name_words & terms("writing") and name_words & terms("author_mark"))
 
 
 def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:

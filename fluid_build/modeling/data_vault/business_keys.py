@@ -11,6 +11,7 @@ national number) never becomes a key: it changes, and it would carry personal da
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
 from fluid_build.modeling.data_vault.column_purposes import last_word
 from fluid_build.modeling.data_vault.elements import BusinessKeyKind
@@ -29,33 +30,10 @@ from fluid_build.text import counted, listed
 
 _FEWEST_ROWS_FOR_CODE = 100
 """Rows that a measured code must be unique in. In fewer, many columns are unique by accident."""
-_CODE_WORDS = frozenset(
-    """
-    asin barcode bk cd code ean gtin iata icao isbn isin issn lei nbr no nr num number serial sku
-    swift symbol ticker upc vin
-    """.split()
-)
-_WORLDWIDE = frozenset("asin ean gtin iata icao isbn isin issn lei swift upc vin".split())
-"""Codes that one authority assigns for everybody, so no other column narrows what they mean."""
-_AUTHORITIES = frozenset(
-    """
-    catalog catalogue client codelist codeset codesystem company dictionary issuer mandant mandt
-    namespace nomenclature ontology organisation organization registry scheme source system tenant
-    terminology thesaurus vocab vocabulary
-    """.split()
-)
-"""What may assign codes of its own: the same code may come back under another one of these."""
+_CODE_WORDS = terms("worldwide_code", "code", "number", "serial")
 _CODE_TYPES = frozenset(
     {"isbn", "ean", "checked_number", "vin", "bic", "country_code", "currency_code"}
 )
-_OF_SOMETHING_ELSE = frozenset(
-    """
-    area building card cell check credit driver fax floor hash home house insurance licence license
-    line mobile national pass passport password phone pin position post postal room row seat
-    security sequence social street tax tel telephone track version zip
-    """.split()
-)
-"""Words that make a number a person's, a place's or a position's: ``phone_number``, ``row_no``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +210,7 @@ def _code_keys(entity: Entity) -> list[EntityKey]:
 def _scope(entity: Entity, key: EntityKey) -> str:
     """Return the column that a measured code may be unique within; "" where there is none."""
     code = entity.attribute(key.attributes[0])
-    if key.origin == "declared" or last_word(code.name, _WORLDWIDE):
+    if key.origin == "declared" or last_word(code.name, terms("worldwide_code")):
         return ""
     if code.semantic_type in _CODE_TYPES:
         return ""
@@ -243,7 +221,7 @@ def _names_authority(attribute: Attribute) -> bool:
     """Return whether an attribute says who assigned the codes of its row."""
     parts = strip_key_words(words(attribute.name))
     may_refer = family(attribute.type) in {"text", "integer", "decimal"}
-    return may_refer and bool(parts) and singular(parts[-1]) in _AUTHORITIES
+    return may_refer and bool(parts) and singular(parts[-1]) in terms("authority")
 
 
 def _no_natural_key(entity: Entity) -> str:
@@ -289,7 +267,7 @@ def _is_code(attribute: Attribute) -> bool:
     code = last_word(attribute.name, _CODE_WORDS)
     squashed = "".join(words(attribute.name)).removesuffix(code)
     is_of_something_else = any(
-        squashed.startswith(word) or squashed.endswith(word) for word in _OF_SOMETHING_ELSE
+        squashed.startswith(word) or squashed.endswith(word) for word in terms("numbered_otherwise")
     )
     return bool(code) and not is_of_something_else
 

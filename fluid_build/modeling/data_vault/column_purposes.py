@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names.naming_words import NAME_WORDS, naming_word
@@ -14,23 +15,8 @@ _NAMING_TYPES = frozenset({"person_name", "company_name", "username"})
 _DISTINCTIVE_SHARE = 0.5
 """Share of distinct values from which on a column names rows rather than groups of them. Names of
 people repeat, so not all values need be distinct."""
-_BOOKKEEPING = frozenset(
-    """
-    active activo actif attivo aktiv deletable directive display enabled module order ordering
-    position rank sort sortorder unassignable valid visible
-    """.split()
-)
-_STARTS = frozenset(
-    "begin beginn beginning debut desde effective from inicio inizio rozpoczecia since start"
-    " started von".split()
-)
-_ENDS = frozenset(
-    "bis end ended ende fin fine finish hasta stop through thru to until zakonczenia".split()
-)
 _DATE_SUFFIX = re.compile(r"(?<=.)(?:date(?:time)?|dt|dtm|time|ts)$")
 """Endings of words such as ``startdate``, in which the word before isn't set apart."""
-_STATE = frozenset("state status statut estado stato stan zustand phase stage".split())
-_STATE_OF_PLACE = frozenset("address birth city code country estate mailing name ship us".split())
 _VERB = r"""
     (?:ch(?:an)?g|creat|crtd?|edit|ins(?:ert)?|load|mod(?:if)?|refresh|sync|touch|upd(?:at|t)?)
     (?:e|ed|ied|y|ion)?
@@ -105,7 +91,9 @@ def is_bookkeeping(attribute: Attribute) -> bool:
     """Return whether an attribute says how a row of a list is shown: in which place, if at all."""
     if attribute.type == "boolean":
         return True
-    return family(attribute.type) != "text" and bool(_BOOKKEEPING & set(words(attribute.name)))
+    return family(attribute.type) != "text" and bool(
+        terms("bookkeeping") & set(words(attribute.name))
+    )
 
 
 def is_distinctive(attribute: Attribute) -> bool:
@@ -121,11 +109,11 @@ def is_status(attribute: Attribute) -> bool:
         return False
     if (attribute.evidence.distinct or 2) < 2:
         return False
-    word = last_word(attribute.name, _STATE)
+    word = last_word(attribute.name, terms("status"))
     if word == "state":
         # A state of a country isn't a state of a process.
         name_words = words(attribute.name)
-        return len(name_words) > 1 and not _STATE_OF_PLACE & set(name_words)
+        return len(name_words) > 1 and not terms("state_of_place") & set(name_words)
     return bool(word)
 
 
@@ -136,4 +124,6 @@ def is_period(attributes: Collection[Attribute]) -> bool:
         for attribute in attributes
         if is_date(attribute)
     ]
-    return any(_STARTS & date for date in dates) and any(_ENDS & date for date in dates)
+    return any(terms("begin_mark") & date for date in dates) and any(
+        terms("end", "until") & date for date in dates
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.business_keys import is_known_by_key, natural_key
 from fluid_build.modeling.data_vault.column_purposes import (
@@ -25,10 +26,6 @@ from fluid_build.modeling.data_vault.table_names import (
 )
 from fluid_build.profiling.names.words import singular, stem, words
 
-_PROPERTIES = frozenset(
-    "age area capacity elevation height length population seats size weight width year".split()
-)
-"""Words for measures of what lasts: the capacity of a plane is no event."""
 _SHARE_IN_ORDER = 0.95
 """Share of rows whose dates follow each other in a process; a few are mistyped or corrected."""
 
@@ -147,6 +144,6 @@ def is_measured(entity: Entity) -> bool:
     return any(
         a.measure is not None
         and a.measure.additivity != "semi-additive"
-        and not _PROPERTIES & set(words(a.name))
+        and not terms("property") & set(words(a.name))
         for a in entity.attributes
     )

@@ -11,6 +11,7 @@
   are parts, days or texts of what the identifier stands for: the points of a shape.
 """
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
 from fluid_build.modeling.data_vault.column_purposes import (
     is_bookkeeping,
@@ -30,16 +31,10 @@ from fluid_build.modeling.data_vault.table_names import (
     table_words,
 )
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names.vocabulary import STRUCTURE_WORDS
 from fluid_build.profiling.names.words import has_key_word, singular, strip_key_words, words
 from fluid_build.profiling.profile import Evidence
 from fluid_build.text import counted
 
-_ALTERNATE = frozenset(
-    "alternate alternative bk business external legacy natural nk original".split()
-)
-"""Words before ``key`` or ``id`` that say that it's the key of the business or another system."""
-_SURROGATE = frozenset("key sk skey surrogate".split())
 _MOST_BESIDE_NAME = 3
 """Descriptive columns of what is known by its name. With more, it has other ways to be known."""
 _FEWEST_NAMES = 3
@@ -130,13 +125,15 @@ def name_key(tables: SourceTables, entity: Entity) -> EntityKey | None:
 def _is_alternate(attribute: Attribute, identity: EntityKey) -> bool:
     """Return whether a column is named for another key of what the surrogate key numbers."""
     own, surrogate = words(attribute.name), words(identity.attributes[0])
-    if not attribute.required or attribute.pii or STRUCTURE_WORDS & set(own):
+    if not attribute.required or attribute.pii or terms("structure") & set(own):
         return False
     if family(attribute.type) not in {"text", "integer", "decimal"}:
         return False
-    if _ALTERNATE & set(own) and has_key_word(own):
+    if terms("alternate_key") & set(own) and has_key_word(own):
         return True
-    is_pair = bool(surrogate) and surrogate[-1] in _SURROGATE and own[-1:] != surrogate[-1:]
+    is_pair = (
+        bool(surrogate) and surrogate[-1] in terms("surrogate_key") and own[-1:] != surrogate[-1:]
+    )
     return is_pair and has_key_word(own) and strip_key_words(own) == strip_key_words(surrogate)
 
 

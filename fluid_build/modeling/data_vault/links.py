@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
@@ -19,9 +20,6 @@ from fluid_build.modeling.data_vault.vault_names import LINK_PREFIXES
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.profiling.names.words import words
 from fluid_build.text import listed
-
-_SAME_AS_WORDS = frozenset("alias canonical duplicate duplicated merged same".split())
-"""Words in the name of a column that says which other row describes the same entity."""
 
 
 def links(decisions: VaultDecisions) -> Iterator[Link]:
@@ -64,7 +62,7 @@ def _link_type(decisions: VaultDecisions, table: str, reference: ResolvedReferen
         return "standard"
     columns = reference.relationship.from_attributes
     name_words = {word for column in columns for word in words(column)}
-    return "same-as" if name_words & _SAME_AS_WORDS else "hierarchical"
+    return "same-as" if name_words & terms("same_as") else "hierarchical"
 
 
 def _link_of_table(decisions: VaultDecisions, entity: Entity) -> Link:

@@ -7,6 +7,7 @@ change follows both. Where a table has no balance, stock or status, its rate is 
 
 from collections.abc import Sequence
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.data_vault.column_purposes import is_change_stamp, last_word
 from fluid_build.modeling.types import family
@@ -15,8 +16,6 @@ from fluid_build.profiling.names.words import words
 _FEWEST_SLOW = 3
 """Slow columns that make a satellite of their own worth its load and its join: with fewer, keeping
 their old values once more with each change costs less."""
-_OF_A_PERSON = frozenset({"marital", "civil", "family"})
-"""Words before ``status`` that make it a property of a person, which no process changes."""
 
 
 def fast_columns(attributes: Sequence[Attribute]) -> tuple[str, ...]:
@@ -36,4 +35,6 @@ def _is_state(attribute: Attribute) -> bool:
         return False
     # In one word or two: marital_status, maritalstatus.
     before_status = "".join(words(attribute.name)).split("status")
-    return bool(last_word(attribute.name, {"status"})) and not _OF_A_PERSON & set(before_status)
+    return bool(last_word(attribute.name, {"status"})) and not terms("of_a_person") & set(
+        before_status
+    )

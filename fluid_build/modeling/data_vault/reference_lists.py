@@ -8,6 +8,7 @@ and nobody has to find out what the third of May is.
 
 from collections.abc import Mapping, Set
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.data_vault.column_purposes import (
     is_bookkeeping,
@@ -39,13 +40,11 @@ _LONGEST_CODE = 10
 """Characters of a code. What is longer is a name."""
 _MOST_DESCRIPTIVE = 2
 """Columns that explain a code: a name and a description. With more, the table is an entity."""
-_DATE_PARTS = frozenset("date day dow doy dom month moy quarter qoy week weekday year".split())
-_TIME_PARTS = frozenset("am hour meridiem minute pm second time".split())
+_DATE_PARTS = terms("date", "day", "month", "quarter", "week", "year", "calendar_part")
 _SHORTEST_GLUED = 4
 """Letters of a part that is looked for inside a word: ``dow`` would be met in ``download``."""
 _FEWEST_PARTS = 2
 """Parts of a date next to the date itself: an event may have its year as well, but seldom two."""
-_CODES = frozenset("abbreviation abbr code codigo codice kod kode kuerzel symbol".split())
 _CALENDAR_SHARE = 0.5
 """Share of a calendar's columns that are dates or parts of them; a tournament has other columns."""
 
@@ -88,7 +87,7 @@ def _calendar_reason(tables: SourceTables, entity: Entity) -> str:
     dates = [a for a in entity.attributes if is_date(a)]
     for noun, known, is_possible in (
         ("A calendar: each row is a period of time", _DATE_PARTS, has_days),
-        ("The times of a day: each row is a time", _TIME_PARTS, not dates),
+        ("The times of a day: each row is a time", terms("clock_part"), not dates),
     ):
         parts = [_part(attribute, known) for attribute in entity.attributes]
         of_time = len(dates) + sum(map(bool, parts))
@@ -155,7 +154,8 @@ def _is_list_by_itself(tables: SourceTables, entity: Entity, key: tuple[str, ...
     if names_hierarchy([attribute.name for attribute in entity.attributes]):
         return False
     has_codes = any(
-        family(a.type) == "text" and (a.name in key or last_word(a.name, _CODES))
+        family(a.type) == "text"
+        and (a.name in key or last_word(a.name, terms("code", "abbreviation")))
         for a in entity.attributes
     )
     return has_codes or lists_codes(tables, entity.name)

@@ -7,6 +7,7 @@ are part of another one's says nothing beyond that one.
 
 from collections.abc import Collection, Sequence
 
+from fluid_build.lexicon import starts, terms
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
@@ -14,12 +15,8 @@ from fluid_build.modeling.data_vault.table_names import (
     names_language,
     table_words,
 )
-from fluid_build.profiling.names.vocabulary import STAFF_WORDS
 from fluid_build.profiling.names.words import words
 
-_RECORD_STEMS = ("chang", "creat", "delet", "edit", "enter", "insert", "modif", "retir", "updat",
-                 "void")  # fmt: skip
-"""How words begin that say what somebody did to the record, not to what it's about."""
 _FEWEST_TABLES_OF_TENANT = 5
 _TENANT_SHARE = 0.1
 """Tables, and the share of all tables, that refer to a tenant. Fewer refer to the only warehouse of
@@ -35,10 +32,10 @@ def is_about_record(tables: SourceTables, reference: Relationship) -> bool:
     """Return whether a reference says who wrote a record, or which tenant all records are of."""
     if _is_tenant(tables, reference.to_entity):
         return True
-    if not STAFF_WORDS & set(table_words(tables, reference.to_entity)):
+    if not terms("staff") & set(table_words(tables, reference.to_entity)):
         return False
     return any(
-        word.startswith(_RECORD_STEMS)
+        word.startswith(starts("written"))
         for column in reference.from_attributes
         for word in words(column)
     )

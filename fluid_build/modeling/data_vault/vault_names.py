@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.elements import LinkType
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
@@ -22,8 +23,6 @@ LINK_PREFIXES: dict[LinkType, str] = {
     "same-as": "sal",
     "transactional": "tl",
 }
-_LAYERS = frozenset("dim fact fct raw src staging stg tb tbl ztbl".split())
-"""Words around a table's name that say where it was, not what it holds: ``dim_account``."""
 _HUB_KEY = "_hk"
 _LINK_KEY = "_lk"
 
@@ -59,10 +58,10 @@ def table_stems(entities: Iterable[Entity], names: SqlNames) -> TableStems:
 def _without_layer(name: str) -> str:
     """Return a table's name without the word for the layer that it was in at the source."""
     first, *more = name.split("_")
-    if more and first in _LAYERS:
+    if more and first in terms("layer"):
         return "_".join(more)
     *more, last = name.split("_")
-    return "_".join(more) if more and last in _LAYERS else name
+    return "_".join(more) if more and last in terms("layer") else name
 
 
 class VaultNames:

@@ -3,11 +3,11 @@
 Names suggest and the data has a veto. The word lists are general English of databases.
 """
 
+from fluid_build.lexicon import Concept, ends, infixes, loose_terms, starts, terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names.naming_words import (
-    DESCRIBING_WORDS,
     NAME_WORDS,
     TITLE_WORDS,
     are_forms,
@@ -15,87 +15,10 @@ from fluid_build.profiling.names.naming_words import (
     naming_word,
 )
 from fluid_build.profiling.names.prefixes import common_prefix_words
-from fluid_build.profiling.names.vocabulary import KEY_WORDS, PREPOSITIONS
 from fluid_build.profiling.names.words import singular, words
 
-_RECORD_WORD_PARTS = (
-    "aangemaakt", "actualiz", "aggiorn", "aktualiz", "angelegt", "atualiz", "audit", "creac",
-    "creat", "creaz", "criac", "crtd", "erstellt", "etl", "geaendert", "geandert", "guncellem",
-    "ingest", "insert", "load", "modif", "modyf", "sync", "updat", "utworz", "vytvor", "wijzig",
-)  # fmt: skip
-"""Word parts of columns that say when a record was written, not when something happened."""
-_RECORD_BEGINNINGS = ("changed", "delet", "entered", "lastchange", "stored", "storetime", "void")
-"""How words begin that say the same; inside of a word they'd say something else: ``exchanged``."""
-_CREATION_WORD_PARTS = (
-    "aangemaakt", "angelegt", "creac", "creat", "creaz", "criac", "crtd", "erstellt", "utworz",
-    "vytvor",
-)  # fmt: skip
-_AUTHORS = frozenset("by door durch par por przez user uzivatel von".split())
-"""Words of columns that say who did something to the record: ``changed_by``, ``user_modif``."""
-_LIFE = frozenset(
-    """
-    alta assunzione birth birthdate born contratacion creacion creation death debiut debut deces
-    died dob dod dogum einstellung eintritt eintrittsdatum embauche erscheinung
-    erscheinungsdatum erscheinungsjahr estreno expiration expire expires expiry fondation
-    founded fundacao fundacio fundacion fundacja geboorte geboortedatum geboren geburt
-    geburtsdatum gruendung gruendungsdatum grundung grundungsdatum hire hired hiredate hiring
-    inscripcion inscription iscrizione join joined kurulus lancamento lancering lanzamiento
-    launch launched morte muerte nacimiento naissance narozeni nascimento nascita nastere obito
-    olum opened oprichting overlijden parution premiera pubblicazione pubdate publicacao
-    publicacio publicacion publikacji published registered registration registro rejestracji
-    release released salida since sortie sterbedatum szuletesi tod todesdatum umrti urodzenia
-    uscita veroffentlichung verschijning vydani wydania zalozeni zalozenia zatrudnienia zgonu
-    """.split()
-)
-"""Dates that belong to a person or product for life: nobody counts births to see how sales go."""
-_PLANNED = (
-    "commit", "deadline", "due", "echeance", "esperad", "estimat", "expect", "fallig", "faellig",
-    "geplant", "limit", "plan", "prevu", "previst", "promis", "requir", "scadenz", "schedul",
-    "splatn", "target", "vencim", "vervald",
-)  # fmt: skip
-"""How words begin that say that a date was foreseen, and isn't the day of the event."""
-_STATES = frozenset(
-    "derniere dernier first last latest letzte letzter next ostatnia previous prev prossimo ultima"
-    " ultimo".split()
-)
-"""Words for one of many: the date of a customer's latest order describes the customer."""
-_PERIODS = frozenset(
-    """
-    anio anno annee ano campagne data date datum exercice fecha jahr mes mese miesiac mois monat
-    month period periode periodo quarter quartal rok saison season semaine semana sezon stagione
-    temporada week woche year yearmonth
-    """.split()
-)
 _GLUED_KEYS = ("id", "key")
-_NUMBERS = frozenset("nbr nmbr no nr nro num number numero nummer".split())
-_LINES = frozenset("item level line linea ligne pos position row seq sequence zeile".split())
-"""Key words that number lines as well, and words for what is numbered then."""
-_LABELS = frozenset("label libele libelle".split())
-_REMARKS = frozenset(
-    """
-    aciklama anmerkung bemerkung bemerkungen comentario comentarios comment commentaire commentaires
-    commenti commento comments komentarz kommentar memo note notes notiz observacao observacion
-    observaciones observacoes opmerking opmerkingen osservazioni poznamka poznamky remark remarks
-    remarque remarques text uwagi yorum
-    """.split()
-)
-_SHARES = frozenset(
-    """
-    aandeel anteil fraction gewichtung ownership pct percent percentage percentuale porcentagem
-    porcentaje pourcentage procent prozent share udzial
-    """.split()
-)
-"""Words for the share that one of several members has in a whole."""
-_WEIGHTS = frozenset("factor weight weighting".split())
-"""Words for the same where the values end at 1; a weight in grams goes further."""
 _OF_PERSONS = frozenset({"person_name", "username", "email"})
-_OF_ANYTHING = frozenset(
-    """
-    address display email emailaddress family first firstname full fullname given last lastname
-    legal mail middle official short sur user username
-    """.split()
-)
-"""Words that say which of an entity's own names it is: first, legal, display."""
 _DISTINCTIVE_SHARE = 0.5
 """Share of distinct values from which on a column names rows rather than groups of them. Names of
 people repeat, so not all values need be distinct."""
@@ -104,7 +27,7 @@ _MOST_FLAG_VALUES = 25
 _GROUPING_SHARE = 0.2
 """Share of distinct values up to which values repeat often enough (five rows each) to group by."""
 _LARGEST_PERCENTAGE = 100
-_CALENDAR_PARTS = ("year", "month", "quarter", "week", "day", "dow", "moy", "qoy", "doy", "dom")
+_CALENDAR_PARTS: tuple[Concept, ...] = ("year", "month", "quarter", "week", "day")
 _DAY_PARTS = frozenset({"day", "dow", "doy", "dom"})
 _FEWEST_CALENDAR_PARTS = 3
 """Parts of a date that make a table a calendar: an event often has a year and a month too."""
@@ -132,12 +55,7 @@ def is_record_stamp(attribute: Attribute) -> bool:
         return True
     if not is_date(attribute):
         return False
-    parts = words(attribute.name)
-    return (
-        _has_word_part(attribute, _RECORD_WORD_PARTS)
-        or any(word.startswith(_RECORD_BEGINNINGS) for word in parts)
-        or bool(_REMARKS & set(parts))
-    )
+    return _is_about_record(attribute) or is_remark(attribute)
 
 
 def names_record_author(attribute: Attribute) -> bool:
@@ -145,18 +63,17 @@ def names_record_author(attribute: Attribute) -> bool:
     if is_date(attribute) or attribute.measure is not None or kind(attribute) == "boolean":
         return False
     parts = words(attribute.name)
-    is_person = parts[-1:] == ("creator",) or bool(_AUTHORS & set(parts))
-    about_record = _has_word_part(attribute, _RECORD_WORD_PARTS) or any(
-        word.startswith(_RECORD_BEGINNINGS) for word in parts
-    )
-    return is_person and about_record
+    is_person = parts[-1:] == ("creator",) or bool(terms("author_mark") & set(parts))
+    return is_person and _is_about_record(attribute)
 
 
 def is_life_date(attribute: Attribute) -> bool:
     """Return whether a date belongs to a person or product, such as a birth, and is no event."""
     if not is_date(attribute):
         return False
-    return attribute.semantic_type == "date_of_birth" or bool(_LIFE & set(words(attribute.name)))
+    return attribute.semantic_type == "date_of_birth" or bool(
+        terms("life") & set(words(attribute.name))
+    )
 
 
 def event_dates(entity: Entity) -> tuple[Attribute, ...]:
@@ -168,11 +85,7 @@ def event_dates(entity: Entity) -> tuple[Attribute, ...]:
     events = [date for date in dates if not is_record_stamp(date) and not is_life_date(date)]
     if events:
         return tuple(events)
-    return tuple(
-        date
-        for date in dates
-        if _has_word_part(date, _CREATION_WORD_PARTS) and _varies(date, entity)
-    )
+    return tuple(date for date in dates if _says(date, "creation") and _varies(date, entity))
 
 
 def calendar_day(entity: Entity) -> Attribute | None:
@@ -188,12 +101,12 @@ def calendar_day(entity: Entity) -> Attribute | None:
 
 def is_planned(attribute: Attribute) -> bool:
     """Return whether a date says when something should happen."""
-    return any(word.startswith(_PLANNED) for word in words(attribute.name))
+    return any(word.startswith(starts("planned")) for word in words(attribute.name))
 
 
 def is_naming(attribute: Attribute) -> bool:
     """Return whether a column's name says that it holds the name of something."""
-    if kind(attribute) != "text" or _REMARKS & set(words(attribute.name)):
+    if kind(attribute) != "text" or is_remark(attribute):
         return False
     if attribute.semantic_type in _OF_PERSONS:
         return True
@@ -202,7 +115,7 @@ def is_naming(attribute: Attribute) -> bool:
 
 def is_describing(attribute: Attribute) -> bool:
     """Return whether a column's name says that it holds a description rather than a name."""
-    return _describes(attribute) or naming_word(attribute.name) in _LABELS
+    return _describes(attribute) or naming_word(attribute.name) in terms("describing_label")
 
 
 def is_own_name(attribute: Attribute, entity: Entity) -> bool:
@@ -212,7 +125,7 @@ def is_own_name(attribute: Attribute, entity: Entity) -> bool:
     columns = [a.name for a in entity.attributes if words(a.name)[:1] != ("fk",)]
     own = words(attribute.name)[common_prefix_words(columns) :]
     entity_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
-    general_words = _OF_ANYTHING | NAME_WORDS | TITLE_WORDS | DESCRIBING_WORDS | PREPOSITIONS
+    general_words = NAME_WORDS | TITLE_WORDS | terms("name_part", "description", "preposition")
     # A single letter is a prefix of the table's columns: o_name.
     foreign_words = {
         word for word in {singular(word) for word in own} - general_words if len(word) > 1
@@ -222,13 +135,13 @@ def is_own_name(attribute: Attribute, entity: Entity) -> bool:
 
 def is_state_date(attribute: Attribute) -> bool:
     """Return whether a date is the first or the latest of many events that a member had."""
-    return bool(_STATES & set(words(attribute.name)))
+    return bool(terms("one_of_many") & set(words(attribute.name)))
 
 
 def period_words(attribute: Attribute) -> frozenset[str]:
     """Return the words of a column that isn't a date which say the year or month of a row."""
     is_number = kind(attribute) in {"integer", "text"}
-    return _PERIODS & set(words(attribute.name)) if is_number else frozenset()
+    return loose_terms("period_word") & set(words(attribute.name)) if is_number else frozenset()
 
 
 def is_identifier(attribute: Attribute) -> bool:
@@ -236,9 +149,13 @@ def is_identifier(attribute: Attribute) -> bool:
     parts = words(attribute.name)
     if not parts or kind(attribute) not in {"integer", "text"}:
         return False
-    if parts[-1] in _NUMBERS:
-        return len(parts) > 1 and not _LINES & set(parts)
-    return parts[-1] in KEY_WORDS or parts[0] in KEY_WORDS or parts[-1].endswith(_GLUED_KEYS)
+    if parts[-1] in terms("number"):
+        return len(parts) > 1 and not terms("numbered_line") & set(parts)
+    return (
+        parts[-1] in terms("key_word")
+        or parts[0] in terms("key_word")
+        or parts[-1].endswith(_GLUED_KEYS)
+    )
 
 
 def is_person(entity: Entity) -> bool:
@@ -312,7 +229,7 @@ def is_numbering(attribute: Attribute) -> bool:
     """Return whether a column's name says that it numbers or identifies."""
     parts = words(attribute.name)
     return bool(parts) and (
-        parts[-1] in KEY_WORDS
+        parts[-1] in terms("key_word")
         or parts[-1].endswith(("number", "num"))
         or is_category_name(attribute.name)
     )
@@ -326,13 +243,13 @@ def is_share(attribute: Attribute, low: float, high: float) -> bool:
     parts = {singular(word) for word in words(attribute.name)}
     if not parts or kind(attribute) not in {"integer", "decimal", "float"}:
         return False
-    is_weight = parts <= _SHARES | _WEIGHTS and high <= 1
-    return (parts <= _SHARES or is_weight) and 0 <= low <= high <= _LARGEST_PERCENTAGE
+    is_weight = parts <= terms("share", "weighting") and high <= 1
+    return (parts <= terms("share") or is_weight) and 0 <= low <= high <= _LARGEST_PERCENTAGE
 
 
 def is_remark(attribute: Attribute) -> bool:
     """Return whether a column holds what somebody noted."""
-    return bool(_REMARKS & set(words(attribute.name)))
+    return bool(terms("remark") & set(words(attribute.name)))
 
 
 def is_calendar(entity: Entity) -> bool:
@@ -360,20 +277,30 @@ def is_calendar(entity: Entity) -> bool:
 
 def _calendar_parts(attribute: Attribute) -> set[str]:
     """Return the parts of a date that a column's name speaks of."""
-    return {
+    parts = set(words(attribute.name))
+    spoken = {
         part
-        for word in words(attribute.name)
         for part in _CALENDAR_PARTS
-        if word.startswith(part) or word.endswith(part)
+        for word in parts
+        if word in terms(part) or word.startswith(starts(part)) or word.endswith(ends(part))
     }
+    return spoken | parts & terms("calendar_part")
 
 
 def _dates(entity: Entity) -> list[Attribute]:
     return [attribute for attribute in entity.attributes if is_date(attribute)]
 
 
-def _has_word_part(attribute: Attribute, parts: tuple[str, ...]) -> bool:
-    return any(part in word for word in words(attribute.name) for part in parts)
+def _is_about_record(attribute: Attribute) -> bool:
+    return _says(attribute, "created", "changed")
+
+
+def _says(attribute: Attribute, *concepts: Concept) -> bool:
+    """Return whether a word of a column begins like one of the concepts, or has it inside."""
+    return any(
+        word.startswith(starts(*concepts)) or any(part in word for part in infixes(*concepts))
+        for word in words(attribute.name)
+    )
 
 
 def _varies(attribute: Attribute, entity: Entity) -> bool:
@@ -387,5 +314,5 @@ def _is_empty(attribute: Attribute) -> bool:
 
 def _describes(attribute: Attribute) -> bool:
     parts = words(attribute.name)
-    is_glued = attribute.name.lower().endswith(("desc", "description"))
-    return is_glued or (bool(parts) and parts[-1] in DESCRIBING_WORDS)
+    is_glued = attribute.name.lower().endswith(ends("description"))
+    return is_glued or (bool(parts) and parts[-1] in terms("description"))

@@ -3,32 +3,19 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from fluid_build.lexicon import ends, loose_terms, terms
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
 from fluid_build.profiling.names.prefixes import common_prefix_words
-from fluid_build.profiling.names.vocabulary import PREPOSITIONS
 from fluid_build.profiling.names.words import between_key_words, singular, strip_key_words, words
 
-_TABLE_KIND_WORDS = frozenset(
-    "dim dimension fact fct lkp lookup ods raw src stage staging stg tb tbl ztbl".split()
-)
-"""Words that say what kind of table it was at the source: ``stg_orders`` is about orders."""
 _BUILD_ALIASES = frozenset("built latest members own referred versions".split())
 """Aliases that the SQL of builds and checks uses for its own parts."""
 _TYPES = frozenset("date time timestamp interval text year month day key value".split())
 """Words that some engine reads as a type or a function in front of a dot."""
-_MOMENTS = frozenset(
-    """
-    at czas dag data date dates datetime datum day dia dt dzien fecha fechahora giorno heure hora
-    jour ngay on ora tag tarih tarihi time timestamp tms ts uhrzeit zeit
-    """.split()
-)
+_MOMENTS = loose_terms("date", "day", "moment", "moment_mark", "hour")
 """Words for a date or a time in the languages of Europe, which say nothing about an event."""
-_BETWEEN = PREPOSITIONS | {"el", "la", "le", "les", "the"}
-"""Words between a word for a date and the event: ``date_of_entry``."""
-_DATE_ENDINGS = ("date", "datum", "day", "dt", "fecha", "tarihi")
-"""Endings that say already that something is a date: ``hiredate``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +27,9 @@ class StarNames:
     def stem(self, entity: str) -> str:
         """Return an entity's name without the words that say what kind of table it was."""
         parts = self.sql.stem(entity).strip("_").split("_")
-        while len(parts) > 1 and parts[0] in _TABLE_KIND_WORDS:
+        while len(parts) > 1 and parts[0] in terms("layer", "layer_word"):
             parts = parts[1:]
-        while len(parts) > 1 and parts[-1] in _TABLE_KIND_WORDS:
+        while len(parts) > 1 and parts[-1] in terms("layer", "layer_word"):
             parts = parts[:-1]
         return "_".join(parts)
 
@@ -93,13 +80,13 @@ class StarNames:
         parts = self.bare_column(entity, attribute).strip("_").split("_")
         while len(parts) > 1 and _is_empty_word(parts[0]) and parts[1].isalpha():
             parts = parts[1:]
-            while len(parts) > 1 and parts[0] in _BETWEEN:
+            while len(parts) > 1 and parts[0] in terms("preposition", "article"):
                 parts = parts[1:]
-        if parts[-1].endswith(_DATE_ENDINGS):
+        if parts[-1].endswith(ends("date", "day")):
             return "_".join(parts)
         while len(parts) > 1 and _is_empty_word(parts[-1]):
             parts = parts[:-1]
-        if parts[-1].endswith(_DATE_ENDINGS):
+        if parts[-1].endswith(ends("date", "day")):
             return "_".join(parts)
         if parts[-1] in _MOMENTS:
             return "date"

@@ -1,7 +1,7 @@
 """Measures: which numeric columns are quantities, and how each of them adds up.
 
-``name_words`` splits names, ``number_names`` says what a name means (words in
-``quantity_words.toml``), ``code_values`` has the veto, ``row_context`` and ``meaning_roles`` decide
+``name_words`` splits names, ``number_names`` says what a name means,
+``code_values`` has the veto, ``row_context`` and ``meaning_roles`` decide
 by the row, ``formula_evidence`` and ``other_rows_evidence`` settle it by what was observed.
 ``decided`` overrules measures.
 """

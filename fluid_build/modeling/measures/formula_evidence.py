@@ -7,6 +7,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.measures.code_values import is_whole
 from fluid_build.modeling.measures.measure_role import (
     MeasureRole,
@@ -15,7 +16,6 @@ from fluid_build.modeling.measures.measure_role import (
     semi_additive,
 )
 from fluid_build.modeling.measures.number_names import Meaning, read_number_name
-from fluid_build.modeling.measures.words import COUNTS, QUANTITIES
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 
@@ -82,7 +82,7 @@ def _likeness_to_quantity(column: ColumnProfile) -> int:
     name = read_number_name(column.name)
     likeness = int(is_whole(column))
     if name.meaning in _ADDING:
-        likeness += 3 if name.word in QUANTITIES | COUNTS or name.meaning == "count" else 1
+        likeness += 3 if name.word in terms("quantity", "count") or name.meaning == "count" else 1
     if name.meaning in _PER_UNIT | {"ratio", "share_of_money", "extreme"}:
         likeness -= 2
     return likeness

@@ -1,5 +1,6 @@
 """How far a number of a known meaning adds up, in the row that it's in, with the reason."""
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.measures.code_values import may_be_percentages
 from fluid_build.modeling.measures.measure_role import (
@@ -10,13 +11,10 @@ from fluid_build.modeling.measures.measure_role import (
 )
 from fluid_build.modeling.measures.number_names import NumberName
 from fluid_build.modeling.measures.row_context import RowContext
-from fluid_build.modeling.measures.words import COUNTS, EXTENTS, QUANTITIES
 from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.profile import ColumnProfile
 
-_GREATEST = frozenset("max maximum highest peak best high maximo massimo maksymalna azami".split())
 _SO_FAR = "a standing holds all that came before, so it adds up across everything except time"
-_LEAST = frozenset("min minimum lowest worst low minimo minimalna asgari".split())
 
 
 def additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
@@ -24,9 +22,9 @@ def additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
     if name.meaning in {"count", "addable"}:
         if context.is_standing:
             return None
-        if context.is_state and name.word in QUANTITIES | COUNTS:
+        if context.is_state and name.word in terms("quantity", "count"):
             return _moved(name.movement) if name.movement else None
-        if context.has_size and name.word in EXTENTS:
+        if context.has_size and name.word in terms("extent"):
             return None
         if name.meaning == "count":
             return additive(f"it counts '{name.word}', and counts add up")
@@ -65,7 +63,7 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
             return semi_additive(
                 f"'{word}' is a running total, of which the last one holds those before"
             )
-        case "count" | "addable" if word in EXTENTS and context.has_size:
+        case "count" | "addable" if word in terms("extent") and context.has_size:
             return non_additive(f"'{word}' is of one piece or body, as its size is in the row")
         case "count" | "addable" if context.is_standing:
             single = Alternative(choice="an amount", reason=f"'{word}' adds up in other tables")
@@ -97,9 +95,9 @@ def _pay(word: str) -> MeasureRole:
 
 def _extreme(word: str) -> MeasureRole:
     role = non_additive(f"a sum of '{word}' values is meaningless")
-    if word in _GREATEST:
+    if word in terms("greatest"):
         return role.model_copy(update={"aggregation": "max"})
-    return role.model_copy(update={"aggregation": "min"}) if word in _LEAST else role
+    return role.model_copy(update={"aggregation": "min"}) if word in terms("least") else role
 
 
 def _unexplained(column: ColumnProfile) -> MeasureRole:

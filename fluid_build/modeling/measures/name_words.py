@@ -1,23 +1,13 @@
 """The words of a column's name, with those split that are written together: ``unitprice``."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 
-from fluid_build.modeling.measures.words import (
-    BEGINNINGS,
-    FLOWS,
-    GLUED,
-    KNOWN,
-    MOVEMENTS,
-    POSITIONS,
-    QUALIFIERS,
-    SHARES_OF_MONEY,
-    SHORT_GLUED,
-)
-from fluid_build.profiling.names.vocabulary import COMMON_WORDS, PLAIN_WORDS
+from fluid_build.lexicon import ends, starts, terms
 from fluid_build.profiling.names.words import Words, singular, words
 
-_UNSPLIT = KNOWN | FLOWS | MOVEMENTS | PLAIN_WORDS
-_HEADS = KNOWN | COMMON_WORDS
+_UNSPLIT = terms("known_number", "flow", "movement", "plain")
+_HEADS = terms("known_number", "common")
 """Words that may precede an ending that is the ending of other words too."""
 _SHORTEST_HEAD = 2
 """Letters that must precede a glued word, so that ``rate`` in ``prate`` isn't one."""
@@ -26,8 +16,23 @@ _CERTAIN_BEGINNING = 5
 _SHORTEST_PLURAL = 4
 """Letters of a plural; shorter words in ``s`` are mostly abbreviations (``pos``, ``gs``)."""
 _VOWELS = frozenset("aeiouy")
-_PERIODS = frozenset("day week month quarter year hour visit q w d m y".split())
-"""Words that say with a number behind them when something was measured: ``day7_score``."""
+_SHORTEST_GLUED = 5
+"""Letters of a word that is split off wherever a name ends in it; shorter ones are listed."""
+
+
+def _longest_first(glued: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(glued, key=lambda word: (-len(word), word)))
+
+
+_MEASURED = terms("addable", "price", "ratio", "level", "pay_level", "share_of_money", "intensity")
+_GLUED = _longest_first(
+    {*ends("quantity_end"), *(word for word in _MEASURED if len(word) >= _SHORTEST_GLUED)}
+)
+"""Endings that are written together with the word before."""
+_QUALIFIERS = _longest_first(
+    word for word in terms("extreme", "one_unit", "all_units", "cumulative") if len(word) > 2
+)
+"""Beginnings that change what is measured."""
 
 
 def name_words(name: str) -> Words:
@@ -56,14 +61,14 @@ def _split(word: str) -> Words:
     if word in _UNSPLIT or word.isdigit():
         return (word,)
     share = word.removesuffix("per")
-    if share != word and share in SHARES_OF_MONEY:
+    if share != word and share in terms("share_of_money"):
         return (share, "per")
     # The longest ending counts: a percentage is no age.
-    for ending in GLUED:
+    for ending in _GLUED:
         head = word.removesuffix(ending)
         if head != word and len(head) >= _SHORTEST_HEAD and not _is_one_word(head, ending):
             return (*_split_beginning(head), ending)
-    for ending in SHORT_GLUED:
+    for ending in ends("short_quantity_end"):
         head = word.removesuffix(ending)
         if head != word and (is_plural(head) or head in _HEADS):
             return (head, ending)
@@ -79,11 +84,11 @@ def _is_one_word(head: str, ending: str) -> bool:
 
 def _split_beginning(head: str) -> Words:
     """Return what a head begins with, if that changes what is measured: min, standard, last."""
-    if head in KNOWN:
+    if head in terms("known_number"):
         return (head,)
-    for beginning in (*QUALIFIERS, *BEGINNINGS):
+    for beginning in (*_QUALIFIERS, *starts("quantity_start")):
         rest = head.removeprefix(beginning)
-        is_certain = len(beginning) >= _CERTAIN_BEGINNING or beginning in BEGINNINGS
+        is_certain = len(beginning) >= _CERTAIN_BEGINNING or beginning in starts("quantity_start")
         if rest != head and rest == "s" and is_certain:
             return (beginning,)
         if rest != head and (rest in _HEADS or (is_certain and len(rest) > 1)):
@@ -93,11 +98,11 @@ def _split_beginning(head: str) -> Words:
 
 def _without_numbering(parts: Words) -> Words:
     """Return a name without the numbers that tell columns of one meaning apart, and periods."""
-    while len(parts) > 2 and parts[0] in _PERIODS and parts[1].isdigit():
+    while len(parts) > 2 and parts[0] in terms("numbered_period") and parts[1].isdigit():
         parts = parts[2:]
     without_numbers = tuple(part for part in parts if not part.isdigit()) or parts
     if len(without_numbers) < 2:
         return without_numbers
     *first, last = without_numbers
     # A single letter at the end says the type or which of several columns: amount_n, seats_b.
-    return tuple(first) if len(last) == 1 and last not in POSITIONS else without_numbers
+    return tuple(first) if len(last) == 1 and last not in terms("placing") else without_numbers

@@ -20,73 +20,23 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from fluid_build.lexicon import leading, terms, trailing
 from fluid_build.modeling.measures.name_words import is_plural, name_words
-from fluid_build.modeling.measures.words import (
-    ADDABLE,
-    ALL_UNITS,
-    BEHIND_PLURALS,
-    BODIES,
-    CLOCKS,
-    CODES,
-    COUNTED,
-    COUNTS,
-    CUMULATIVE,
-    DURATIONS,
-    EXTENTS,
-    EXTREMES,
-    FLOWS,
-    INTENSITIES,
-    KNOWN,
-    LAST_MOVEMENTS,
-    LEADING_CODES,
-    LEADING_COUNTS,
-    LEVEL_WORDS,
-    LEVELS,
-    MATCH_SCORES,
-    MATCH_SIDES,
-    MONEY,
-    MOVEMENTS,
-    ONE_UNIT,
-    PAY_LEVELS,
-    POSITIONS,
-    PRICES,
-    RATIOS,
-    READINGS,
-    SALES,
-    SHARES_OF_MONEY,
-)
-from fluid_build.profiling.names.vocabulary import PREPOSITIONS
 from fluid_build.profiling.names.words import Words, has_key_word
 
 Meaning = Literal[
     "code", "count", "addable", "price", "sale_price", "ratio", "intensity", "reading", "level",
     "pay", "cumulative", "extreme", "share_of_money", "unknown",
 ]  # fmt: skip
-_KEY_MARKS = frozenset("fk pk sk id".split())
-"""Marks of keys, which are codes whatever follows."""
-_CLOCK_UNITS = frozenset("time hr hour min minute".split())
-_COORDINATES = frozenset("lat lon lng latitude longitude geogr gps".split())
-_CERTAIN_CODES = frozenset("code cod codigo codice kod nro rang rank is has sort".split())
-"""First words of codes and flags, whatever follows: the code of a sale."""
-_MEASURED = ADDABLE | PRICES | PAY_LEVELS | LEVELS | READINGS | RATIOS | INTENSITIES
-"""Words behind a period or the like that are measured: ``month_sales``."""
-_SPANS = frozenset("last this prev previous prior current next to".split())
-"""Words between an amount and the period that it's of: ``sales_last_year``."""
 _NUMBER_OR_COUNT = frozenset({"num", "numero"})
 """First words that count in some languages, and number in all."""
-_UNITS = frozenset("unit units uom".split())
-_MEASURED_IN_UNITS = EXTENTS | INTENSITIES | {"volume", "vol"}
+_MEASURED_IN_UNITS = terms("extent", "intensity") | {"volume", "vol"}
 """Words before units that make them the code of a unit of measure: ``weight_units``."""
 _WITHOUT_TAX = frozenset({"ht"})
 """French for without tax, of amounts and prices alone; otherwise it's short for a height."""
-_TAXED = (MONEY | SHARES_OF_MONEY) - {"actual"}
-_RANKS = frozenset("rank ranks ranking rankings rating seeding".split())
-"""Words that make points those of a player at the time, and no points that were made."""
-_POINTS = frozenset("points pts punkte punti puntos pontos".split())
+_TAXED = terms("amount", "share_of_money") - {"actual"}
 _STANDARD = frozenset({"std"})
 """Standard of what something costs, and standard deviation of anything else."""
-_STILL_LEVELS = frozenset("debit credit turnover".split())
-"""Movements that are levels next to a word for one: a credit balance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,30 +64,30 @@ def read_number_name(name: str) -> NumberName:
 def _counted(parts: Words) -> NumberName | None:
     """Return the count that a name says; None where it doesn't count."""
     first, last = parts[0], parts[-1]
-    if set(parts) & EXTREMES:
+    if set(parts) & terms("extreme"):
         return None
-    if last in COUNTS:
+    if last in terms("count"):
         return _count_of(last, parts[:-1])
     rest = parts[1:]
     if not rest:
         return None
-    if first in COUNTS:
+    if first in terms("count"):
         return _count_of(first, rest)
-    if first in LEADING_COUNTS and last not in CODES:
-        counted = [part for part in rest if is_plural(part) or part in COUNTED]
+    if first in leading("count") and last not in terms("coded"):
+        counted = [part for part in rest if is_plural(part) or part in terms("counted")]
         if counted or (first == "number" and rest[0] == "of"):
             return _count_of((counted or rest)[-1], rest)
         # Without an s, a plural can't be recognised: numero_curve. The values decide.
-        is_noun = first in _NUMBER_OR_COUNT and rest[0] not in PREPOSITIONS
-        if is_noun and last not in KNOWN:
+        is_noun = first in _NUMBER_OR_COUNT and rest[0] not in terms("preposition")
+        if is_noun and last not in terms("known_number"):
             return NumberName("unknown")
     return None
 
 
 def _count_of(word: str, counted: Words) -> NumberName:
     """Return a count, or a level where what is counted is there at a moment: employees."""
-    level = next((part for part in counted if {part, f"{part}s"} & LEVELS), "")
-    if level and not set(counted) & FLOWS:
+    level = next((part for part in counted if {part, f"{part}s"} & terms("level")), "")
+    if level and not set(counted) & terms("flow"):
         return NumberName("level", level)
     return NumberName("count", word)
 
@@ -146,37 +96,41 @@ def _code(parts: Words) -> NumberName | None:
     """Return the code that a name says; None where it may be a quantity."""
     first, last = parts[0], parts[-1]
     before, present = set(parts[:-1]), set(parts)
-    if "id" in parts or (first in _KEY_MARKS and len(parts) > 1):
-        return NumberName("code", first if first in _KEY_MARKS else "id")
+    if "id" in parts or (first in terms("key_mark") and len(parts) > 1):
+        return NumberName("code", first if first in terms("key_mark") else "id")
     if _is_of_period(parts) or "per" in before:
         return None
-    if first in _CERTAIN_CODES and len(parts) > 1:
+    if first in terms("certain_code") and len(parts) > 1:
         return NumberName("code", first)
-    if last in LEVEL_WORDS:
+    if last in terms("level_word"):
         return None
-    if last in CODES | POSITIONS:
+    if last in terms("coded", "placing"):
         return NumberName("code", last)
-    if last in _CLOCK_UNITS and before & CLOCKS:
+    if last in terms("clock_unit") and before & terms("clock"):
         return NumberName("code", last)
-    if last in _UNITS and before and before <= _MEASURED_IN_UNITS:
+    if last in terms("unit") and before and before <= _MEASURED_IN_UNITS:
         return NumberName("code", last)
-    if present & _COORDINATES:
+    if present & terms("place_on_earth"):
         return NumberName("code", "position")
-    if first in LEADING_CODES and not present & _MEASURED:
+    if first in leading("coded") and not present & terms("measured"):
         return NumberName("code", first)
-    if len(parts) > 1 and parts[1] in PREPOSITIONS and first in CODES:
+    if len(parts) > 1 and parts[1] in terms("preposition") and first in terms("coded"):
         return NumberName("code", first)
     says_code = has_key_word(parts) or "cd" in before
-    if last not in KNOWN and says_code and first not in COUNTS | LEADING_COUNTS:
+    if (
+        last not in terms("known_number")
+        and says_code
+        and first not in terms("count") | leading("count")
+    ):
         return NumberName("code", last)
     return None
 
 
 def _is_of_period(parts: Words) -> bool:
     """Return whether an amount of a period ends like a code: sales of last year, units on order."""
-    amount = next((i for i, part in enumerate(parts) if part in ADDABLE), len(parts))
+    amount = next((i for i, part in enumerate(parts) if part in terms("addable")), len(parts))
     behind = parts[amount + 1 : -1]
-    return bool(_SPANS & set(behind)) or (behind[-1:] == ("on",) and parts[-1] == "order")
+    return bool(terms("span") & set(behind)) or (behind[-1:] == ("on",) and parts[-1] == "order")
 
 
 def _quantity(parts: Words) -> NumberName:
@@ -194,49 +148,60 @@ def _quantity(parts: Words) -> NumberName:
 
 def _comparison(parts: Words) -> NumberName | None:
     """Return the bound, mean or ratio that a name says."""
-    are_minutes = parts[-1] == "min" and DURATIONS & set(parts)
-    extremes = EXTREMES - _STANDARD if set(parts) & (MONEY | PRICES) else EXTREMES
+    are_minutes = parts[-1] == "min" and terms("duration") & set(parts)
+    extremes = (
+        terms("extreme") - _STANDARD
+        if set(parts) & (terms("amount", "price"))
+        else terms("extreme")
+    )
     if (word := _last_of(extremes, parts)) and not are_minutes:
         return NumberName("extreme", word)
-    if word := _last_of(RATIOS, parts):
+    if word := _last_of(terms("ratio"), parts):
         return NumberName("ratio", word)
     return None
 
 
 def _match_score(parts: Words) -> NumberName | None:
     """Return the points of one side of a match; a score of anything else is on a scale."""
-    is_of_side = len(parts) == 2 and MATCH_SIDES & set(parts)
-    word = _last_of(MATCH_SCORES, parts)
+    is_of_side = len(parts) == 2 and terms("match_side") & set(parts)
+    word = _last_of(terms("match_score"), parts)
     return NumberName("addable", word) if is_of_side and word else None
 
 
 def _money(parts: Words) -> NumberName | None:
     """Return the price, share of money or running total that a name says."""
     present = set(parts)
-    of_all = bool(present & ALL_UNITS)
-    if parts[-1] in SHARES_OF_MONEY:
+    of_all = bool(present & terms("all_units"))
+    if parts[-1] in terms("share_of_money"):
         return NumberName("addable" if of_all else "share_of_money", parts[-1])
-    if word := _last_of(CUMULATIVE, parts):
+    if word := _last_of(terms("cumulative"), parts):
         return NumberName("cumulative", word)
-    if word := _last_of(PRICES, parts):
-        is_paid = present & SALES - ONE_UNIT
+    if word := _last_of(terms("price"), parts):
+        is_paid = present & terms("sold") - terms("one_unit")
         return NumberName("addable" if of_all else "sale_price" if is_paid else "price", word)
-    if word := _last_of(SHARES_OF_MONEY, parts):
-        return NumberName("addable" if of_all or present & MONEY else "share_of_money", word)
-    word = _last_of(ONE_UNIT, parts)
-    if word and present & (MONEY | READINGS) and not of_all and not present & CODES:
+    if word := _last_of(terms("share_of_money"), parts):
+        return NumberName(
+            "addable" if of_all or present & terms("amount") else "share_of_money", word
+        )
+    word = _last_of(terms("one_unit"), parts)
+    if (
+        word
+        and present & (terms("amount", "reading"))
+        and not of_all
+        and not present & terms("coded")
+    ):
         return NumberName("price", word)
     return None
 
 
 def _scale(parts: Words) -> NumberName | None:
     """Return the scale that a name says something is measured on."""
-    if set(parts) & BODIES and (word := _last_of(EXTENTS, parts)):
+    if set(parts) & terms("body") and (word := _last_of(terms("extent"), parts)):
         return NumberName("intensity", word)
-    if (word := _last_of(_RANKS, parts)) and _POINTS & set(parts):
+    if (word := _last_of(terms("ranking"), parts)) and terms("points") & set(parts):
         return NumberName("intensity", word)
-    is_money = parts[-1] in MONEY or (parts[-1] in _WITHOUT_TAX and set(parts) & _TAXED)
-    if not is_money and (word := _last_of(INTENSITIES, parts)):
+    is_money = parts[-1] in terms("amount") or (parts[-1] in _WITHOUT_TAX and set(parts) & _TAXED)
+    if not is_money and (word := _last_of(terms("intensity"), parts)):
         return NumberName("intensity", word)
     return None
 
@@ -244,26 +209,26 @@ def _scale(parts: Words) -> NumberName | None:
 def _level(parts: Words) -> NumberName | None:
     """Return the level that a name says, of stock, people or pay."""
     present = set(parts)
-    word = _last_of(LEVELS, parts)
+    word = _last_of(terms("level"), parts)
     movement = _movement(parts)
-    if word and movement and movement not in _STILL_LEVELS:
+    if word and movement and movement not in terms("still_level"):
         return NumberName("addable", movement)
-    if word and not (present & FLOWS and _is_counted_level(word)):
+    if word and not (present & terms("flow") and _is_counted_level(word)):
         return NumberName("level", word)
     if {"on", "order"} <= present:
         return NumberName("level", "order")
-    if word := _last_of(PAY_LEVELS, parts):
+    if word := _last_of(terms("pay_level"), parts):
         return NumberName("pay", word)
     return None
 
 
 def _amount(parts: Words) -> NumberName | None:
     """Return the amount, reading or plural that a name says."""
-    if word := _last_of(ADDABLE, parts):
+    if word := _last_of(terms("addable"), parts):
         return NumberName("addable", word)
-    if word := _last_of(READINGS, parts):
-        return NumberName("addable" if set(parts) & ALL_UNITS else "reading", word)
-    if parts[-1] in LEVEL_WORDS:
+    if word := _last_of(terms("reading"), parts):
+        return NumberName("addable" if set(parts) & terms("all_units") else "reading", word)
+    if parts[-1] in terms("level_word"):
         return NumberName("intensity", parts[-1])
     return _plural(parts)
 
@@ -275,9 +240,9 @@ def _last_of(candidates: frozenset[str], parts: Words) -> str:
 
 def _movement(parts: Words) -> str:
     """Return the word that says what moved during a period; "" where none does."""
-    if len(parts) > 1 and parts[-1] in LAST_MOVEMENTS:
+    if len(parts) > 1 and parts[-1] in trailing("movement"):
         return parts[-1]
-    return _last_of(MOVEMENTS, parts)
+    return _last_of(terms("movement"), parts)
 
 
 def _is_counted_level(word: str) -> bool:
@@ -290,6 +255,10 @@ def _plural(parts: Words) -> NumberName | None:
     for position in range(len(parts) - 1, -1, -1):
         if is_plural(parts[position]):
             behind = parts[position + 1 : position + 2]
-            says_which = not behind or behind[0] in BEHIND_PLURALS or behind[0].endswith("ed")
+            says_which = (
+                not behind
+                or behind[0] in terms("behind_plural", "flow")
+                or behind[0].endswith("ed")
+            )
             return NumberName("count", parts[position]) if says_which else None
     return None

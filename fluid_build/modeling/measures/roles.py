@@ -16,6 +16,7 @@ price in a sale of single pieces an amount.
 
 from collections.abc import Mapping, Set
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.measures.code_values import (
     is_assigned,
@@ -31,15 +32,6 @@ from fluid_build.modeling.measures.measure_role import MeasureRole, additive, no
 from fluid_build.modeling.measures.name_words import name_words
 from fluid_build.modeling.measures.number_names import NumberName, read_number_name
 from fluid_build.modeling.measures.row_context import RowContext, row_context
-from fluid_build.modeling.measures.words import (
-    ADDABLE,
-    COUNTS,
-    IDENTIFYING,
-    LEVEL_WORDS,
-    MONEY,
-    POSITIONS,
-    QUANTITIES,
-)
 from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.names.words import Words
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
@@ -109,16 +101,16 @@ def _role(
         if _is_code(column, name, is_measured=name_words(column.name) in measured_names):
             return None
     elif name.meaning == "code":
-        if name.word in IDENTIFYING | POSITIONS:
+        if name.word in terms("identifying", "placing"):
             return None
         name = NumberName("unknown")
-    elif name.meaning == "count" and name.word not in COUNTS | ADDABLE:
+    elif name.meaning == "count" and name.word not in terms("count", "addable"):
         name = NumberName("unknown")
     if column.semantic_type == "percentage" or _is_share(column, name):
         return non_additive("its values are shares, and a sum of shares is meaningless")
     if name.meaning == "share_of_money" or (name.meaning, column.semantic_type) == _NAMED_MONEY:
         name = NumberName("addable", name.word or "money")
-    if context.is_pay and name.meaning == "addable" and name.word in MONEY:
+    if context.is_pay and name.meaning == "addable" and name.word in terms("amount"):
         name = NumberName("pay", name.word)
     return additive_role(name, context) or other_role(column, name, context)
 
@@ -132,18 +124,20 @@ def _is_code(column: ColumnProfile, name: NumberName, *, is_measured: bool) -> b
     is_integer = is_text or family(column_type(column)) == "integer"
     if name.meaning == "code" or (is_text and column.distinct == 1):
         return True
-    if name.meaning == "unknown" or name.word in LEVEL_WORDS | {"index"}:
+    if name.meaning == "unknown" or name.word in terms("level_word") | {"index"}:
         if is_text or is_assigned(column):
             return True
         return is_integer and not is_measured and is_listed(column)
     if name.meaning == "reading":
         return is_text or is_flag(column) or is_numbering(column)
     if name.meaning == "count":
-        if name.word not in COUNTS and (is_text or is_numbering(column)):
+        if name.word not in terms("count") and (is_text or is_numbering(column)):
             return True
         return _says_allowed(column) and column.distinct <= _MOST_ANSWERS
     is_scale = name.meaning in {"ratio", "intensity", "extreme"}
-    return name.word not in QUANTITIES and is_flag(column, or_two_values=is_scale and is_integer)
+    return name.word not in terms("quantity") and is_flag(
+        column, or_two_values=is_scale and is_integer
+    )
 
 
 def _says_allowed(column: ColumnProfile) -> bool:

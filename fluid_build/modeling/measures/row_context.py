@@ -3,40 +3,12 @@
 from collections.abc import Set
 from dataclasses import dataclass
 
+from fluid_build.lexicon import loose_terms, terms
 from fluid_build.modeling.measures.name_words import split_words
 from fluid_build.modeling.measures.number_names import read_number_name
-from fluid_build.modeling.measures.words import (
-    MOVEMENT_TABLES,
-    PAY_LEVELS,
-    QUANTITIES,
-    SALE_TABLES,
-    STANDING_TABLES,
-    STATE_TABLES,
-)
 from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.names.words import Words, singular
 from fluid_build.profiling.profile import TableProfile
-
-_SIZES = frozenset(
-    """
-    height width depth diameter thickness hoehe hohe breite tiefe groesse grosse hauteur largeur
-    profondeur taille altura ancho estatura altezza larghezza profondita wzrost wysokosc szerokosc
-    boy yukseklik genislik hoogte breedte bmi
-    """.split()
-)
-"""Words for the size of one piece or body; a weight next to one is of that piece too."""
-_STATE_KINDS = frozenset(
-    """
-    level levels snapshot snapshots status position day daily week weekly month monthly
-    """.split()
-)
-"""Words behind stock or inventory that leave it a state; inventory items are a list of items."""
-_BEGIN_WORDS = frozenset("from start begin since valid effective von desde dal od".split())
-_PERIOD_WORDS = frozenset(
-    """
-    year month quarter week period season date day jahr monat annee mois ano mes anno mese rok yil
-    """.split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +43,26 @@ def row_context(table: TableProfile, key_columns: Set[str]) -> RowContext:
     key_words = {word for name in table.primary_key or () for word in split_words(name)}
     return RowContext(
         is_state=_is_state(name_words),
-        is_pay=bool(table_words & PAY_LEVELS),
+        is_pay=bool(table_words & terms("pay_level")),
         counts_units=any(_counts_units(name) for name in names),
-        is_sale=bool(table_words & SALE_TABLES),
+        is_sale=bool(table_words & terms("sale_table")),
         has_date=has_date,
-        has_size=bool(present & _SIZES),
-        is_standing=bool(table_words & STANDING_TABLES),
-        is_period=bool(key_words & _PERIOD_WORDS) and not key_words & _BEGIN_WORDS,
+        has_size=bool(present & terms("body_size")),
+        is_standing=bool(table_words & terms("standing_table")),
+        is_period=bool(key_words & loose_terms("period_word", "day"))
+        and not key_words & terms("begin_mark"),
     )
 
 
 def _is_state(name_words: Words) -> bool:
     """Return whether a table's name says stock or balances: at its end, or before what is kept."""
-    if not name_words or set(name_words) & MOVEMENT_TABLES:
+    if not name_words or set(name_words) & terms("movement_table"):
         return False
-    return name_words[-1] in STATE_TABLES or (
-        name_words[-1] in _STATE_KINDS and bool(set(name_words) & STATE_TABLES)
+    return name_words[-1] in terms("state_table") or (
+        name_words[-1] in terms("state_kind") and bool(set(name_words) & terms("state_table"))
     )
 
 
 def _counts_units(name: str) -> bool:
     reading = read_number_name(name)
-    return reading.meaning in {"addable", "count"} and reading.word in QUANTITIES
+    return reading.meaning in {"addable", "count"} and reading.word in terms("quantity")

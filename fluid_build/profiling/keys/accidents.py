@@ -8,35 +8,19 @@ expected and none found it holds for a reason, with 0.1 expected that none was f
 from collections.abc import Iterable, Sequence
 from math import prod
 
+from fluid_build.lexicon import ends, starts, terms
 from fluid_build.profiling.measure.figures import ColumnStats
 from fluid_build.profiling.measure.schema import MeasuredColumn
 
 _ENOUGH_REPEATS = 3.0
 """With so many expected repeats, finding none by chance happens in one of twenty tables (e^-3)."""
-_DATE_WORDS = frozenset("date day month year period since".split())
-_WRITE_TIME_STARTS = (
-    "creat", "insert", "load", "modif", "updat", "chang", "edit", "sync", "exec",
-    "cree", "cread", "creac", "actualiz", "erstell", "angelegt", "geaendert",
-)  # fmt: skip
-"""Beginnings of words for the time at which a row was written."""
-_GLUED_DATE_WORDS = ("date", "fecha", "data", "datum")
-"""Words for a date that such a word may be glued to (``datecreated``)."""
-_SEQUENCE_WORDS = frozenset("line seq sequence ordinal position step version revision".split())
-LINE_WORDS = frozenset(
-    "line seq sequence ordinal position lineno linenumber linenum seqno seqnum itemno slot "
-    "ligne zeile linea renglon linha riga regel radek wiersz lp lfdnr posnr".split()
-)
+_DATES = terms("date", "day", "month", "year", "period", "since")
+_SEQUENCES = terms("line", "sequence", "position", "step", "version")
+_LINES = terms("line", "sequence", "position", "line_number")
 """Words that number the rows below a parent and mean nothing else."""
-_LINE_ENDINGS = ("seq", "lineno", "linenum", "linenumber", "lineid", "seqno", "seqnum", "posnr")
-"""Ends of a longer word that say the same (``orderlineno``)."""
 _FIRST_NUMBERS = frozenset({0, 1, 10})
 """Where people start counting rows; by tens to leave room for more."""
 _QUANTITY_CONCEPTS = frozenset({"money", "measure", "percent"})
-_QUANTITY_WORDS = frozenset(
-    "bal discount margin population profit saldo stock tax total vat "
-    "latitude longitude lat lon lng altitude elevation budget capacity dose "
-    "volume weight wins losses points goals".split()
-)
 
 
 def only_just_holds(key: Sequence[MeasuredColumn]) -> bool:
@@ -74,7 +58,7 @@ def has_date_or_sequence(key: Iterable[MeasuredColumn], referring: Iterable[str]
     references = set(referring)
     return any(
         column.name not in references
-        and (_is_date(column) or _SEQUENCE_WORDS & set(column.parsed_name.bare) or is_line(column))
+        and (_is_date(column) or _SEQUENCES & set(column.parsed_name.bare) or is_line(column))
         for column in key
     )
 
@@ -84,7 +68,7 @@ def is_line(column: MeasuredColumn) -> bool:
     if column.key_kind != "integer":
         return False
     words = column.parsed_name.bare
-    return any(word in LINE_WORDS or word.endswith(_LINE_ENDINGS) for word in words)
+    return any(word in _LINES or word.endswith(ends("line_number")) for word in words)
 
 
 def numbers_rows(column: MeasuredColumn, parent: MeasuredColumn) -> bool:
@@ -106,17 +90,17 @@ def numbers_rows(column: MeasuredColumn, parent: MeasuredColumn) -> bool:
 
 def _is_date(column: MeasuredColumn) -> bool:
     words = column.parsed_name.bare
-    if any(_without_date(word).startswith(_WRITE_TIME_STARTS) for word in words):
+    if any(_without_date(word).startswith(starts("written")) for word in words):
         return False
     measured_type = column.stats.measured_type or ""
     if column.stats.kind == "temporal" or measured_type.startswith(("DATE", "TIMESTAMP")):
         return True
-    return bool(_DATE_WORDS & set(words))
+    return bool(_DATES & set(words))
 
 
 def _without_date(word: str) -> str:
     """Return a word without a word for a date in front, if more follows."""
-    for date_word in _GLUED_DATE_WORDS:
+    for date_word in starts("date"):
         if word.startswith(date_word) and word != date_word:
             return word.removeprefix(date_word)
     return word
@@ -130,4 +114,4 @@ def is_quantity(column: MeasuredColumn) -> bool:
     if not is_number or column.parsed_name.has_key_word:
         return False
     words = set(column.parsed_name.bare)
-    return bool(column.amount_concepts & _QUANTITY_CONCEPTS or _QUANTITY_WORDS & words)
+    return bool(column.amount_concepts & _QUANTITY_CONCEPTS or terms("key_quantity") & words)

@@ -7,24 +7,22 @@ choose badly: a wide table of measures has many whole numbers with more values t
 from collections import Counter
 from collections.abc import Sequence
 
+from fluid_build.lexicon import terms
 from fluid_build.profiling.keys.accidents import is_quantity
 from fluid_build.profiling.measure.key_plausibility import plausibility
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.weights import KeySearchWeights
 
-DISTINGUISHING_WORDS = frozenset(
-    "line seq sequence ordinal position pos index idx step version revision lineno linenumber "
-    "date day month year period week quarter since season semester term round".split()
-)
+DISTINGUISHING_WORDS = terms(
+    "line", "line_number", "sequence", "position", "index", "step", "version", "date", "day",
+    "month", "year", "period", "week", "quarter", "since", "season", "round",
+)  # fmt: skip
 """Words that number the rows below a parent or place them in time."""
-UNLIKELY_WORDS = frozenset(
-    "rowguid rowversion hash checksum description desc email mail phone amount price "
-    "total qty quantity cost value url path created updated modified timestamp comment note".split()
-)
+PRICE_WORDS = terms("key_amount")
+"""Words for columns that are unique by chance in a number; a price category is a code."""
+UNLIKELY_WORDS = terms("unlikely_in_key") | PRICE_WORDS
 """Words for columns that are unique by chance or by technique, and identify nothing to people."""
-PRICE_WORDS = frozenset("amount price total qty quantity cost".split())
-"""Those of them that mean so only in a number: a price category is a code."""
-CAPTION_WORDS = frozenset("name title label caption".split())
+CAPTION_WORDS = terms("label", "caption")
 """Words for what people call a row."""
 
 

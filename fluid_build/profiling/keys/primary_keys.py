@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from fluid_build.lexicon import terms
 from fluid_build.profiling.keys.accidents import (
     has_date_or_sequence,
     is_line,
@@ -23,17 +24,10 @@ from fluid_build.profiling.weights import PrimaryKeyWeights
 
 _REPEATS_COUNTED = 8
 """Keys of a table for which other tables are searched: further ones are too unlikely anyway."""
-_ORDINAL_WORDS = frozenset(
-    "line seq sequence ordinal position pos item detail index idx rank step number no nr num "
-    "version revision".split()
+_ORDINAL_WORDS = terms(
+    "line", "sequence", "position", "detail", "index", "step", "number", "version"
 )
 """Words that may number the rows below a parent, or be an attribute."""
-_LANGUAGE_WORDS = frozenset("language lang locale culture langue idioma lingua sprache".split())
-"""Words for the language of a text, which completes the key of what is translated."""
-_TECHNICAL_WORDS = frozenset("uuid guid rowguid".split())
-"""Words for an identifier that machines exchange, next to the key that people use."""
-_FREE_TEXT_WORDS = frozenset("description desc comment note".split())
-"""Words for text that is about a row."""
 _FIRST_COLUMNS = 3
 """Columns among which a code of the row is, if there is one."""
 _LONGEST_SHORT_CODE = 4
@@ -87,7 +81,7 @@ def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
         score += weights.second_column
     if _is_unlikely(column):
         score += weights.unlikely_word
-    elif column.position > 0 and set(column.parsed_name.bare) & _TECHNICAL_WORDS:
+    elif column.position > 0 and set(column.parsed_name.bare) & terms("uuid"):
         score += weights.technical
     elif set(column.parsed_name.bare) & CAPTION_WORDS:
         score += weights.label
@@ -126,7 +120,7 @@ def may_be_only_key(table: MeasuredTable, choice: KeyChoice) -> bool:
     return not any(
         column.stats.kind == "text"
         and not column.parsed_name.has_key_word
-        and _FREE_TEXT_WORDS & set(column.parsed_name.bare)
+        and terms("description", "remark") & set(column.parsed_name.bare)
         for column in _columns(table, choice.columns)
     )
 
@@ -144,7 +138,7 @@ def is_weak_single(
     if column.position == 0 or referred.get(column.name):
         return False
     words = set(column.parsed_name.bare)
-    if words & _TECHNICAL_WORDS or _has_repeating_id(table, column):
+    if words & terms("uuid") or _has_repeating_id(table, column):
         return True
     is_label = bool(words & (UNLIKELY_WORDS | CAPTION_WORDS))
     return (is_label or column.name in referring) and column.own_key_score < NAMED_AS_KEY
@@ -175,7 +169,7 @@ def identifies_before(
             column.name in referring
             or column.parsed_name.has_key_word
             or is_line(column)
-            or bool(_LANGUAGE_WORDS & set(column.parsed_name.bare))
+            or bool(terms("language") & set(column.parsed_name.bare))
         )
         for column in columns
     )
@@ -301,9 +295,9 @@ def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWe
         score += weights.column_line
     elif words & _ORDINAL_WORDS:
         score += weights.column_ordinal
-    if column.stats.kind == "temporal" or "date" in words:
+    if column.stats.kind == "temporal" or words & terms("date"):
         score += weights.column_date
-    if words & _LANGUAGE_WORDS:
+    if words & terms("language"):
         score += weights.column_language
     if _is_unlikely(column) or words & CAPTION_WORDS:
         score += weights.unlikely_word

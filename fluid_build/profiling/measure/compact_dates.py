@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
+from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.figures import ColumnStats
 from fluid_build.profiling.names.concepts import read_concepts
 from fluid_build.profiling.profile import ForeignKey
@@ -32,10 +33,6 @@ month with a chance of 12 %, but then its name must say month."""
 _FEWEST_UNNAMED = 40
 """Consecutive numbers, as ids are, hit a number that isn't a day after 31 at the latest."""
 _DATE_CONCEPTS: Final = frozenset({"date", "day", "time", "birth", "dob"})
-_DATE_WORDS: Final = frozenset({"ymd", "yyyymmdd", "calendar", "datekey", "dateid"})
-_MONTH_WORDS: Final = frozenset({"ym", "yyyymm", "yearmonth", "monthkey", "monthid"})
-_FISCAL_WORDS: Final = frozenset({"fiscal", "fy", "financial"})
-"""Words of a year whose first month need not be January."""
 _ID_CONCEPTS: Final = frozenset({"id", "key", "number", "code", "phone", "postcode"})
 
 
@@ -64,11 +61,12 @@ def is_named_for(stats: ColumnStats, date_format: str) -> bool:
     """Return whether a column's name says that its values are days, or months."""
     name = read_concepts(stats.name)
     words = set(name.words)
-    is_month = "month" in name.concepts or bool(words & _MONTH_WORDS)
-    is_date = bool(name.concepts & _DATE_CONCEPTS or words & _DATE_WORDS)
+    is_month = "month" in name.concepts or bool(words & terms("compact_month"))
+    is_date = bool(name.concepts & _DATE_CONCEPTS or words & terms("compact_date"))
     if date_format == _DAY:
         return is_date
-    is_calendar_month = is_month and not words & _FISCAL_WORDS
+    # The first month of a fiscal year need not be January.
+    is_calendar_month = is_month and not words & terms("fiscal")
     return is_calendar_month or (date_format == _DASHED_MONTH and is_date)
 
 

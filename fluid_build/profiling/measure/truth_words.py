@@ -7,6 +7,7 @@ of each other, and nothing else, make a column of truths.
 import re
 from collections.abc import Collection
 
+from fluid_build.lexicon import leading, terms
 from fluid_build.profiling.names.words import words
 from fluid_build.sources.text_values.canonical_text import FALSE_WORDS, TRUE_WORDS
 
@@ -16,17 +17,7 @@ MOST_SPELLINGS = 64
 
 _PAIRS = tuple({true, false} for true, false in zip(TRUE_WORDS, FALSE_WORDS, strict=True))
 _LETTERS = {"t", "f"}
-_OTHER_MEANINGS = frozenset(
-    """
-    country nation nationality land pays pais paese countries language lang langue sprache idioma
-    lingua locale code cd iso sex gender geschlecht sexe sexo title salutation anrede initial grade
-    class type kind category
-    """.split()
-)
-_FLAG_STARTS = frozenset("is has had was were can may should must did does are ist hat est".split())
-_FLAG_WORDS = frozenset(
-    "flag active enabled disabled deleted valid verified approved visible hidden bool".split()
-)
+_OTHER_MEANINGS = terms("no_flag")
 
 
 def are_truths(name: str, spellings: Collection[str]) -> bool:
@@ -42,5 +33,5 @@ def are_truths(name: str, spellings: Collection[str]) -> bool:
         return said in _PAIRS
     # PostgreSQL writes truths as t and f.
     are_small = all(spelling == spelling.lower() for spelling in spellings)
-    is_flag = bool(parts) and (parts[0] in _FLAG_STARTS or bool(set(parts) & _FLAG_WORDS))
+    is_flag = bool(parts) and (parts[0] in leading("truth") or bool(set(parts) & terms("truth")))
     return are_small or is_flag

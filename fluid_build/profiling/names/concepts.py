@@ -1,16 +1,12 @@
 """The words of a column's or table's name, and the concepts that they mean."""
 
 import re
-import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.lexicon import fold, meanings
 
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
-_LETTERS = str.maketrans(
-    {"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "œ": "oe", "ł": "l", "Ł": "L", "đ": "d"}
-)
 _FEWEST_GLUED_LETTERS = 5
 """Shorter words aren't split: they are one word, or an abbreviation."""
 _LONGEST_PREFIX = 8
@@ -31,7 +27,6 @@ _DISTINCT_WORDS = frozenset(
 )
 """Shorter words that are distinct enough after an unknown prefix."""
 _TABLE_PREFIXES = frozenset({"t", "tb", "tbl"})
-_LONGEST_WORD = max(map(len, CONCEPT_OF))
 _LONGEST_NAME = 128
 """Characters of a name that are read; what follows adds nothing."""
 
@@ -45,24 +40,14 @@ class NameConcepts:
     unknown: tuple[str, ...]
 
 
-def without_accents(text: str) -> str:
-    """Return text with its accents removed, in the same case."""
-    if text.isascii():
-        return text
-    decomposed = unicodedata.normalize("NFKD", text.translate(_LETTERS))
-    bare = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return unicodedata.normalize("NFC", bare)
-
-
 @lru_cache(maxsize=65536)
 def read_concepts(name: str) -> NameConcepts:
     """Return the words and concepts of a name in camelCase, snake_case, UPPER or glued together."""
-    tokens = _join(
-        [token.lower() for token in _TOKEN.findall(without_accents(name[:_LONGEST_NAME]))]
-    )
+    tokens = _join([token.lower() for token in _TOKEN.findall(fold(name[:_LONGEST_NAME]))])
     words = [word for token in tokens for word in _split(token)]
-    concepts = {CONCEPT_OF[word] for word in words if word in CONCEPT_OF}
-    unknown = tuple(word for word in words if word not in CONCEPT_OF and not word.isdigit())
+    known = meanings()
+    concepts = {known[word] for word in words if word in known}
+    unknown = tuple(word for word in words if word not in known and not word.isdigit())
     return NameConcepts(tuple(words), frozenset(concepts), unknown)
 
 
@@ -73,7 +58,7 @@ def _join(tokens: list[str]) -> list[str]:
     while start < len(tokens):
         for width in (3, 2):
             word = "".join(tokens[start : start + width])
-            if start + width <= len(tokens) and word in CONCEPT_OF:
+            if start + width <= len(tokens) and word in meanings():
                 break
         else:
             width, word = 1, tokens[start]
@@ -83,9 +68,9 @@ def _join(tokens: list[str]) -> list[str]:
 
 
 def _split(token: str) -> list[str]:
-    if token.isdigit() or token in CONCEPT_OF:
+    if token.isdigit() or token in meanings():
         return [token]
-    if token.endswith("s") and token[:-1] in CONCEPT_OF:
+    if token.endswith("s") and token[:-1] in meanings():
         return [token[:-1]]
     if len(token) < _FEWEST_GLUED_LETTERS and token.isascii():
         return [token]
@@ -99,13 +84,14 @@ def _unglue(token: str) -> list[str]:
     Of all ways to split it, the one with the fewest words and the shortest prefix wins. A single
     short word after an unknown prefix proves nothing: "hotel" holds no telephone number.
     """
+    known_words, longest = meanings(), _longest_word()
     best: list[tuple[int, list[str]] | None] = [None] * (len(token) + 1)
     for start in range(min(_LONGEST_PREFIX, len(token) - 1) + 1):
         best[start] = (start, [token[:start]] if start else [])
     for end in range(1, len(token) + 1):
-        for start in range(max(0, end - _LONGEST_WORD), end):
+        for start in range(max(0, end - longest), end):
             before = best[start]
-            if before is None or token[start:end] not in CONCEPT_OF:
+            if before is None or token[start:end] not in known_words:
                 continue
             if token[start:end] in _ABBREVIATIONS and _only_unknown(before[1]):
                 continue
@@ -116,8 +102,13 @@ def _unglue(token: str) -> list[str]:
     return _credible_words(best[len(token)])
 
 
+@cache
+def _longest_word() -> int:
+    return max(map(len, meanings()))
+
+
 def _only_unknown(words: list[str]) -> bool:
-    return len(words) == 1 and words[0] not in CONCEPT_OF
+    return len(words) == 1 and words[0] not in meanings()
 
 
 def _credible_words(split: tuple[int, list[str]] | None) -> list[str]:
@@ -125,7 +116,7 @@ def _credible_words(split: tuple[int, list[str]] | None) -> list[str]:
     if split is None:
         return []
     words = split[1]
-    known = [word for word in words if word in CONCEPT_OF]
+    known = [word for word in words if word in meanings()]
     covered = sum(map(len, known))
     if not known:
         return []

@@ -3,6 +3,7 @@
 Scores run from 0 to 1. They rank candidates and prove nothing.
 """
 
+from fluid_build.lexicon import Concept, leading, terms
 from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedTableName
 from fluid_build.profiling.names.similarity import (
     ABBREVIATED,
@@ -11,25 +12,16 @@ from fluid_build.profiling.names.similarity import (
     phrase_similarity,
     word_similarity,
 )
-from fluid_build.profiling.names.vocabulary import (
-    ACCOUNT_WORDS,
-    ACTING_WORDS,
-    AMOUNT_WORDS,
-    LABEL_WORDS,
-    LEADER_WORDS,
-    LEADING_KEY_WORDS,
-    LONG_STRUCTURE_WORDS,
-    MEANT_ENTITIES,
-    PEOPLE_WORDS,
-    ROLE_WORDS,
-    STAFF_WORDS,
-    STRUCTURE_WORDS,
-)
 from fluid_build.profiling.names.words import Words, between_key_words, is_generic, singular
 from fluid_build.profiling.weights import NameWeights
 
-_MEANT_WORDS = STAFF_WORDS.union(*MEANT_ENTITIES.values())
+_MEANT_ENTITIES: dict[Concept, Concept] = {"seat": "town", "citizenship": "land", "side": "team"}
+"""What names an entity by what it is to another: a capital is a town, a winner is a team."""
+_MEANT_WORDS = terms("staff", *_MEANT_ENTITIES.values())
 """The words of tables that a name may mean without naming them."""
+_STRUCTURE_WORDS = terms("structure")
+_LONG_STRUCTURE_WORDS = tuple(sorted(word for word in _STRUCTURE_WORDS if len(word) >= 6))
+_LABEL_WORDS = terms("label")
 
 
 def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWeights) -> float:
@@ -105,7 +97,7 @@ def _same_name_score(
     """Score the very name of the key."""
     if not is_same_name(child, key):
         return 0.0
-    if not own_key and key.entity and key.entity[-1] in LABEL_WORDS:
+    if not own_key and key.entity and key.entity[-1] in _LABEL_WORDS:
         own_key = weights.own_key_without_key_word * phrase_similarity(
             key.entity[:-1], parent.entity
         )
@@ -120,31 +112,33 @@ def _meaning_score(
         return 0.0
     if parent.entity[-1] not in meant_words(child):
         return 0.0
-    if not LABEL_WORDS.isdisjoint(key.bare[-1:]):
+    if not _LABEL_WORDS.isdisjoint(key.bare[-1:]):
         return 0.0
     return weights.acting_person if is_acting(child) else weights.meant_parent
 
 
 def is_acting(name: ParsedColumnName) -> bool:
     """Return whether a name says what a person did with a row: ``created_by``, ``author``."""
-    return not ACTING_WORDS.isdisjoint(name.entity[-1:])
+    return not terms("acting").isdisjoint(name.entity[-1:])
 
 
 def meant_words(name: ParsedColumnName) -> frozenset[str]:
     """Return the entities that a name means without naming them."""
-    if is_acting(name) or not LEADER_WORDS.isdisjoint(name.entity[-1:]):
-        return STAFF_WORDS
-    return MEANT_ENTITIES.get(name.entity[-1], frozenset()) if name.entity else frozenset()
+    last = name.entity[-1:]
+    if is_acting(name) or not terms("leader").isdisjoint(last):
+        return terms("staff")
+    meant = (of for word, of in _MEANT_ENTITIES.items() if not terms(word).isdisjoint(last))
+    return next(map(terms, meant), frozenset())
 
 
 def _is_label(key: ParsedColumnName) -> bool:
     """Return whether a key is just called ``name`` or ``title``."""
-    return len(key.bare) == 1 and key.bare[0] in LABEL_WORDS
+    return len(key.bare) == 1 and key.bare[0] in _LABEL_WORDS
 
 
 def _attribute_factor(child: ParsedColumnName, weights: NameWeights) -> float:
     """Return the factor for a name without a key word that looks like an amount or a list."""
-    if child.bare[0] in AMOUNT_WORDS:
+    if child.bare[0] in terms("figure"):
         return weights.amount
     return weights.plural if singular(child.bare[-1]) != child.bare[-1] else 1.0
 
@@ -194,9 +188,9 @@ def _front_score(child: ParsedColumnName, entity: Words, weights: NameWeights) -
     if not size or len(phrase) <= size:
         return 0.0
     similarity = phrase_similarity(phrase[:size], entity)
-    if ROLE_WORDS.issuperset(phrase[size:]):
+    if terms("role").issuperset(phrase[size:]):
         return weights.front * similarity
-    return weights.front_noun * similarity if child.bare[0] in LEADING_KEY_WORDS else 0.0
+    return weights.front_noun * similarity if child.bare[0] in leading("key_word") else 0.0
 
 
 def _key_name_score(
@@ -246,11 +240,11 @@ def hierarchy_score(
 def is_hierarchical(child: ParsedColumnName, table: ParsedTableName) -> bool:
     """Return whether a name means another row of its own table: a parent, a predecessor, a boss."""
     words = {*child.full, *child.entity}
-    if words & STRUCTURE_WORDS or child.squashed.startswith(LONG_STRUCTURE_WORDS):
+    if words & _STRUCTURE_WORDS or child.squashed.startswith(_LONG_STRUCTURE_WORDS):
         return True
-    if is_acting(child) and not ACCOUNT_WORDS.isdisjoint(table.entity[-1:]):
+    if is_acting(child) and not terms("account_word").isdisjoint(table.entity[-1:]):
         return True
-    return bool(words & LEADER_WORDS and set(table.entity) & PEOPLE_WORDS)
+    return bool(words & terms("leader") and set(table.entity) & terms("people"))
 
 
 def score_between(

@@ -1,76 +1,21 @@
 """Words in names of columns that hold names: of things, titles, first and last names of people.
 
-Databases are written in the language of those who use them. The words are those of the languages
-that most of them are in, without accents.
+Databases are written in the language of those who use them.
 """
 
 from collections.abc import Iterable
 
-from fluid_build.profiling.names.vocabulary import PREPOSITIONS
+from fluid_build.lexicon import ends, leading, lone, terms
 from fluid_build.profiling.names.words import Words, words
 
-_GIVEN_NAMES = frozenset(
-    """
-    etunimi first firstname forename fornamn fornavn fname given givenname imie ime jmeno keresztnev
-    meno prenom prenume voornaam vorname
-    """.split()
-)
-_FAMILY_NAMES = frozenset(
-    """
-    achternaam apelido apellido apellidos cognom cognome cognoms efternamn efternavn etternavn
-    family familienname familyname last lastname lname nachname nazwisko prezime priezvisko prijmeni
-    sobrenome soyad soyadi soyisim sukunimi surname vezeteknev
-    """.split()
-)
-NAME_WORDS = (
-    frozenset(
-        """
-        adi adsoyad benaming benennung bezeichnung denominacao denominacio denominacion
-        denominazione denomination denumire designacao designation hoten intitule isim megnevezes
-        mingcheng naam nama name namn navn nazev naziv nazov nazvanie nazwa nimi nom nombre nombres
-        nome nume tenkh unvan unvani xingming
-        """.split()
-    )
-    | _GIVEN_NAMES
-    | _FAMILY_NAMES
-) - {"family", "first", "given", "last"}
+_GIVEN_NAMES = terms("given_name", "first")
+_FAMILY_NAMES = terms("family_name", "last")
+NAME_WORDS = terms("naming", "given_name", "family_name", "full_name")
 """Words for the name of something or somebody."""
-TITLE_WORDS = frozenset(
-    """
-    baslik caption etichetta etiqueta etykieta label libele libelle tittel titel title titolo titre
-    titul titulo tytul
-    """.split()
-)
+TITLE_WORDS = terms("title_word")
 """Words for a title, which may be given to several works."""
-DESCRIBING_WORDS = frozenset(
-    """
-    beschreibung beskrivelse beskrivning desc descr descricao descripcio descripcion description
-    descrizione omschrijving opis popis
-    """.split()
-)
-"""Words for a text that says what something is, and that often is all the name it has."""
-_FIRST_WORDS = frozenset(
-    """
-    apellido apellidos cognom cognome denominacao denominacio denominacion denominazione
-    denomination denumire designacao designation imie intitule jmeno libele libelle nama nazev naziv
-    nazov nazvanie nazwa nazwisko nom nombre nombres nome nume prenom prenume prezime priezvisko
-    prijmeni sobrenome ten titolo titre titul titulo tytul
-    """.split()
-)
-"""Those that come before what they name, in Romance and Slavic languages: ``nazwa_leku``. The
-English ``name_type`` is a type."""
-_GLUED_WORDS = (
-    "bezeichnung", "nombre", "nazwa", "label", "titel", "title", "naam", "name", "namn", "navn",
-)  # fmt: skip
-"""Words that are found at the end of a longer word too (``productname``), the longest first."""
-_WHOLE_NAMES = frozenset({("ad",), ("ten",)})
-"""Turkish and Vietnamese for name, which mean something else next to another word."""
-_FILES = frozenset("archivo arquivo datei fichero fichier file filename plik".split())
-"""A file name says where something came from, not what the row is about."""
-_LANGUAGES = frozenset(
-    "ar ca cs de en eng english es fr hu it ja jp ko local native nl pl pt ru tr vi zh".split()
-)
-"""Endings of a name that say which language it's in."""
+_FIRST_WORDS = leading("naming", "naming_person", "title_word")
+"""Those that come before what they name: ``nazwa_leku``. The English ``name_type`` is a type."""
 _SHORTEST_STEM = 3
 _LONGEST_ENDING = 2
 """Letters that forms of a word have in common, and those by which they may differ at the end."""
@@ -83,13 +28,13 @@ def naming_word(name: str) -> str:
     what it names the first one (``nazwa_leku``).
     """
     parts = _without_language(words(name))
-    if not parts or _FILES & set(parts):
+    if not parts or terms("file_name") & set(parts):
         return ""
     if parts[-1] in NAME_WORDS | TITLE_WORDS:
         return parts[-1]
-    if parts[0] in _FIRST_WORDS or parts in _WHOLE_NAMES:
+    if parts[0] in _FIRST_WORDS or (len(parts) == 1 and parts[0] in lone("naming")):
         return parts[0]
-    return next((word for word in _GLUED_WORDS if parts[-1].endswith(word)), "")
+    return next((word for word in ends("naming", "title_word") if parts[-1].endswith(word)), "")
 
 
 def named_noun(name: str) -> Words:
@@ -97,7 +42,7 @@ def named_noun(name: str) -> Words:
     parts = _without_language(words(name))
     if not parts or parts[0] not in _FIRST_WORDS:
         return ()
-    return tuple(word for word in parts[1:] if len(word) > 1 and word not in PREPOSITIONS)
+    return tuple(word for word in parts[1:] if len(word) > 1 and word not in terms("preposition"))
 
 
 def are_forms(word: str, other: str) -> bool:
@@ -117,6 +62,6 @@ def names_people(columns: Iterable[str]) -> bool:
 
 
 def _without_language(parts: Words) -> Words:
-    while len(parts) > 1 and parts[-1] in _LANGUAGES:
+    while len(parts) > 1 and parts[-1] in terms("language_mark"):
         parts = parts[:-1]
     return parts

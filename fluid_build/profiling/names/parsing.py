@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, groupby
 
+from fluid_build.lexicon import starts, terms
 from fluid_build.profiling.names.habits import (
     find_heads,
     find_key_words,
@@ -23,12 +24,6 @@ from fluid_build.profiling.names.prefixes import (
     glued_prefix,
     hump_prefix,
 )
-from fluid_build.profiling.names.vocabulary import (
-    COMMON_WORDS,
-    GLUED_LEADING_KEY_WORDS,
-    KEY_WORDS,
-    TECHNICAL_WORDS,
-)
 from fluid_build.profiling.names.words import (
     Words,
     has_key_word,
@@ -39,6 +34,8 @@ from fluid_build.profiling.names.words import (
     words,
 )
 
+_TECHNICAL_WORDS = terms("layer", "layer_word", "table_mark")
+"""Words around a table's name that say which layer it is in, not what it holds."""
 _MOST_GLUED_PREFIX = 4
 """Letters of a prefix glued to all table names (``tblorders``); longer ones are words."""
 _FEWEST_STEM_LETTERS = 4
@@ -146,7 +143,7 @@ def _without_marks(
 
 
 def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Vocabulary:
-    known: set[str] = set(COMMON_WORDS)
+    known: set[str] = set(terms("common"))
     entities: set[str] = set()
     for name in tables:
         parts = words(name)
@@ -182,10 +179,10 @@ def _table_entity(name: str, shared_words: int, vocabulary: Vocabulary) -> Words
     phrase = words(name)
     if shared_words and len(phrase) > shared_words:
         phrase = phrase[shared_words:]
-    while len(phrase) > 1 and phrase[0] in TECHNICAL_WORDS:
+    while len(phrase) > 1 and phrase[0] in _TECHNICAL_WORDS:
         phrase = phrase[1:]
     phrase = unglue(phrase, vocabulary)
-    while len(phrase) > 1 and phrase[-1] in TECHNICAL_WORDS:
+    while len(phrase) > 1 and phrase[-1] in _TECHNICAL_WORDS:
         phrase = phrase[:-1]
     return _without_repeats(stem(phrase))
 
@@ -305,7 +302,7 @@ def _strip_to_table(phrase: Words, vocabulary: Vocabulary) -> Words:
     ``allele_code_id`` names the table ``allele_code``.
     """
     for size in range(len(phrase) - 1, 1, -1):
-        if phrase[size] not in KEY_WORDS or phrase[size - 1] not in KEY_WORDS:
+        if phrase[size] not in terms("key_word") or phrase[size - 1] not in terms("key_word"):
             break
         if stem(phrase[:size]) in vocabulary.tables:
             return phrase[:size]
@@ -316,7 +313,7 @@ def _without_glued_key_word(phrase: Words, vocabulary: Vocabulary) -> Words:
     """Return a phrase without a key word that is glued to the front of a known word."""
     if not phrase or phrase[0] in vocabulary.entities:
         return phrase
-    for prefix in GLUED_LEADING_KEY_WORDS:
+    for prefix in starts("key_word"):
         stem_word = phrase[0].removeprefix(prefix)
         if len(stem_word) < _FEWEST_STEM_LETTERS or stem_word == phrase[0]:
             continue

@@ -4,17 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from fluid_build.profiling.names.vocabulary import (
-    COMMON_WORDS,
-    GENERIC_WORDS,
-    KEY_WORDS,
-    LABEL_WORDS,
-)
+from fluid_build.lexicon import terms
 from fluid_build.profiling.names.words import words
 
 _HUMP = re.compile("[a-z][A-Z]")
 """Where a word begins in camel case; a prefix of such names ends there too."""
-_PLAIN_WORDS = KEY_WORDS | COMMON_WORDS | LABEL_WORDS | GENERIC_WORDS
+_PLAIN_WORDS = terms("common", "generic")
 _FEWEST_WITH_LETTER = 3
 """Fewer names begin with one letter by accident."""
 _PREFIX_SHARE = 0.9

@@ -6,9 +6,14 @@ references is in ``NameWeights``.
 
 from functools import lru_cache
 
-from fluid_build.profiling.names.vocabulary import SYNONYMS
+from fluid_build.lexicon import Concept, terms
 from fluid_build.profiling.names.words import Words, singular
 
+_ENTITIES: tuple[Concept, ...] = (
+    "customer", "employee", "seller", "product", "supplier", "store", "order", "town", "doctor",
+    "human", "firm", "author",
+)  # fmt: skip
+"""What several words may name."""
 ABBREVIATED = 0.9
 """``cust`` for ``customer``: nearly certain, though ``cont`` fits contact and contract."""
 _SYNONYM = 0.5
@@ -57,7 +62,7 @@ def _is_subsequence(short: str, long: str) -> bool:
 @lru_cache(maxsize=200_000)
 def synonyms(word: str) -> frozenset[str]:
     """Return the words that may mean the same entity."""
-    return frozenset(other for group in SYNONYMS if word in group for other in group)
+    return frozenset(other for name in _ENTITIES if word in terms(name) for other in terms(name))
 
 
 @lru_cache(maxsize=200_000)

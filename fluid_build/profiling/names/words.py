@@ -4,20 +4,10 @@
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from fluid_build.profiling.names.vocabulary import (
-    GENERIC_WORDS,
-    GLUED_KEY_WORDS,
-    IRREGULAR,
-    KEY_WORDS,
-    LEADING_COUNT_WORDS,
-    LEADING_KEY_WORDS,
-    PLAIN_WORDS,
-    PREPOSITIONS,
-)
+from fluid_build.lexicon import ends, fold, leading, terms
 
 Words = tuple[str, ...]
 
@@ -27,6 +17,17 @@ _BOUNDARY = re.compile(
 
 _NUMBERED = re.compile(r"^(c|col|column|f|field|fld|attr|var|v|x|t|tab|table)?[_ ]?\d+$", re.I)
 """Names that only number their columns or tables: ``col_7``, ``f3``."""
+_KEY_WORDS = terms("key_word")
+_GLUED_KEY_WORDS = ends("key_word")
+_PLAIN_WORDS = terms("plain")
+"""Words that end in a key word's letters by nature."""
+_IRREGULAR = {
+    "people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot",
+    "indices": "index", "indexes": "index", "statuses": "status", "series": "series",
+    "addresses": "address", "species": "species", "data": "data",
+    "movies": "movie", "cookies": "cookie", "ties": "tie", "rookies": "rookie", "zombies": "zombie",
+    "calories": "calorie", "media": "media", "news": "news",
+}  # fmt: skip
 
 
 def is_numbered(name: str) -> bool:
@@ -42,21 +43,14 @@ def words(name: str) -> Words:
     """
     if is_numbered(name):
         return ()
-    return tuple(part.lower() for part in _BOUNDARY.findall(_without_accents(name)))
-
-
-def _without_accents(name: str) -> str:
-    if name.isascii():
-        return name
-    decomposed = unicodedata.normalize("NFKD", name)
-    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    return tuple(part.lower() for part in _BOUNDARY.findall(fold(name)))
 
 
 @lru_cache(maxsize=200_000)
 def singular(word: str) -> str:
     """Return the singular of a noun with an English plural or a French one in ``-aux``, by rule."""
-    if word in IRREGULAR:
-        return IRREGULAR[word]
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     if len(word) > 5 and word.endswith("aux"):
         return word[:-1] if word.endswith("eaux") else word[:-2] + "l"
     if len(word) > 4 and word.endswith("uses") and not word.endswith(("auses", "ouses")):
@@ -70,6 +64,11 @@ def singular(word: str) -> str:
     return word
 
 
+def without_ending(word: str, endings: Iterable[str]) -> str:
+    """Return a word without the first of the endings that it has."""
+    return next((word.removesuffix(end) for end in endings if word.endswith(end)), word)
+
+
 def stem(phrase: Iterable[str]) -> Words:
     """Return the words of a phrase, each in the singular."""
     return tuple(singular(word) for word in phrase)
@@ -77,12 +76,12 @@ def stem(phrase: Iterable[str]) -> Words:
 
 def strip_key_words(phrase: Words) -> Words:
     """Return a phrase without its key words: those at the end, glued ones too, or at the front."""
-    while phrase and phrase[-1] in KEY_WORDS:
+    while phrase and phrase[-1] in _KEY_WORDS:
         phrase = phrase[:-1]
     if phrase:
         last = phrase[-1]
-        for suffix in GLUED_KEY_WORDS:
-            has_stem = len(last) - len(suffix) >= 2 and last not in PLAIN_WORDS
+        for suffix in _GLUED_KEY_WORDS:
+            has_stem = len(last) - len(suffix) >= 2 and last not in _PLAIN_WORDS
             if last.endswith(suffix) and has_stem:
                 return (*phrase[:-1], last[: -len(suffix)])
     return phrase[1:] if _leads_with_key_word(phrase) else phrase
@@ -90,9 +89,9 @@ def strip_key_words(phrase: Words) -> Words:
 
 def between_key_words(phrase: Words) -> Words:
     """Return a phrase without the key words at both of its ends: membro of ``fk_id_membro``."""
-    while phrase and phrase[-1] in KEY_WORDS:
+    while phrase and phrase[-1] in _KEY_WORDS:
         phrase = phrase[:-1]
-    while phrase and phrase[0] in KEY_WORDS:
+    while phrase and phrase[0] in _KEY_WORDS:
         phrase = phrase[1:]
     return phrase
 
@@ -100,17 +99,17 @@ def between_key_words(phrase: Words) -> Words:
 def _leads_with_key_word(phrase: Words) -> bool:
     if len(phrase) < 2:
         return False
-    if phrase[0] in LEADING_COUNT_WORDS:
+    if phrase[0] in leading("number_or_count"):
         # What is counted is in the plural or follows a preposition.
-        return phrase[1] not in PREPOSITIONS and singular(phrase[-1]) == phrase[-1]
-    return phrase[0] in LEADING_KEY_WORDS
+        return phrase[1] not in terms("preposition") and singular(phrase[-1]) == phrase[-1]
+    return phrase[0] in leading("key_word")
 
 
 def has_key_word(phrase: Words) -> bool:
     """Return whether a name says, at its end or its front, that it is a key."""
-    return bool(phrase) and (phrase[-1] in KEY_WORDS or strip_key_words(phrase) != phrase)
+    return bool(phrase) and (phrase[-1] in _KEY_WORDS or strip_key_words(phrase) != phrase)
 
 
 def is_generic(phrase: Words) -> bool:
     """Return whether any table could have a column of that name: a key, name, title or type."""
-    return GENERIC_WORDS.issuperset(phrase)
+    return terms("generic").issuperset(phrase)

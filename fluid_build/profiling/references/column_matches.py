@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 
+from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.names.key_names import (
     meant_words,
@@ -13,7 +14,6 @@ from fluid_build.profiling.names.similarity import (
     ending_similarity,
     synonyms,
 )
-from fluid_build.profiling.names.vocabulary import KEY_WORDS
 from fluid_build.profiling.names.words import Words, is_numbered
 from fluid_build.profiling.weights import NameWeights
 
@@ -30,7 +30,7 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
     key = key_column.parsed_name
     if not name.full:
         return 0.0
-    is_generic = KEY_WORDS.issuperset(key.bare)
+    is_generic = terms("key_word").issuperset(key.bare)
     if name.squashed == key.squashed or name.bare_squashed == key.squashed:
         return 1.0
     if not is_generic and name.bare_squashed == key.bare_squashed:
@@ -53,7 +53,7 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
 
 def _adds_role(phrase: Words, key: Words) -> bool:
     """Return whether one word follows a whole key: ``team id loser``."""
-    return phrase[:-1] == key and len(key) > 1 and key[-1] in KEY_WORDS
+    return phrase[:-1] == key and len(key) > 1 and key[-1] in terms("key_word")
 
 
 def _ends_in(phrase: Words, tail: Words) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import MeasuredColumn
 from fluid_build.profiling.names.key_names import extends_name, is_hierarchical
 from fluid_build.profiling.names.parsing import ParsedColumnName
@@ -18,10 +19,6 @@ from fluid_build.profiling.names.similarity import (
 from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.profiling.weights import ValueWeights
 
-_COUNTING_WORDS = frozenset("number no nr num nbr nmbr count cnt".split())
-"""Last words of names that count or number something of their own row."""
-_LATEST_WORDS = frozenset("last next max min latest".split())
-"""First words of names that say how far a counter has come: ``last_batch_number``."""
 _SMALLEST_DENSITY = 1e-9
 """Keys spread thinner count as if they were this dense, which keeps the logarithm finite."""
 
@@ -88,8 +85,9 @@ def reference_features(
 
 
 def _counts(name: ParsedColumnName) -> bool:
+    """Return whether a name counts or numbers something of its own row, or how far one came."""
     bare = name.bare
-    return bool(bare) and (bare[-1] in _COUNTING_WORDS or bare[0] in _LATEST_WORDS)
+    return bool(bare) and (bare[-1] in terms("counting") or bare[0] in terms("one_key_of_many"))
 
 
 def value_evidence(

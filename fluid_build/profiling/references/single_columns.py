@@ -7,6 +7,7 @@ by value, and their inclusion is measured. ``reference_choice`` chooses among th
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import (
     MeasuredColumn,
     MeasuredTable,
@@ -23,9 +24,7 @@ from fluid_build.profiling.weights import ReferenceWeights, Weights
 _MEASURED_CANDIDATES = 6
 """Candidates of a column that are measured at most: the right one is hardly ever further down, and
 each may cost a join."""
-_CONTACT_WORDS = frozenset(
-    "phone tel telephone telefono telefon telefone fax mobile cell email mail password".split()
-)
+_CONTACT_WORDS = terms("contact_value")
 """Words for values that are unique to whoever has them, and that nothing refers to."""
 _PLAIN_NAME = 0.6
 """The name score from which a key is plainly meant (see ``NameWeights``)."""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fluid_build.profiling.names import lexicons
-from fluid_build.profiling.names.concepts import without_accents
+from fluid_build.lexicon import fold
+from fluid_build.profiling.names import value_words
 from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.column_facts import SemanticType
 from fluid_build.profiling.semantic_types.patterns import share
@@ -43,7 +43,7 @@ _CODES: Final = _ASPECTS | {"id", "kind"}
 
 
 def _is_one_of(words: frozenset[str]) -> Callable[[str], bool]:
-    return lambda value: without_accents(value).lower().strip(". ") in words
+    return lambda value: fold(value).lower().strip(". ") in words
 
 
 _LETTERS = re.compile(r"(?=.*[^\W\d_]).{1,80}")
@@ -126,12 +126,12 @@ _TEXT_RULES: Final[tuple[_Rule, ...]] = (
         pii=True,
     ),
     _Rule("color", "colours", patterns.HEX_COLOR.fullmatch, frozenset({"color"}), 0.6),
-    _Rule("color", "colours", _is_one_of(lexicons.COLORS), frozenset({"color"}), 0.3, 0.9),
-    _Rule("gender", "genders", _is_one_of(lexicons.GENDERS), frozenset({"gender"}), 0.8),
+    _Rule("color", "colours", _is_one_of(value_words.COLORS), frozenset({"color"}), 0.3, 0.9),
+    _Rule("gender", "genders", _is_one_of(value_words.GENDERS), frozenset({"gender"}), 0.8),
     _Rule(
         "currency_code",
         "currencies",
-        _is_one_of(lexicons.CURRENCIES),
+        _is_one_of(value_words.CURRENCIES),
         frozenset({"currency"}),
         0.6,
         0.95,
@@ -148,7 +148,12 @@ _TEXT_RULES: Final[tuple[_Rule, ...]] = (
         unless=_NAMED_PLACE,
     ),
     _Rule(
-        "country", "country names", _is_one_of(lexicons.COUNTRIES), frozenset({"country"}), 0.3, 0.8
+        "country",
+        "country names",
+        _is_one_of(value_words.COUNTRIES),
+        frozenset({"country"}),
+        0.3,
+        0.8,
     ),
     _Rule("country", "words", _LETTERS.fullmatch, frozenset({"country"}), 0.9, unless=_NAMED_PLACE),
     _Rule("city", "words", _LETTERS.fullmatch, frozenset({"city"}), 0.8, unless=_NAMED_PLACE),

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from fluid_build.profiling.names import lexicons
-from fluid_build.profiling.names.concepts import NameConcepts, without_accents
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.lexicon import fold, meanings, terms
+from fluid_build.profiling.names import value_words
+from fluid_build.profiling.names.concepts import NameConcepts
 from fluid_build.profiling.semantic_types.name_grades import (
     ASPECTS,
     PERSONAL_TRAITS,
@@ -133,12 +133,7 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
     return _claim_of_mention(column)
 
 
-_RELATIVES: Final = frozenset(
-    """
-    father mother parent guardian spouse husband wife son daughter kin padre madre pai mae pere mere
-    vater mutter ehemann ehefrau far mor moeder vader matka ojciec anne baba conyuge conjoint
-    """.split()
-)
+_RELATIVES: Final = terms("relative")
 """People whose names stand beside somebody's: they are named as that one is."""
 
 
@@ -167,7 +162,7 @@ _PARTIES: Final = frozenset({"person", "contact", "party", "parcel", "user", "by
 
 def _names_thing(column: NameConcepts) -> bool:
     """Return whether a thing is named after the person: "customer segment", not "team captain"."""
-    concepts = [CONCEPT_OF.get(word) for word in column.words]
+    concepts = [meanings().get(word) for word in column.words]
     things = [index for index, concept in enumerate(concepts) if concept == "thing"]
     people = [index for index, concept in enumerate(concepts) if concept in _PARTIES]
     return bool(things) and (not people or things[-1] > people[-1])
@@ -184,7 +179,7 @@ def _ends_in_person(column: NameConcepts, contradicting: frozenset[str]) -> bool
 
     "comment author" and "delivered by" mean people.
     """
-    concepts = [CONCEPT_OF.get(word, "neutral") for word in column.words]
+    concepts = [meanings().get(word, "neutral") for word in column.words]
     specific = [concept for concept in concepts if concept not in {"neutral", "name"}]
     if not specific or specific[-1] not in _PARTIES:
         return False
@@ -301,7 +296,7 @@ _BETWEEN_PEOPLE: Final = re.compile(r"\s*[,;|]\s*(?:and\s+)?|\s+and\s+")
 
 def _is_business(value: str) -> bool:
     words = value.lower().replace(".", "").replace(",", " ").split()
-    return "&" in value or not lexicons.BUSINESS.isdisjoint(words)
+    return "&" in value or not value_words.BUSINESS.isdisjoint(words)
 
 
 _LOGIN: Final = re.compile(r"[a-z][a-z._-]{3,24}\d{0,4}")
@@ -317,7 +312,7 @@ def _is_login(value: str) -> bool:
     if not _LOGIN.fullmatch(value):
         return False
     letters = value.rstrip("0123456789")
-    names = (lexicons.given_names(), lexicons.surnames())
+    names = (value_words.given_names(), value_words.surnames())
     if any(letters[1:] in known or letters[:-1] in known for known in names):
         return True
     cuts = range(3, len(letters) - 2)
@@ -326,12 +321,12 @@ def _is_login(value: str) -> bool:
 
 def _name_words(value: str) -> list[str]:
     """Return the words of a name in lower case and reading order, without titles."""
-    text = without_accents(value).lower() if not value.isascii() else value.lower()
+    text = fold(value).lower() if not value.isascii() else value.lower()
     if "," in text:
         last, _, first = text.partition(",")
         text = f"{first} {last}"
     words = [word.strip(".'-\u2019\"()") for word in text.replace(".", ". ").split()]
-    untitled = [word for word in words if word and word not in lexicons.TITLES]
+    untitled = [word for word in words if word and word not in value_words.TITLES]
     if any(
         not word.replace("-", "").replace("'", "").replace("\u2019", "").isalpha()
         for word in untitled
@@ -346,10 +341,10 @@ def _known_words(words: list[str], value: str) -> tuple[bool, bool, bool]:
         in_other_script = _other_script(words)
         if in_other_script:
             return in_other_script
-    given_names, surnames = lexicons.given_names(), lexicons.surnames()
+    given_names, surnames = value_words.given_names(), value_words.surnames()
     first = words[0]
     has_given = first in given_names or first.partition("-")[0] in given_names
-    following = [word for word in words[1:] if word not in lexicons.PARTICLES]
+    following = [word for word in words[1:] if word not in value_words.PARTICLES]
     surname = any(word in surnames or word.rpartition("-")[2] in surnames for word in words)
     is_reversed = first in surnames and any(word in given_names for word in following)
     has_initial = _INITIALS.match(value) is not None or (len(first) == 1 and surname)
@@ -370,7 +365,7 @@ def _other_script(words: list[str]) -> tuple[bool, bool, bool] | None:
     first = words[0]
     if "\u3040" <= first[0] <= "\u9fff" or "\uac00" <= first[0] <= "\ud7a3":
         name = "".join(words)
-        known = first[0] in lexicons.EAST_ASIAN_SURNAMES and 2 <= len(name) <= 5
+        known = first[0] in value_words.EAST_ASIAN_SURNAMES and 2 <= len(name) <= 5
         known = known and (len(name) < 3 or name[-1] not in _PLACE_ENDINGS)
         return known, known, known
     if "\u0400" <= first[0] <= "\u04ff":

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from fluid_build.profiling.names.lexicons import CONCEPT_OF
+from fluid_build.lexicon import meanings
 from fluid_build.profiling.semantic_types import patterns
 from fluid_build.profiling.semantic_types.name_grades import (
     Grade,
@@ -346,7 +346,7 @@ def address(column: PreparedColumn, grade: Grade) -> Support:
 
 def _is_part_of_address(column: PreparedColumn) -> bool:
     """Return whether the name speaks of an address's element or code instead of the address."""
-    concepts = [CONCEPT_OF.get(word) for word in column.name.words]
+    concepts = [meanings().get(word) for word in column.name.words]
     last = max((at for at, concept in enumerate(concepts) if concept == "address"), default=None)
     return last is not None and not {"thing", "code"}.isdisjoint(concepts[last + 1 :])
 

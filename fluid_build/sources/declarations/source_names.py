@@ -6,11 +6,11 @@ around it does.
 
 import os
 import re
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
 from fluid_build.errors import UsageError
+from fluid_build.lexicon import fold, terms
 from fluid_build.text import clip
 
 _LONGEST = 80
@@ -20,25 +20,6 @@ _MOST_TITLE_WORDS = 6
 _MOST_PARENTS = 4
 """How far up a name is looked for, such as from ``sakila/data/raw/2024/csv``."""
 
-# Words for data, for how it is stored and for where it is in its life, in the languages of most
-# file systems that we see; without accents.
-_EMPTY_WORDS = frozenset(
-    """
-    data dataset datasets database databases db dbs
-    daten datensatz datensatze datenbank donnees donnee jeu jeux base bases bdd datos dato bd
-    dados banco dati gegevens databestand dane baza bazy danych данные данных база базы
-    データ 数据 資料 데이터
-    file files table tables datei dateien tabelle tabellen fichier fichiers archivo archivos
-    tabla tablas arquivo arquivos tabela tabelas tabella bestand bestanden plik pliki
-    csv tsv txt json jsonl ndjson parquet pq sqlite duckdb sql ddl xls xlsx avro
-    export exports exported import imports dump dumps backup backups extract extracts download
-    exportacion exportation exporte sicherung sauvegarde copia
-    raw clean cleaned processed input inputs output outputs source sources seed seeds
-    staging interim external landing bronze silver gold latest current new old final copy
-    main master default test tests testing tmp temp sample samples example examples demo
-    schema schemas structure ddls init create setup public postgres defaultdb my untitled
-    """.split()
-)
 # What is in such a folder was only put there, so neither its name nor those above it say anything.
 _PLACES = frozenset(
     """
@@ -53,7 +34,9 @@ _NEW_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 def says_nothing(name: str) -> bool:
     """Return whether a name says nothing about what the data is about: ``raw_data_2024``."""
-    return all(word in _EMPTY_WORDS for word in _WORD.findall(_fold(_NEW_WORD.sub(" ", name))))
+    return all(
+        word in terms("data_word") for word in _WORD.findall(_fold(_NEW_WORD.sub(" ", name)))
+    )
 
 
 def name_of_path(path: Path, own: str) -> str:
@@ -131,6 +114,4 @@ def _is_place(folder: Path, home: Path) -> bool:
 
 def _fold(name: str) -> str:
     """Return a name in lower case, without accents."""
-    decomposed = unicodedata.normalize("NFKD", name.casefold())
-    plain = "".join(c for c in decomposed if not unicodedata.combining(c))
-    return unicodedata.normalize("NFKC", plain)
+    return fold(name.casefold())

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import duckdb
 
+from fluid_build.lexicon import terms
 from fluid_build.sources.base import Table
 from fluid_build.sources.nested.levels import ValueColumn
 from fluid_build.sources.nested.nodes import Scalar
@@ -19,7 +20,7 @@ _MOST_MEASURED = 8
 _KEY_TYPES = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|VARCHAR|UUID|DECIMAL\(\d+,0\)")
 
 _PLAIN = ("id", "uuid", "guid", "key", "pk", "oid")
-_ENDINGS = ("id", "uuid", "guid", "key", "number", "no", "nr", "code", "ref", "reference", "sku")
+_ENDINGS = (*terms("key_word"), "reference", "sku")
 
 
 def document_key(

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
 from fluid_build.modeling.data_vault.column_purposes import (
     is_distinctive,
@@ -45,8 +46,6 @@ _FEWEST_ROWS_EACH = 2
 """Rows for each value of an identifier, on average: a thing is measured more than once."""
 _SHORTEST_NAME = 3
 """Letters in the name of a thing; fewer are an abbreviation that may mean anything."""
-_CODES = frozenset("cd cod code codigo codice kod kode".split())
-"""Words for what describes a thing in short, next to which there may be no thing at all."""
 _CONFIDENCE = 0.9
 """How sure such a reference is: the names are the same, and so are most values."""
 
@@ -138,7 +137,7 @@ def _names_unlisted(tables: SourceTables, use: IdentifierUse) -> bool:
         return False
     if not parsed.entity or len(parsed.entity[-1]) < _SHORTEST_NAME:
         return False
-    if last_word(attribute.name, _CODES):
+    if last_word(attribute.name, terms("code")):
         return False
     is_own = set(table_words(tables, use.table)).issuperset(map(singular, parsed.entity))
     is_part = names_part(attribute) or names_language(attribute) or names_list(attribute)

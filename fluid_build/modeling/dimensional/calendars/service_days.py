@@ -8,6 +8,7 @@ coverage fact of Ralph Kimball and Margy Ross, "The Data Warehouse Toolkit", cha
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
@@ -25,9 +26,6 @@ from fluid_build.modeling.element import Alternative, SourceColumn, source_colum
 from fluid_build.observations.recurring_services import RecurringService, ServiceExceptions
 from fluid_build.profiling.names.words import singular, strip_key_words, words
 from fluid_build.text import listed
-
-_GENERIC_WORDS = frozenset("calendar calendars kalender calendrier calendario schedule".split())
-"""Names of tables that say how a service is kept and not what it is."""
 
 
 def service_days_facts(
@@ -164,7 +162,7 @@ def _member(layout: StarLayout, entity: str) -> str:
     """Return what one service is called: by its table, or by its key if the table is a calendar."""
     member = layout.names.member(entity)
     key = layout.graph.keys[entity]
-    if member in _GENERIC_WORDS and len(key) == 1:
+    if member in terms("calendar") and len(key) == 1:
         return "_".join(strip_key_words(words(key[0]))) or member
     return "_".join((*member.split("_")[:-1], singular(member.split("_")[-1])))
 

@@ -7,6 +7,7 @@ goals in it happened on its day.
 
 from typing import Literal
 
+from fluid_build.lexicon import loose_terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
@@ -18,8 +19,8 @@ from fluid_build.modeling.dimensional.judging.event_rules import describes
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph, is_mandatory
 from fluid_build.profiling.names.words import singular, words
 
+_DATES = loose_terms("date", "day", "moment")
 HandedOn = Literal["nothing", "date", "references"]
-_DATE_WORDS = frozenset("data date datetime datum day dt fecha termin time timestamp".split())
 
 
 def handed_on(graph: ReferenceGraph, roles: EntityRoles, entity: str) -> HandedOn:
@@ -42,7 +43,7 @@ def own_date(entity: Entity) -> Attribute | None:
     entity_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
     for date in dates:
         date_words = {singular(word) for word in words(date.name)}
-        if date.required and date_words & _DATE_WORDS and date_words <= _DATE_WORDS | entity_words:
+        if date.required and date_words & _DATES and date_words <= _DATES | entity_words:
             return date
     return None
 

@@ -1,24 +1,12 @@
 """Levels of a member that events change: the balance of an account, a stock, a salary."""
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.dimensional.column_purposes import kind
-from fluid_build.modeling.measures.words import CUMULATIVE
 from fluid_build.profiling.names.words import singular, words
 
 _CREDIT_LIMIT = frozenset({"credit", "limit"})
 """What is granted at a time, though a limit of something else isn't a level."""
-_SIZES = frozenset(
-    """
-    abitanti capacidad capacidade capacite capacity capienza einwohner einwohnerzahl employee
-    habitant headcount inhabitant kapasite ludnosc member membership mieszkancow poblacion populacao
-    population popolazione resident
-    """.split()
-)
-"""Words for how large a member is: a property that changes slowly, and no state of an account."""
-_BOUNDS = frozenset("alert alerte desired reorder safety seuil target threshold".split())
-"""Words for a level that something should have."""
-_RUNNING = frozenset("clicks downloads hits lifetime logins qtd views visits".split())
-"""Words for sums over all events so far, or over those of a running period."""
 
 
 def is_level(attribute: Attribute) -> bool:
@@ -31,11 +19,13 @@ def is_level(attribute: Attribute) -> bool:
     parts = {singular(word) for word in words(attribute.name)}
     if attribute.measure.additivity != "semi-additive":
         return parts >= _CREDIT_LIMIT
-    return not parts & _SIZES and not parts & _BOUNDS and not is_running_total(attribute)
+    return (
+        not parts & terms("size") and not parts & terms("bound") and not is_running_total(attribute)
+    )
 
 
 def is_running_total(attribute: Attribute) -> bool:
     """Return whether a number is added up over all events so far."""
     if kind(attribute) not in {"integer", "decimal", "float"}:
         return False
-    return bool((_RUNNING | CUMULATIVE) & set(words(attribute.name)))
+    return bool(terms("running", "cumulative") & set(words(attribute.name)))

@@ -17,6 +17,7 @@ with its label, or the source keeps versions itself, each in a row of its own.
 from collections.abc import Mapping
 from math import prod
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
@@ -53,13 +54,9 @@ _FEWEST_ATTRIBUTES = 3
 correction."""
 _LONGEST_LABEL = 255
 """Characters of a value that describes: a usual limit of names and titles. Longer text is prose."""
-_MEDIA = frozenset("avatar blob image logo photo picture thumbnail".split())
-"""Words for what a person looks at."""
 _AREAS = frozenset({"city", "country", "country_code", "postal_code", "region", "region_code"})
 """Areas that are too large to say who lives there."""
 _ADDRESSES = frozenset({"address", "latitude", "longitude", "street_address"})
-_LATEST = frozenset("last latest recent".split())
-"""Words for what the next event replaces, as long as they're of a date: not ``last_name``."""
 _FEWEST_ROWS = 20
 """Rows in which a number must be unique to identify a member. In fewer, many are by accident."""
 _REPEATED_ID = 0.95
@@ -218,12 +215,12 @@ def _identifies(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> 
 def _is_document(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
     if kind(attribute) in {"nested", "other"}:
         return True
-    if kind(attribute) == "text" and _MEDIA & set(words(attribute.name)):
+    if kind(attribute) == "text" and terms("media") & set(words(attribute.name)):
         return True
     return graph.longest_texts[entity.name, attribute.name] > _LONGEST_LABEL
 
 
 def _changes_with_events(attribute: Attribute) -> bool:
     if is_date(attribute):
-        return bool(_LATEST & set(words(attribute.name)))
+        return bool(terms("newest") & set(words(attribute.name)))
     return is_running_total(attribute) or is_level(attribute)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from fluid_build.decisions.language import Grain
 from fluid_build.decisions.reasons import decided_reason
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import is_date, is_remark, kind
 from fluid_build.modeling.dimensional.judging.reference_graph import (
@@ -17,7 +18,6 @@ from fluid_build.modeling.dimensional.judging.reference_graph import (
     is_mandatory,
 )
 from fluid_build.modeling.measures import is_category_name
-from fluid_build.profiling.names.vocabulary import KEY_WORDS
 from fluid_build.profiling.names.words import words
 from fluid_build.text import counted, listed
 
@@ -89,7 +89,7 @@ def _is_certain(graph: ReferenceGraph, entity: Entity, key: AttributeNames) -> b
     own = [entity.attribute(name) for name in key if not graph.is_referring(entity.name, name)]
     first_names = {attribute.name for attribute in entity.attributes[: len(key)]}
     is_first = set(key) == first_names and (len(key) > 1 or bool(own))
-    is_numbered = any(KEY_WORDS & set(words(a.name)) for a in own)
+    is_numbered = any(terms("key_word") & set(words(a.name)) for a in own)
     return (is_first or is_numbered) and not any(_is_quantity(attribute) for attribute in own)
 
 

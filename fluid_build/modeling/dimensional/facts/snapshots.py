@@ -12,6 +12,7 @@ are in the dimension.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.column_purposes import is_person
@@ -27,13 +28,11 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import Alternative, source_columns
-from fluid_build.modeling.measures.words import LEVELS, PAY_LEVELS
 from fluid_build.profiling.names.words import singular, words
 from fluid_build.text import listed
 
 SNAPSHOT_DATE = "snapshot_date"
 """The day of the load, and with ``_key`` the key of that day in the calendar."""
-_STOCK = frozenset("bestand hand inventory lagerbestand onhand stock".split())
 _UNKNOWN_HISTORY = Alternative(
     choice="only an attribute of the dimension",
     reason="the source overwrites it, and a sum over members needs its value at a time",
@@ -91,8 +90,8 @@ def _has_history(fact: Fact, dimension: Dimension, attribute: Attribute) -> bool
 
 def _levels_named(name: str) -> set[str]:
     """Return the levels that a name speaks of; all words for pay or for a stock are one."""
-    parts = {singular(word) for word in words(name)} & (LEVELS | PAY_LEVELS)
-    families = {"pay": PAY_LEVELS, "stock": _STOCK}
+    parts = {singular(word) for word in words(name)} & terms("level", "pay_level")
+    families = {"pay": terms("pay_level"), "stock": terms("stock")}
     return parts | {family for family, names in families.items() if parts & names}
 
 

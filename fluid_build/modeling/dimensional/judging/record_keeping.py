@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from fluid_build.lexicon import loose_terms, terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
@@ -23,15 +24,8 @@ _SHARE_OF_TABLES = 0.25
 _FEWEST_OTHER_TABLES = 5
 """The same for a date of which the name doesn't say that it's about the record."""
 _SHARE_OF_OTHER_TABLES = 0.3
-_GENERAL = frozenset(
-    """
-    begin data date datetime datum day dt end fecha from start stop tarih termin time timestamp to
-    until valid
-    """.split()
-)
+_GENERAL = loose_terms("date", "day", "moment", "begin_mark", "end", "until")
 """Words for dates of anything. Tables that have a column of such a name share no habit."""
-_LOGS = frozenset("audit event history journal log protocol trail".split())
-"""Words for tables whose records are events themselves."""
 
 Column = tuple[str, str]
 
@@ -76,4 +70,4 @@ def record_keeping(entities: Collection[Entity]) -> RecordKeeping:
 
 def is_log(entity: Entity) -> bool:
     """Return whether an entity's name says that its records are events themselves."""
-    return bool(_LOGS & {singular(word) for word in words(entity.name)})
+    return bool(terms("log") & {singular(word) for word in words(entity.name)})

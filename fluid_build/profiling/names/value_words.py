@@ -1,4 +1,4 @@
-"""Word lists in ``lexicons/*.txt``: concepts of column names, and words that values consist of.
+"""Word lists in ``values/*.txt``: the words that values consist of.
 
 A file holds words separated by spaces, in sections headed by ``[name]``; a line that starts with
 ``#`` is a comment.
@@ -10,7 +10,7 @@ from typing import Final
 
 
 def _sections(name: str) -> dict[str, tuple[str, ...]]:
-    text = (files(__package__) / "lexicons" / name).read_text(encoding="utf-8")
+    text = (files(__package__) / "values" / name).read_text(encoding="utf-8")
     sections: dict[str, list[str]] = {"": []}
     section = sections[""]
     for line in text.splitlines():
@@ -32,11 +32,6 @@ def surnames() -> frozenset[str]:
     """Return common surnames of some forty languages, lower case, without accents."""
     return frozenset(_sections("surnames.txt")[""])
 
-
-CONCEPT_OF: Final[dict[str, str]] = {
-    word: concept for concept, words in _sections("column_words.txt").items() for word in words
-}
-"""The words of column and table names in some ten languages, each with its concept."""
 
 _VALUES: Final = {
     heading: frozenset(word.replace("_", " ") for word in words)
