@@ -132,6 +132,15 @@ def test_a_glob_names_its_files(tmp_path: Path) -> None:
     assert tables_of(tmp_path / "c") == {"T.csv": 1, "t.tsv": 1}
 
 
+def test_files_are_named_by_no_more_than_their_way_below_the_folder(tmp_path: Path) -> None:
+    """Where the folder is says nothing of a table, and changes when it's moved."""
+    rows = "x,y\n1,2\n"
+    write(tmp_path / "twins", {"a.csv": rows, "A.csv": rows, "a.json": '{"x": 1}', "b.csv": rows})
+    assert set(tables_of(tmp_path / "twins")) == {"a.csv", "A.csv", "a.json", "b"}
+    write(tmp_path / "deep", {"1/x/a.csv": rows, "2/x/a.csv": rows, "2/x/A.csv": rows})
+    assert set(tables_of(f"{tmp_path}/deep/**/*.csv")) == {"1.x.a", "2/x/a.csv", "A.csv"}
+
+
 def test_case_twin_columns_of_parquet_keep_their_names(tmp_path: Path) -> None:
     """Two columns that differ in case alone have their own names and their own values."""
     write(tmp_path, {"t.parquet": "SELECT {'n': 1, 'm': 2} AS s, 7 AS idx, 8 AS idy"})

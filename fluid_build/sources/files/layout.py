@@ -109,14 +109,22 @@ def _separate(paths: Sequence[Path], columns: Columns) -> Layout:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its stem, or more of its path where two stems are the same."""
+    """Return a name for each file: its stem, or more of its path where two stems are the same.
+
+    No more than what is below the folder that all of them are in, which may be anywhere.
+    """
+    base = Path(os.path.commonpath([path.parent for path in paths])) if paths else Path()
+    below = [path.relative_to(base) for path in paths]
     spellings = (
         [stem(path) for path in paths],
         [f"{path.parent.name}.{stem(path)}" for path in paths],
         [path.name for path in paths],
-        [str(path) for path in paths],
+        [".".join((*path.parent.parts, stem(path))) for path in below],
+        [path.as_posix() for path in below],
     )
     counts = [Counter(name.lower() for name in names) for names in spellings]
+    # Those that differ in case alone are told apart as tables of a server are: by their case.
+    exact = Counter(path.name for path in below)
     return [
         next(
             (
@@ -124,9 +132,9 @@ def _names(paths: Sequence[Path]) -> list[str]:
                 for names, count in zip(spellings, counts, strict=True)
                 if count[names[i].lower()] == 1
             ),
-            str(path),
+            path.name if exact[path.name] == 1 else path.as_posix(),
         )
-        for i, path in enumerate(paths)
+        for i, path in enumerate(below)
     ]
 
 
@@ -334,10 +342,14 @@ def _distinct_name(table: TableFiles) -> str:
 
 def _joined(layouts: Sequence[Layout], ignored: Sequence[Path], folder: Path) -> Layout:
     all_tables = [table for layout in layouts for table in layout.tables]
-    lower = [table.name.lower() for table in all_tables]
+    exact = Counter(table.name for table in all_tables)
+    lower = Counter(table.name.lower() for table in all_tables)
+    distinct = Counter(_distinct_name(table).lower() for table in all_tables)
     tables = [
         table
-        if lower.count(table.name.lower()) == 1
+        if lower[table.name.lower()] == 1
+        # Names that differ in case alone still would.
+        or (exact[table.name] == 1 and distinct[_distinct_name(table).lower()] > 1)
         else replace(table, name=_distinct_name(table))
         for table in all_tables
     ]
