@@ -240,7 +240,20 @@ def test_a_column_that_a_key_of_the_path_would_replace_is_refused(
         rows = source.connection.execute(f"SELECT day FROM {source.tables[0].relation}").fetchall()
     assert [str(day) for (day,) in rows] == ["2024-01-01"]
     assert [skipped.name for skipped in source.skipped] == [f"t/day=2024-01-02/f.{ending}"]
-    assert "other values than day=2024-01-02" in source.skipped[0].reason
+    assert "column day of their own, with other values than day=2024-01-02" in (
+        source.skipped[0].reason
+    )
+
+
+@pytest.mark.parametrize("plus", ["+", "%2B"])
+def test_a_path_that_is_left_out_shows_nobodys_phone(tmp_path: Path, plus: str) -> None:
+    for key, own in (("+491701234567", "+491709999999"), ("+491701234568", "+491701234568")):
+        folder = f"t/phone={key.replace('+', plus)}"
+        write(tmp_path, {f"{folder}/f.csv": f"id,phone\n1,{own}\n"})
+    with open_source(tmp_path) as source:
+        (skipped,) = source.skipped
+    assert skipped.name == "t/phone=***/f.csv"
+    assert "with other values than phone=*** in" in skipped.reason
 
 
 @pytest.mark.parametrize("ending", DAYS)

@@ -112,8 +112,8 @@ def refuse_other_values(
     has_values, has_others = row or (False, False)
     if has_values and has_others:
         raise ValueError(
-            f"Its files have a column {column} of their own, with other values than {key}={value}"
-            " in their path. Rename one of the two."
+            f"Its files have a column {column} of their own, with other values than"
+            f" {key}={unquote(value)} in their path. Rename one of the two."
         )
     return bool(has_others)
 

@@ -1,10 +1,12 @@
 """A folder, file or glob of delimited text, JSON and Parquet files and workbooks as one source."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 import duckdb
 
@@ -50,6 +52,7 @@ from fluid_build.sources.staged_views import COPIED, stage_view
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.text_values.encodings import codec_of
+from fluid_build.sources.text_values.personal_text import holds_personal, without_values
 from fluid_build.sources.uri import is_glob, matches
 
 _FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)
@@ -283,7 +286,7 @@ def _open_table(opening: _Opening, files: TableFiles, relation: str) -> _Opened:
     troubles = {path: _trouble(opening, files, path) for path in files.paths}
     broken = {path: trouble for path, trouble in troubles.items() if trouble}
     skipped = tuple(
-        Skipped(str(path.relative_to(files.root.parent)), trouble)
+        Skipped(_path_below(path, files.root.parent), trouble)
         for path, trouble in broken.items()
     )
     readable = tuple(path for path in files.paths if path not in broken)
@@ -297,6 +300,14 @@ def _open_table(opening: _Opening, files: TableFiles, relation: str) -> _Opened:
         return _Opened(None, (Skipped(files.name, _why(error, readable)), *skipped))
     note = f"{len(broken)} of its {len(files.paths)} files could not be read."
     return _Opened(replace(table, notes=(*table.notes, note)), skipped)
+
+
+def _path_below(path: Path, folder: Path) -> str:
+    """Return a path without what a person could be reached by, which a key in it may be."""
+    parts = path.relative_to(folder).parts
+    return os.path.join(
+        *(without_values(unquote(part)) if holds_personal(unquote(part)) else part for part in parts)
+    )
 
 
 def _trouble(opening: _Opening, files: TableFiles, path: Path) -> str:
