@@ -39,6 +39,7 @@ from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.files import json_files, parquet_files
 from fluid_build.sources.files.delimited import files as csv_files
 from fluid_build.sources.files.lakes import tables as lake_tables
+from fluid_build.sources.files.hive_keys import notes_on_lacking
 from fluid_build.sources.files.layout import Layout, TableFiles, is_compressed, layout_of, stem
 from fluid_build.sources.files.period_tables import date_of_period, joined_note
 from fluid_build.sources.files.storage import FileStorage, LocalFiles
@@ -392,6 +393,7 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
             opening.answers,
             encoding=opening.encoding,
         )
+        notes += tuple(notes_on_lacking(files))
     elif files.format in BY_EXTENSION:
         table = lake_tables.stage_table(engine, files, relation, storage)
         limits.check_columns([column.name for column in table.columns])
