@@ -1,6 +1,5 @@
 """A folder, file or glob of delimited text, JSON and Parquet files and workbooks as one source."""
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,8 +37,8 @@ from fluid_build.sources.engine.extensions import EXCEL
 from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.files import json_files, parquet_files
 from fluid_build.sources.files.delimited import files as csv_files
-from fluid_build.sources.files.lakes import tables as lake_tables
 from fluid_build.sources.files.hive_keys import notes_on_lacking
+from fluid_build.sources.files.lakes import tables as lake_tables
 from fluid_build.sources.files.layout import Layout, TableFiles, is_compressed, layout_of, stem
 from fluid_build.sources.files.period_tables import date_of_period, joined_note
 from fluid_build.sources.files.storage import FileStorage, LocalFiles
@@ -287,8 +286,7 @@ def _open_table(opening: _Opening, files: TableFiles, relation: str) -> _Opened:
     troubles = {path: _trouble(opening, files, path) for path in files.paths}
     broken = {path: trouble for path, trouble in troubles.items() if trouble}
     skipped = tuple(
-        Skipped(_path_below(path, files.root.parent), trouble)
-        for path, trouble in broken.items()
+        Skipped(_path_below(path, files.root.parent), trouble) for path, trouble in broken.items()
     )
     readable = tuple(path for path in files.paths if path not in broken)
     if not broken or not readable:
@@ -305,10 +303,8 @@ def _open_table(opening: _Opening, files: TableFiles, relation: str) -> _Opened:
 
 def _path_below(path: Path, folder: Path) -> str:
     """Return a path without what a person could be reached by, which a key in it may be."""
-    parts = path.relative_to(folder).parts
-    return os.path.join(
-        *(without_values(unquote(part)) if holds_personal(unquote(part)) else part for part in parts)
-    )
+    parts = [(part, unquote(part)) for part in path.relative_to(folder).parts]
+    return "/".join(without_values(text) if holds_personal(text) else part for part, text in parts)
 
 
 def _trouble(opening: _Opening, files: TableFiles, path: Path) -> str:

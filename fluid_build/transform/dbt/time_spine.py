@@ -20,7 +20,7 @@ FROM (
 
 
 def spine_name(used_names: Collection[str]) -> str:
-    """Return what the calendar is called; ``used_names`` are those of the project's other models."""
+    """Return what the calendar is called; other models of the project have ``used_names``."""
     return free_identifier("time_spine_daily", used_names)
 
 

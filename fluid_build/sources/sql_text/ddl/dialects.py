@@ -18,7 +18,8 @@ class Dialect:
     names too, ``exact`` in neither. ``use_names`` is what ``USE x`` names. ``batches`` is T-SQL's
     way (GO lines, statements without a semicolon), ``sqlplus`` Oracle's (commands of one line,
     ``/`` after a PL/SQL block). ``index_word`` is whether ``KEY name (...)`` in a table's body
-    is an index. ``empty_is_null`` is whether ``''`` is stored as null. ``grammar`` is sqlglot's name for the dialect, empty where it has none.
+    is an index. ``empty_is_null`` is whether ``''`` is stored as null. ``grammar`` is sqlglot's
+    name for the dialect, empty where it has none.
     """
 
     name: str
