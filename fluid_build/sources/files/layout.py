@@ -162,8 +162,10 @@ def _folder(folder: Path, columns: Columns) -> Layout:
         return lake
     files, ignored = _data_files([entry for entry in entries if entry.is_file()], columns)
     folders = [entry for entry in entries if entry.is_dir()]
-    if folders and not files and all(_PARTITION.fullmatch(entry.name) for entry in folders):
-        return _one_folder(folder, columns)
+    if folders and all(_PARTITION.fullmatch(entry.name) for entry in folders):
+        below = next(_walk(folders[0], ()), None)
+        if not files or (below and _have_columns_of(below, files, columns)):
+            return _one_folder(folder, columns)
     if len(files) > 1 and all(_PART_NAME.fullmatch(stem(entry)) for entry in files):
         parts = _as_one_table(folder, files, columns)
         if parts:
@@ -179,6 +181,17 @@ def _folder(folder: Path, columns: Columns) -> Layout:
         [Layout(tuple(periodic)), own, *(_one_folder(entry, columns) for entry in folders)],
         ignored,
         folder,
+    )
+
+
+def _have_columns_of(part: Path, files: Sequence[Path], columns: Columns) -> bool:
+    """Return whether files beside folders of partitions are parts of the same table."""
+    kind = format_of(part)
+    shape = columns(part, kind) if kind else None
+    return bool(shape) and all(
+        format_of(path) == kind and set(columns(path, kind) or ()) == set(shape or ())
+        for path in files
+        if kind
     )
 
 
@@ -228,12 +241,19 @@ def _one_folder(folder: Path, columns: Columns) -> Layout:
 
 
 def _partitioned_below(folder: Path) -> Iterator[Path]:
-    """Yield the topmost folders below a folder in which there is nothing but partitions."""
+    """Yield the topmost folders below a folder in which there is nothing but partitions.
+
+    One that is a partition itself has rows of the table above it.
+    """
     if _holds_partitions(folder):
         return
     for parent, folders, _ in os.walk(folder):
         below = [Path(parent, name) for name in sorted(folders) if not _is_hidden(name)]
-        partitioned = [path for path in below if _holds_partitions(path)]
+        partitioned = [
+            path
+            for path in below
+            if not _PARTITION.fullmatch(path.name) and _holds_partitions(path)
+        ]
         folders[:] = [path.name for path in below if path not in partitioned and not _is_lake(path)]
         yield from partitioned
 
