@@ -118,6 +118,7 @@ def reference_evidence(
     origin: Origin,
     name_score: float | None,
     reason: str,
+    by_collation: int = 0,
 ) -> ForeignKeyEvidence:
     """Return the figures of a foreign key, with the query that lists its orphans."""
     sampled = child[0].table.stats.table.sampled
@@ -138,6 +139,7 @@ def reference_evidence(
         violations=inclusion.orphans,
         matched=inclusion.matched,
         orphans=inclusion.orphans,
+        by_collation=by_collation,
         coverage=round(inclusion.coverage, 6),
         name_score=None if name_score is None else round(name_score, 4),
         reason=reason,
@@ -180,7 +182,9 @@ def describe_measured(
     return f"{names}, and {values}"
 
 
-def describe_declared(inclusion: Inclusion, child: MeasuredTable, parent: MeasuredTable) -> str:
+def describe_declared(
+    inclusion: Inclusion, child: MeasuredTable, parent: MeasuredTable, by_collation: int
+) -> str:
     """Return what the data says about a declared reference, as a sentence without its full stop."""
     if not inclusion.is_measured:
         return f"declared by the source; {_describe_unmeasured(parent)}"
@@ -190,9 +194,15 @@ def describe_declared(inclusion: Inclusion, child: MeasuredTable, parent: Measur
     if not inclusion.orphans:
         held = f", and held in {counted(inclusion.rows, 'row')}{part}" if part else ""
         return f"declared by the source{held}"
-    verb = "violates" if inclusion.orphans == 1 else "violate"
-    rows = f"{counted(inclusion.orphans, 'row')}{part}"
-    return f"declared by the source, but {rows} {verb} it"
+    loose = f"{counted(by_collation, 'row')}{part}"
+    declared = "declared by the source" + (
+        f", and held in {loose} by its collation alone" if by_collation else ""
+    )
+    broken = inclusion.orphans - by_collation
+    if not broken:
+        return declared
+    verb = "violates" if broken == 1 else "violate"
+    return f"{declared}, but {counted(broken, 'row')}{part} {verb} it"
 
 
 def was_nested(table: MeasuredTable) -> bool:

@@ -194,7 +194,8 @@ class ForeignKeyEvidence(Evidence):
     ``distinct`` counts the child's values. ``coverage`` is the share of the parent's keys that
     some child row refers to. ``name_score`` (0 to 1) says how well the names speak for it.
     ``reason`` is the judgement in one sentence. ``is_measured`` is False where only a part of the
-    parent was read, so that the rows say nothing.
+    parent was read, so that the rows say nothing. ``by_collation`` are the orphans that have a
+    parent as the source compares text, but not byte by byte.
     """
 
     matched: int = 0
@@ -203,6 +204,7 @@ class ForeignKeyEvidence(Evidence):
     name_score: float | None = None
     reason: str = ""
     is_measured: bool = True
+    by_collation: int = 0
 
 
 Cardinality = Literal["many-to-one", "one-to-one"]

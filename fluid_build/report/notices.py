@@ -88,7 +88,12 @@ def _broken_keys(model: ConceptualModel) -> Iterator[Notice]:
 
 
 def _orphans(model: ConceptualModel) -> Iterator[Notice]:
-    broken = [each for each in model.relationships if each.evidence.orphans and not each.implied]
+    # Those that hold by a collation have a note on the table.
+    broken = [
+        each
+        for each in model.relationships
+        if each.evidence.orphans > each.evidence.by_collation and not each.implied
+    ]
     for relationship in sorted(broken, key=_severity):
         evidence = relationship.evidence
         share = _percent(evidence.orphans, evidence.rows)
@@ -96,6 +101,8 @@ def _orphans(model: ConceptualModel) -> Iterator[Notice]:
             f"{evidence.orphans:,} of {counted(evidence.rows, 'row')} ({share}) have no match in "
             f"{relationship.to_entity}. {_ORIGINS[relationship.origin]}"
         )
+        if evidence.by_collation:
+            text += f" Its collation finds one for {evidence.by_collation:,} of them."
         columns = relationship.from_attributes
         yield Notice("orphans", relationship.from_entity, columns, text, evidence.sql)
 

@@ -48,11 +48,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredForeignKey:
-    """A foreign key that the source declares; columns pair up by position."""
+    """A foreign key that the source declares; columns pair up by position.
+
+    ``by_collation`` counts the rows that refer to a key only as the source compares text.
+    """
 
     columns: tuple[str, ...]
     to_table: str
     to_columns: tuple[str, ...]
+    by_collation: int = 0
 
 
 @dataclass(frozen=True, slots=True)

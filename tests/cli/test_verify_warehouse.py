@@ -124,7 +124,15 @@ def test_the_verdict_says_what_was_not_looked_at(fluid: Fluid, place: Path) -> N
     arguments = ("verify", place / "data_vault_2", "--warehouse", warehouse)
     outcome = fluid(*arguments)
     assert (outcome.code, "Not checked. Which load a row came with" in outcome.out) == (0, True)
-    assert len(json.loads(fluid(*arguments, "--json").out)["warehouse"]["unchecked"]) == 1
+    assert len(json.loads(fluid(*arguments, "--json").out)["warehouse"]["unchecked"]) == 2
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_the_calendar_of_dbt_is_named_as_not_checked(
+    fluid: Fluid, place: Path, technique: str
+) -> None:
+    outcome = fluid("verify", place / technique, "--warehouse", place / f"{technique}.duckdb")
+    assert "The days of time_spine_daily" in outcome.out.partition("Not checked.")[2]
 
 
 def test_a_row_that_is_older_than_what_it_refers_to_is_named(fluid: Fluid, place: Path) -> None:

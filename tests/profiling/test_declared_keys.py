@@ -5,8 +5,10 @@ from pathlib import Path
 
 import duckdb
 
+from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import ForeignKey, KeyClaim, Profile
+from fluid_build.report.notices import notices
 from fluid_build.sources import open_source
 
 ORDERED = """
@@ -70,6 +72,36 @@ def test_orphans_of_a_declared_reference_are_shown(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
         assert connection.execute(evidence.sql).fetchall() == [(3, 20, 2, "z")]
     connection.close()
+
+
+def test_rows_that_refer_by_the_source_s_collation_do_not_violate_it(tmp_path: Path) -> None:
+    """They are orphans to whoever compares bytes, and the source isn't accused of them."""
+    script = """
+        CREATE TABLE hall (code TEXT COLLATE NOCASE PRIMARY KEY); INSERT INTO hall VALUES ('Ab');
+        CREATE TABLE show (id INTEGER PRIMARY KEY, hall TEXT REFERENCES hall);
+        INSERT INTO show VALUES (1, 'AB'), (2, 'ab'), (3, 'Ab');
+    """
+    held = sqlite_profile(tmp_path, script)
+    evidence = only(held).evidence
+    assert (evidence.orphans, evidence.by_collation) == (2, 2)
+    assert evidence.reason == "declared by the source, and held in 2 rows by its collation alone"
+    broken = sqlite_profile(tmp_path, "INSERT INTO show VALUES (4, 'zz')")
+    assert only(broken).evidence.reason.endswith("by its collation alone, but 1 row violates it")
+    found = [
+        [
+            notice.text
+            for notice in notices(profile, build_model(profile).conceptual)
+            if notice.kind == "orphans"
+        ]
+        for profile in (held, broken)
+    ]
+    assert found == [
+        [],
+        [
+            "3 of 4 rows (75.0%) have no match in hall. The source declares this relationship."
+            " Its collation finds one for 2 of them."
+        ],
+    ]
 
 
 def test_a_violated_unique_key_is_shown(tmp_path: Path) -> None:

@@ -372,6 +372,26 @@ def test_literals_of_sql_server_and_oracle_are_read(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
+    ("dialect", "expected", "notes"),
+    [
+        ("oracle", [None, None, "x", " "], ("N: 2 empty texts, which Oracle has as null.",)),
+        ("postgres", ["", None, "x", " "], ()),
+    ],
+)
+def test_empty_text_is_null_as_in_oracle_and_nowhere_else(
+    write: Write, dialect: str, expected: list[str | None], notes: tuple[str, ...]
+) -> None:
+    empty = "q'[]'" if dialect == "oracle" else "NULL"
+    path = write(
+        'CREATE TABLE "T" ("ID" int, "N" varchar(20));\n'
+        f"INSERT INTO \"T\" VALUES (1, ''), (2, {empty}), (3, 'x'), (4, ' ');\n"
+    )
+    with open_source(path, dialect=dialect) as source:
+        assert [name for _, name in rows(source, "T")] == expected
+        assert source.tables[0].notes == notes
+
+
+@pytest.mark.parametrize(
     ("type_", "value"), [("int", "1.5"), ("numeric(4,1)", "1.25"), ("date", "0000-00-00")]
 )
 def test_a_value_that_its_type_would_change_stays_text(

@@ -132,6 +132,15 @@ def test_a_glob_names_its_files(tmp_path: Path) -> None:
     assert tables_of(tmp_path / "c") == {"T.csv": 1, "t.tsv": 1}
 
 
+def test_files_are_named_by_no_more_than_their_way_below_the_folder(tmp_path: Path) -> None:
+    """Where the folder is says nothing of a table, and changes when it's moved."""
+    rows = "x,y\n1,2\n"
+    write(tmp_path / "twins", {"a.csv": rows, "A.csv": rows, "a.json": '{"x": 1}', "b.csv": rows})
+    assert set(tables_of(tmp_path / "twins")) == {"a.csv", "A.csv", "a.json", "b"}
+    write(tmp_path / "deep", {"1/x/a.csv": rows, "2/x/a.csv": rows, "2/x/A.csv": rows})
+    assert set(tables_of(f"{tmp_path}/deep/**/*.csv")) == {"1.x.a", "2/x/a.csv", "A.csv"}
+
+
 def test_case_twin_columns_of_parquet_keep_their_names(tmp_path: Path) -> None:
     """Two columns that differ in case alone have their own names and their own values."""
     write(tmp_path, {"t.parquet": "SELECT {'n': 1, 'm': 2} AS s, 7 AS idx, 8 AS idy"})
@@ -221,6 +230,39 @@ def test_partitions_further_down_are_tables_of_their_own(tmp_path: Path) -> None
     }
 
 
+DEPTHS = ("a", "d=2024-01-01/a", "d=2024-01-02/e=1/a")
+
+
+@pytest.mark.parametrize("place", ["", "s"])
+def test_a_key_of_folders_at_several_depths_keeps_its_values(tmp_path: Path, place: str) -> None:
+    write(tmp_path, {f"s/{path}.csv": f"id,v\n{i},x\n" for i, path in enumerate(DEPTHS)})
+    with open_source(tmp_path / place) as source:
+        (table,) = source.tables
+        query = f"SELECT id, CAST(d AS VARCHAR), e FROM {table.relation} ORDER BY id"
+        rows = source.connection.execute(query).fetchall()
+    assert rows == [(0, None, None), (1, "2024-01-01", None), (2, "2024-01-02", 1)]
+    assert table.notes == (
+        "d: 1 of its 3 files have no folder d=… in their path; null in their rows.",
+        "e: 2 of its 3 files have no folder e=… in their path; null in their rows.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("ending", "text"), [("jsonl", '{"id": 1}\n'), ("parquet", "SELECT 1 AS id")]
+)
+def test_what_duckdb_cannot_read_at_several_depths_says_which_key_is_missing(
+    tmp_path: Path, ending: str, text: str
+) -> None:
+    write(tmp_path, {f"s/{path}.{ending}": text for path in DEPTHS})
+    with pytest.raises(SourceUnreadableError, match="1 of its 3 files have no folder d=… in"):
+        open_source(tmp_path)
+
+
+def test_a_file_of_other_columns_beside_partitions_is_a_table_of_its_own(tmp_path: Path) -> None:
+    write(tmp_path, {"d=1/a.csv": "id,v\n1,x\n", "names.csv": "code,name\n1,x\n"})
+    assert "names" in tables_of(tmp_path)
+
+
 DAYS = {
     "csv": "id,day\n1,{own}\n",
     "jsonl": '{{"id": 1, "day": "{own}"}}\n',
@@ -240,7 +282,20 @@ def test_a_column_that_a_key_of_the_path_would_replace_is_refused(
         rows = source.connection.execute(f"SELECT day FROM {source.tables[0].relation}").fetchall()
     assert [str(day) for (day,) in rows] == ["2024-01-01"]
     assert [skipped.name for skipped in source.skipped] == [f"t/day=2024-01-02/f.{ending}"]
-    assert "other values than day=2024-01-02" in source.skipped[0].reason
+    assert "column day of their own, with other values than day=2024-01-02" in (
+        source.skipped[0].reason
+    )
+
+
+@pytest.mark.parametrize("plus", ["+", "%2B"])
+def test_a_path_that_is_left_out_shows_nobodys_phone(tmp_path: Path, plus: str) -> None:
+    for key, own in (("+491701234567", "+491709999999"), ("+491701234568", "+491701234568")):
+        folder = f"t/phone={key.replace('+', plus)}"
+        write(tmp_path, {f"{folder}/f.csv": f"id,phone\n1,{own}\n"})
+    with open_source(tmp_path) as source:
+        (skipped,) = source.skipped
+    assert skipped.name == "t/phone=***/f.csv"
+    assert "with other values than phone=*** in" in skipped.reason
 
 
 @pytest.mark.parametrize("ending", DAYS)

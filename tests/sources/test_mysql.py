@@ -312,7 +312,7 @@ def test_a_reference_that_holds_only_by_collation_is_noted(mariadb: MariaDBDatab
     with open_source(mariadb.uri) as source:
         city, country = source.tables
     (note,) = city.notes
-    assert "country: 2 rows refer to country only by the server's collation" in note
+    assert "country: 2 rows refer to country only by the source's collation" in note
     assert "utf8mb4_general_ci" in note
     assert country.notes == ()
 

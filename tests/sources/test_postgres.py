@@ -40,6 +40,9 @@ TYPES = [
     ("numeric(1000,500)", "1e-400", "VARCHAR", "0." + "0" * 399 + "1" + "0" * 100),
     ("numeric(3,-2)", "12300", "DECIMAL(18,0)", "12300"),
     ("money", "'12.34'", "DECIMAL(18,2)", "12.34"),
+    ("inet", "'10.0.0.1'", "VARCHAR", "10.0.0.1"),
+    ("inet", "'::1/64'", "VARCHAR", "::1/64"),
+    ("cidr", "'10.0.0.1'", "VARCHAR", "10.0.0.1/32"),
     ("int[]", "'{1,NULL,3}'", "INTEGER[]", "[1, NULL, 3]"),
     ("int[]", "'{{1,2},{3,4}}'", "VARCHAR", "{{1,2},{3,4}}"),
     ("text[]", "ARRAY['a,b','c']", "VARCHAR[]", "['a,b', c]"),
@@ -185,6 +188,58 @@ def test_reads_declared_keys_comments_and_generated_columns(postgres: Database) 
     )
     assert not child.column("x").nullable
     assert child.column("up").nullable
+
+
+CITEXT = """
+    CREATE TYPE citext;
+    CREATE FUNCTION i(cstring) RETURNS citext AS 'textin' LANGUAGE internal IMMUTABLE STRICT;
+    CREATE FUNCTION o(citext) RETURNS cstring AS 'textout' LANGUAGE internal IMMUTABLE STRICT;
+    CREATE TYPE citext (INPUT = i, OUTPUT = o, LIKE = text, CATEGORY = 'S', COLLATABLE = true);
+    CREATE CAST (citext AS text) WITHOUT FUNCTION;
+    CREATE FUNCTION eq(citext, citext) RETURNS bool IMMUTABLE LANGUAGE sql
+        AS 'SELECT lower($1::text) = lower($2::text)';
+    CREATE FUNCTION cmp(citext, citext) RETURNS int IMMUTABLE LANGUAGE sql
+        AS 'SELECT bttextcmp(lower($1::text), lower($2::text))';
+    CREATE OPERATOR = (LEFTARG = citext, RIGHTARG = citext, FUNCTION = eq, COMMUTATOR = =);
+    CREATE OPERATOR CLASS citext_ops DEFAULT FOR TYPE citext USING btree
+        AS OPERATOR 3 =, FUNCTION 1 cmp(citext, citext);
+"""
+"""What the extension makes, which the server of the tests doesn't have."""
+
+
+def test_references_that_hold_by_the_case_of_citext_are_noted(postgres: Database) -> None:
+    """The server keeps both keys, of which one takes different texts for equal."""
+    postgres.run(f"""{CITEXT}
+        CREATE TABLE country (code citext PRIMARY KEY, exact text UNIQUE);
+        INSERT INTO country VALUES ('De', 'a'), ('fr', 'b');
+        CREATE TABLE city (id int PRIMARY KEY, country citext REFERENCES country,
+            exact text REFERENCES country (exact));
+        INSERT INTO city VALUES (1, 'DE', 'a'), (2, 'de', NULL), (3, 'fr', 'b'), (4, NULL, 'b');
+    """)
+    with open_source(postgres.uri) as source:
+        city, country = source.tables
+    assert country.notes == ()
+    assert {key.columns[0]: key.by_collation for key in city.foreign_keys} == {
+        "country": 2,
+        "exact": 0,
+    }
+    (note,) = city.notes
+    assert "country: 2 rows refer to country only by the source's collation (citext)" in note
+
+
+def test_references_that_hold_by_a_collation_of_icu_are_noted(postgres: Database) -> None:
+    if not postgres.run("SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'"):
+        pytest.skip("this server was built without ICU")
+    postgres.run("""
+        CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
+        CREATE TABLE country (name text COLLATE loose PRIMARY KEY);
+        INSERT INTO country VALUES ('Côte d''Ivoire'), ('France');
+        CREATE TABLE city (id int PRIMARY KEY, name text COLLATE loose REFERENCES country);
+        INSERT INTO city VALUES (1, 'COTE D''IVOIRE'), (2, 'France'), (3, NULL), (4, 'france');
+    """)
+    with open_source(postgres.uri) as source:
+        (note,) = source.tables[0].notes
+    assert "name: 2 rows refer to country only by the source's collation (loose), which" in note
 
 
 def test_case_twins_are_told_apart(postgres: Database) -> None:

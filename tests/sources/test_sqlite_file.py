@@ -380,3 +380,39 @@ def test_times_in_two_spellings_stay_two_values(tmp_path: Path) -> None:
     script = "CREATE TABLE t (v TIME); INSERT INTO t VALUES ('12:00'), ('12:00:00');"
     with open_source(written(tmp_path / "a.db", script)) as source:
         assert values(source, "v") == ["12:00", "12:00:00"]
+
+
+def test_references_that_hold_by_a_collation_alone_are_noted(tmp_path: Path) -> None:
+    """SQLite compares as the column that is referred to says; 'zz' has no match either way."""
+    script = """
+        CREATE TABLE country (code TEXT COLLATE NOCASE PRIMARY KEY, old TEXT COLLATE RTRIM UNIQUE);
+        INSERT INTO country VALUES ('De', 'D '), ('É', 'E');
+        CREATE TABLE city (id INTEGER PRIMARY KEY, country TEXT REFERENCES country,
+            old TEXT REFERENCES country (old));
+        INSERT INTO city VALUES (1, 'DE', 'D'), (2, 'de', 'E'), (3, 'De', 'e'), (4, 'zz', NULL),
+            (5, 'é', 'D  ');
+    """
+    with open_source(written(tmp_path / "a.db", script)) as source:
+        city, country = source.tables
+    assert country.notes == ()
+    assert [(key.columns, key.by_collation) for key in city.foreign_keys] == [
+        (("country",), 2),
+        (("old",), 2),
+    ]
+    assert [note.split(", which")[0] for note in city.notes] == [
+        "country: 2 rows refer to country only by the source's collation (NOCASE)",
+        "old: 2 rows refer to country only by the source's collation (RTRIM)",
+    ]
+
+
+def test_a_column_s_own_collation_counts_and_not_that_of_another_index(tmp_path: Path) -> None:
+    script = """
+        CREATE TABLE country (code TEXT PRIMARY KEY);
+        CREATE UNIQUE INDEX loosely ON country (code COLLATE NOCASE);
+        INSERT INTO country VALUES ('DE');
+        CREATE TABLE city (country TEXT COLLATE NOCASE REFERENCES country);
+        INSERT INTO city VALUES ('de');
+    """
+    with open_source(written(tmp_path / "a.db", script)) as source:
+        city, _ = source.tables
+    assert (city.notes, city.foreign_keys[0].by_collation) == ((), 0)

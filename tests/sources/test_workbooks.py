@@ -416,3 +416,40 @@ def test_an_empty_text_is_the_result_of_a_formula(tmp_path: Path) -> None:
     assert any("without a stored result" in note for note in tables(place)["f"].notes)
     copy = rewritten(place, b'<c r="B2"><f>', b'<c r="B2" t="str"><f>')
     assert tables(copy)["g"].notes == ()
+
+
+def test_cells_with_nothing_but_spaces_are_null_and_noted(tmp_path: Path) -> None:
+    """They can't be seen in a sheet; rows that have no other cells are none."""
+    rows = (
+        ["no", "name", "sum"],
+        [1, " ", 5],
+        [2, "\u00a0", "\t"],
+        [3, "Ann", 6],
+        ["  ", " ", "\u3000"],
+        [4, "Bob", 7],
+    )
+    # Without this, a spreadsheet reads no spaces.
+    place = rewritten(saved(tmp_path / "f.xlsx", Sheet=rows), b"<t>", b'<t xml:space="preserve">')
+    assert rows_of(place, "g") == [(1, None, 5), (2, None, None), (3, "Ann", 6), (4, "Bob", 7)]
+    table = tables(place)["g"]
+    assert table.notes == (
+        "name: 2 cells with nothing but spaces read as null.",
+        "sum: 1 cell with nothing but spaces read as null.",
+    )
+    assert not table.origin.in_place
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_times_just_before_midnight_stay_there(tmp_path: Path, named: bool) -> None:
+    """Times are read to the millisecond, of which the nearest would be the day's other end."""
+    workbook = openpyxl.Workbook()
+    last = datetime.time(23, 59, 59, 999999)
+    rows = (["no", "at", "part"], [1, last, 0.99999999998843], [2, datetime.time(), 0.5])
+    sheet = filled(workbook.active, rows)
+    if named:
+        sheet.add_table(NamedTable(displayName="f", ref="A1:C3"))
+    workbook.save(tmp_path / "f.xlsx")
+    assert rows_of(tmp_path / "f.xlsx", "f") == [
+        (1, last, 0.99999999998843),
+        (2, datetime.time(), 0.5),
+    ]

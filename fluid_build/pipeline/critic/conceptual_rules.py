@@ -34,7 +34,9 @@ def check_orphan_entities(logical: object) -> Iterator[CriticFinding]:
 def check_broken_relationships(logical: object) -> Iterator[CriticFinding]:
     """Find relationships that rows of the source break."""
     for relationship in parts(logical, "conceptual", "relationships"):
-        orphans = number(relationship, "evidence", "orphans")
+        orphans = number(relationship, "evidence", "orphans") - number(
+            relationship, "evidence", "by_collation"
+        )
         if orphans:
             child, parent = _ends(relationship)
             columns = ", ".join(texts(relationship, "from_attributes"))

@@ -61,7 +61,9 @@ def check_declared_reference(
     columns = [child.by_name[name] for name in declared.columns]
     keys = [parent.by_name[name] for name in declared.to_columns]
     inclusion = measure_inclusion(cache, columns, keys)
-    reason = describe_declared(inclusion, child, parent)
+    # Of a sample, or with spellings of numbers, fewer rows may be without a match than there.
+    by_collation = min(declared.by_collation, inclusion.orphans)
+    reason = describe_declared(inclusion, child, parent, by_collation)
     return ForeignKey(
         from_table=child.name,
         from_columns=declared.columns,
@@ -70,5 +72,7 @@ def check_declared_reference(
         origin="declared",
         confidence=1.0,
         cardinality="one-to-one" if are_unique(columns) else "many-to-one",
-        evidence=reference_evidence(columns, keys, inclusion, "declared", None, reason),
+        evidence=reference_evidence(
+            columns, keys, inclusion, "declared", None, reason, by_collation
+        ),
     )

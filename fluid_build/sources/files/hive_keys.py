@@ -3,7 +3,8 @@
 A table has one column of a name, so that one of the two values is lost where they differ.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
@@ -36,8 +37,14 @@ class Keys:
 def keys_of(connection: duckdb.DuckDBPyConnection, files: TableFiles) -> Keys:
     """Return how the keys in the paths of a table's files are read.
 
-    DuckDB guesses a type for each. One whose values would become fewer by it stays text.
+    DuckDB guesses a type for each. One whose values would become fewer by it stays text. Raises
+    ValueError where some of the paths lack a key, which DuckDB doesn't read.
     """
+    for key, count in _lacking(files).items():
+        raise ValueError(
+            f"{count:,} of its {len(files.paths):,} files have no folder {key}=… in their path, as"
+            " the others do. Move them into one."
+        )
     texts: dict[str, set[str]] = {}
     for path in files.paths:
         for key, value in partitions(path, files.root).items():
@@ -48,6 +55,22 @@ def keys_of(connection: duckdb.DuckDBPyConnection, files: TableFiles) -> Keys:
         types = ", ".join(f"{literal(key)}: VARCHAR" for key in as_text)
         options += (("hive_types", f"{{{types}}}"),)
     return Keys(options, dict.fromkeys(as_text, _SPELLINGS))
+
+
+def notes_on_lacking(files: TableFiles) -> Iterator[str]:
+    """Yield a note on each key that isn't in the path of every file."""
+    for key, count in _lacking(files).items():
+        yield (
+            f"{key}: {count:,} of its {len(files.paths):,} files have no folder {key}=… in their"
+            " path; null in their rows."
+        )
+
+
+def _lacking(files: TableFiles) -> dict[str, int]:
+    """Return how many of the files lack each of the keys that paths of others have."""
+    counts = Counter(key for path in files.paths for key in partitions(path, files.root))
+    total = len(files.paths)
+    return {key: total - count for key, count in counts.items() if count < total}
 
 
 def _coincide(connection: duckdb.DuckDBPyConnection, texts: Collection[str]) -> bool:
@@ -112,8 +135,8 @@ def refuse_other_values(
     has_values, has_others = row or (False, False)
     if has_values and has_others:
         raise ValueError(
-            f"Its files have a column {column} of their own, with other values than {key}={value}"
-            " in their path. Rename one of the two."
+            f"Its files have a column {column} of their own, with other values than"
+            f" {key}={unquote(value)} in their path. Rename one of the two."
         )
     return bool(has_others)
 

@@ -109,14 +109,22 @@ def _separate(paths: Sequence[Path], columns: Columns) -> Layout:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Return a name for each file: its stem, or more of its path where two stems are the same."""
+    """Return a name for each file: its stem, or more of its path where two stems are the same.
+
+    No more than what is below the folder that all of them are in, which may be anywhere.
+    """
+    base = Path(os.path.commonpath([path.parent for path in paths])) if paths else Path()
+    below = [path.relative_to(base) for path in paths]
     spellings = (
         [stem(path) for path in paths],
         [f"{path.parent.name}.{stem(path)}" for path in paths],
         [path.name for path in paths],
-        [str(path) for path in paths],
+        [".".join((*path.parent.parts, stem(path))) for path in below],
+        [path.as_posix() for path in below],
     )
     counts = [Counter(name.lower() for name in names) for names in spellings]
+    # Those that differ in case alone are told apart as tables of a server are: by their case.
+    exact = Counter(path.name for path in below)
     return [
         next(
             (
@@ -124,9 +132,9 @@ def _names(paths: Sequence[Path]) -> list[str]:
                 for names, count in zip(spellings, counts, strict=True)
                 if count[names[i].lower()] == 1
             ),
-            str(path),
+            path.name if exact[path.name] == 1 else path.as_posix(),
         )
-        for i, path in enumerate(paths)
+        for i, path in enumerate(below)
     ]
 
 
@@ -154,8 +162,10 @@ def _folder(folder: Path, columns: Columns) -> Layout:
         return lake
     files, ignored = _data_files([entry for entry in entries if entry.is_file()], columns)
     folders = [entry for entry in entries if entry.is_dir()]
-    if folders and not files and all(_PARTITION.fullmatch(entry.name) for entry in folders):
-        return _one_folder(folder, columns)
+    if folders and all(_PARTITION.fullmatch(entry.name) for entry in folders):
+        below = next(_walk(folders[0], ()), None)
+        if not files or (below and _have_columns_of(below, files, columns)):
+            return _one_folder(folder, columns)
     if len(files) > 1 and all(_PART_NAME.fullmatch(stem(entry)) for entry in files):
         parts = _as_one_table(folder, files, columns)
         if parts:
@@ -171,6 +181,17 @@ def _folder(folder: Path, columns: Columns) -> Layout:
         [Layout(tuple(periodic)), own, *(_one_folder(entry, columns) for entry in folders)],
         ignored,
         folder,
+    )
+
+
+def _have_columns_of(part: Path, files: Sequence[Path], columns: Columns) -> bool:
+    """Return whether files beside folders of partitions are parts of the same table."""
+    kind = format_of(part)
+    shape = columns(part, kind) if kind else None
+    return bool(shape) and all(
+        format_of(path) == kind and set(columns(path, kind) or ()) == set(shape or ())
+        for path in files
+        if kind
     )
 
 
@@ -220,12 +241,19 @@ def _one_folder(folder: Path, columns: Columns) -> Layout:
 
 
 def _partitioned_below(folder: Path) -> Iterator[Path]:
-    """Yield the topmost folders below a folder in which there is nothing but partitions."""
+    """Yield the topmost folders below a folder in which there is nothing but partitions.
+
+    One that is a partition itself has rows of the table above it.
+    """
     if _holds_partitions(folder):
         return
     for parent, folders, _ in os.walk(folder):
         below = [Path(parent, name) for name in sorted(folders) if not _is_hidden(name)]
-        partitioned = [path for path in below if _holds_partitions(path)]
+        partitioned = [
+            path
+            for path in below
+            if not _PARTITION.fullmatch(path.name) and _holds_partitions(path)
+        ]
         folders[:] = [path.name for path in below if path not in partitioned and not _is_lake(path)]
         yield from partitioned
 
@@ -334,10 +362,14 @@ def _distinct_name(table: TableFiles) -> str:
 
 def _joined(layouts: Sequence[Layout], ignored: Sequence[Path], folder: Path) -> Layout:
     all_tables = [table for layout in layouts for table in layout.tables]
-    lower = [table.name.lower() for table in all_tables]
+    exact = Counter(table.name for table in all_tables)
+    lower = Counter(table.name.lower() for table in all_tables)
+    distinct = Counter(_distinct_name(table).lower() for table in all_tables)
     tables = [
         table
-        if lower.count(table.name.lower()) == 1
+        if lower[table.name.lower()] == 1
+        # Names that differ in case alone still would.
+        or (exact[table.name] == 1 and distinct[_distinct_name(table).lower()] > 1)
         else replace(table, name=_distinct_name(table))
         for table in all_tables
     ]

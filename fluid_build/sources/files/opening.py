@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 import duckdb
 
@@ -36,6 +37,7 @@ from fluid_build.sources.engine.extensions import EXCEL
 from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.files import json_files, parquet_files
 from fluid_build.sources.files.delimited import files as csv_files
+from fluid_build.sources.files.hive_keys import notes_on_lacking
 from fluid_build.sources.files.lakes import tables as lake_tables
 from fluid_build.sources.files.layout import Layout, TableFiles, is_compressed, layout_of, stem
 from fluid_build.sources.files.period_tables import date_of_period, joined_note
@@ -50,6 +52,7 @@ from fluid_build.sources.staged_views import COPIED, stage_view
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.text_values.encodings import codec_of
+from fluid_build.sources.text_values.personal_text import holds_personal, without_values
 from fluid_build.sources.uri import is_glob, matches
 
 _FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)
@@ -283,8 +286,7 @@ def _open_table(opening: _Opening, files: TableFiles, relation: str) -> _Opened:
     troubles = {path: _trouble(opening, files, path) for path in files.paths}
     broken = {path: trouble for path, trouble in troubles.items() if trouble}
     skipped = tuple(
-        Skipped(str(path.relative_to(files.root.parent)), trouble)
-        for path, trouble in broken.items()
+        Skipped(_path_below(path, files.root.parent), trouble) for path, trouble in broken.items()
     )
     readable = tuple(path for path in files.paths if path not in broken)
     if not broken or not readable:
@@ -297,6 +299,12 @@ def _open_table(opening: _Opening, files: TableFiles, relation: str) -> _Opened:
         return _Opened(None, (Skipped(files.name, _why(error, readable)), *skipped))
     note = f"{len(broken)} of its {len(files.paths)} files could not be read."
     return _Opened(replace(table, notes=(*table.notes, note)), skipped)
+
+
+def _path_below(path: Path, folder: Path) -> str:
+    """Return a path without what a person could be reached by, which a key in it may be."""
+    parts = [(part, unquote(part)) for part in path.relative_to(folder).parts]
+    return "/".join(without_values(text) if holds_personal(text) else part for part, text in parts)
 
 
 def _trouble(opening: _Opening, files: TableFiles, path: Path) -> str:
@@ -381,6 +389,7 @@ def _read_table(opening: _Opening, files: TableFiles, relation: str) -> Table:
             opening.answers,
             encoding=opening.encoding,
         )
+        notes += tuple(notes_on_lacking(files))
     elif files.format in BY_EXTENSION:
         table = lake_tables.stage_table(engine, files, relation, storage)
         limits.check_columns([column.name for column in table.columns])

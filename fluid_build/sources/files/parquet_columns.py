@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import duckdb
 
 from fluid_build.sources.files.arrow_schema import duration_units
+from fluid_build.sources.text_values.nanoseconds import CUT, whole_durations
 from fluid_build.sources.uri import as_pattern
 
 MOST_DIGITS = 38
@@ -23,7 +24,6 @@ _FINER_KINDS = ("TimeType(", "TimestampType(isAdjustedToUTC=1")
 nanosecond."""
 _NANOSECONDS = "NANOS=Nano"
 _ARROW_SCHEMA = "ARROW:schema"
-_CUT = "Its values are stored in nanoseconds; what is finer than a microsecond was cut."
 _WIDE = f"Its decimals may have more than {MOST_DIGITS} digits; they're read as text."
 
 
@@ -117,10 +117,10 @@ def _top_level(schema: Sequence[_Element], durations: Mapping[str, str]) -> Iter
         wide = max(element.digits for element in elements)
         notes = []
         if any(element.is_cut for element in elements):
-            notes.append(_CUT)
+            notes.append(CUT)
         unit = durations.get(column.name)
         if unit:
-            notes.append(f"It holds durations, as whole numbers of {unit}.")
+            notes.append(whole_durations(unit))
         if wide > MOST_DIGITS:
             notes.append(_WIDE)
         yield ParquetColumn(

@@ -17,6 +17,8 @@ class SheetTable:
     column's cells but for the last rows, which may turn out not to be rows: ``last`` has these as
     text, and ``last_kinds`` the kinds of their cells. ``is_plain`` says whether its rows
     are those of the range as it stands. ``row_numbers`` are those of the last rows, from 1.
+    ``blanks`` counts the cells of each column that hold spaces alone, but for the last rows, of
+    which ``last_blanks`` has the columns with such a cell.
     """
 
     name: str
@@ -28,6 +30,8 @@ class SheetTable:
     kinds: tuple[frozenset[CellKind], ...]
     last: tuple[tuple[str, ...], ...] = ()
     last_kinds: tuple[tuple[CellKind | None, ...], ...] = ()
+    blanks: tuple[int, ...] = ()
+    last_blanks: tuple[frozenset[int], ...] = ()
     row_numbers: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     is_plain: bool = True

@@ -4,6 +4,7 @@ from typing import Any
 
 import duckdb
 
+from fluid_build.sources.in_memory.exact_times import with_exact_times
 from fluid_build.sources.in_memory.prepared import PreparedColumn, PreparedTable, distinct_names
 from fluid_build.sources.sql import quote
 
@@ -46,10 +47,13 @@ def prepare_arrow(connection: duckdb.DuckDBPyConnection, table: Any) -> Prepared
     chosen_names, notes = distinct_names(names)
     if len(set(names)) < len(names):
         table = table.rename_columns(chosen_names)
+    table, remarks = with_exact_times(table)
     stream = _Stream(table)
     columns = tuple(
-        PreparedColumn(name, expression)
-        for name, expression in zip(chosen_names, _expressions(connection, stream), strict=True)
+        PreparedColumn(name, expression, remarks.get(i, ()))
+        for i, (name, expression) in enumerate(
+            zip(chosen_names, _expressions(connection, stream), strict=True)
+        )
     )
     return PreparedTable(stream, columns, notes)
 

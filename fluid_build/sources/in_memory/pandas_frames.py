@@ -14,6 +14,7 @@ import duckdb
 
 from fluid_build.sources.in_memory.prepared import PreparedColumn, PreparedTable, distinct_names
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.nanoseconds import AS_TEXT, IN_UTC, whole_durations
 from fluid_build.sources.text_values.personal_text import holds_personal
 from fluid_build.text import listed
 
@@ -117,6 +118,11 @@ def _readable_column(values: Any) -> tuple[Any, str, str]:
         # DuckDB converts a whole frame with pyarrow if one of its columns is of pyarrow's.
         return _readable_object_column(values.astype(object))
     numpy_kind = getattr(getattr(dtype, "numpy_dtype", dtype), "kind", "")
+    if hasattr(dtype, "tz") and values.dt.nanosecond.any():
+        return values.dt.tz_convert("UTC").dt.tz_localize(None), "", IN_UTC
+    if numpy_kind == "m" and values.dt.nanoseconds.mod(1000).any():
+        whole = f"CAST({quote(str(values.name))} AS BIGINT)"
+        return _whole_nanoseconds(values), whole, whole_durations("nanoseconds")
     if numpy_kind in _READABLE_KINDS or _is_text(dtype) or hasattr(dtype, "tz"):
         return values, "", ""
     text = values.astype(object).map(str, na_action="ignore")
@@ -156,6 +162,8 @@ def _readable_object_column(values: Any) -> tuple[Any, str, str]:
     if families == {"timestamp"} and len({each.tzinfo is None for each in present}) > 1:
         note = "Some of its times have a time zone and some haven't; read as text."
         return values.map(str, na_action="ignore"), "", note
+    if families <= {"timestamp", "duration"} and any(map(_is_finer, present)):
+        return values.map(lambda value: value.isoformat(), na_action="ignore"), "", AS_TEXT
     if families == {"decimal"}:
         return _readable_decimals(values, present)
     numeric = _PYTHON_TYPES.get("number" if "number" in families else "".join(families))
@@ -169,6 +177,17 @@ def _converted_objects(values: Any, convert: Callable[[Any], object]) -> Any:
         for value, is_present in zip(values, values.notna(), strict=True)
     ]
     return type(values)(converted, index=values.index, name=values.name, dtype=object)
+
+
+def _whole_nanoseconds(values: Any) -> Any:
+    """Return durations as whole numbers, as an object column: nulls would make them floats."""
+    numbers = values.astype("int64").astype(object)
+    return numbers.where(values.notna(), None)
+
+
+def _is_finer(value: Any) -> bool:
+    """Return whether one of pandas' moments or durations has more than Python's own can have."""
+    return bool(getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0) % 1000)
 
 
 def _readable_decimals(values: Any, present: Any) -> tuple[Any, str, str]:

@@ -19,12 +19,17 @@ FROM (
 """
 
 
+def spine_name(used_names: Collection[str]) -> str:
+    """Return what the calendar is called; other models of the project have ``used_names``."""
+    return free_identifier("time_spine_daily", used_names)
+
+
 def time_spine(used_names: Collection[str], fiscal_year_start: int | None = None) -> dict[str, str]:
     """Return the files of the calendar; ``used_names`` are those of the project's other models.
 
     With the month in which fiscal years start, metrics can be grouped by them as well.
     """
-    name = free_identifier("time_spine_daily", used_names)
+    name = spine_name(used_names)
     columns = ["CAST(date_day AS DATE) AS date_day"]
     described: list[dict[str, str]] = [
         {"name": "date_day", "description": "The day.", "granularity": "day"}

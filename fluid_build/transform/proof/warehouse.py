@@ -25,6 +25,7 @@ from fluid_build.sources.uri import Address, locate
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.built_database import built_by_dbt
 from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
+from fluid_build.transform.dbt.time_spine import spine_name
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built, built
 from fluid_build.transform.proof.derived_columns import (
@@ -138,6 +139,8 @@ def _unchecked(plan: TransformPlan, model: LogicalModel, address: Address) -> It
         )
     if address.kind is not DUCKDB and hash_columns(model):
         yield "Whether hashes are those of their columns, which PostgreSQL may write otherwise."
+    spine = spine_name({build.name for build in plan.builds})
+    yield f"The days of {spine}, which dbt builds beside the model for its metrics."
 
 
 def _found(

@@ -155,6 +155,18 @@ def test_relationship_that_rows_break_is_found_with_their_number() -> None:
     ]
 
 
+def test_rows_that_refer_by_the_source_s_collation_break_no_relationship() -> None:
+    relationship = part(
+        name="r",
+        from_entity="orders",
+        to_entity="customers",
+        from_attributes=["customer_id"],
+        evidence=part(orphans=12, by_collation=12, rows=830),
+    )
+    conceptual = part(entities=entities("orders", "customers"), relationships=[relationship])
+    assert messages(logical(conceptual=conceptual)) == []
+
+
 def test_declared_key_that_rows_break_is_found_with_their_number() -> None:
     evidence = part(violations=1, nulls=0)
     key = part(kind="declared", attributes=["a", "b"], origin="declared", evidence=evidence)

@@ -90,6 +90,17 @@ AS_THEY_ARE = {
 }
 
 
+def test_folders_at_several_depths_are_read_by_a_call_for_each(data: Path, project: Path) -> None:
+    """DuckDB refuses to read files by one call whose paths have other keys."""
+    for i, place in enumerate(("", "d=2024-01-01", "d=2024-01-02/e=1")):
+        (data / "s" / place).mkdir(parents=True, exist_ok=True)
+        (data / "s" / place / "f.csv").write_text(f"id,v\n{i},x\n")
+    with project_of(str(data), project) as made:
+        assert made.access.copies == ()
+        assert made.external("s").count("read_csv(") == 3
+        assert made.differing("s") == 0
+
+
 @pytest.mark.parametrize("name", AS_THEY_ARE)
 def test_a_file_is_read_in_place(data: Path, project: Path, name: str) -> None:
     """DuckDB reads the same rows from the file itself, with the options that the forge found."""

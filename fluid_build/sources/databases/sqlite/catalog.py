@@ -105,6 +105,26 @@ def _unique_keys(
     return tuple(sorted(unique_keys))
 
 
+def key_collations(connection: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Return the collations of a table's key columns, without those of columns compared by byte.
+
+    A key that is referred to has the collations that its columns declare.
+    """
+    indexes = connection.execute(f"PRAGMA index_list({quote(table)})").fetchall()
+    keys = [
+        (origin, name) for _, name, unique, origin, partial in indexes if unique and not partial
+    ]
+    collations: dict[str, str] = {}
+    # An index of its own (c) may have other collations than the columns; pk and u come after it.
+    for _, name in sorted(keys):
+        for _, _, column, _, collation, is_key in connection.execute(
+            f"PRAGMA index_xinfo({quote(name)})"
+        ).fetchall():
+            if is_key and column is not None:
+                collations[column] = collation
+    return {column: name for column, name in collations.items() if name.upper() != "BINARY"}
+
+
 def _foreign_keys(connection: sqlite3.Connection, table: str) -> tuple[DeclaredForeignKey, ...]:
     parts: dict[int, list[tuple[int, str, str, str | None]]] = {}
     for row in connection.execute(f"PRAGMA foreign_key_list({quote(table)})").fetchall():

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
 from urllib.parse import quote as url_quote
 
 import duckdb
@@ -24,6 +25,7 @@ from fluid_build.sources.addresses.kinds import SQLITE
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.databases.sqlite.catalog import (
     CatalogTable,
+    key_collations,
     read_table,
     table_names,
     view_names,
@@ -41,6 +43,7 @@ from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, reason, starting
 from fluid_build.sources.engine.extensions import SQLITE_SCANNER
 from fluid_build.sources.engine.query_progress import following
+from fluid_build.sources.loose_references import Collation, note_loose_references
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase, NativeQuery
 from fluid_build.sources.schemas import no_tables, views_left_out
@@ -49,6 +52,13 @@ from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.uri import database_kind
 
+_COLLATIONS = {
+    "NOCASE": Collation(
+        "NOCASE", "the case of A to Z", f"translate({{}}, '{ascii_uppercase}', '{ascii_lowercase}')"
+    ),
+    "RTRIM": Collation("RTRIM", "last spaces", "rtrim({}, ' ')"),
+}
+"""Those that SQLite has by itself; of a program's own, only the name is known."""
 _VIEW = "It's a view, which declares no keys."
 _BUSY_SECONDS = 3.0
 _COPY_ATTEMPTS = 5
@@ -80,22 +90,28 @@ def open_sqlite(place: str, options: OpenOptions) -> OpenSource:
                 engine.connection, reader, readable, names, options.on_progress
             )
             engine.connection.execute("DETACH origin")
+            collations = {
+                ("", table.name, column): _COLLATIONS.get(collation.upper(), Collation(collation))
+                for table in tables
+                for column, collation in key_collations(reader, table.name).items()
+            }
         if not tables:
             raise SourceUnreadableError(
                 f"None of the {len(names)} tables of {path.name} could be read."
                 f" {skipped[0].reason}",
                 hint="Check the file with: sqlite3 FILE 'PRAGMA integrity_check'.",
             )
+        settled = settle_foreign_keys(
+            [
+                replace(table, notes=(*table.notes, _VIEW)) if table.name in views else table
+                for table in tables
+            ]
+        )
         return OpenSource(
             kind="sqlite",
             name=name_of_path(path, path.stem),
             connection=engine.connection,
-            tables=settle_foreign_keys(
-                [
-                    replace(table, notes=(*table.notes, _VIEW)) if table.name in views else table
-                    for table in tables
-                ]
-            ),
+            tables=note_loose_references(engine.connection, settled, collations),
             skipped=tuple(skipped),
             notes=(views_left_out("views", len(views)),) if views and not options.views else (),
             cleanup=[engine],

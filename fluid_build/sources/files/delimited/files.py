@@ -460,12 +460,16 @@ def _origin(
     *,
     mended: bool,
 ) -> InFiles:
-    """Say how the files can be read again: those that are written alike by one call."""
-    alike: dict[tuple[Options, tuple[str, ...], str], list[Path]] = {}
+    """Say how the files can be read again: those that are written alike by one call.
+
+    DuckDB reads no files by one call whose paths have other keys.
+    """
+    alike: dict[tuple[Options, tuple[str, ...], tuple[str, ...], str], list[Path]] = {}
     for file in files:
         format_ = (
             options_of(file.source, file.dialect),
             tuple(own_names(file.dialect)),
+            tuple(table.values_of_path(file.source)),
             file.text.encoding,
         )
         alike.setdefault(format_, []).append(file.source)
@@ -473,8 +477,8 @@ def _origin(
         format="csv",
         root=table.root,
         parts=tuple(
-            _part(tuple(paths), options, own, encoding, verdicts)
-            for (options, own, encoding), paths in alike.items()
+            _part(tuple(paths), options, own, of_path, encoding, verdicts)
+            for (options, own, of_path, encoding), paths in alike.items()
         ),
         partitioned=any(partitions(path, table.root) for path in table.paths),
         mended=mended,
@@ -487,12 +491,13 @@ def _part(
     paths: tuple[Path, ...],
     options: Options,
     own: Sequence[str],
+    of_path: Sequence[str],
     encoding: str,
     verdicts: Mapping[tuple[str, str], TextColumn],
 ) -> FilePart:
     by_name = {name: (alias, verdict) for (name, alias), verdict in verdicts.items()}
     in_file = [by_name[name] for name in own]
-    in_path = [column for name, column in by_name.items() if name not in own]
+    in_path = [by_name[name] for name in of_path if name not in own]
     return FilePart(
         paths=paths,
         options=options,

@@ -120,9 +120,9 @@ def load(
     unread_keys = []
     for key, value in partitions(file.source, table.root).items():
         if key in own:
-            rows = f"(FROM {target.relation} WHERE rowid >= {first})"
-            column = target.columns[names.index(key)]
-            if refuse_other_values(connection, rows, column, key, value):
+            own_column = f"{quote(target.columns[names.index(key)])} AS {quote(key)}"
+            rows = f"(SELECT {own_column} FROM {target.relation} WHERE rowid >= {first})"
+            if refuse_other_values(connection, rows, key, key, value):
                 unread_keys.append(f"{key}: {_UNREAD_KEY}")
     lines = sorted((*inner, *trimmed.left_out), key=lambda line: line.line)
     left_out = tuple(replace(line, file=file.source.name) for line in lines)

@@ -7,10 +7,12 @@ cost as much as all between them. What has only a format, and no value, doesn't 
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta
 from decimal import Decimal
 from math import isinf
 from pathlib import Path
+from typing import TypeAlias
 from xml.etree import ElementTree
 
 from fluid_build import limits
@@ -35,6 +37,13 @@ _LONG_NUMBER = re.compile(
     rb"(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>))?"
     rb"<(?:\w+:)?v>(-?[0-9.]{16,}(?:[eE][-+]?[0-9]{1,3})?|-?[0-9.]+[eE]\+?[0-9]{3})</"
 )
+_LATE = re.compile(
+    rb"<(?:\w+:)?c\s(?![^>]*\bt=\"(?!n\"))[^>]*?\br=\"([A-Z]{1,3})([0-9]{1,7})\"[^>]*>"
+    rb"(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>))?<(?:\w+:)?v>(0?\.99999999[0-9]*)</"
+)
+_ROUNDED_UP = 1 - 0.0005 / 86_400
+"""From this part of a day on, the nearest millisecond, which times are read to, is midnight."""
+_MICROS_OF_A_DAY = 86_400_000_000
 _DIGITS_OF_A_DOUBLE = 17
 """So many digits tell every double from its neighbours, and spreadsheets write no more."""
 _ERROR = re.compile(rb"<(?:\w+:)?c\s[^>]*?\bt=\"e\"")
@@ -49,16 +58,22 @@ _VALUE = re.compile(rb"office:(?:value|string-value|date-value|time-value|boolea
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
+Place: TypeAlias = tuple[int, int]
+"""The row and column of a cell, from 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class SheetFacts:
     """What the reader of cells doesn't say of a sheet: errors, and formulas without a result.
 
-    ``rounded`` are the letters of columns with numbers that a double doesn't have.
+    ``rounded`` are the letters of columns with numbers that a double doesn't have. ``late`` are
+    numbers that are times just before midnight, if they are times.
     """
 
     errors: int = 0
     uncalculated: int = 0
     rounded: tuple[str, ...] = ()
+    late: Mapping[Place, time] = field(default_factory=dict)
 
 
 def check_workbook(path: Path) -> Mapping[str, SheetFacts]:
@@ -143,10 +158,12 @@ def _facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
     errors = uncalculated = 0
     columns: set[bytes] = set()
     rounded: set[bytes] = set()
+    late: dict[Place, time] = {}
     first, last = 1 << 30, 0
     for block in _blocks(archive, part):
         errors += len(_ERROR.findall(block))
         rounded |= {column for column, text in _LONG_NUMBER.findall(block) if _is_rounded(text)}
+        late |= _late_times(block)
         for cell, column, row, formula in _CELL.findall(block):
             columns.add(column)
             # An empty text is a result: IF(A1>0, A1, "").
@@ -158,7 +175,24 @@ def _facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
         numbers = [_column_number(column) for column in columns]
         _check_area(last - first + 1, max(numbers) - min(numbers) + 1)
     letters = (column.decode() for column in sorted(rounded, key=_column_number))
-    return SheetFacts(errors, uncalculated, tuple(letters))
+    return SheetFacts(errors, uncalculated, tuple(letters), late)
+
+
+def _late_times(block: bytes) -> dict[Place, time]:
+    """Return the cells whose numbers would be rounded up to midnight, as times."""
+    if b".99999999" not in block:
+        return {}
+    return {
+        (int(row) - 1, _column_number(column) - 1): _time_of(float(part))
+        for column, row, part in _LATE.findall(block)
+        if _ROUNDED_UP <= float(part) < 1
+    }
+
+
+def _time_of(part: float) -> time:
+    """Return the time at a part of a day, which is less than 1."""
+    micros = min(round(part * _MICROS_OF_A_DAY), _MICROS_OF_A_DAY - 1)
+    return (datetime.min + timedelta(microseconds=micros)).time()
 
 
 def _is_rounded(text: bytes) -> bool:

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,8 @@ from fluid_build import limits
 from fluid_build.extras import needs_extra
 from fluid_build.sources.files.sheet_tables import CellKind, SheetTable
 from fluid_build.sources.files.workbooks.areas import Area, Grid, tables_of
-from fluid_build.sources.files.workbooks.cells import Row, is_blank, kind_of_cell, text_of
-from fluid_build.sources.files.workbooks.guards import PROTECTED, SheetFacts, check_workbook
+from fluid_build.sources.files.workbooks.cells import Cell, Row, is_blank, kind_of_cell, text_of
+from fluid_build.sources.files.workbooks.guards import PROTECTED, Place, SheetFacts, check_workbook
 from fluid_build.text import counted
 
 if TYPE_CHECKING:
@@ -59,8 +60,12 @@ def _read(
             skipped.append((sheet.name, "it has a chart or a macro, and no cells."))
             continue
         cells = workbook.get_sheet_by_name(sheet.name)
-        named = _named_areas(workbook, sheet.name, cells)
-        areas = named or [("", area) for area in tables_of(_grid(cells))]
+        late = facts.get(sheet.name, SheetFacts()).late
+        named = _named_areas(workbook, sheet.name, cells, late)
+        areas = named or [("", area) for area in tables_of(_grid(cells, late))]
+        if late:
+            # Any other reader may have them at midnight.
+            areas = [(name, replace(area, is_plain=False)) for name, area in areas]
         areas = [(name, area) for name, area in areas if area.rows]
         if not areas:
             skipped.append(
@@ -84,13 +89,27 @@ def _with_file_s_name(path: Path, tables: Sequence[SheetTable]) -> tuple[SheetTa
     return (replace(tables[0], name=path.stem),) if len(tables) == 1 else tuple(tables)
 
 
-def _grid(sheet: "CalamineSheet") -> Grid:
+def _grid(sheet: "CalamineSheet", late: Mapping[Place, time]) -> Grid:
     top, left = sheet.start or (0, 0)
-    return Grid(sheet.to_python(), top, left, sheet.merged_cell_ranges or ())
+    rows = _with_late_times(sheet.to_python(), top, left, late)
+    return Grid(rows, top, left, sheet.merged_cell_ranges or ())
+
+
+def _with_late_times(
+    rows: list[list[Cell]], top: int, left: int, late: Mapping[Place, time]
+) -> list[list[Cell]]:
+    """Put the times back that were rounded up to midnight, which is the day's other end."""
+    for (row, column), moment in late.items():
+        if 0 <= row - top < len(rows) and 0 <= column - left < len(rows[row - top]):
+            cells = rows[row - top]
+            cells[column - left] = (
+                moment if cells[column - left] == time() else cells[column - left]
+            )
+    return rows
 
 
 def _named_areas(
-    workbook: "CalamineWorkbook", sheet: str, cells: "CalamineSheet"
+    workbook: "CalamineWorkbook", sheet: str, cells: "CalamineSheet", late: Mapping[Place, time]
 ) -> list[tuple[str, Area]]:
     """Return the tables that a sheet names (Insert, Table), each with its name."""
     areas = []
@@ -100,7 +119,7 @@ def _named_areas(
         if table.sheet != sheet or table.start is None or table.end is None:
             continue
         (top, left), (_, right) = table.start, table.end
-        rows = table.to_python()
+        rows = _with_late_times(table.to_python(), top, left, late)
         area = Area(
             names=tuple(" ".join(column.split()) for column in table.columns),
             header=True,
@@ -155,6 +174,7 @@ def _spooled(name: str, sheet: str, area: Area, file: Path) -> SheetTable:
     limits.COLUMNS.check(len(area.columns), "columns")
     body = max(0, len(area.rows) - _LAST_ROWS)
     kinds: list[set[CellKind]] = [set() for _ in area.columns]
+    blanks = [0] * len(area.columns)
     with file.open("w", encoding="utf-8", newline="") as place:
         writer = csv.writer(place, lineterminator="\n")
         for number, row in enumerate(area.rows):
@@ -163,9 +183,11 @@ def _spooled(name: str, sheet: str, area: Area, file: Path) -> SheetTable:
                 continue
             writer.writerow(texts if len(texts) > 1 else [*texts, ""])
             if number < body:
-                for column, cell in zip(kinds, row, strict=True):
+                for i, cell in enumerate(row):
                     if not is_blank(cell):
-                        column.add(kind_of_cell(cell))
+                        kinds[i].add(kind_of_cell(cell))
+                    elif cell:
+                        blanks[i] += 1
     last = area.rows[body:]
     return SheetTable(
         name=name,
@@ -177,6 +199,8 @@ def _spooled(name: str, sheet: str, area: Area, file: Path) -> SheetTable:
         kinds=tuple(frozenset(column) for column in kinds),
         last=tuple(tuple(map(text_of, row)) for row in last),
         last_kinds=tuple(_kinds_of(row) for row in last),
+        blanks=tuple(blanks),
+        last_blanks=tuple(_blanks_of(row) for row in last),
         row_numbers=tuple(number + 1 for number in area.row_numbers[body:]),
         notes=area.notes,
         is_plain=area.is_plain,
@@ -185,6 +209,12 @@ def _spooled(name: str, sheet: str, area: Area, file: Path) -> SheetTable:
 
 def _kinds_of(row: Row) -> tuple[CellKind | None, ...]:
     return tuple(None if is_blank(cell) else kind_of_cell(cell) for cell in row)
+
+
+def _blanks_of(row: Row) -> frozenset[int]:
+    if all(map(is_blank, row)):
+        return frozenset()
+    return frozenset(i for i, cell in enumerate(row) if cell and is_blank(cell))
 
 
 def _range_of(area: Area) -> str:

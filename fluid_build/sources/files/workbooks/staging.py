@@ -60,7 +60,13 @@ def stage_sheet(
     try:
         below, rows_kept = _leave_out_what_is_below(connection, table, texts)
         kinds = _kinds(table, rows_kept)
-        verdicts = _verdicts(connection, texts, names, kinds, answers)
+        blanks = _blanks(table, rows_kept)
+        verdicts = [
+            _with_blanks(verdict, count)
+            for verdict, count in zip(
+                _verdicts(connection, texts, names, kinds, answers), blanks, strict=True
+            )
+        ]
         chosen = ", ".join(
             f"{verdict.of(text)} AS {quote(alias)}"
             for text, verdict, alias in zip(texts, verdicts, aliases, strict=True)
@@ -180,6 +186,20 @@ def _kinds(table: SheetTable, rows_kept: int) -> list[frozenset[CellKind]]:
         kinds | {kind for row in table.last_kinds[:rows_kept] if (kind := row[i]) is not None}
         for i, kinds in enumerate(table.kinds)
     ]
+
+
+def _blanks(table: SheetTable, rows_kept: int) -> list[int]:
+    """Count each column's cells with spaces alone, without the rows below the table."""
+    last = table.last_blanks[:rows_kept]
+    return [count + sum(i in row for row in last) for i, count in enumerate(table.blanks)]
+
+
+def _with_blanks(verdict: TextColumn, count: int) -> TextColumn:
+    """Say that cells with spaces alone are null, which no other reader of the file makes them."""
+    if not count:
+        return verdict
+    note = f"{counted(count, 'cell')} with nothing but spaces read as null."
+    return replace(verdict, note=f"{verdict.note} {note}".strip(), plain=False)
 
 
 def _verdicts(

@@ -16,6 +16,7 @@ from fluid_build.sources.addresses.kinds import MYSQL
 from fluid_build.sources.base import OpenSource
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason, starting
 from fluid_build.sources.engine.extensions import MYSQL_SCANNER
+from fluid_build.sources.loose_references import Collation, note_loose_references
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.schemas import chosen_schemas
 from fluid_build.sources.servers.mysql.catalog import (
@@ -27,7 +28,6 @@ from fluid_build.sources.servers.mysql.catalog import (
     overview,
     read_tables,
 )
-from fluid_build.sources.servers.mysql.loose_references import note_loose_references
 from fluid_build.sources.servers.mysql.reachability import check_reachable
 from fluid_build.sources.servers.mysql.rows import MySQLRows
 from fluid_build.sources.servers.mysql.types import MySQLDialect
@@ -69,7 +69,13 @@ def open_mysql(place: str, options: OpenOptions) -> OpenSource:
             )
             rows = MySQLRows(connection)
             opened = staged_source(MYSQL, engine, rows, MySQLDialect(), catalog, options)
-            opened.tables = note_loose_references(connection, opened.tables, tables)
+            collations = {
+                (table.schema, table.name, column.name): Collation(column.collation)
+                for table in tables
+                for column in table.columns
+                if column.is_loosely_compared
+            }
+            opened.tables = note_loose_references(connection, opened.tables, collations)
             if not rows.has_one_moment:
                 opened.notes = (*opened.notes, MOMENTS)
             return opened

@@ -18,12 +18,14 @@ class CatalogColumn(ServerColumn):
     """A column as PostgreSQL declares it.
 
     ``base`` is its type's own name with domains seen through, ``modifier`` its raw ``atttypmod``
-    (the domain's where it has one).
+    (the domain's where it has one). ``collation`` is the name of one that may take different texts
+    for equal, else "".
     """
 
     base: str
     category: str
     modifier: int
+    collation: str = ""
 
 
 _ROW_SECURITY = "Row-level security is on: only the rows visible to this user were read."
@@ -258,7 +260,9 @@ def _columns(
                greatest(a.atttypmod, b.modifier)::int AS modifier,
                NOT (a.attnotnull OR b.not_null) AS nullable,
                a.attgenerated <> '' AS generated,
-               pg_catalog.col_description(a.attrelid, a.attnum)::text AS comment
+               pg_catalog.col_description(a.attrelid, a.attnum)::text AS comment,
+               (SELECT l.collname FROM pg_catalog.pg_collation l
+                WHERE l.oid = a.attcollation AND NOT l.collisdeterministic)::text AS collation
         FROM pg_catalog.pg_attribute a JOIN base b ON b.root = a.atttypid AND b.typtype <> 'd'
         WHERE a.attnum > 0 AND NOT a.attisdropped
           AND a.attrelid IN (SELECT c.oid {relations})
@@ -274,7 +278,7 @@ def _columns(
 
 
 def _column(fields: Sequence[object]) -> CatalogColumn:
-    name, declared, base, category, modifier, nullable, generated, comment = fields
+    name, declared, base, category, modifier, nullable, generated, comment, collation = fields
     return CatalogColumn(
         name=str(name),
         declared_type=str(declared),
@@ -284,6 +288,7 @@ def _column(fields: Sequence[object]) -> CatalogColumn:
         nullable=bool(nullable),
         generated=bool(generated),
         comment=None if comment is None else str(comment),
+        collation="" if collation is None else str(collation),
     )
 
 

@@ -15,6 +15,7 @@ from fluid_build.sources.addresses.kinds import POSTGRES
 from fluid_build.sources.base import OpenSource
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason, starting
 from fluid_build.sources.engine.extensions import POSTGRES_SCANNER
+from fluid_build.sources.loose_references import Collation, note_loose_references
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.servers.postgres.catalog import (
     CatalogColumn,
@@ -60,6 +61,13 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
             opened = staged_source(
                 POSTGRES, engine, rows, PostgresDialect(), catalog, options, reading
             )
+            collations = {
+                (table.schema, table.name, column.name): collation
+                for table in tables
+                for column in table.columns
+                if (collation := _collation(column))
+            }
+            opened.tables = note_loose_references(connection, opened.tables, collations)
             if not rows.has_one_moment:
                 opened.notes = (*opened.notes, MOMENTS)
             return opened
@@ -68,6 +76,17 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
                 f"The database stopped answering: {_server_message(error, dsn)}",
                 hint="Try again; if it happens again, check the server's log.",
             ) from None
+
+
+def _collation(column: CatalogColumn) -> Collation | None:
+    """Return how a column compares different texts as equal; None where it compares bytes."""
+    if column.base == "citext":
+        return Collation("citext", "case", "lower({})")
+    if not column.collation:
+        return None
+    # What a collation ignores is in ICU's hands; at most this, of which the server kept the keys.
+    fold = "regexp_replace(lower(strip_accents(nfc_normalize({}))), '[^\\p{{L}}\\p{{N}}]', '', 'g')"
+    return Collation(column.collation, "case, accents or punctuation", fold)
 
 
 _PAGE_BYTES = 8192

@@ -52,6 +52,9 @@ class PostgresDialect:
             return ColumnRequest(f"{name}::pg_catalog.numeric::text", "decimal")
         if column.base in ("json", "jsonb"):
             return ColumnRequest(f"{name}::text", "as is" if careful else "json")
+        if column.base == "inet":
+            # A cast would add a mask to an address without one.
+            return ColumnRequest(f"pg_catalog.inet_out({name})::text")
         element = column.base.removeprefix("_")
         if column.base in _SCALARS and not (careful and column.base in _SURPRISING):
             return ColumnRequest(f"{name}::pg_catalog.{column.base}", unfit=_unfit(column, name))

@@ -18,7 +18,8 @@ class Dialect:
     names too, ``exact`` in neither. ``use_names`` is what ``USE x`` names. ``batches`` is T-SQL's
     way (GO lines, statements without a semicolon), ``sqlplus`` Oracle's (commands of one line,
     ``/`` after a PL/SQL block). ``index_word`` is whether ``KEY name (...)`` in a table's body
-    is an index. ``grammar`` is sqlglot's name for the dialect, empty where it has none.
+    is an index. ``empty_is_null`` is whether ``''`` is stored as null. ``grammar`` is sqlglot's
+    name for the dialect, empty where it has none.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Dialect:
     sqlplus: bool = False
     index_word: bool = False
     dotted_names: bool = False
+    empty_is_null: bool = False
     keys_are_unique: bool = True
     in_sqlglot: bool = True
 
@@ -83,7 +85,7 @@ _ALL = (
     _hive("hive", "Hive"),
     _postgres("materialize", "Materialize"),
     _mysql("mysql", "MySQL"),
-    Dialect("oracle", "Oracle", "upper", sqlplus=True),
+    Dialect("oracle", "Oracle", "upper", sqlplus=True, empty_is_null=True),
     _postgres("postgres", "PostgreSQL"),
     _insensitive("presto", "Presto", use_names="schema"),
     Dialect("prql", "PRQL"),

@@ -62,7 +62,8 @@ class _Rows:
     ``unrun`` are statements that only a server could follow, and ``retyped`` are earlier types of
     columns that rows were written for. ``doubt`` says of which statement rows may be lost, and why.
     ``replaces`` says that a statement changes rows that others brought, and ``replaced`` counts the
-    values by column whose bytes weren't UTF-8, ``digits`` those that are binary.
+    values by column whose bytes weren't UTF-8, ``digits`` those that are binary, and ``empty``
+    those of text that a server takes for null.
     """
 
     table: Table
@@ -75,6 +76,7 @@ class _Rows:
     replaces: bool = False
     replaced: Counter[str] = field(default_factory=Counter)
     digits: Counter[str] = field(default_factory=Counter)
+    empty: Counter[str] = field(default_factory=Counter)
 
 
 def open_dump(place: str, options: OpenOptions) -> OpenSource:
@@ -191,6 +193,11 @@ class _Loader:
             if len(row) != file.width or (exact := binary.exact(row)) is None:
                 rows.left_out.append(statement.statement.line)
             else:
+                if self._ddl.dialect.empty_is_null and "" in exact:
+                    names = (column.name for column in file.columns)
+                    pairs = zip(names, exact, strict=True)
+                    rows.empty.update(name for name, value in pairs if value == "")
+                    exact = [value or None for value in exact]
                 file.add(exact)
         rows.replaced.update(binary.replaced)
         rows.digits.update(binary.digits)
@@ -323,6 +330,11 @@ class _Loader:
             for name, count in rows.digits.items()
             if name
         )
+        empty = (
+            f"{name}: {counted(count, 'empty text')}, which {self._ddl.dialect.title} has as null."
+            for name, count in rows.empty.items()
+            if name
+        )
         retyped = (
             f"{name}: declared as {earlier} when rows were there, so a database may have changed"
             " them."
@@ -331,7 +343,7 @@ class _Loader:
         shorter = _note_on_defaults(table, list(rows.files.values()))
         unrun = _note_on_unrun(rows.unrun)
         left_out = _note_on_lines(rows.left_out)
-        notes = (*table.notes, *replaced, *digits, *retyped, *shorter, *unrun, *left_out)
+        notes = (*table.notes, *replaced, *digits, *empty, *retyped, *shorter, *unrun, *left_out)
         described = connection.execute(f"DESCRIBE {table.relation}").fetchall()
         columns_as_read = tuple(
             replace(column, type=str(type_))
