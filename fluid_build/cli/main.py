@@ -272,7 +272,7 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
     yield LazyKinds(
         "decide",
         "deciding.decide:decide",
-        "decide:KINDS",
+        "deciding.decide:KINDS",
         "Overrule a judgement: write a decision that the next forge of DIR follows.",
     )
     yield LazyCommand(
