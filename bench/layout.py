@@ -27,7 +27,6 @@ sys.path.insert(0, str(ROOT))
 from bench import synthetic  # noqa: E402
 from fluid_build.profiling import profile_source  # noqa: E402
 from fluid_build.report.diagrams.source_diagram import source_diagram  # noqa: E402
-from fluid_build.report.layout.directions import break_cycles  # noqa: E402
 from fluid_build.report.layout.drawing import Point  # noqa: E402
 from fluid_build.report.layout.engine import layout  # noqa: E402
 from fluid_build.report.layout.graph import Graph, Link, Node  # noqa: E402
@@ -36,6 +35,7 @@ from fluid_build.report.layout.measures import (  # noqa: E402
     polyline_crossings,
     violations,
 )
+from fluid_build.report.layout.nets import break_cycles  # noqa: E402
 from fluid_build.report.layout.packing import fitting_scale  # noqa: E402
 from fluid_build.report.page.map_boxes import box_shapes, map_graph  # noqa: E402
 from fluid_build.report.view import source_view  # noqa: E402

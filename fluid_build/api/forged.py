@@ -7,25 +7,60 @@ from typing import Unpack
 
 from fluid_build.api.arguments import Opening, OpenSettings, SourceLike, opening, reporting
 from fluid_build.api.decisions import Decisions, followed_decisions
-from fluid_build.api.fingerprints import check_same_rows, fingerprints
 from fluid_build.api.html import forged_html
 from fluid_build.api.profiled import ProfileResult
 from fluid_build.artifacts import restore_interrupted
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.write.yaml_text import contract_yaml
 from fluid_build.decisions.verdicts import Verdict
-from fluid_build.errors import UsageError
+from fluid_build.errors import SourceChangedError, UsageError
 from fluid_build.forging import Forged, ForgeOptions, write_forged
 from fluid_build.forging import forge as forge_source
 from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.modeling.dimensional.calendars.settings import calendar_settings
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress
+from fluid_build.sources.base import Source, Table
 from fluid_build.sources.outside import check_outside
+from fluid_build.sources.sql import quote
+from fluid_build.sources.staged_views import staged_where_needed
 from fluid_build.text import counted
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.folder_changes import loses_decisions
 from fluid_build.transform.proof.proof import Proof
+
+# Whether the rows of a source are those that were forged.
+
+
+def fingerprints(source: Source) -> dict[str, str]:
+    """Return a text for each table that stays the same as long as its rows do, in any order.
+
+    It's made of DuckDB's hashes, which are the same in every process that runs the same version.
+    """
+    return staged_where_needed(
+        source, lambda: {table.name: _fingerprint(source, table) for table in source.tables}
+    )
+
+
+def check_same_rows(source: Source, expected: Mapping[str, str]) -> None:
+    """Raise SourceChangedError where a table of the source isn't as expected."""
+    current = fingerprints(source)
+    changed = [name for name in (*expected, *current) if expected.get(name) != current.get(name)]
+    if changed:
+        raise SourceChangedError(
+            f"{changed[0]} has changed since {source.name} was forged.",
+            hint="Forge it again, with out= to write the files right away.",
+        )
+
+
+def _fingerprint(source: Source, table: Table) -> str:
+    columns = ", ".join(quote(column.alias) for column in table.columns)
+    (fingerprint,) = source.connection.execute(
+        f"SELECT count(*) || ' ' || coalesce(sum(CAST(hash({columns}) AS HUGEINT)), 0)"
+        f" FROM {table.relation}"
+    ).fetchall()[0]
+    return str(fingerprint)
+
 
 _NO_DATES: Mapping[str, str] = {}
 

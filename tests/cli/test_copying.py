@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fluid_build.extras import NEWEST_PYTHON, runs_here
-from fluid_build.report.terminal.sql_lines import sql_lines
+from fluid_build.report.terminal.printing import sql_lines
 from tests.cli.running import Fluid
 
 FLUID = Path(sys.executable).with_name("fluid")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fluid_build.modeling.accepted_values import accepted_values
+from fluid_build.modeling.entities import accepted_values
 from fluid_build.profiling.profile import ColumnProfile
 from tests.modeling.profiles import column, values
 

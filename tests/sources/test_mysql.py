@@ -20,7 +20,8 @@ from fluid_build.errors import (
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
-from fluid_build.sources.servers.mysql import catalog, reachability, rows
+from fluid_build.sources.servers.mysql import catalog, rows
+from fluid_build.sources.servers.mysql import database as reachability
 from fluid_build.sources.servers.rows import MOMENTS
 from fluid_build.sources.sql import quote
 from tests.mariadb import MariaDBDatabase, start_mariadb

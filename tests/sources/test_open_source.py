@@ -26,7 +26,7 @@ from fluid_build.extras import install_command
 from fluid_build.sources import open_source
 from fluid_build.sources.addresses.kinds import DUCKDB, SQLITE
 from fluid_build.sources.declared import unique_names
-from fluid_build.sources.engine import extension_files
+from fluid_build.sources.engine import connection as extension_files
 from fluid_build.sources.uri import Address, locate
 
 

@@ -13,7 +13,7 @@ from fluid_build.errors import (
 from fluid_build.progress import Progress
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, Source, Table
-from fluid_build.sources.servers.postgres.rows import PostgresRows
+from fluid_build.sources.servers.postgres.database import PostgresRows
 from fluid_build.sources.servers.rows import MOMENTS
 
 Database = Any

@@ -19,7 +19,7 @@ from fluid_build.errors import (
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import SourceRequest, open_several
-from fluid_build.sources.files.remote.mirror import Mirror
+from fluid_build.sources.files.remote.source import Mirror
 from fluid_build.sources.uri import locate
 from fluid_build.transform.proof.delimited_text import prove_text
 from tests.sources.web_server import web_server

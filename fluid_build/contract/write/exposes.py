@@ -1,26 +1,156 @@
 """One expose of a contract: a built table, its columns, and what they are made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fluid_build.contract.evidence_labels import Labels, names_label
+from fluid_build.contract.evidence_labels import (
+    Labels,
+    evidence_labels,
+    names_label,
+    reference_labels,
+    share,
+)
 from fluid_build.contract.fluid import (
     Binding,
     BindingLocation,
     ContractColumn,
+    DqRule,
     DqSpec,
     Expose,
     ExposeContract,
 )
-from fluid_build.contract.write.catalog_labels import column_tags, table_labels, table_tags
-from fluid_build.contract.write.quality_rules import quality_rules
+from fluid_build.contract.fluid.quality import DqRuleType
 from fluid_build.contract.write.semantic_section import semantics
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.identifiers import tag
-from fluid_build.profiling.profile import ColumnProfile, TableProfile
-from fluid_build.sources.declarations.catalog_facts import CatalogFacts
+from fluid_build.profiling.profile import ColumnProfile, Evidence, ForeignKeyEvidence, TableProfile
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts, TableFacts
 from fluid_build.transform.dbt.project_names import duckdb_database
-from fluid_build.transform.plan.elements import Build, PlanColumn, TransformPlan
+from fluid_build.transform.plan.elements import (
+    EVERY_ROW,
+    Build,
+    BuildTest,
+    PlanColumn,
+    TestKind,
+    TransformPlan,
+)
+
+# Quality rules of a built table: the tests of its build, as rules that can be run.
+# Every rule is a share of rows that must be reached (`operator` >=). The label `max-violations`
+# has the same limit as a whole number of rows, and `sql`, where the claim is about a table of the
+# source, returns those rows there.
+
+_TYPES: Mapping[TestKind, DqRuleType] = {
+    "not_null": "completeness",
+    "unique": "uniqueness",
+    "accepted_values": "valid_values",
+    "relationships": "accuracy",
+}
+_ENDINGS: Mapping[TestKind, str] = {
+    "not_null": "not_null",
+    "unique": "unique",
+    "accepted_values": "accepted_values",
+    "relationships": "reference",
+}
+
+
+def quality_rules(build: Build) -> list[DqRule]:
+    """Return the rules of one table, in the order of its tests."""
+    return [_rule(build, test) for test in build.tests]
+
+
+def _rule(build: Build, test: BuildTest) -> DqRule:
+    """Return a rule that the measured data passes: what already breaks it is allowed for."""
+    evidence = test.evidence
+    labels = _evidence(test, evidence) | _structure(test)
+    if test.promise:
+        labels["promise"] = test.promise
+    if test.scope != EVERY_ROW:
+        labels["scope"] = test.scope.model_dump_json(exclude_defaults=True)
+    labels["violations"] = labels["max-violations"] = str(test.allowed)
+    if len(test.columns) > 1:
+        labels["columns"] = names_label(test.columns)
+    rows = evidence.rows if evidence is not None else 0
+    return DqRule(
+        id=_id(build, test),
+        type=_TYPES[test.kind],
+        selector=", ".join(test.columns),
+        threshold=share(rows - test.allowed, rows),
+        operator=">=",
+        severity=test.severity,
+        description=test.reason or None,
+        labels=labels,
+    )
+
+
+def _id(build: Build, test: BuildTest) -> str:
+    ending = _ENDINGS[test.kind]
+    middle = test.name.removeprefix(f"{build.name}_").removesuffix(f"_{ending}")
+    return f"{build.name}.{middle}.{ending}"
+
+
+def _evidence(test: BuildTest, evidence: Evidence | None) -> Labels:
+    if evidence is None:
+        return {"origin": "built"}
+    if isinstance(evidence, ForeignKeyEvidence) and test.confidence is not None:
+        return reference_labels(evidence, test.confidence)
+    return evidence_labels(evidence)
+
+
+def _structure(test: BuildTest) -> Labels:
+    """Return what a rule compares with as labels, so that it's run without reading its SQL."""
+    labels: Labels = {}
+    if test.kind == "unique" and test.key_kind is not None:
+        labels["key"] = test.key_kind
+    if test.kind == "accepted_values":
+        labels["accepted-values"] = names_label(test.values)
+    if test.kind == "relationships" and test.to_model is not None:
+        labels["rule"] = "reference" if test.is_join else "values"
+        labels["to-table"] = test.to_model
+        labels["to-columns"] = names_label(test.to_columns)
+        if test.cardinality is not None:
+            labels["cardinality"] = test.cardinality
+    return labels
+
+
+# What a data catalog says of the tables behind an expose, in the words of a contract.
+
+
+def table_tags(catalog: CatalogFacts | None, build: Build) -> tuple[str, ...]:
+    """Return the catalog's tags of the tables that a build is made of."""
+    return tuple(dict.fromkeys(tag for facts in _facts(catalog, build) for tag in facts.tags))
+
+
+def table_labels(catalog: CatalogFacts | None, build: Build) -> Labels:
+    """Return where the catalog has these tables, and who owns them there."""
+    if catalog is None:
+        return {}
+    facts = list(_facts(catalog, build))
+    values = {
+        "catalog-tables": [each.address for each in facts if each.address],
+        "catalog-owners": [owner.name for each in facts for owner in each.owners],
+        "catalog-domains": [each.domain for each in facts if each.domain],
+        "catalog-tags": [tag for each in facts for tag in each.tags],
+    }
+    labels = {
+        name: names_label([*dict.fromkeys(entries)]) for name, entries in values.items() if entries
+    }
+    return {"catalog": catalog.catalog, **labels} if labels else {}
+
+
+def column_tags(catalog: CatalogFacts | None, column: PlanColumn) -> tuple[str, ...]:
+    """Return the catalog's tags of the one column that a column is made of."""
+    if catalog is None or len(column.source_columns) != 1:
+        return ()
+    (origin,) = column.source_columns
+    facts = catalog.tables.get(origin.table)
+    return tuple(facts.column_tags.get(origin.column, ())) if facts else ()
+
+
+def _facts(catalog: CatalogFacts | None, build: Build) -> Iterator[TableFacts]:
+    if catalog is not None:
+        yield from catalog.of(build.mapped_source_tables)
+
 
 DBT_FOLDER = "dbt"
 _FIRST_VERSION = "0.1.0"

@@ -7,9 +7,8 @@ from math import ceil, pow, sqrt
 
 from fluid_build.report.layout.areas import find_areas
 from fluid_build.report.layout.columns import assign_columns
-from fluid_build.report.layout.components import connected_components
 from fluid_build.report.layout.drawing import Box, Drawing, Point, Region
-from fluid_build.report.layout.graph import Graph, Node
+from fluid_build.report.layout.graph import Graph, Link, Node
 from fluid_build.report.layout.heights import BOX_GAP, packed_height, place_vertically
 from fluid_build.report.layout.loops import loops_of, with_room
 from fluid_build.report.layout.nets import Net, nets_of, single_nets
@@ -17,6 +16,42 @@ from fluid_build.report.layout.ordering import order_slots
 from fluid_build.report.layout.packing import ASPECT, fitting_scale, pack
 from fluid_build.report.layout.routing import Router, expected_width
 from fluid_build.report.layout.slots import Slots, make_slots, merge_trunks
+
+# The connected parts of a graph.
+
+
+def connected_components(graph: Graph) -> list[Graph]:
+    """Return the parts between which no link runs, in the order of their first nodes."""
+    neighbours: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    for link in graph.links:
+        neighbours[link.child].append(link.parent)
+        neighbours[link.parent].append(link.child)
+    part_of: dict[str, int] = {}
+    count = 0
+    for node in graph.nodes:
+        if node.id not in part_of:
+            _mark(node.id, count, neighbours, part_of)
+            count += 1
+    nodes: list[list[Node]] = [[] for _ in range(count)]
+    links: list[list[Link]] = [[] for _ in range(count)]
+    for node in graph.nodes:
+        nodes[part_of[node.id]].append(node)
+    for link in graph.links:
+        links[part_of[link.child]].append(link)
+    return [Graph(tuple(n), tuple(k)) for n, k in zip(nodes, links, strict=True)]
+
+
+def _mark(
+    start: str, number: int, neighbours: dict[str, list[str]], part_of: dict[str, int]
+) -> None:
+    part_of[start] = number
+    waiting = [start]
+    while waiting:
+        for near in neighbours[waiting.pop()]:
+            if near not in part_of:
+                part_of[near] = number
+                waiting.append(near)
+
 
 MARGIN = 24.0
 _PART_GAP = 64.0

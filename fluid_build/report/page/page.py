@@ -5,8 +5,11 @@ one script in the page, by their hashes (https://www.w3.org/TR/CSP3/).
 """
 
 import base64
+import gzip
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -16,21 +19,160 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from fluid_build import __version__
+from fluid_build.decisions.reasons import is_decided
+from fluid_build.modeling.conceptual import CandidateRelationship, EntityKey, Relationship
 from fluid_build.report.page.calls import calls
-from fluid_build.report.page.content import PageContent
-from fluid_build.report.page.contract import contract_page
+from fluid_build.report.page.column_cards import ColumnCard, column_cards
+from fluid_build.report.page.content import BuiltContent, PageContent
+from fluid_build.report.page.lineage import lineage
 from fluid_build.report.page.map import map_data
 from fluid_build.report.page.map_lines import number
 from fluid_build.report.page.model import model_page
 from fluid_build.report.page.overview import overview
-from fluid_build.report.page.packed import packed
 from fluid_build.report.page.page_file import GENERATOR
-from fluid_build.report.page.panels import NO_PANELS, Panels, packed_panels
 from fluid_build.report.page.run import dollars, run_page
 from fluid_build.report.page.run_timeline import duration
-from fluid_build.report.page.tables import origin_label, tables
-from fluid_build.report.view import confidence_label
+from fluid_build.report.view import ORIGIN_LABELS, TableView, confidence_label
 from fluid_build.text import as_sentence, counted
+from fluid_build.transform.proof.proof import TableProof
+
+# The tables: each with its columns, keys and relationships, and the evidence for them.
+
+_MOST_KEYS = 12
+"""Other keys that are listed; of a small table many combinations are unique by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePanel:
+    """A table. ``id`` is its address in the page, ``words`` what a search finds it by.
+
+    ``references`` lead to parents, ``referring`` come from children; ``rejected`` are references
+    that were weighed and aren't believed.
+    """
+
+    id: str
+    words: str
+    table: TableView
+    columns: tuple[ColumnCard, ...]
+    other_keys: tuple[EntityKey, ...]
+    references: tuple[Relationship, ...]
+    referring: tuple[Relationship, ...]
+    rejected: tuple[CandidateRelationship, ...]
+    proof: TableProof | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The panels of all tables in the order of the source, and the addresses of all by name."""
+
+    panels: tuple[TablePanel, ...]
+    addresses: Mapping[str, str]
+    has_data: bool
+
+
+def origin_label(claim: EntityKey | Relationship) -> str:
+    """Return who makes a claim, in a word or two."""
+    return "decided" if is_decided(claim.reason) else ORIGIN_LABELS[claim.origin]
+
+
+def tables(content: PageContent) -> Tables:
+    """Return the panels of all tables."""
+    view = content.view
+    addresses = content.table_addresses
+    references: dict[str, list[Relationship]] = defaultdict(list)
+    referring: dict[str, list[Relationship]] = defaultdict(list)
+    becomes = {} if content.built is None else lineage(content.built.plan)
+    rejected: dict[str, list[CandidateRelationship]] = defaultdict(list)
+    for relationship in view.conceptual.relationships:
+        references[relationship.from_entity].append(relationship)
+        referring[relationship.to_entity].append(relationship)
+    for candidate in view.conceptual.candidates:
+        rejected[candidate.from_entity].append(candidate)
+    panels = tuple(
+        TablePanel(
+            id=addresses[table.name],
+            words=" ".join((table.name, *(c.measured.name for c in table.columns))).lower(),
+            table=table,
+            columns=tuple(column_cards(table, references[table.name], becomes)),
+            other_keys=tuple(k for k in table.entity.keys if k.kind != "primary")[:_MOST_KEYS],
+            references=tuple(references[table.name]),
+            referring=tuple(referring[table.name]),
+            rejected=tuple(rejected[table.name]),
+            proof=table.proof,
+        )
+        for table in view.tables
+    )
+    return Tables(panels, addresses, view.profile.has_data)
+
+
+# Long texts as the page carries them: compressed, and unpacked by the browser when they are read.
+# A contract repeats itself so much that it takes a twentieth of its size. The same text gives the
+# same bytes: gzip's header holds no time.
+
+_LEVEL = 6
+"""zlib's own default: higher levels take three times as long for a few hundredths."""
+
+
+def packed(text: str) -> str:
+    """Return a text as gzip in base64."""
+    compressed = gzip.compress(text.encode(), compresslevel=_LEVEL, mtime=0)
+    return base64.b64encode(compressed).decode()
+
+
+# Panels: the parts of a view that are shown one at a time, as those of hundreds of tables.
+# Their HTML is most of a page. It's packed, some panels at a time, and the browser unpacks what
+# it shows: a page of 500 tables is read and started as fast as one of 50.
+
+_PANELS_A_PACK = 20
+"""Some hundred kilobytes of HTML: unpacked before anybody notices, and compressed well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel that is shown by its id, and the id of the pack that has its HTML."""
+
+    id: str
+    pack: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Panels in their order, and the packs by their ids: JSON objects of HTML by panel, packed."""
+
+    panels: tuple[Panel, ...] = ()
+    packs: tuple[tuple[str, str], ...] = ()
+
+
+NO_PANELS = Panels()
+
+
+def packed_panels(view: str, texts: Sequence[tuple[str, str]]) -> Panels:
+    """Return the panels of a view, which are given by their ids with their HTML."""
+    panels: list[Panel] = []
+    packs: list[tuple[str, str]] = []
+    for start in range(0, len(texts), _PANELS_A_PACK):
+        part = texts[start : start + _PANELS_A_PACK]
+        pack = f"pack-{view}-{len(packs)}"
+        packs.append((pack, packed(json.dumps(dict(part), ensure_ascii=False))))
+        panels += (Panel(id_, pack) for id_, _ in part)
+    return Panels(tuple(panels), tuple(packs))
+
+
+# The contract: its text, unpacked and folded by the browser.
+
+
+@dataclass(frozen=True, slots=True)
+class ContractPage:
+    """The text of a contract, packed, and its number of lines."""
+
+    text: str
+    lines: int
+
+
+def contract_page(built: BuiltContent) -> ContractPage:
+    """Return the contract of a page."""
+    return ContractPage(packed(built.contract), built.contract.count("\n"))
+
 
 _STYLES = (
     "base.css",

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import TextIO
 
 from rich.console import Console, RenderableType
@@ -12,9 +13,37 @@ from rich.padding import Padding
 from rich.text import Text
 
 from fluid_build.report.terminal.screen_parts import NO_BREAK, Copyable, Part, Query, text
-from fluid_build.report.terminal.sql_lines import sql_lines
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.report.terminal.wrapping import wrapped
+
+# SQL wrapped for a screen into lines that are still the same query when they are copied.
+
+_WORD = re.compile(r"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|[^\s"']|["'])+""")
+_CLAUSES = frozenset({"LEFT", "JOIN", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT"})
+_JOINS = frozenset({"LEFT"})
+
+
+def sql_lines(sql: str, width: int | None) -> list[str]:
+    """Return a query with a semicolon, on one line where it fits or the width is None.
+
+    Otherwise each clause starts a line. Lines are broken only between words, and never inside
+    quotes, so a long name may make a line wider than ``width``.
+    """
+    words = _WORD.findall(sql.strip().removesuffix(";"))
+    if not words:
+        return []
+    words[-1] += ";"
+    if width is None or len(" ".join(words)) <= width:
+        return [" ".join(words)]
+    lines = [words[0]]
+    for before, word in pairwise(words):
+        starts_clause = word in _CLAUSES and before not in _JOINS
+        if starts_clause or len(lines[-1]) + 1 + len(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}"
+    return lines
+
 
 _NARROWEST = 40
 """In fewer columns tables fall apart; the terminal may wrap their lines instead."""

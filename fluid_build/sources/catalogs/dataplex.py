@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
-from fluid_build.errors import SourceError, UsageError
+from fluid_build.errors import SourceError, SourceUnreachableError, UsageError
+from fluid_build.extras import needs_extra
 from fluid_build.json_types import JsonObject
 from fluid_build.sources.base import Skipped
 from fluid_build.sources.catalogs.address import CatalogAddress
@@ -19,7 +21,6 @@ from fluid_build.sources.catalogs.answers import (
     texts_of,
     token_of,
 )
-from fluid_build.sources.catalogs.google_login import google_token
 from fluid_build.sources.catalogs.http import MOST_PAGES, Endpoint, JsonClient, base_url
 from fluid_build.sources.catalogs.logins import bearer
 from fluid_build.sources.catalogs.snapshot import (
@@ -29,10 +30,45 @@ from fluid_build.sources.catalogs.snapshot import (
     Selection,
     merge_tags,
 )
-from fluid_build.sources.credentials import Credential
+from fluid_build.sources.credentials import Credential, Secret
 from fluid_build.sources.declarations.catalog_facts import CatalogOwner
 from fluid_build.sources.declarations.catalog_labels import as_tags, domain_in, owners_in
 from fluid_build.sources.sql import quote as quote_name
+
+# Logging in to Google's APIs: a token, a service account's key, or this machine's defaults.
+
+_SCOPE = "https://www.googleapis.com/auth/cloud-platform.read-only"
+
+
+def google_token(credential: Credential, title: str) -> Secret:
+    """Return a token that reads Google's APIs.
+
+    Raises SourceUnreachableError where there's no login, or Google refuses it.
+    """
+    token = credential.secret("token")
+    if token is not None:
+        return token
+    with needs_extra("catalogs", f"Asking {title}"):
+        import google.auth
+        from google.auth.exceptions import GoogleAuthError
+        from google.auth.transport.requests import Request
+        from google.oauth2 import service_account
+    key_file = credential.get("key_file")
+    try:
+        if key_file:
+            factory: Any = service_account.Credentials
+            login = factory.from_service_account_file(key_file, scopes=[_SCOPE])
+        else:
+            login, _ = google.auth.default(scopes=[_SCOPE])
+        login.refresh(Request())
+    except (GoogleAuthError, OSError, ValueError) as error:
+        raise SourceUnreachableError(
+            f"There's no login for {title}: {type(error).__name__}.",
+            hint="Run `gcloud auth application-default login`, or set the field key_file of the"
+            " credential to a service account's key.",
+        ) from None
+    return Secret(str(login.token))
+
 
 _TITLE = "Google Dataplex"
 _ENTRIES = "https://dataplex.googleapis.com"

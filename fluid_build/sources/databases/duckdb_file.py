@@ -1,7 +1,8 @@
 """A DuckDB file, attached read-only and read in place."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from fluid_build.errors import SourceNotFoundError, SourceUnreadableError
 from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources.addresses.kinds import DUCKDB, SQLITE
 from fluid_build.sources.base import Column, DeclaredForeignKey, OpenSource, Skipped, Table
-from fluid_build.sources.databases.duckdb_views import VIEW_NOTE, UnreadableViewError, check_view
 from fluid_build.sources.declarations.source_names import name_of_path
 from fluid_build.sources.declared import qualified, settle_foreign_keys
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, Engine, reason, starting
@@ -23,6 +23,61 @@ from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.uri import database_kind
+
+# Views of a DuckDB file, which may read anything that DuckDB can, and so are checked first.
+
+VIEW_NOTE = "It's a view, which declares no keys."
+
+_INSIDE = frozenset(
+    (
+        "SEQ_SCAN",
+        "TABLE_SCAN",
+        "INDEX_SCAN",
+        "COLUMN_DATA_SCAN",
+        "CHUNK_SCAN",
+        "DELIM_SCAN",
+        "CTE_SCAN",
+        "REC_CTE_SCAN",
+        "RECURSIVE_CTE_SCAN",
+        "DUMMY_SCAN",
+        "EMPTY_RESULT",
+        "RANGE",
+        "GENERATE_SERIES",
+        "UNNEST",
+        "JSON_EACH",
+        "JSON_TREE",
+    )
+)
+"""Where the rows of a plan may come from: tables of the file, and functions of values."""
+
+
+class UnreadableViewError(Exception):
+    """A view that isn't run. Its text is the reason."""
+
+
+def check_view(connection: duckdb.DuckDBPyConnection, place: str) -> None:
+    """Raise UnreadableViewError for a view that reads more than tables of its own database.
+
+    A stranger's file mustn't decide which files of this machine are read.
+    """
+    rows = connection.execute(f"EXPLAIN (FORMAT json) FROM {place}").fetchall()
+    plans = json.loads(rows[-1][1])
+    outside = sorted({name for plan in plans for name in _leaves(plan)} - _INSIDE)
+    if outside:
+        raise UnreadableViewError(
+            f"It's a view that reads more than tables of this database ({', '.join(outside)})."
+            " Pass the files that it reads as the source."
+        )
+
+
+def _leaves(plan: Mapping[str, object]) -> Iterator[str]:
+    children = plan.get("children")
+    if isinstance(children, list) and children:
+        for child in children:
+            yield from _leaves(child)
+    else:
+        yield str(plan.get("name", "")).strip().upper()
+
 
 # DuckDB prints an index as [a, '"b c"']: plain names bare, others quoted twice.
 _INDEX_PART = re.compile(r"""'"(?:[^"]|"")*"'|"(?:[^"]|"")*"|[^,\s][^,]*""")

@@ -1,5 +1,6 @@
 """The DuckDB connection that every source is read through, and the private folder beside it."""
 
+import importlib.util
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -9,15 +10,50 @@ from pathlib import Path
 
 import duckdb
 
+from fluid_build import extras
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
 from fluid_build.secrets import redact
-from fluid_build.sources.engine.extension_files import extension_file, install_command
 from fluid_build.sources.engine.extensions import Extension
 from fluid_build.sources.engine.interrupts import stop, was_interrupted
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.personal_text import without_values
 from fluid_build.temporary import OwnedFolder, owned_folder
 from fluid_build.text import as_sentence, clip
+
+# Where the wheels have DuckDB's extensions: nothing is downloaded at run time.
+# https://duckdb.org/docs/stable/extensions/overview
+
+
+def install_command(extension: Extension) -> str:
+    """Return the command that installs an extension."""
+    if extension.extra:
+        return extras.install_command(extension.extra)
+    return f"pip install {extension.wheel}=={duckdb.__version__}"
+
+
+def extension_file(extension: Extension) -> Path:
+    """Return an extension's file in its wheel.
+
+    Raises SourceError where the wheel is missing or made for another version of DuckDB.
+    """
+    spec = importlib.util.find_spec(extension.wheel.replace("-", "_"))
+    if spec is None or not spec.submodule_search_locations:
+        raise SourceError(
+            f"This source needs DuckDB's extension {extension.name}, which isn't installed.",
+            hint="Install it:",
+            command=install_command(extension),
+        )
+    folder = Path(next(iter(spec.submodule_search_locations))) / "extensions"
+    file = folder / f"v{duckdb.__version__}/{extension.name}.duckdb_extension"
+    if not file.is_file():
+        raise SourceError(
+            f"The installed extension {extension.name} wasn't made for DuckDB"
+            f" {duckdb.__version__}.",
+            hint="Install the matching one:",
+            command=install_command(extension),
+        )
+    return file
+
 
 STAGE = "staged"
 """The database inside the connection that text and row stores are read into once."""

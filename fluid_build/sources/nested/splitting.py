@@ -5,7 +5,8 @@ order and the position in the list; structs become columns (``customer__name``).
 depth has a table of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from duckdb.sqltypes import DuckDBPyType
 
@@ -24,11 +25,58 @@ from fluid_build.sources.nested.levels import (
     item_rows,
     value_columns,
 )
-from fluid_build.sources.nested.naming import bare_name, child_name, with_unique_names
-from fluid_build.sources.nested.nodes import Items, Node, Path, Scalar, item_node, node_of
+from fluid_build.sources.nested.nodes import (
+    Items,
+    Node,
+    Path,
+    Scalar,
+    column_name,
+    item_node,
+    node_of,
+)
 from fluid_build.sources.nested.presence import measure_presence
 from fluid_build.sources.nested.store import NestedStore
+from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.sql import quote
+
+# Names of the tables and columns that nested values become.
+
+_LONGEST = 120
+"""Characters of a child table's name: a path of fields may be of any length."""
+
+
+def bare_name(table: Table) -> str:
+    """Return what a table is called within its schema."""
+    return table.origin.table if isinstance(table.origin, InDatabase) else table.own_name
+
+
+def child_name(parent: str, path: Path, used: Iterable[str]) -> str:
+    """Return the name of the table of a list: the parent's name and the path of the list."""
+    end = '"' if parent.endswith('"') else ""
+    stem = parent.removesuffix(end)
+    suffix = f"__{column_name(path)}"
+    longest = max(_LONGEST - len(stem), len(suffix) // 2, 1)
+    name = f"{stem}{suffix[:longest]}"
+    others = [other.removesuffix('"') for other in used]
+    return f"{unique_names((*others, name))[-1]}{end}"
+
+
+def with_unique_names(
+    columns: Sequence[ValueColumn], reserved: Iterable[str] = ()
+) -> list[ValueColumn]:
+    """Return columns by names that differ; those ``reserved`` belong to plain columns."""
+    plain = list(reserved)
+    own = iter(
+        unique_names((*plain, *(c.name for c in columns if not _is_plain(c, plain))))[len(plain) :]
+    )
+    return [
+        column if _is_plain(column, plain) else replace(column, name=next(own))
+        for column in columns
+    ]
+
+
+def _is_plain(column: ValueColumn, names: Sequence[str]) -> bool:
+    return not column.states and len(column.node.path) == 1 and column.node.path[0] in names
 
 
 def is_nested(type_: str) -> bool:

@@ -17,17 +17,48 @@ from fluid_build.sources.base import (
     Split,
     Table,
 )
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts, TableFacts
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
 from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.nested.json_columns import is_json, leaves
 from fluid_build.sources.nested.levels import Level, ValueColumn
 from fluid_build.sources.nested.rebuilding import rebuilt_documents
 from fluid_build.sources.nested.splitting import Splitting, is_nested
-from fluid_build.sources.nested.tags import with_tagged_parts
 from fluid_build.sources.origin import InDatabase, Origin
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import stage_in_place
 from fluid_build.text import listed_up_to
+
+# The tags of nested columns, for the columns that they are split into.
+
+
+def with_tagged_parts(facts: CatalogFacts, tables: Sequence[Table]) -> CatalogFacts:
+    """Return a catalog's facts with the tags of nested columns on each of their parts."""
+    described = dict(facts.tables)
+    for table in tables:
+        if table.split is None:
+            continue
+        original = table.split.documents.table
+        tags = _tags_of_parts(table, original, facts.tables.get(original.name, TableFacts()))
+        if tags:
+            own = facts.tables.get(table.name, TableFacts())
+            described[table.name] = replace(own, column_tags={**own.column_tags, **tags})
+    return replace(facts, tables=described)
+
+
+def _tags_of_parts(table: Table, original: Table, facts: TableFacts) -> dict[str, tuple[str, ...]]:
+    names = {column.alias: column.name for column in original.columns}
+    parts = {
+        column.name: names.get(column.path[0], column.path[0])
+        for column in table.columns
+        if column.path
+    }
+    return {
+        part: facts.column_tags[column]
+        for part, column in parts.items()
+        if column in facts.column_tags
+    }
+
 
 _DOCUMENTS = "\0"
 """Takes the place of the documents in a query that's cut there: no SQL has it."""

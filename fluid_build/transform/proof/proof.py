@@ -16,12 +16,15 @@ import duckdb
 from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.profiling.measure.truth_words import MOST_SPELLINGS, are_truths
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import staged_where_needed
 from fluid_build.sources.text_values.canonical_text import canonical_text, canonical_value
-from fluid_build.text import listed_up_to
+from fluid_build.sources.text_values.conventions import DECIMAL_MARKS
+from fluid_build.sources.text_values.exact_numbers import NUMBER_TYPES, are_codes_sql
+from fluid_build.text import counted, listed_up_to
 from fluid_build.transform.plan.elements import (
     Check,
     PlanSource,
@@ -34,7 +37,6 @@ from fluid_build.transform.plan.parallel_sessions import in_sessions, small
 from fluid_build.transform.plan.techniques import checks, rebuilds
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.differing_rows import DifferingRow, differing_rows
-from fluid_build.transform.proof.distant_dates import explained
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_columns
 from fluid_build.transform.proof.nested_documents import NestedProof, prove_nested
@@ -46,7 +48,77 @@ from fluid_build.transform.proof.row_comparison import (
     count,
     describe,
 )
-from fluid_build.transform.proof.text_readings import misread_columns
+
+# Columns of text that were read as numbers or truths although their values, together, are codes.
+# Compared one by one, `61E8` is 6.1 billion, `1.10` is 1.1 and `NO` is false. Whether a column
+# may be read so is asked again here, of the source's own text.
+
+
+def misread_columns(
+    connection: duckdb.DuckDBPyConnection, original: str, columns: Sequence[ValueColumn]
+) -> tuple[str, ...]:
+    """Return the columns that are codes, of those that a person didn't decide on.
+
+    ``original`` is a query for the text of a source table.
+    """
+    questions = {
+        column.name: question
+        for column in columns
+        if not column.decided and (question := _question(column))
+    }
+    if not questions:
+        return ()
+    row = connection.execute(
+        f"SELECT {', '.join(questions.values())} FROM ({original}\n)"
+    ).fetchone()
+    answers = zip(questions, row or (), strict=True)
+    return tuple(name for name, answer in answers if _is_misread(name, answer))
+
+
+def _question(column: ValueColumn) -> str:
+    """Return the SQL aggregate that tells whether a column is codes; "" where it can't be."""
+    text = f"trim(CAST({quote(column.name)} AS VARCHAR))"
+    if column.type == "BOOLEAN":
+        return f"list(DISTINCT {text})[:{MOST_SPELLINGS}]"
+    if not column.type.startswith(NUMBER_TYPES):
+        return ""
+    return are_codes_sql(text, DECIMAL_MARKS.get(column.spelling, "."))
+
+
+def _is_misread(name: str, answer: object) -> bool:
+    return answer if isinstance(answer, bool) else not are_truths(name, list(_texts(answer)))
+
+
+def _texts(spellings: object) -> Iterator[str]:
+    if isinstance(spellings, list):
+        yield from (str(spelling) for spelling in spellings if spelling is not None)
+
+
+# Dates that no timestamp holds: a model that needs their week or their moment can't be built.
+
+
+def explained(source: Source, plan: TransformPlan, error: BuildFailedError) -> BuildFailedError:
+    """Return the error that names the first column with such dates, or else the error itself."""
+    relations = {table.name: table.relation for table in source.tables}
+    for planned in plan.sources:
+        for name, type_ in planned.columns:
+            if type_ != "DATE" or planned.table not in relations:
+                continue
+            column = quote(name)
+            row = source.connection.execute(
+                f"SELECT count(*) FROM {relations[planned.table]}"
+                f" WHERE isfinite({column}) AND TRY_CAST({column} AS TIMESTAMP) IS NULL"
+            ).fetchone()
+            if row is not None and row[0]:
+                return BuildFailedError(
+                    f"The column {name!r} of {planned.table!r} has"
+                    f" {counted(int(row[0]), 'date')} outside of the years that a timestamp can"
+                    " have, 290308 BC to 294246.",
+                    hint="Correct them at the source, leave the table out with --exclude, or use"
+                    " --technique flat.",
+                )
+    return error
+
 
 Verdict = Literal["proven", "holds in the sample", "lost", "not proven"]
 TableVerdict = Literal["proven", "empty", "lost", "not compared"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.contract.differences import Level
-from fluid_build.contract.differences.versions import next_version
+from fluid_build.contract.differences.differing import next_version
 from tests.contract.differences.versions import full, only, parted, with_
 from tests.contract.official import Maker, is_valid
 from tests.shared import needs_shared

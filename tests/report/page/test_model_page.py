@@ -10,10 +10,9 @@ import pytest
 
 from fluid_build.forging import Forged, forge
 from fluid_build.report.page.content import BuiltContent, PageContent
-from fluid_build.report.page.contract import contract_page
 from fluid_build.report.page.lineage import lineage
 from fluid_build.report.page.model import ModelPage, model_page
-from fluid_build.report.page.packed import packed
+from fluid_build.report.page.page import contract_page, packed
 from fluid_build.report.view import source_view
 from fluid_build.sources import open_source
 

@@ -4,7 +4,7 @@ import pytest
 
 from fluid_build.modeling.conceptual import EntityKey
 from fluid_build.profiling.profile import Evidence, Origin
-from fluid_build.report.page.tables import origin_label
+from fluid_build.report.page.page import origin_label
 
 
 @pytest.mark.parametrize(

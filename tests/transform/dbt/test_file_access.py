@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from fluid_build.transform.dbt import file_access
-from fluid_build.transform.dbt.reading_check import ReadingCheck
+from fluid_build.transform.dbt.file_access import ReadingCheck
 from fluid_build.transform.dbt.running import run_dbt
 from tests.transform.dbt.opened_projects import built_alike, project_of
 
