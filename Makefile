@@ -21,7 +21,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 MAKE_VENV := $(PYTHON) -m venv
 endif
 
-.PHONY: demo test test-fast test-slow test-all test-pythons check bench docs docs-serve lock release clean
+.PHONY: demo test test-fast test-agents test-sources test-forge test-slow test-all test-pythons check bench docs docs-serve lock release clean
 
 demo: $(VENV)/.core  ## Install the locked core, then take a demo database apart.
 	@$(BIN)/fluid demo
@@ -31,6 +31,16 @@ test: $(VENV)/.test  ## Run the tests that must pass before a commit: five minut
 
 test-fast: $(VENV)/.test  ## Run the tests that are quick by themselves: a minute.
 	@$(PYTEST) --tier fast --suite-time test-fast
+
+test-agents: $(VENV)/.test  ## Run the tests of the agents' wing: the runtime, the assistants, the pipeline.
+	@$(PYTEST) --tier test tests/copilot tests/assistants tests/agent_loop tests/mcp tests/pipeline
+
+test-sources: $(VENV)/.test  ## Run the tests of the sources' wing.
+	@$(PYTEST) --tier test tests/lexicon tests/sources
+
+test-forge: $(VENV)/.test  ## Run the tests of the forge's wing: from the profile to the page.
+	@$(PYTEST) --tier test tests/profiling tests/observations tests/modeling tests/transform \
+	  tests/contract tests/decisions tests/report
 
 test-slow: $(VENV)/.dev  ## Run all tests but larger sweeps, with 20 examples of each property.
 	@$(PYTEST) --tier slow
