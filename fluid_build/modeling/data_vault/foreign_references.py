@@ -4,9 +4,6 @@ A source that only books what happens to the customers of another one names them
 rows then lead to that one's hub.
 """
 
-from collections import defaultdict
-from dataclasses import replace
-
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.identifiers import identifier
@@ -30,19 +27,7 @@ def with_foreign_references(tables: SourceTables) -> SourceTables:
         known = best.get((use.table, use.column))
         if _is_reference(tables, use) and (known is None or use.matched > known.matched):
             best[use.table, use.column] = use
-    if not best:
-        return tables
-    references: dict[str, list[Relationship]] = defaultdict(list)
-    referrers: dict[str, list[Relationship]] = defaultdict(list)
-    for use in best.values():
-        relationship = _relationship(use)
-        references[use.table].append(relationship)
-        referrers[use.to_table].append(relationship)
-    return replace(
-        tables,
-        references={n: (*own, *references[n]) for n, own in tables.references.items()},
-        referrers={n: (*own, *referrers[n]) for n, own in tables.referrers.items()},
-    )
+    return tables.with_references([_relationship(use) for use in best.values()])
 
 
 def _is_reference(tables: SourceTables, use: KeyUse) -> bool:

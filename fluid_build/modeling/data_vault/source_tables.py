@@ -1,8 +1,8 @@
 """The source's tables as a vault needs them: what identifies their rows, and whom they refer to."""
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
 from fluid_build.modeling.data_vault.source_overlaps import SharedHub
@@ -51,6 +51,19 @@ class SourceTables:
     homes: Mapping[str, str] = field(default_factory=dict)
     splits: Mapping[str, SplitEntity] = field(default_factory=dict)
     decided_keys: Mapping[str, DecidedKey] = field(default_factory=dict)
+
+    def with_references(self, added: Sequence[Relationship]) -> "SourceTables":
+        """Return the tables with more references, each at both of its ends."""
+        references: dict[str, list[Relationship]] = defaultdict(list)
+        referrers: dict[str, list[Relationship]] = defaultdict(list)
+        for relationship in added:
+            references[relationship.from_entity].append(relationship)
+            referrers[relationship.to_entity].append(relationship)
+        return replace(
+            self,
+            references={n: (*own, *references[n]) for n, own in self.references.items()},
+            referrers={n: (*own, *referrers[n]) for n, own in self.referrers.items()},
+        )
 
     def shared_hub(self, table: str) -> SharedHub | None:
         """Return the hub that a table shares with tables of other sources; None without one."""

@@ -70,10 +70,6 @@ _FIRST_YEAR = 1000
 _LONGEST_TRUTH = 6
 """One letter more than any word for true or false has."""
 
-_LONGEST_SPELLING = 400
-"""Characters of a number, a date or a truth without the blanks around it: the largest DOUBLE has
-309. A longer text is text, which a pattern would only find out step by step."""
-
 _FITS, _SAME = 1, 2
 """A value is of a type, or is even spelled as the type's values are."""
 
@@ -324,8 +320,6 @@ def _guess_types(stats: ColumnStats) -> list[str]:
     if _BIT_STRING.match(stats.column.declared_type):
         return []
     if set(UNDECIDED) & set(stats.column.notes):
-        return []
-    if any(len(value) > _LONGEST_SPELLING < len(value.strip()) for value in values):
         return []
     formats = [
         fmt

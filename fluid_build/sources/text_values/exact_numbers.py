@@ -36,7 +36,8 @@ many: each count costs a bit."""
 NUMBER_TYPES = ("BIGINT", "HUGEINT", "DOUBLE", "DECIMAL")
 """What the types of numbers in text begin with."""
 
-PLAIN_NUMBER = "[-+]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)"
+PLAIN_NUMBER = "[-+]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)"
+"""Digits are matched in one way only: in two, a long text takes the square of its length."""
 NUMBER = f"{PLAIN_NUMBER}(?:[eE][-+]?[0-9]{{1,3}})?"
 """A DOUBLE has no exponent of more digits."""
 CODE = "[-+]?0[0-9].*|[+].*|-?[0-9]+[eE][0-9]+"
