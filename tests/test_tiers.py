@@ -1,7 +1,12 @@
 """Which tests a run takes."""
 
+import ast
 import re
+import sys
 from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +17,7 @@ from tests.tiers import (
     QUICK_SECONDS,
     SLOW_SECONDS,
     TEST_SECONDS,
+    TESTS,
     Case,
     Tier,
     Tiers,
@@ -130,6 +136,40 @@ def test_promises_are_slow() -> None:
         for promise in known.promises
         if "[" not in promise and known.seconds.get(promise, 0.0) <= SLOW_SECONDS
     ]
+
+
+LOCKED = TESTS.parent / "requirements" / "test.txt"
+
+
+def imported_at_the_top(module: Path) -> Iterator[str]:
+    """Yield the packages that importing a module needs."""
+    for statement in ast.parse(module.read_text(encoding="utf-8")).body:
+        names = (
+            [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else []
+        )
+        if isinstance(statement, ast.ImportFrom):
+            names = [f"{statement.module}.{alias.name}" for alias in statement.names]
+        yield from names
+
+
+def test_modules_import_only_what_make_test_installs() -> None:
+    """A machine of a developer has all packages, so a missing one is noticed only elsewhere."""
+    locked = set(re.findall(r"^([a-z0-9-]+)==", LOCKED.read_text(encoding="utf-8"), re.M))
+    ours = {"fluid_build", "tests", "bench", "scripts", "website"} | sys.stdlib_module_names
+    distributions = packages_distributions()
+    missing = {
+        f"{place}: {name}"
+        for module in TESTS.rglob("test_*.py")
+        if not read_tiers().is_dev_only(place := module.relative_to(TESTS).as_posix())
+        for name in imported_at_the_top(module)
+        if (package := name.partition(".")[0]) not in ours
+        and not locked & {_normalised(it) for it in distributions.get(package, ())}
+    }
+    assert not missing
+
+
+def _normalised(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def test_the_tests_of_a_module_share_a_worker(request: pytest.FixtureRequest) -> None:

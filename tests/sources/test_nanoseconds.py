@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -39,19 +38,25 @@ def arrow(values: Any, type_: pa.DataType) -> pa.Table:
     return pa.table({"c": pa.array(values, type_)})
 
 
+def polars(values: Any, unit: str) -> Any:
+    """Make a data frame of moments in Berlin, or of durations."""
+    import polars as pl
+
+    numbers = pl.Series("c", values, pl.Int64)
+    if unit == "durations":
+        return pl.DataFrame(numbers.cast(pl.Duration("ns")))
+    moments = numbers.cast(pl.Datetime("ns")).dt.replace_time_zone("UTC")
+    return pl.DataFrame(moments.dt.convert_time_zone("Europe/Berlin"))
+
+
 MAKERS = {
     "arrow": (
         lambda values: arrow(values, pa.timestamp("ns", "Europe/Berlin")),
         lambda values: arrow(values, pa.duration("ns")),
     ),
     "polars": (
-        lambda values: pl.DataFrame(
-            pl.Series("c", values, pl.Int64)
-            .cast(pl.Datetime("ns"))
-            .dt.replace_time_zone("UTC")
-            .dt.convert_time_zone("Europe/Berlin")
-        ),
-        lambda values: pl.DataFrame(pl.Series("c", values, pl.Int64).cast(pl.Duration("ns"))),
+        lambda values: polars(values, "moments"),
+        lambda values: polars(values, "durations"),
     ),
     "pandas": (
         lambda values: pd.DataFrame(
@@ -143,6 +148,8 @@ def test_times_in_dictionaries_and_readers_keep_their_nanoseconds() -> None:
 
 
 def test_nested_times_of_polars_keep_their_nanoseconds() -> None:
+    import polars as pl
+
     durations = pl.Series("c", [[[1], [1500]]], pl.List(pl.Array(pl.Int64, 1)))
     frame = pl.DataFrame(durations.cast(pl.List(pl.Array(pl.Duration("ns"), 1))))
     column, texts = staged_text(frame)
