@@ -13,9 +13,7 @@ from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.osi_dialects import with_dialects
 from fluid_build.modeling.techniques import build_decided_model
-from fluid_build.observations.combined_sources import observe_combined
-from fluid_build.observations.observe import observe
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations, observe, observe_combined
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.combined_sources import profile_combined
 from fluid_build.profiling.profile import Profile

@@ -30,7 +30,7 @@ from fluid_build.modeling.measures import (
     with_decided,
 )
 from fluid_build.modeling.types import column_type, family, type_name
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import (
     Candidate,

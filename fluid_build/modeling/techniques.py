@@ -36,7 +36,7 @@ from fluid_build.modeling.logical import ElementText, LogicalModel, Product, Tec
 from fluid_build.modeling.relation_names import with_relation_names
 from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.declarations.catalog_facts import CatalogFacts
 

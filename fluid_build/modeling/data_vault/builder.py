@@ -36,7 +36,7 @@ from fluid_build.modeling.data_vault.vault_names import TableStems, VaultNames, 
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.sql_names import SqlNames, free_identifier, sql_names
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import listed
 

@@ -35,7 +35,7 @@ from fluid_build.modeling.dimensional.variants import star_or_galaxy, suggested_
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.observations.aggregates import Aggregate
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import listed
 

@@ -11,7 +11,7 @@ from fluid_build.modeling.measures.measure_role import MeasureRole, additive, se
 from fluid_build.modeling.measures.number_names import read_number_name
 from fluid_build.modeling.measures.row_context import row_context
 from fluid_build.observations.header_totals import HeaderTotal
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.profiling.profile import Profile
 

@@ -9,7 +9,7 @@ from fluid_build.modeling.measures.name_words import name_words
 from fluid_build.modeling.measures.number_names import read_number_name
 from fluid_build.modeling.measures.other_rows_evidence import TableMeasures, with_other_rows
 from fluid_build.modeling.measures.roles import table_measures
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.profiling.names.words import Words
 from fluid_build.profiling.profile import Profile

@@ -16,7 +16,7 @@ from fluid_build.modeling.dimensional.judging.record_keeping import (
     record_keeping,
 )
 from fluid_build.modeling.measures import value_bounds
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile, TableProfile
 
 AttributeNames = tuple[str, ...]
