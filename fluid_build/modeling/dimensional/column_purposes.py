@@ -7,6 +7,7 @@ from fluid_build.lexicon import Concept, ends, infixes, loose_terms, starts, ter
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.types import family
+from fluid_build.profiling.names.habits import common_prefix_words
 from fluid_build.profiling.names.naming_words import (
     NAME_WORDS,
     TITLE_WORDS,
@@ -14,7 +15,6 @@ from fluid_build.profiling.names.naming_words import (
     names_people,
     naming_word,
 )
-from fluid_build.profiling.names.prefixes import common_prefix_words
 from fluid_build.profiling.names.words import singular, words
 
 _GLUED_KEYS = ("id", "key")

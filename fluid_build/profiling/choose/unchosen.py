@@ -126,7 +126,10 @@ def _pairs(reference: CompositeReference) -> frozenset[tuple[int, int]]:
 def _composite_rival(
     reference: CompositeReference, chosen: Sequence[CompositeReference]
 ) -> CompositeReference | None:
-    """Return the chosen reference that rules this one out: it uses its columns, or reverses it."""
+    """Return the chosen reference that rules this one out: it uses its columns, or reverses it.
+
+    Two tables with the key (order, line) include each other; only one of them refers.
+    """
     child, parent = reference.child[0].table, reference.parent[0].table
     for rival in chosen:
         same_child = rival.child[0].table is child
