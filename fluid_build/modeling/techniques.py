@@ -29,11 +29,11 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionalModel,
     Variant,
 )
-from fluid_build.modeling.dimensional.variants import check_variant
+from fluid_build.modeling.dimensional.star_layout import check_variant
+from fluid_build.modeling.element import with_relation_names
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.logical import ElementText, LogicalModel, Product, Technique
-from fluid_build.modeling.relation_names import with_relation_names
 from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations

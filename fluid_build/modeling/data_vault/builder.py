@@ -7,7 +7,6 @@ from dataclasses import replace
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_keys import BusinessKey
-from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.decided.placements import placed_tables
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
@@ -19,9 +18,12 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
-from fluid_build.modeling.data_vault.foreign_references import with_foreign_references
+from fluid_build.modeling.data_vault.hub_references import VaultDecisions
 from fluid_build.modeling.data_vault.links import links
-from fluid_build.modeling.data_vault.observed_references import with_observed_references
+from fluid_build.modeling.data_vault.observed_references import (
+    with_foreign_references,
+    with_observed_references,
+)
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs, shared_columns
 from fluid_build.modeling.data_vault.placements import Placement
 from fluid_build.modeling.data_vault.same_as_links import (

@@ -41,14 +41,15 @@ from fluid_build.modeling.data_vault.entity_evidence import (
     naming_columns,
     numbers_its_rows,
 )
-from fluid_build.modeling.data_vault.reasons import name_parents, subject
 from fluid_build.modeling.data_vault.reference_lists import calendars, code_lists
 from fluid_build.modeling.data_vault.relating import (
     ends,
     language_part,
+    name_parents,
     outward_references,
     own_key_columns,
     references_in_key,
+    subject,
 )
 from fluid_build.modeling.data_vault.source_overlaps import describe_shared
 from fluid_build.modeling.data_vault.source_tables import SourceTables

@@ -16,8 +16,7 @@ from fluid_build.modeling.data_vault.column_purposes import (
     is_technical,
     last_word,
 )
-from fluid_build.modeling.data_vault.reasons import subject
-from fluid_build.modeling.data_vault.relating import is_translation, outward_references
+from fluid_build.modeling.data_vault.relating import is_translation, outward_references, subject
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
     is_core_concept,

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import HubReference, KeyMatch, Link, Lookup
-from fluid_build.modeling.data_vault.hub_references import own_reference, resolved_references
+from fluid_build.modeling.data_vault.hub_references import (
+    VaultDecisions,
+    own_reference,
+    resolved_references,
+)
 from fluid_build.modeling.data_vault.source_overlaps import describe, same_as_overlaps, why_apart
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.vault_names import LINK_PREFIXES

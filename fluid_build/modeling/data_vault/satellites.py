@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.data_vault.column_purposes import is_change_stamp, last_word
-from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import (
     HubReference,
     Link,
@@ -15,6 +14,7 @@ from fluid_build.modeling.data_vault.elements import (
 )
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
+    VaultDecisions,
     identifies_alike,
     own_reference,
     payload_columns,

@@ -23,8 +23,7 @@ from fluid_build.modeling.data_vault.column_purposes import (
     is_technical,
 )
 from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
-from fluid_build.modeling.data_vault.reasons import name_parents, subject
-from fluid_build.modeling.data_vault.relating import ends, outward_references
+from fluid_build.modeling.data_vault.relating import ends, name_parents, outward_references, subject
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
     is_line_name,

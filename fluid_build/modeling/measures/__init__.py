@@ -7,14 +7,14 @@ by the row, ``formula_evidence`` and ``other_rows_evidence`` settle it by what w
 """
 
 from fluid_build.modeling.measures.code_values import value_bounds
-from fluid_build.modeling.measures.column_names import (
+from fluid_build.modeling.measures.decided import with_decided
+from fluid_build.modeling.measures.formula_evidence import TableMeasures
+from fluid_build.modeling.measures.measure_role import Additivity, Aggregation, MeasureRole
+from fluid_build.modeling.measures.number_names import (
     holds_names,
     is_category_name,
     is_quantity_name,
 )
-from fluid_build.modeling.measures.decided import with_decided
-from fluid_build.modeling.measures.measure_role import Additivity, Aggregation, MeasureRole
-from fluid_build.modeling.measures.other_rows_evidence import TableMeasures
 from fluid_build.modeling.measures.profile_measures import profile_measures
 
 __all__ = [

@@ -22,7 +22,7 @@ from typing import Literal
 
 from fluid_build.lexicon import leading, terms, trailing
 from fluid_build.modeling.measures.name_words import is_plural, name_words
-from fluid_build.profiling.names.words import Words, has_key_word
+from fluid_build.profiling.names.words import Words, has_key_word, words
 
 Meaning = Literal[
     "code", "count", "addable", "price", "sale_price", "ratio", "intensity", "reading", "level",
@@ -262,3 +262,22 @@ def _plural(parts: Words) -> NumberName | None:
             )
             return NumberName("count", parts[position]) if says_which else None
     return None
+
+
+def is_category_name(name: str) -> bool:
+    """Return whether a column's name says that its values are codes of a short list."""
+    parts = words(name)
+    return bool(parts) and (parts[-1] in terms("category_name") or parts[0] in leading("truth"))
+
+
+def is_quantity_name(name: str) -> bool:
+    """Return whether a column's name says that it counts, weighs or prices something."""
+    return read_number_name(name).meaning not in {"unknown", "code", "reading", "intensity"}
+
+
+def holds_names(name: str) -> bool:
+    """Return whether a column's name says that its values are names or text, an open domain."""
+    parts = words(name)
+    return (
+        bool(parts) and parts[-1] in terms("open_text") and not terms("calendar_word") & set(parts)
+    )

@@ -29,13 +29,40 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_remark,
     kind,
 )
-from fluid_build.modeling.dimensional.dimensions.levels import is_level, is_running_total
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, ScdType
+from fluid_build.modeling.dimensional.judging.date_roles import period_start
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
-from fluid_build.modeling.dimensional.judging.validity_periods import period_start
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 from fluid_build.modeling.measures import is_category_name
-from fluid_build.profiling.names.words import stem, strip_key_words, words
+from fluid_build.profiling.names.words import singular, stem, strip_key_words, words
+
+_CREDIT_LIMIT = frozenset({"credit", "limit"})
+"""What is granted at a time, though a limit of something else isn't a level."""
+
+
+def is_level(attribute: Attribute) -> bool:
+    """Return whether a column holds a level that events change: a balance, a stock, a salary.
+
+    A size isn't one, such as a population: it describes. Nor is a running total.
+    """
+    if attribute.measure is None or attribute.evidence.distinct == 1:
+        return False
+    parts = {singular(word) for word in words(attribute.name)}
+    if attribute.measure.additivity != "semi-additive":
+        return parts >= _CREDIT_LIMIT
+    return (
+        not parts & terms("size")
+        and not parts & terms("bound")
+        and not _is_running_total(attribute)
+    )
+
+
+def _is_running_total(attribute: Attribute) -> bool:
+    """Return whether a number is added up over all events so far."""
+    if kind(attribute) not in {"integer", "decimal", "float"}:
+        return False
+    return bool(terms("running", "cumulative") & set(words(attribute.name)))
+
 
 _VERSIONED = (
     "Versioned: it describes the member, and a report on the past needs what was true then. One"
@@ -223,4 +250,4 @@ def _is_document(graph: ReferenceGraph, entity: Entity, attribute: Attribute) ->
 def _changes_with_events(attribute: Attribute) -> bool:
     if is_date(attribute):
         return bool(terms("newest") & set(words(attribute.name)))
-    return is_running_total(attribute) or is_level(attribute)
+    return _is_running_total(attribute) or is_level(attribute)

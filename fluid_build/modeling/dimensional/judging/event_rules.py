@@ -37,12 +37,12 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_weak_measure,
     period_words,
 )
+from fluid_build.modeling.dimensional.judging.date_roles import is_period
 from fluid_build.modeling.dimensional.judging.reference_graph import (
     ReferenceGraph,
     is_filled,
     is_mandatory,
 )
-from fluid_build.modeling.dimensional.judging.validity_periods import is_period
 from fluid_build.profiling.names.naming_words import names_people
 from fluid_build.text import listed
 
