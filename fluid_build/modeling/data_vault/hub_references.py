@@ -154,21 +154,15 @@ def _hub_path(decisions: VaultDecisions, reference: Relationship) -> _HubPath | 
         return None
     if set(reference.to_attributes) == set(hub.columns):
         columns = paired_columns(reference, hub.columns)
-        if _is_written_like_key(decisions, reference.from_entity, columns, hub):
+        entities, key = decisions.tables.entities, decisions.own_hubs[hub.hub_entity].columns
+        entity, hub_entity = entities[reference.from_entity], entities[hub.hub_entity]
+        if are_written_alike(
+            [vault_type(entity.attribute(column)) for column in columns],
+            [vault_type(hub_entity.attribute(column)) for column in key],
+        ):
             return _HubPath(hub.hub_entity, columns)
     lookup = Lookup(table=reference.to_entity, match=reference.to_attributes, found=hub.columns)
     return _HubPath(hub.hub_entity, reference.from_attributes, lookup)
-
-
-def _is_written_like_key(
-    decisions: VaultDecisions, child: str, columns: tuple[str, ...], hub: OwnHub
-) -> bool:
-    entity, hub_entity = decisions.tables.entities[child], decisions.tables.entities[hub.hub_entity]
-    key = decisions.own_hubs[hub.hub_entity].columns
-    return are_written_alike(
-        [vault_type(entity.attribute(column)) for column in columns],
-        [vault_type(hub_entity.attribute(column)) for column in key],
-    )
 
 
 def _role(decisions: VaultDecisions, relationship: Relationship, is_only_path: bool) -> str:

@@ -54,7 +54,11 @@ def outward_references(tables: SourceTables, table: str) -> tuple[Relationship, 
 
 def is_about_record(tables: SourceTables, reference: Relationship) -> bool:
     """Return whether a reference says who wrote a record, or which tenant all records are of."""
-    if _is_tenant(tables, reference.to_entity):
+    # A database with one tenant has a single row that very many tables refer to.
+    table = reference.to_entity
+    users = len({reference.from_entity for reference in tables.referrers[table]})
+    fewest = max(_FEWEST_TABLES_OF_TENANT, _TENANT_SHARE * len(tables.entities))
+    if tables.entities[table].rows == 1 and users >= fewest:
         return True
     if not terms("staff") & set(table_words(tables, reference.to_entity)):
         return False
@@ -63,13 +67,6 @@ def is_about_record(tables: SourceTables, reference: Relationship) -> bool:
         for column in reference.from_attributes
         for word in words(column)
     )
-
-
-def _is_tenant(tables: SourceTables, table: str) -> bool:
-    """Return whether a table has a single row that very many tables refer to."""
-    users = len({reference.from_entity for reference in tables.referrers[table]})
-    fewest = max(_FEWEST_TABLES_OF_TENANT, _TENANT_SHARE * len(tables.entities))
-    return tables.entities[table].rows == 1 and users >= fewest
 
 
 def ends(references: Sequence[Relationship]) -> list[Relationship]:

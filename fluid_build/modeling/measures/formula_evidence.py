@@ -82,7 +82,11 @@ def factor_roles(roles: Roles, left: ColumnProfile, right: ColumnProfile, reason
 
 
 def _likeness_to_quantity(column: ColumnProfile) -> int:
-    """Return how much a factor is like a quantity, rather than like a price or a share."""
+    """Return how much a factor is like a quantity, rather than like a price or a share.
+
+    Of ``total = a * b``, the names of the factors may both say nothing; 3, 12 and 40 are pieces
+    rather than 9.99 is.
+    """
     name = read_number_name(column.name)
     likeness = int(is_whole(column))
     if name.meaning in _ADDING:

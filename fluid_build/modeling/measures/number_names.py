@@ -213,7 +213,10 @@ def _level(parts: Words) -> NumberName | None:
     movement = _movement(parts)
     if word and movement and movement not in terms("still_level"):
         return NumberName("addable", movement)
-    if word and not (present & terms("flow") and _is_counted_level(word)):
+    if word and not (
+        present & terms("flow")
+        and (is_plural(word) or word in {"population", "membership", "headcount"})
+    ):
         return NumberName("level", word)
     if {"on", "order"} <= present:
         return NumberName("level", "order")
@@ -230,7 +233,16 @@ def _amount(parts: Words) -> NumberName | None:
         return NumberName("addable" if set(parts) & terms("all_units") else "reading", word)
     if parts[-1] in terms("level_word"):
         return NumberName("intensity", parts[-1])
-    return _plural(parts)
+    for position in range(len(parts) - 1, -1, -1):
+        if is_plural(parts[position]):
+            behind = parts[position + 1 : position + 2]
+            says_which = (
+                not behind
+                or behind[0] in terms("behind_plural", "flow")
+                or behind[0].endswith("ed")
+            )
+            return NumberName("count", parts[position]) if says_which else None
+    return None
 
 
 def _last_of(candidates: frozenset[str], parts: Words) -> str:
@@ -243,25 +255,6 @@ def _movement(parts: Words) -> str:
     if len(parts) > 1 and parts[-1] in trailing("movement"):
         return parts[-1]
     return _last_of(terms("movement"), parts)
-
-
-def _is_counted_level(word: str) -> bool:
-    """Return whether new, gained and lost ones of a level are counted: members, not balances."""
-    return is_plural(word) or word in {"population", "membership", "headcount"}
-
-
-def _plural(parts: Words) -> NumberName | None:
-    """Return the count that a plural says: the last word, or before words that say which."""
-    for position in range(len(parts) - 1, -1, -1):
-        if is_plural(parts[position]):
-            behind = parts[position + 1 : position + 2]
-            says_which = (
-                not behind
-                or behind[0] in terms("behind_plural", "flow")
-                or behind[0].endswith("ed")
-            )
-            return NumberName("count", parts[position]) if says_which else None
-    return None
 
 
 def is_category_name(name: str) -> bool:

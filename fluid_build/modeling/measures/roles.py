@@ -166,10 +166,19 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
         case "intensity":
             return non_additive(f"'{word}' is on a scale, where only an average says something")
         case "extreme":
-            return _extreme(word)
+            role = non_additive(f"a sum of '{word}' values is meaningless")
+            is_bound = word in terms("greatest") or word in terms("least")
+            bound = "max" if word in terms("greatest") else "min"
+            return role.model_copy(update={"aggregation": bound}) if is_bound else role
         case "reading":
             return non_additive(f"a '{word}' may be in any unit", _no_amount())
-    return _unexplained(column)
+    if family(column_type(column)) != "integer":
+        return non_additive("its name says nothing", _no_amount())
+    if may_be_percentages(column):
+        return non_additive("its name says nothing, and its values end at 100 as percentages do")
+    code = Alternative(choice="a code", reason="they're no numbering, no short list and no dates")
+    values = f"{column.distinct:,} different whole numbers from {column.min} to {column.max}"
+    return additive(f"{values} look measured", code)
 
 
 def _pay(word: str) -> MeasureRole:
@@ -178,24 +187,6 @@ def _pay(word: str) -> MeasureRole:
         f"'{word}' is what somebody gets at a time, which adds up across everything except time"
     )
     return semi_additive(reason, payment)
-
-
-def _extreme(word: str) -> MeasureRole:
-    role = non_additive(f"a sum of '{word}' values is meaningless")
-    if word in terms("greatest"):
-        return role.model_copy(update={"aggregation": "max"})
-    return role.model_copy(update={"aggregation": "min"}) if word in terms("least") else role
-
-
-def _unexplained(column: ColumnProfile) -> MeasureRole:
-    """Return the role of numbers whose name says nothing."""
-    if family(column_type(column)) != "integer":
-        return non_additive("its name says nothing", _no_amount())
-    if may_be_percentages(column):
-        return non_additive("its name says nothing, and its values end at 100 as percentages do")
-    code = Alternative(choice="a code", reason="they're no numbering, no short list and no dates")
-    values = f"{column.distinct:,} different whole numbers from {column.min} to {column.max}"
-    return additive(f"{values} look measured", code)
 
 
 def _no_amount() -> Alternative:
@@ -299,16 +290,12 @@ def _is_code(column: ColumnProfile, name: NumberName, *, is_measured: bool) -> b
     if name.meaning == "count":
         if name.word not in terms("count") and (is_text or is_numbering(column)):
             return True
-        return _says_allowed(column) and column.distinct <= _MOST_ANSWERS
+        # ``bikes_allowed`` is a yes or no, ``goals_allowed`` a count.
+        return name_words(column.name)[-1:] == ("allowed",) and column.distinct <= _MOST_ANSWERS
     is_scale = name.meaning in {"ratio", "intensity", "extreme"}
     return name.word not in terms("quantity") and is_flag(
         column, or_two_values=is_scale and is_integer
     )
-
-
-def _says_allowed(column: ColumnProfile) -> bool:
-    """Return whether a name may ask whether something is allowed: bikes, or so many goals."""
-    return name_words(column.name)[-1:] == ("allowed",)
 
 
 def _is_share(column: ColumnProfile, name: NumberName) -> bool:

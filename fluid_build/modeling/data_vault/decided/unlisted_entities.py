@@ -126,7 +126,11 @@ def _lonely_uses(tables: SourceTables, days: Set[str]) -> Iterator[IdentifierUse
 
 
 def _names_unlisted(tables: SourceTables, use: IdentifierUse) -> bool:
-    """Return whether a column is named for the key of something that isn't the table itself."""
+    """Return whether a column is named for the key of something that isn't the table itself.
+
+    ``employee_key`` of a table of quotas is; ``quota_id`` is the table's own, ``line_no`` a part,
+    ``currency_code`` a code, and ``ph_id`` may mean anything.
+    """
     attribute, parsed = (
         tables.entities[use.table].attribute(use.column),
         _parsed_column(tables, use),

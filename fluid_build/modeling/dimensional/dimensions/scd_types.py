@@ -133,7 +133,10 @@ def _obstacle(graph: ReferenceGraph, entity: Entity, dimension: Dimension, *, is
         return "no fact refers to the dimension, so nothing would use its history"
     if len([a for a in dimension.attributes if not a.source]) < _FEWEST_ATTRIBUTES:
         return "it belongs to a simple lookup, so past events show the current value too"
-    if _is_combination(graph, entity):
+    # (yes, no) of two flags in four rows: another value is another member.
+    columns = [a for a in entity.attributes if a.name not in graph.keys[entity.name]]
+    values = [(a.evidence.distinct or 0) + bool(a.evidence.nulls) for a in columns]
+    if len([number for number in values if number > 1]) > 1 and prod(values) == entity.rows:
         return "each member is another combination of values, so a member never changes"
     versioned_id = _versioned_id(graph, entity)
     if versioned_id:
@@ -144,17 +147,11 @@ def _obstacle(graph: ReferenceGraph, entity: Entity, dimension: Dimension, *, is
     return ""
 
 
-def _is_combination(graph: ReferenceGraph, entity: Entity) -> bool:
-    """Return whether an entity has each combination of the values of its columns in one row."""
-    columns = [a for a in entity.attributes if a.name not in graph.keys[entity.name]]
-    values = [(a.evidence.distinct or 0) + bool(a.evidence.nulls) for a in columns]
-    return len([number for number in values if number > 1]) > 1 and prod(values) == entity.rows
-
-
 def _versioned_id(graph: ReferenceGraph, entity: Entity) -> str:
     """Return the identifier of members that have a row for each version; "" where they haven't.
 
-    Each row has a period, a key of its own, and an identifier called like it that repeats.
+    Each row has a period, a key of its own (``customer_sk``), and an identifier called like it that
+    repeats (``customer_id``).
     """
     dates = [attribute for attribute in entity.attributes if is_date(attribute)]
     key = graph.keys[entity.name]

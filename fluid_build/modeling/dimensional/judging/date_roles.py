@@ -38,7 +38,7 @@ def is_period(dates: Sequence[Attribute]) -> bool:
 def validity_start(end: Attribute, entity: Entity) -> Attribute | None:
     """Return the date from which a row applies if another date says until when; else None.
 
-    The end of an event isn't meant: that happens, too.
+    A price ``valid_to`` a day didn't happen on it. The end of an event isn't meant: that happens.
     """
     parts = _period_words(end)
     if not (parts & terms("until", "validity") or _is_history(entity)):

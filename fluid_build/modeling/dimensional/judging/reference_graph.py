@@ -52,7 +52,11 @@ class RecordKeeping:
 
 
 def _record_keeping(entities: Collection[Entity]) -> RecordKeeping:
-    """Return the columns of a source that are about its records, by what its tables share."""
+    """Return the columns of a source that are about its records, by what its tables share.
+
+    A creation date makes an event where nothing else does, but not where it's a habit of the
+    database: a person whose record has a date and an author is still a person.
+    """
     tables = Counter(
         name for entity in entities for name in {a.name.casefold() for a in entity.attributes}
     )
@@ -74,11 +78,6 @@ def _record_keeping(entities: Collection[Entity]) -> RecordKeeping:
     return RecordKeeping(frozenset(stamps), frozenset(authors))
 
 
-def _is_log(entity: Entity) -> bool:
-    """Return whether an entity's name says that its records are events themselves."""
-    return bool(terms("log") & {singular(word) for word in words(entity.name)})
-
-
 _FEWEST_VALUES = 8
 """Rows with a value from which on distinct text isn't chance."""
 _DISTINCT_SHARE = 0.9
@@ -89,7 +88,10 @@ _LETTERS = 0.8
 
 
 def _looks_like_name(column: ColumnProfile) -> bool:
-    """Return whether nearly every row has a short text of letters of its own."""
+    """Return whether nearly every row has a short text of letters of its own.
+
+    Names of columns are known in some languages only, so the values count, whatever it's called.
+    """
     filled = column.rows - column.nulls
     if family(column_type(column)) != "text" or column.semantic_type is not None:
         return False
@@ -172,7 +174,7 @@ class ReferenceGraph:
         dates = event_dates(entity)
         stamps = self.record_keeping.stamps
         events = tuple(date for date in dates if (entity.name, date.name) not in stamps)
-        if events or _is_log(entity):
+        if events or terms("log") & {singular(word) for word in words(entity.name)}:
             return events or dates
         lines = (self.entities[child.from_entity] for child in self.children[entity.name])
         measures = any(a.measure for each in (entity, *lines) for a in each.attributes)
@@ -265,7 +267,10 @@ def reference_graph(
 
 
 def is_filled(relationship: Relationship) -> bool:
-    """Return whether at least half of the child's rows have a value, or no row was seen."""
+    """Return whether at least half of the child's rows have a value, or no row was seen.
+
+    Of 1,000 customers, ten name another one who recruited them: they aren't about recruiting.
+    """
     evidence = relationship.evidence
     rows = evidence.rows + evidence.nulls
     return rows == 0 or evidence.rows >= _MOSTLY_FILLED * rows
