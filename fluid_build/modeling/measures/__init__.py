@@ -1,9 +1,8 @@
 """Measures: which numeric columns are quantities, and how each of them adds up.
 
 ``name_words`` splits names, ``number_names`` says what a name means,
-``code_values`` has the veto, ``row_context`` and ``meaning_roles`` decide
-by the row, ``formula_evidence`` and ``other_rows_evidence`` settle it by what was observed.
-``decided`` overrules measures.
+``code_values`` has the veto, ``roles`` decides by the row, and ``formula_evidence`` settles it by
+what was observed. ``decided`` overrules measures.
 """
 
 from fluid_build.modeling.measures.code_values import value_bounds

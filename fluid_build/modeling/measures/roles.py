@@ -3,8 +3,8 @@
 A measure is a quantity: something was counted, weighed, timed, paid or read from a scale. What
 identifies, refers, classifies, orders, dates or places something isn't one, though it's written in
 digits. The name suggests (``number_names``), the values have a veto (``code_values``), and what the
-row is decides between meanings of one name (``row_context``): a quantity of stock is a level, a
-price in a sale of single pieces an amount.
+row is decides between meanings of one name: a quantity of stock is a level, a price in a sale of
+single pieces an amount.
 
 - *Additive*: counts, quantities, amounts, durations, distances, weights. A sum is right along every
   dimension.
