@@ -114,9 +114,7 @@ def _with_names(entity: Entity, names: DecidedNames) -> Entity:
 
 
 def _settled(
-    names: Sequence[str],
-    requested: Mapping[str, Rename],
-    refuse: Callable[[Rename, str], None],
+    names: Sequence[str], requested: Mapping[str, Rename], refuse: Callable[[Rename, str], None]
 ) -> dict[str, Rename]:
     """Return the renamings after which no two names are the same; the others are refused.
 

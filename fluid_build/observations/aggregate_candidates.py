@@ -16,15 +16,7 @@ from fluid_build.profiling.names.words import Words, words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
 
 DatePart = Literal[
-    "",
-    "day",
-    "week",
-    "month",
-    "quarter",
-    "year",
-    "month_number",
-    "quarter_number",
-    "year_number",
+    "", "day", "week", "month", "quarter", "year", "month_number", "quarter_number", "year_number"
 ]
 """A part of a date: the day, the first day of a longer period, or its number. "" is all of it."""
 _MOST_HOPS = 2

@@ -175,12 +175,7 @@ def _is_likely(
     return matches > misses
 
 
-def _query(
-    table: ObservedTable,
-    pairs: Sequence[_Pair],
-    date: str,
-    member: str,
-) -> str:
+def _query(table: ObservedTable, pairs: Sequence[_Pair], date: str, member: str) -> str:
     """Return a query that counts, for each pair, the movements and the changes that equal them."""
     numbers = list(dict.fromkeys(number for pair in pairs for number in pair))
     names = {number.name: f"n{index}" for index, number in enumerate(numbers)}

@@ -20,12 +20,7 @@ from fluid_build.profiling.measure.schema import MeasuredTable
 from fluid_build.profiling.measure.tables import value_text
 from fluid_build.profiling.names.concepts import read_concepts
 from fluid_build.profiling.profile import NO_STATISTICS, ColumnProfile, Profile, TableProfile
-from fluid_build.profiling.semantic_types import (
-    ColumnFacts,
-    SemanticType,
-    classify,
-    subject_of,
-)
+from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify, subject_of
 from fluid_build.profiling.semantic_types.column_facts import family_of, parse_number
 from fluid_build.profiling.semantic_types.name_grades import describes_people
 from fluid_build.profiling.semantic_types.person_names import claim_of, measure_names

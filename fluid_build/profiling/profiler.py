@@ -25,13 +25,7 @@ from fluid_build.profiling.measure.figures import TableStats
 from fluid_build.profiling.measure.schema import build_tables
 from fluid_build.profiling.measure.tables import measure_table
 from fluid_build.profiling.measure.value_cache import QueryFailedError, ValueCache
-from fluid_build.profiling.profile import (
-    Candidate,
-    ForeignKey,
-    Profile,
-    SkippedTable,
-    TableProfile,
-)
+from fluid_build.profiling.profile import Candidate, ForeignKey, Profile, SkippedTable, TableProfile
 from fluid_build.profiling.references.candidates import UNCOMPARED_KEYS
 from fluid_build.profiling.references.inclusion import is_settled_by_bounds
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
@@ -222,10 +216,7 @@ def _relate_readable(
 
 
 def _relate(
-    source: Source,
-    measured: _Measurements,
-    weights: Weights,
-    calibration: Calibration,
+    source: Source, measured: _Measurements, weights: Weights, calibration: Calibration
 ) -> _RelatedTables:
     """Choose the keys and references of all tables; QueryFailedError if a query fails."""
     stats = list(measured.stats.values())

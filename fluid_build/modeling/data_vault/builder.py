@@ -26,11 +26,7 @@ from fluid_build.modeling.data_vault.observed_references import (
 )
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs, shared_columns
 from fluid_build.modeling.data_vault.placements import Placement
-from fluid_build.modeling.data_vault.same_as_links import (
-    key_matches,
-    reasons_apart,
-    same_as_links,
-)
+from fluid_build.modeling.data_vault.same_as_links import key_matches, reasons_apart, same_as_links
 from fluid_build.modeling.data_vault.satellites import satellites
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.subtypes import is_other_kind
@@ -178,8 +174,7 @@ def _other_kinds(placed: Mapping[str, Placement], entity: str) -> str:
 
 
 def _references_by_hub(
-    vault_links: Sequence[Link],
-    vault_satellites: Sequence[Satellite],
+    vault_links: Sequence[Link], vault_satellites: Sequence[Satellite]
 ) -> dict[str, list[tuple[str, HubReference]]]:
     """Return for each hub the tables that refer to it, and how."""
     pairs = [

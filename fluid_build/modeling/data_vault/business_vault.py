@@ -4,12 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.data_vault.bridge_chains import (
-    MOST_HUBS,
-    StartOfChain,
-    VaultGraph,
-    hops,
-)
+from fluid_build.modeling.data_vault.bridge_chains import MOST_HUBS, StartOfChain, VaultGraph, hops
 from fluid_build.modeling.data_vault.business_elements import (
     BridgeHop,
     BridgeHub,

@@ -27,11 +27,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.data_vault.column_purposes import (
-    is_date,
-    is_period,
-    is_technical,
-)
+from fluid_build.modeling.data_vault.column_purposes import is_date, is_period, is_technical
 from fluid_build.modeling.data_vault.entity_evidence import (
     count_descriptive,
     entity_evidence,
@@ -59,10 +55,7 @@ from fluid_build.modeling.data_vault.subtypes import (
     subtype_reason,
     supertypes,
 )
-from fluid_build.modeling.data_vault.table_names import (
-    is_event_name,
-    is_line_name,
-)
+from fluid_build.modeling.data_vault.table_names import is_event_name, is_line_name
 from fluid_build.modeling.element import Alternative
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted
@@ -188,10 +181,7 @@ def _unless_derived(tables: SourceTables, placement: Placement, table: str) -> P
     kind: PlacementKind = "keyless" if placement.kind == "hub" else placement.kind
     reason = note if placement.kind == "hub" else f"{placement.reason} {note}"
     return replace(
-        placement,
-        kind=kind,
-        reason=reason,
-        alternatives=(*placement.alternatives, alternative),
+        placement, kind=kind, reason=reason, alternatives=(*placement.alternatives, alternative)
     )
 
 

@@ -10,11 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from fluid_build.lexicon import starts, terms
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.source_tables import SourceTables
-from fluid_build.modeling.data_vault.table_names import (
-    lists_languages,
-    names_language,
-    table_words,
-)
+from fluid_build.modeling.data_vault.table_names import lists_languages, names_language, table_words
 from fluid_build.profiling.names.words import words
 from fluid_build.text import listed
 

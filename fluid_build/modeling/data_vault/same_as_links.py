@@ -72,9 +72,7 @@ def _same_as_link(
         columns=(overlap.right_column,),
         hash_key=decisions.vault_names.hub_key_in_role(master.hash_key, "", hash_keys),
         lookup=Lookup(
-            table=other,
-            match=(overlap.left_column,),
-            found=decisions.own_hubs[other].columns,
+            table=other, match=(overlap.left_column,), found=decisions.own_hubs[other].columns
         ),
     )
     used.setdefault(table, set()).add(reference.hash_key)

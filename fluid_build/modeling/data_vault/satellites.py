@@ -247,11 +247,7 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
 
 
 def _several_rows(
-    decisions: VaultDecisions,
-    entity: Entity,
-    via: HubReference,
-    keys: tuple[str, ...],
-    reason: str,
+    decisions: VaultDecisions, entity: Entity, via: HubReference, keys: tuple[str, ...], reason: str
 ) -> Satellite:
     """Return a multi-active satellite; ``keys`` tell apart the rows of one key of the hub."""
     columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)

@@ -10,10 +10,7 @@ from fluid_build.modeling.dimensional.calendars.calendar import (
     calendar_dimensions,
 )
 from fluid_build.modeling.dimensional.calendars.service_days import service_days_facts
-from fluid_build.modeling.dimensional.decided.roles import (
-    roles_as_decided,
-    with_decided_calendars,
-)
+from fluid_build.modeling.dimensional.decided.roles import roles_as_decided, with_decided_calendars
 from fluid_build.modeling.dimensional.dimensions.bridges import describe_bridges
 from fluid_build.modeling.dimensional.dimensions.choice import choose_dimensions
 from fluid_build.modeling.dimensional.dimensions.scd_types import with_scd_types
@@ -74,10 +71,7 @@ def _columns_in_fact(fact: Fact, reference: DimensionReference) -> set[str]:
 
 
 def _with_carried_columns(
-    reference: DimensionReference,
-    dimension: Dimension,
-    skipped: set[str],
-    used_columns: set[str],
+    reference: DimensionReference, dimension: Dimension, skipped: set[str], used_columns: set[str]
 ) -> DimensionReference:
     is_generated_calendar = dimension.dimension_type == "date" and not dimension.entity_name
     names = [

@@ -12,11 +12,7 @@ from typing import get_args
 
 from fluid_build.errors import unknown_name
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.dimensional.column_purposes import (
-    is_naming,
-    is_person,
-    is_record_stamp,
-)
+from fluid_build.modeling.dimensional.column_purposes import is_naming, is_person, is_record_stamp
 from fluid_build.modeling.dimensional.elements import Fact, Variant
 from fluid_build.modeling.dimensional.judging.entity_roles import EntityRoles
 from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, ReferenceGraph

@@ -64,9 +64,7 @@ def _with_suggested(role: MeasureRole, suggested: MeasureRole | None) -> Measure
 
 
 def _measured_names(
-    profile: Profile,
-    key_columns: Mapping[str, Set[str]],
-    measures: Mapping[str, TableMeasures],
+    profile: Profile, key_columns: Mapping[str, Set[str]], measures: Mapping[str, TableMeasures]
 ) -> set[Words]:
     """Return names that say nothing themselves, but whose values do where they're most."""
     largest: dict[Words, tuple[int, bool]] = {}

@@ -50,10 +50,7 @@ def check_declared_references(
 
 
 def check_declared_reference(
-    cache: ValueCache,
-    child: MeasuredTable,
-    declared: DeclaredForeignKey,
-    parent: MeasuredTable,
+    cache: ValueCache, child: MeasuredTable, declared: DeclaredForeignKey, parent: MeasuredTable
 ) -> ForeignKey:
     """Measure a declared foreign key; it is kept whatever the outcome."""
     columns = [child.by_name[name] for name in declared.columns]

@@ -68,9 +68,7 @@ def role_of(reference: Reference) -> Role:
 
 
 def unchosen_references(
-    judged: Iterable[ColumnReference],
-    chosen: Sequence[ColumnReference],
-    weights: ReferenceWeights,
+    judged: Iterable[ColumnReference], chosen: Sequence[ColumnReference], weights: ReferenceWeights
 ) -> list[UnchosenReference]:
     """Return the best reference of each column that was judged and not chosen."""
     by_child = {id(reference.child): reference for reference in chosen}
@@ -104,9 +102,7 @@ def unchosen_composites(
             _keep_better(best, frozenset(map(id, reference.child)), reference)
     return [
         UnchosenReference(
-            reference,
-            _composite_rival(reference, chosen),
-            reference.log_odds >= weights.accepted,
+            reference, _composite_rival(reference, chosen), reference.log_odds >= weights.accepted
         )
         for reference in best.values()
     ]

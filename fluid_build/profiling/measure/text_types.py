@@ -137,9 +137,7 @@ class _TypeGuess:
 
 
 def find_measured_types(
-    connection: duckdb.DuckDBPyConnection,
-    measured: TableStats,
-    answers: Conventions = NO_ANSWERS,
+    connection: duckdb.DuckDBPyConnection, measured: TableStats, answers: Conventions = NO_ANSWERS
 ) -> None:
     """Find the type that every value of a text column has, and dates in whole numbers.
 

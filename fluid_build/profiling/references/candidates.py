@@ -287,11 +287,7 @@ def score_names(
     ):
         score_by_name = max(score_by_name, weights.extended_table)
     return score_between(
-        score_by_name,
-        child.parsed_name,
-        child.table.parsed_name,
-        parent.table.parsed_name,
-        weights,
+        score_by_name, child.parsed_name, child.table.parsed_name, parent.table.parsed_name, weights
     )
 
 

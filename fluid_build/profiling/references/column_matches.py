@@ -5,15 +5,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
-from fluid_build.profiling.names.key_names import (
-    meant_words,
-    reference_score,
-)
+from fluid_build.profiling.names.key_names import meant_words, reference_score
 from fluid_build.profiling.names.parsing import ParsedColumnName
-from fluid_build.profiling.names.similarity import (
-    ending_similarity,
-    synonyms,
-)
+from fluid_build.profiling.names.similarity import ending_similarity, synonyms
 from fluid_build.profiling.names.words import Words, is_numbered
 from fluid_build.profiling.weights import NameWeights
 

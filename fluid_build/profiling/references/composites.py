@@ -17,12 +17,7 @@ from fluid_build.profiling.references.key_repeats import KeyRepeats
 from fluid_build.profiling.references.probing import probe_tuples
 from fluid_build.profiling.references.scores import score_composite
 from fluid_build.profiling.references.single_columns import ColumnReference
-from fluid_build.profiling.weights import (
-    DEFAULT_WEIGHTS,
-    CompositeWeights,
-    NameWeights,
-    Weights,
-)
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS, CompositeWeights, NameWeights, Weights
 
 Matches: TypeAlias = Sequence[tuple[float, MeasuredColumn]]
 """The columns of one table that may refer to one column of a key, with scores, best first."""
@@ -163,10 +158,7 @@ class _KeyMatcher:
     """
 
     def __init__(
-        self,
-        cache: ValueCache,
-        targets: Mapping[int, MeasuredColumn],
-        weights: CompositeWeights,
+        self, cache: ValueCache, targets: Mapping[int, MeasuredColumn], weights: CompositeWeights
     ) -> None:
         self.cache = cache
         self.targets = targets
@@ -266,9 +258,7 @@ def _has_own_key(columns: Sequence[MeasuredColumn]) -> bool:
     return bool(key) and key < {column.name for column in columns}
 
 
-def _combinations(
-    matches: Sequence[Matches],
-) -> list[tuple[tuple[float, MeasuredColumn], ...]]:
+def _combinations(matches: Sequence[Matches]) -> list[tuple[tuple[float, MeasuredColumn], ...]]:
     """Return the combinations of different columns, one for each key column, best names first."""
     combinations = [
         combination

@@ -11,10 +11,7 @@ from itertools import permutations
 from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import MeasuredColumn
 from fluid_build.profiling.names.key_names import extends_name, is_hierarchical
-from fluid_build.profiling.names.similarity import (
-    phrase_similarity,
-    word_similarity,
-)
+from fluid_build.profiling.names.similarity import phrase_similarity, word_similarity
 from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.profiling.weights import ValueWeights
 
@@ -211,9 +208,7 @@ def composite_features(
 
 
 def _names_parent(
-    child: Sequence[MeasuredColumn],
-    parent: Sequence[MeasuredColumn],
-    own: Iterable[MeasuredColumn],
+    child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn], own: Iterable[MeasuredColumn]
 ) -> bool:
     """Return whether the names say that a composite key is its table's, and not its parents'.
 

@@ -8,11 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.lexicon import terms
-from fluid_build.profiling.measure.schema import (
-    MeasuredColumn,
-    MeasuredTable,
-    group_by_key_kind,
-)
+from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable, group_by_key_kind
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.references.candidates import ParentCandidate, ParentSearch
 from fluid_build.profiling.references.features import ReferenceFeatures, reference_features

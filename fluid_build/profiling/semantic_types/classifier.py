@@ -50,12 +50,7 @@ _GRADE_REASONS: Final = {
     Grade.LIKELY: "the name suggests it",
     Grade.PLAIN: "the name says so",
 }
-_GRADE_CONFIDENCE: Final = {
-    Grade.SILENT: 0.1,
-    Grade.HINT: 0.3,
-    Grade.LIKELY: 0.5,
-    Grade.PLAIN: 0.7,
-}
+_GRADE_CONFIDENCE: Final = {Grade.SILENT: 0.1, Grade.HINT: 0.3, Grade.LIKELY: 0.5, Grade.PLAIN: 0.7}
 """The confidence by the name alone; the values make up for what is missing."""
 _CLAIM_CONFIDENCE: Final = {
     Claim.EXPLICIT: 0.8,

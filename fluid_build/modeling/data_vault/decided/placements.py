@@ -12,11 +12,7 @@ from fluid_build.decisions.language import BusinessKey, Classify, Merge, Role, S
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.data_vault.decided.keys import (
-    key_obstacle,
-    with_decided_keys,
-    with_keys,
-)
+from fluid_build.modeling.data_vault.decided.keys import key_obstacle, with_decided_keys, with_keys
 from fluid_build.modeling.data_vault.decided.merged_entities import (
     mergeable,
     merged_keys,

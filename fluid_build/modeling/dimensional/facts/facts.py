@@ -255,9 +255,7 @@ class _FactBuilder:
         self._refer_to_derived(derived)
         self._refer_to_calendar()
         date = choose_event_date(
-            list(self._date_candidates()),
-            self.context.event_dates.get(entity.name),
-            entity.name,
+            list(self._date_candidates()), self.context.event_dates.get(entity.name), entity.name
         )
         aliases = self._take_over_from_headers(date)
         dated_by = self._event_date(date, aliases) if date else None
