@@ -13,12 +13,10 @@ from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.osi_dialects import with_dialects
 from fluid_build.modeling.techniques import build_decided_model
-from fluid_build.observations.combined_sources import observe_combined
-from fluid_build.observations.observe import observe
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations, observe, observe_combined
 from fluid_build.profiling import profile_source
-from fluid_build.profiling.combined_sources import profile_combined
 from fluid_build.profiling.profile import Profile
+from fluid_build.profiling.profiler import profile_combined
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource

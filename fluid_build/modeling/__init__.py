@@ -9,7 +9,7 @@ composes the ``LogicalModel``.
 
 ``sql_names`` gives every table and column a name that is legal without quotes on every target;
 relations leave out a prefix that most tables share. ``measures`` says which numbers are quantities.
-``decided_names`` and ``decided_elements`` rename and describe, and ``decided_measures`` overrules.
+``decided_elements`` renames and describes, and ``decided_measures`` overrules.
 ``followed`` checks the finished model: a decision that it doesn't show is reported as refused or
 unused. ``osi_dialects`` writes OSI expressions in further dialects; ``sqlglot_expressions`` is
 imported only for expressions that aren't plain columns.

@@ -80,11 +80,7 @@ def _vault_columns(vault: DataVaultModel) -> Iterator[tuple[str, str, Sequence[s
     for link in vault.links:
         yield link.name, link.table, (*link.dependent_child_keys, *link.columns)
     for satellite in vault.satellites:
-        yield (
-            satellite.name,
-            satellite.table,
-            (*satellite.multi_active_keys, *satellite.columns),
-        )
+        yield (satellite.name, satellite.table, (*satellite.multi_active_keys, *satellite.columns))
     for code_list in vault.reference_tables:
         yield code_list.name, code_list.table, (*code_list.key_columns, *code_list.columns)
     for keyless in vault.keyless_tables:

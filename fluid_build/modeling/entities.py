@@ -15,7 +15,6 @@ from fluid_build.modeling.conceptual import (
     Entity,
     EntityKey,
     KeyKind,
-    Participation,
     Relationship,
     RelationshipCardinality,
 )
@@ -30,7 +29,7 @@ from fluid_build.modeling.measures import (
     with_decided,
 )
 from fluid_build.modeling.types import column_type, family, type_name
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import (
     Candidate,
@@ -388,6 +387,10 @@ def _relationship(
     if not evidence.sql:
         query = checks.orphans(child.sql, key.from_columns, parent.sql, key.to_columns)
         evidence = evidence.model_copy(update={"sql": query})
+    if has_data and child.rows > 0:
+        complete = key.evidence.nulls == 0 and key.evidence.orphans == 0
+    else:
+        complete = not any(child.column(column).nullable for column in key.from_columns)
     return Relationship(
         name=name,
         from_entity=key.from_table,
@@ -395,7 +398,7 @@ def _relationship(
         to_entity=key.to_table,
         to_attributes=key.to_columns,
         cardinality=_cardinality(key, child),
-        from_participation=_child_participation(key, child, has_data),
+        from_participation="mandatory" if complete else "optional",
         to_participation="mandatory" if evidence.coverage == 1.0 else "optional",
         coverage=evidence.coverage,
         role=key.role,
@@ -439,11 +442,3 @@ def _cardinality(key: ForeignKey, child: TableProfile) -> RelationshipCardinalit
     if key.cardinality == "one-to-one" or any(columns.issuperset(unique) for unique in keys):
         return "one-to-one"
     return "many-to-one"
-
-
-def _child_participation(key: ForeignKey, child: TableProfile, has_data: bool) -> Participation:
-    if has_data and child.rows > 0:
-        complete = key.evidence.nulls == 0 and key.evidence.orphans == 0
-    else:
-        complete = not any(child.column(column).nullable for column in key.from_columns)
-    return "mandatory" if complete else "optional"

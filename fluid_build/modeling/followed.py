@@ -131,24 +131,19 @@ def _spelling(model: LogicalModel, decision: Rename) -> str:
     else:
         name = names.column(decision.table, decision.column)
     if name == decision.new_name:
-        return _number(model, decision, name)
+        for relation, columns in element_columns(model).items():
+            numbered = {
+                column
+                for column, source in columns.items()
+                if (source.table, source.column) == (decision.table, decision.column)
+                and column.removeprefix(f"{name}_").isdecimal()
+            }
+            if numbered:
+                return f"`{relation}` has a `{name}` of its own, so it's `{min(numbered)}` there."
+        return ""
     if is_reserved(decision.new_name):
         return f"`{decision.new_name}` is reserved on a target or used by builds, so it's `{name}`."
     return f"Names are in snake_case, so it's `{name}`."
-
-
-def _number(model: LogicalModel, decision: Rename, name: str) -> str:
-    """Return the sentence for a relation whose own column has the name already; "" without one."""
-    for relation, columns in element_columns(model).items():
-        numbered = {
-            column
-            for column, source in columns.items()
-            if (source.table, source.column) == (decision.table, decision.column)
-            and column.removeprefix(f"{name}_").isdecimal()
-        }
-        if numbered:
-            return f"`{relation}` has a `{name}` of its own, so it's `{min(numbered)}` there."
-    return ""
 
 
 def _target(decision: Rename | Describe) -> str:

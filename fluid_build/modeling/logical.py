@@ -5,9 +5,8 @@ from typing import Literal
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.dimensional.elements import DimensionalModel
-from fluid_build.modeling.element import ModelPart
+from fluid_build.modeling.element import ModelPart, RelationName
 from fluid_build.modeling.osi import OsiDocument
-from fluid_build.modeling.relation_names import RelationName
 
 Technique = Literal["flat", "data_vault_2", "dimensional"]
 

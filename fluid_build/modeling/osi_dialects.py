@@ -15,7 +15,6 @@ from fluid_build.modeling.osi import (
     Dialect,
     DialectExpression,
     Expression,
-    Metric,
     OsiDocument,
     OsiField,
     SemanticModel,
@@ -142,7 +141,10 @@ _Mapped = Callable[[Expression, str], Expression]
 
 def _mapped_model(model: SemanticModel, mapped: _Mapped) -> SemanticModel:
     datasets = tuple(_mapped_dataset(dataset, mapped) for dataset in model.datasets)
-    metrics = tuple(_mapped_metric(metric, mapped) for metric in model.metrics or ())
+    metrics = tuple(
+        metric.model_copy(update={"expression": mapped(metric.expression, metric.name)})
+        for metric in model.metrics or ()
+    )
     return model.model_copy(update={"datasets": datasets, "metrics": metrics or model.metrics})
 
 
@@ -153,10 +155,6 @@ def _mapped_dataset(dataset: Dataset, mapped: _Mapped) -> Dataset:
 
     fields = tuple(mapped_field(field) for field in dataset.fields or ())
     return dataset.model_copy(update={"fields": fields or dataset.fields})
-
-
-def _mapped_metric(metric: Metric, mapped: _Mapped) -> Metric:
-    return metric.model_copy(update={"expression": mapped(metric.expression, metric.name)})
 
 
 def _dialects_used(model: SemanticModel) -> Iterable[DialectExpression]:

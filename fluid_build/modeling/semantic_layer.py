@@ -3,12 +3,11 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.osi import (
     Dataset,
-    Metric,
     OsiDocument,
     OsiField,
     OsiRelationship,
@@ -31,12 +30,29 @@ def semantic_layer(profile: Profile, conceptual: ConceptualModel) -> OsiDocument
         entity.name: {a.name: a.measure for a in entity.attributes if a.measure is not None}
         for entity in conceptual.entities
     }
+    columns = [
+        (entity.label, entity.attribute(column).label, role)
+        for entity in conceptual.entities
+        for column, role in measures[entity.name].items()
+    ]
+    labels = [
+        json.dumps([role.aggregation, table, column], ensure_ascii=False)
+        for table, column, role in columns
+    ]
+    names = identifiers(labels)
     document = osi_document(
         profile.source_name,
         f"The tables of {profile.source_name}, how they relate, and their metrics.",
         [_dataset(profile.source_name, e, measures[e.name]) for e in conceptual.entities],
         _relationships(conceptual),
-        _metrics(conceptual, measures),
+        tuple(
+            osi_metric(
+                names[label],
+                f"{role.aggregation.upper()}({quote(table)}.{quote(column)})",
+                f"{role.additivity.capitalize()}: {role.reason}.",
+            )
+            for label, (table, column, role) in zip(labels, columns, strict=True)
+        ),
     )
     return with_dialects(document).document
 
@@ -82,47 +98,20 @@ def _relationships(conceptual: ConceptualModel) -> Iterator[OsiRelationship]:
     entities = {entity.name: entity for entity in conceptual.entities}
     for relationship in conceptual.relationships:
         child, parent = entities[relationship.from_entity], entities[relationship.to_entity]
-        yield _relationship(relationship, child, parent)
-
-
-def _relationship(relationship: Relationship, child: Entity, parent: Entity) -> OsiRelationship:
-    evidence = relationship.evidence
-    return OsiRelationship(
-        name=relationship.name,
-        from_=child.label,
-        to=parent.label,
-        from_columns=_labels(child, relationship.from_attributes),
-        to_columns=_labels(parent, relationship.to_attributes),
-        custom_extensions=osi_extension(
-            {
-                "cardinality": relationship.cardinality,
-                "implied": relationship.implied,
-                "origin": relationship.origin,
-                "orphans": evidence.orphans,
-                "rows": evidence.rows,
-            }
-        ),
-    )
-
-
-def _metrics(
-    conceptual: ConceptualModel, measures: dict[str, dict[str, MeasureRole]]
-) -> tuple[Metric, ...]:
-    columns = [
-        (entity.label, entity.attribute(column).label, role)
-        for entity in conceptual.entities
-        for column, role in measures[entity.name].items()
-    ]
-    labels = [
-        json.dumps([role.aggregation, table, column], ensure_ascii=False)
-        for table, column, role in columns
-    ]
-    names = identifiers(labels)
-    return tuple(
-        osi_metric(
-            names[label],
-            f"{role.aggregation.upper()}({quote(table)}.{quote(column)})",
-            f"{role.additivity.capitalize()}: {role.reason}.",
+        evidence = relationship.evidence
+        yield OsiRelationship(
+            name=relationship.name,
+            from_=child.label,
+            to=parent.label,
+            from_columns=_labels(child, relationship.from_attributes),
+            to_columns=_labels(parent, relationship.to_attributes),
+            custom_extensions=osi_extension(
+                {
+                    "cardinality": relationship.cardinality,
+                    "implied": relationship.implied,
+                    "origin": relationship.origin,
+                    "orphans": evidence.orphans,
+                    "rows": evidence.rows,
+                }
+            ),
         )
-        for label, (table, column, role) in zip(labels, columns, strict=True)
-    )

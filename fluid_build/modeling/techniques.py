@@ -29,14 +29,14 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionalModel,
     Variant,
 )
-from fluid_build.modeling.dimensional.variants import check_variant
+from fluid_build.modeling.dimensional.star_layout import check_variant
+from fluid_build.modeling.element import with_relation_names
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.logical import ElementText, LogicalModel, Product, Technique
-from fluid_build.modeling.relation_names import with_relation_names
 from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.declarations.catalog_facts import CatalogFacts
 
@@ -114,9 +114,7 @@ def _with_names(entity: Entity, names: DecidedNames) -> Entity:
 
 
 def _settled(
-    names: Sequence[str],
-    requested: Mapping[str, Rename],
-    refuse: Callable[[Rename, str], None],
+    names: Sequence[str], requested: Mapping[str, Rename], refuse: Callable[[Rename, str], None]
 ) -> dict[str, Rename]:
     """Return the renamings after which no two names are the same; the others are refused.
 
@@ -267,6 +265,11 @@ def build_decided_model(
     )
     check_event_dates(checked, event_dates)
     profile = without_contradicted(profile, observations.contradicted_references)
+    conceptual = conceptual_model(profile, observations, decisions)
+    if observations.key_overlaps:
+        questions = tuple(open_questions(conceptual, observations.key_overlaps))
+        candidates = (*questions, *conceptual.candidates)
+        conceptual = conceptual.model_copy(update={"candidates": candidates})
     modeling = _Modeling(
         profile,
         checked,
@@ -276,14 +279,18 @@ def build_decided_model(
         event_dates,
         business_vault,
         decisions,
-        undecided=_conceptual_model(profile, observations, decisions),
+        undecided=conceptual,
     )
     about_tables = [renaming for renaming in decisions.renamings if renaming.element is None]
     unnamed = ElementDecisions(renamings=about_tables)
     draft = modeling.model(unnamed)
     elements = element_decisions(draft, decisions)
     finished = draft if elements == unnamed else modeling.model(elements)
-    return DecidedModel(finished, _name_refusals(modeling.undecided, elements))
+    refused = decided_names(modeling.undecided, elements.renamings).refusals
+    refusals: dict[AnyDecision, Refusal] = dict(elements.refusals)
+    for renaming, refusal in refused.items():
+        refusals.setdefault(elements.origins.get(renaming, renaming), refusal)
+    return DecidedModel(finished, refusals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +327,10 @@ class _Modeling:
         layers = _with_elements(
             self._layers(conceptual), elements, business_vault=self.business_vault
         )
+        texts = (
+            ElementText(element=relation, column=column, text=text)
+            for (relation, column), text in elements.texts.items()
+        )
         return LogicalModel(
             name=self.profile.source_name,
             technique=self.technique,
@@ -329,7 +340,7 @@ class _Modeling:
             dimensional=layers.mart,
             osi=semantic_layer(self.profile, layers.conceptual),
             product=_product(self.decisions, self.profile.catalog),
-            texts=_element_texts(elements),
+            texts=tuple(texts) or None,
         )
 
     def _layers(self, conceptual: ConceptualModel) -> _Layers:
@@ -366,25 +377,6 @@ def _with_elements(layers: _Layers, elements: ElementDecisions, *, business_vaul
     return _Layers(layers.conceptual, vault, mart)
 
 
-def _element_texts(elements: ElementDecisions) -> tuple[ElementText, ...] | None:
-    texts = (
-        ElementText(element=relation, column=column, text=text)
-        for (relation, column), text in elements.texts.items()
-    )
-    return tuple(texts) or None
-
-
-def _name_refusals(
-    conceptual: ConceptualModel, elements: ElementDecisions
-) -> dict[AnyDecision, Refusal]:
-    """Return why names and descriptions were refused, by the decisions as they were written."""
-    refused = decided_names(conceptual, elements.renamings).refusals
-    refusals: dict[AnyDecision, Refusal] = dict(elements.refusals)
-    for renaming, refusal in refused.items():
-        refusals.setdefault(elements.origins.get(renaming, renaming), refusal)
-    return refusals
-
-
 def _product(decisions: ModelDecisions, catalog: CatalogFacts | None) -> Product | None:
     """Return what is decided about the product, and what a catalog declares of it where nobody did.
 
@@ -405,17 +397,6 @@ def _product(decisions: ModelDecisions, catalog: CatalogFacts | None) -> Product
         domain_from=catalog.catalog if catalog and declared_domain else None,
         owner_from=catalog.catalog if catalog and declared_owner else None,
     )
-
-
-def _conceptual_model(
-    profile: Profile, observations: Observations, decisions: ModelDecisions
-) -> ConceptualModel:
-    conceptual = conceptual_model(profile, observations, decisions)
-    if observations.key_overlaps:
-        questions = tuple(open_questions(conceptual, observations.key_overlaps))
-        candidates = (*questions, *conceptual.candidates)
-        conceptual = conceptual.model_copy(update={"candidates": candidates})
-    return conceptual
 
 
 def _checked_technique(technique: str) -> Technique:

@@ -8,8 +8,7 @@ wider than every SQL integer becomes a decimal that holds it. A nested type is o
 import re
 from typing import Literal
 
-from fluid_build.profiling.measure.codes import is_code
-from fluid_build.profiling.profile import ColumnProfile
+from fluid_build.profiling.profile import ColumnProfile, is_code
 
 Family = Literal[
     "text", "integer", "decimal", "float", "boolean", "date", "time", "timestamp", "nested", "other"

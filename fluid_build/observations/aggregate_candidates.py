@@ -1,4 +1,4 @@
-"""Which columns of a table may be groups of which columns of a more detailed one.
+"""Which columns of a table may be groups, or totals, of which columns of a more detailed one.
 
 A table of totals is grouped by columns that the detailed table has, that the tables have to which
 it refers, or that are parts of its dates (a month of days). Only names and figures of the profile
@@ -7,23 +7,16 @@ are compared here, so that few pairs of tables are left to be summed.
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Literal
 
 from fluid_build.lexicon import terms
-from fluid_build.observations.observed_tables import ObservedTable, value_type
+from fluid_build.observations.observed_tables import ObservedTable, is_dated, value_type
 from fluid_build.profiling.names.words import Words, words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
 
 DatePart = Literal[
-    "",
-    "day",
-    "week",
-    "month",
-    "quarter",
-    "year",
-    "month_number",
-    "quarter_number",
-    "year_number",
+    "", "day", "week", "month", "quarter", "year", "month_number", "quarter_number", "year_number"
 ]
 """A part of a date: the day, the first day of a longer period, or its number. "" is all of it."""
 _MOST_HOPS = 2
@@ -101,11 +94,6 @@ def is_whole_number(column: ColumnProfile) -> bool:
     return value_type(column).startswith(_WHOLE_NUMBERS)
 
 
-def is_dated(column: ColumnProfile) -> bool:
-    """Return whether a column's values are dates or timestamps, as measured."""
-    return value_type(column).startswith(("DATE", "TIMESTAMP"))
-
-
 def number_of(value: str | None) -> float:
     """Return a bound of the profile as a number; NaN where it isn't one."""
     try:
@@ -115,7 +103,12 @@ def number_of(value: str | None) -> float:
 
 
 def group_options(coarse: Reach, column: ColumnProfile, detail: Reach) -> list[DetailColumn]:
-    """Return what a column of totals may group the detail by, the likeliest first."""
+    """Return what a column of totals may group the detail by, the likeliest first.
+
+    Sales by product and month: ``product_id`` groups by what refers to the same product, whatever
+    it's called there, ``category`` by the product's column of that name, and only what has no
+    column anywhere is a part of a date.
+    """
     target = coarse.targets.get(column.name)
     if target is not None:
         return [DetailColumn(name) for name, other in detail.targets.items() if other == target]
@@ -182,7 +175,10 @@ def _last_word(name: str) -> str:
 
 
 def _are_alike(name: Words, other: Words) -> bool:
-    """Return whether one name ends with the other, and says more than that it's a key."""
+    """Return whether one name ends with the other, and says more than that it's a key.
+
+    ``region`` groups by ``sales_region``; ``id`` ends every other column and says nothing.
+    """
     shorter, longer = sorted((name, other), key=len)
     return longer[-len(shorter) :] == shorter and not set(shorter) <= terms("key_word")
 
@@ -198,7 +194,7 @@ def _may_be_group(column: ColumnProfile, profiled: ColumnProfile, found: DetailC
     if not _lies_within(column, profiled):
         return False
     if found.path:
-        # The detail may not use every row of what it refers to.
+        # The detail may not use every row of what it refers to: some products never sell.
         return column.distinct <= profiled.distinct or not profiled.distinct_exact
     are_exact = column.distinct_exact and profiled.distinct_exact
     return column.distinct == profiled.distinct or not are_exact
@@ -234,3 +230,147 @@ def _parts_in(column: ColumnProfile) -> Iterator[DatePart]:
         for part, (word, low, high) in _NUMBERED_PARTS.items():
             if word in parts and low <= number_of(column.min) <= number_of(column.max) <= high:
                 yield part
+
+
+AggregateFunction = Literal["group", "sum", "avg", "min", "max", "count", "count_distinct"]
+_FEWEST_TOTALS = 3
+"""Distinct values that a total must have. With fewer, it's a flag or a count by accident."""
+_MOST_ADDENDS = 16
+"""Columns of the detail that each total is compared with; more make a query of hundreds of sums."""
+_FUNCTIONS_OF_NUMBERS: tuple[AggregateFunction, ...] = ("sum", "avg", "min", "max")
+_ROUNDED: tuple[AggregateFunction, ...] = ("sum", "avg")
+_MOST_OPTIONS = 4
+"""Columns that a value which is the same in a whole group is compared with: the likeliest come
+first, and each is a column of the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateColumn:
+    """How a column of totals is made of the details; a count of rows has no ``of``.
+
+    ``decimals`` are the digits behind the point that the total has; None where it isn't rounded.
+    """
+
+    column: str
+    function: AggregateFunction
+    of: DetailColumn | None = None
+    decimals: int | None = None
+
+
+def is_float(column: ColumnProfile) -> bool:
+    """Return whether a column's values are floating point numbers, as measured."""
+    return value_type(column).startswith(("FLOAT", "DOUBLE"))
+
+
+def may_be_total(coarse: Reach, column: ColumnProfile) -> bool:
+    """Return whether a column may add something up: a number that isn't a key or a reference."""
+    return (
+        is_number(column)
+        and column.name not in coarse.targets
+        and coarse.table.primary_key != (column.name,)
+        and column.distinct >= _FEWEST_TOTALS
+        and not set(words(column.name)[-1:]) & terms("key_word")
+    )
+
+
+def computations(
+    column: ColumnProfile, coarse: Reach, detail: Reach, digits: int | None
+) -> Iterator[AggregateColumn]:
+    """Return the ways in which a column may be computed, the likeliest first."""
+    if is_number(column) and column.name not in coarse.targets:
+        for of, profiled in _addends(column, detail):
+            for function in _FUNCTIONS_OF_NUMBERS:
+                # An average of floats that isn't rounded depends on the order of the rows.
+                if function == "avg" and digits is None and is_float(profiled):
+                    continue
+                if _is_within_bounds(function, column, profiled, detail.table.rows):
+                    yield AggregateColumn(column.name, function, of, digits)
+    if is_whole_number(column) and column.name not in coarse.targets:
+        if 1 <= number_of(column.min) <= number_of(column.max) <= detail.table.rows:
+            yield AggregateColumn(column.name, "count")
+        for name in detail.targets:
+            if number_of(column.max) <= detail.table.column(name).distinct:
+                yield AggregateColumn(column.name, "count_distinct", DetailColumn(name))
+    for of in group_options(coarse, column, detail)[:_MOST_OPTIONS]:
+        yield AggregateColumn(column.name, "min", of)
+        if is_dated(column):
+            yield AggregateColumn(column.name, "max", of)
+
+
+def _addends(column: ColumnProfile, detail: Reach) -> list[tuple[DetailColumn, ColumnProfile]]:
+    """Return the numbers of the details that a column may be a total of, by likeness of names."""
+    name = set(words(column.name))
+    numbers = [
+        (of, profiled)
+        for of, profiled in detail.columns
+        if not of.path
+        and is_number(profiled)
+        and of.column not in detail.targets
+        and not set(words(of.column)[-1:]) & terms("key_word")
+    ]
+    return sorted(numbers, key=lambda pair: -len(name & set(words(pair[0].column))))[:_MOST_ADDENDS]
+
+
+def _is_within_bounds(
+    function: AggregateFunction, total: ColumnProfile, addend: ColumnProfile, rows: int
+) -> bool:
+    """Return whether the bounds of the totals don't rule out that they're computed so.
+
+    No sum of prices from 1 to 20 is -5, and none of 100 rows is 5,000: most pairs of columns end
+    here, without a query.
+    """
+    low, high = number_of(addend.min), number_of(addend.max)
+    least, greatest = number_of(total.min), number_of(total.max)
+    if any(map(isnan, (low, high, least, greatest))):
+        return True
+    # Totals may be rounded.
+    slack = 1e-6 * max(abs(low), abs(high)) + 1
+    if function == "min":
+        return abs(least - low) <= slack and greatest <= high + slack
+    if function == "max":
+        return abs(greatest - high) <= slack and least >= low - slack
+    if function == "avg":
+        return low - slack <= least and greatest <= high + slack
+    if low >= 0:
+        return high - slack <= greatest <= high * rows + slack and least >= low - slack
+    return True
+
+
+def is_addend(coarse: Reach, column: ColumnProfile, detail: Reach) -> bool:
+    """Return whether a column has the name of a number of the detail, and so is its total.
+
+    ``amount`` of the days isn't what the months are grouped by, though both have such a column. A
+    whole number of that name may be: the ``year`` of both.
+    """
+    if not may_be_total(coarse, column):
+        return False
+    return any(
+        not found.path
+        and is_number(profiled)
+        and found.column not in detail.targets
+        and words(found.column) == words(column.name)
+        and not is_whole_number(profiled)
+        for found, profiled in detail.columns
+    )
+
+
+def computed_sql(
+    function: AggregateFunction, value: str, decimals: int | None, *, is_exact: bool
+) -> str:
+    """Return SQL for an aggregation of a value, rounded.
+
+    A sum or average of floating point numbers depends on their order, unless they're added without
+    rounding errors (``fsum``) and the result is rounded.
+    """
+    if function == "group":
+        return value
+    if function == "count":
+        return "count(*)"
+    if function == "count_distinct":
+        return f"count(DISTINCT {value})"
+    sql = f"{function}({value})"
+    if not is_exact and function == "sum":
+        sql = f"fsum({value})"
+    if not is_exact and function == "avg":
+        sql = f"fsum({value}) / count({value})"
+    return f"round({sql}, {decimals})" if decimals is not None and function in _ROUNDED else sql

@@ -7,7 +7,7 @@ column that isn't derived makes a table of its own.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, product
 
@@ -15,26 +15,76 @@ import duckdb
 
 from fluid_build.lexicon import terms
 from fluid_build.observations.aggregate_candidates import (
-    DetailColumn,
-    Reach,
-    group_options,
-    is_number,
-    is_whole_number,
-    reaches,
-)
-from fluid_build.observations.computations import (
     AggregateColumn,
+    DatePart,
+    DetailColumn,
+    Hop,
+    Reach,
     computations,
     computed_sql,
+    group_options,
     is_addend,
     is_float,
+    is_number,
+    is_whole_number,
     may_be_total,
+    reaches,
 )
-from fluid_build.observations.detail_rows import DetailRows, detail_rows
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
 from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
 from fluid_build.sources.sql import quote
+
+_PART_SQL: Mapping[DatePart, str] = {
+    "": "{}",
+    "day": "CAST({} AS DATE)",
+    "week": "date_trunc('week', {})",
+    "month": "date_trunc('month', {})",
+    "quarter": "date_trunc('quarter', {})",
+    "year": "date_trunc('year', {})",
+    "month_number": "month({})",
+    "quarter_number": "quarter({})",
+    "year_number": "year({})",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DetailRows:
+    """The rows of a table with those that they refer to: a FROM clause, and SQL for its columns.
+
+    ``aliases`` names the table at the end of each path, the detailed table itself by ().
+    """
+
+    from_clause: str
+    aliases: Mapping[tuple[Hop, ...], str]
+
+    def column(self, of: DetailColumn) -> str:
+        """Return SQL for a column's values, or for a part of its dates."""
+        return _PART_SQL[of.part].format(f"{self.aliases[of.path]}.{quote(of.column)}")
+
+
+def detail_rows(
+    table: str, columns: Iterable[DetailColumn], relation: Callable[[str], str]
+) -> DetailRows:
+    """Return the rows of a table with those that these columns need.
+
+    ``relation`` returns what may follow FROM for a table, with columns named as at the source.
+    """
+    starts = (of.path[:length] for of in columns for length in range(1, len(of.path) + 1))
+    aliases: dict[tuple[Hop, ...], str] = {(): "d"}
+    for path in starts:
+        aliases.setdefault(path, f"d{len(aliases)}")
+    clauses = [f"{relation(table)} AS d"]
+    for path, alias in aliases.items():
+        if path:
+            hop, before = path[-1], aliases[path[:-1]]
+            conditions = " AND ".join(
+                f"{before}.{quote(ours)} = {alias}.{quote(theirs)}"
+                for ours, theirs in zip(hop.from_columns, hop.to_columns, strict=True)
+            )
+            clauses.append(f"LEFT JOIN {relation(hop.to_table)} AS {alias} ON {conditions}")
+    return DetailRows("\n".join(clauses), aliases)
+
 
 _FEWEST_ROWS = 3
 """Rows of totals below which equal figures prove little."""
@@ -43,14 +93,15 @@ _FEWEST_DETAILS = 1.2
 _MOST_DETAILS = 50_000_000
 """Rows of detail that are summed; a pass over more would take longer than the profile."""
 _MOST_ATTEMPTS = 4
-"""Choices of groups that are tried for two tables."""
+"""Choices of groups that are tried for two tables: names put the right one first, or nearly so."""
 _MOST_COMPARISONS = 500
 """Choices of groups that are computed for all tables together. Names and bounds leave far fewer in
 most sources; where hundreds of tables look alike, the coarsest tables come first."""
 _MOST_COLUMNS = 40
 """Columns of a table of totals; a wider one describes something by itself."""
 _MOST_DECIMALS = 6
-_MATCHING_SHARE = 0.95
+"""Digits behind the point that are tried; a value with more wasn't rounded."""
+_MATCHING_SHARE = 0.95  # A few were corrected, or the details of the first months are gone.
 """Share of rows from which on a table is reported as a total, even if it isn't one to the last."""
 
 

@@ -13,7 +13,7 @@ import duckdb
 
 from fluid_build.observations.aggregate_candidates import is_whole_number, number_of
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable
-from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
+from fluid_build.profiling.profile import ForeignKey, Profile
 
 _MOST_COLUMNS = 8
 """Columns of a closure table: two members, a distance, and a few notes."""
@@ -51,7 +51,16 @@ def closures(
     for name, table in tables.items():
         if table.profile.rows > _MOST_ROWS or len(table.profile.columns) > _MOST_COLUMNS:
             continue
-        for ancestor, descendant in permutations(_members(profile, name), 2):
+        references = [
+            reference
+            for reference in profile.foreign_keys
+            if reference.from_table == name != reference.to_table and not reference.implied
+        ]
+        targets = {(reference.to_table, reference.to_columns) for reference in references}
+        # An ancestor and a descendant: two references by one column each, to one table.
+        if len(references) != 2 or len(targets) != 1 or len(references[0].to_columns) != 1:
+            continue
+        for ancestor, descendant in permutations(references, 2):
             candidate = _candidate(profile, tables, ancestor, descendant)
             if candidate is None:
                 continue
@@ -59,18 +68,6 @@ def closures(
                 if _is_closed(connection, tables, candidate):
                     yield candidate
                     break
-
-
-def _members(profile: Profile, table: str) -> list[ForeignKey]:
-    """Return the references of a table by one column; empty unless just two lead to one table."""
-    references = [
-        reference
-        for reference in profile.foreign_keys
-        if reference.from_table == table != reference.to_table and not reference.implied
-    ]
-    targets = {(reference.to_table, reference.to_columns) for reference in references}
-    is_pair = len(references) == 2 and len(targets) == 1
-    return references if is_pair and len(references[0].to_columns) == 1 else []
 
 
 def _candidate(
@@ -87,10 +84,14 @@ def _candidate(
         if reference.from_table == table.name
         for name in reference.from_columns
     }
+    # A key of the pairs counts from 0 or 1 too, but the steps between members repeat.
     distances = [
         column.name
         for column in table.columns
-        if column.name not in references and _may_be_distance(column)
+        if column.name not in references
+        and is_whole_number(column)
+        and number_of(column.min) in {0, 1}
+        and column.distinct <= _MOST_DISTANCES * column.rows
     ]
     parents = [
         reference.from_columns[0]
@@ -110,15 +111,6 @@ def _candidate(
         distances[0] if distances else "",
         parents[0] if parents else "",
         table.rows,
-    )
-
-
-def _may_be_distance(column: ColumnProfile) -> bool:
-    """Return whether a column may count steps; keys don't, since steps repeat."""
-    return (
-        is_whole_number(column)
-        and number_of(column.min) in {0, 1}
-        and column.distinct <= _MOST_DISTANCES * column.rows
     )
 
 

@@ -152,7 +152,11 @@ def _may_be_chance(key: ForeignKey, child: TableProfile, parent: TableProfile) -
 def _comparable(
     key: ForeignKey, tables: Mapping[str, ObservedTable], foreign_keys: Sequence[ForeignKey]
 ) -> tuple[str, ...]:
-    """Return the columns of both tables by which rows about the same would agree."""
+    """Return the columns of both tables by which rows about the same would agree.
+
+    ``city_id`` and ``name`` of a customer are those of the person that it extends. A table of
+    translations has other names in each row by nature, so there only references count.
+    """
     child, parent = tables[key.from_table].profile, tables[key.to_table].profile
     shared = {column.name for column in parent.columns} - {*key.from_columns, *key.to_columns}
     references = _references(foreign_keys, child.name) & _references(foreign_keys, parent.name)
@@ -170,7 +174,10 @@ def _comparable(
 def _references(
     foreign_keys: Sequence[ForeignKey], table: str
 ) -> frozenset[tuple[str, str, tuple[str, ...]]]:
-    """Return what a table refers to with one column, without who wrote the row and hierarchies."""
+    """Return what a table refers to with one column, without who wrote the row and hierarchies.
+
+    ``created_by`` differs between two rows about the same, and so does ``parent_id``.
+    """
     return frozenset(
         (key.from_columns[0], key.to_table, key.to_columns)
         for key in foreign_keys

@@ -10,8 +10,12 @@ from itertools import combinations
 
 import duckdb
 
-from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
-from fluid_build.profiling.profile import TableProfile
+from fluid_build.observations.observed_tables import (
+    ObservedTable,
+    is_dated,
+    unless_unreadable,
+    value_type,
+)
 
 _MOST_DATES = 10
 """Dates of a table that are compared, the first ones: 45 pairs in one query. No process that is
@@ -42,22 +46,21 @@ class DateOrder:
 def date_orders(
     connection: duckdb.DuckDBPyConnection, tables: Sequence[ObservedTable]
 ) -> Iterator[DateOrder]:
-    """Return the order of each pair of dates; one query for each table that has several."""
+    """Return the order of each pair of dates; one query for each table that has several.
+
+    ``closed_on`` that only the youngest rows lack is a step to come; one that rows of any age lack
+    is a remark. The figures tell the two apart.
+    """
     for table in tables:
-        pairs = list(combinations(_dates(table.profile), 2))
+        dates = [
+            column.name
+            for column in table.profile.columns
+            if is_dated(column) and column.nulls < table.profile.rows
+        ]
+        pairs = list(combinations(dates[:_MOST_DATES], 2))
         if pairs:
             with unless_unreadable():
                 yield from _measure(connection, table, pairs)
-
-
-def _dates(table: TableProfile) -> list[str]:
-    """Return the dates of a table that aren't empty, in its order."""
-    dates = [
-        column.name
-        for column in table.columns
-        if value_type(column).startswith(("DATE", "TIMESTAMP")) and column.nulls < table.rows
-    ]
-    return dates[:_MOST_DATES]
 
 
 def _measure(

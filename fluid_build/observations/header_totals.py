@@ -16,13 +16,15 @@ from fluid_build.profiling.profile import ForeignKey
 from fluid_build.sources.sql import quote
 
 _MOST_NUMBERS = 10
-"""Numbers of a table that are tried."""
+"""Numbers of a table that are tried; each makes a pair with each of the other table."""
 _MOST_FACTORS = 3
 """Whole numbers and others of a line that are multiplied with each other: quantities and prices."""
 _MOST_LINES = 5_000_000
+"""Lines that are summed; a pass over more would take longer than the profile."""
 _FEWEST_HEADERS = 10
-"""Headers with several lines that must have the total."""
+"""Headers with several lines that must have the total: fewer agree by accident in small counts."""
 _FEWEST_VALUES = 5
+"""Distinct totals; a flag of orders is the count of their lines where most have one or two."""
 _LINES_PER_HEADER = (1.1, 200)
 """Lines for each header, on average: with fewer nothing is summed, with more it's no header."""
 _SAME_SUM = (0.7, 1.5)
@@ -30,6 +32,7 @@ _SAME_SUM = (0.7, 1.5)
 _MATCHING = 0.95
 """Share of headers whose total must be that of the lines; some have a rebate, or lost a line."""
 _RELATIVE_ERROR = 1e-6
+"""Part of a total that floating point may have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,15 @@ class _Sums:
         name = table.profile.name
         if name not in self.of_amounts:
             columns = numeric_columns(table, self.foreign_keys)[:_MOST_NUMBERS]
-            self.of_amounts[name] = self._summed(table, _amounts(columns))
+            # A line's total is a quantity times a price: whole numbers with what has decimals.
+            whole = [column for column in columns if not column.rounding][:_MOST_FACTORS]
+            broken = [column for column in columns if column.rounding][:_MOST_FACTORS]
+            products = [
+                _Amount((left.name, right.name), f"{left.sql} * {right.sql}", right.rounding)
+                for left, right in product(whole, broken)
+            ]
+            single = [_Amount((column.name,), column.sql, 0.0) for column in columns]
+            self.of_amounts[name] = self._summed(table, [*single, *products, _Amount((), "1", 0.0)])
         return self.of_amounts[name]
 
     def _summed(self, table: ObservedTable, summands: Sequence[_T]) -> list[tuple[_T, float]]:
@@ -128,18 +139,6 @@ def _may_be_lines(line: ObservedTable, header: ObservedTable) -> bool:
     fewest, most = _LINES_PER_HEADER
     is_bounded = headers >= _FEWEST_HEADERS and lines <= _MOST_LINES
     return line is not header and is_bounded and fewest * headers <= lines <= most * headers
-
-
-def _amounts(columns: Sequence[NumericColumn]) -> list[_Amount]:
-    """Return the columns of a line, its products of a whole number and another, and one each."""
-    whole = [column for column in columns if not column.rounding][:_MOST_FACTORS]
-    broken = [column for column in columns if column.rounding][:_MOST_FACTORS]
-    products = [
-        _Amount((left.name, right.name), f"{left.sql} * {right.sql}", right.rounding)
-        for left, right in product(whole, broken)
-    ]
-    single = [_Amount((column.name,), column.sql, 0.0) for column in columns]
-    return [*single, *products, _Amount((), "1", 0.0)]
 
 
 def _totals(

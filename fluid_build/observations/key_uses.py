@@ -82,7 +82,11 @@ def _may_refer(column: NamedColumn, referring: Set[tuple[str, tuple[str, ...]]])
 
 
 def _means(column: NamedColumn, key: NamedColumn) -> bool:
-    """Return whether a column is named for a key: by the key's name, or by that of its table."""
+    """Return whether a column is named for a key: by the key's name, or by that of its table.
+
+    ``customer_no`` of a ledger is the ``customer_no`` of the shop, or the ``no`` of its customers.
+    An ``email`` is the same address everywhere, so its name is no matter.
+    """
     if column.source == key.source or column.kind != key.kind:
         return False
     meaning = key.column.semantic_type

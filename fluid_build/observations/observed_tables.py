@@ -39,6 +39,11 @@ def value_type(column: ColumnProfile) -> str:
     return type_and_spelling(column.measured_type or column.type)[0]
 
 
+def is_dated(column: ColumnProfile) -> bool:
+    """Return whether a column's values are dates or timestamps, as measured."""
+    return value_type(column).startswith(("DATE", "TIMESTAMP"))
+
+
 def observed_tables(source: Source, profile: Profile) -> dict[str, ObservedTable]:
     """Return the tables of a profile that have rows, by name."""
     relations = {table.name: table for table in source.tables}

@@ -4,18 +4,66 @@ Timetables, rosters and subscriptions are kept so: a flag for each weekday, a fi
 and another table of days that are added or left out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from functools import cache
+from itertools import pairwise, permutations
+from typing import Final, get_args
 
 import duckdb
 
-from fluid_build.lexicon import terms
+from fluid_build.lexicon import Weekday, fold, languages, terms, words_of
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
-from fluid_build.observations.weekday_names import weekday_columns
 from fluid_build.profiling.names.words import words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile
 from fluid_build.sources.sql import literal
+
+_DAYS: Final = get_args(Weekday)
+_WORKING_DAYS: Final = frozenset(range(1, 6))
+_FEWEST_LETTERS = 5
+"""Letters of a name that is found inside a longer word, too: ``ismonday``, ``mondayflag``."""
+_NEW_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"[^\W_]+")
+
+
+def weekday_columns(names: Iterable[str]) -> dict[int, str]:
+    """Return columns by the weekday that each names, 1 for Monday to 7; empty without such.
+
+    One language must name Monday to Friday at least, each weekday in one column.
+    """
+    columns = {name: _WORD.findall(fold(_NEW_WORD.sub(" ", name)).lower()) for name in names}
+    for language in map(_names, languages("monday")):
+        found: dict[int, list[str]] = {}
+        for column, parts in columns.items():
+            day = _weekday(parts, language)
+            if day:
+                found.setdefault(day, []).append(column)
+        if found.keys() >= _WORKING_DAYS and all(len(of_day) == 1 for of_day in found.values()):
+            return {day: of_day[0] for day, of_day in sorted(found.items())}
+    return {}
+
+
+def _weekday(parts: list[str], language: Mapping[str, int]) -> int:
+    """Return the weekday that the words of a name say in a language; 0 if none or several."""
+    candidates = {*parts, *(f"{first}{second}" for first, second in pairwise(parts))}
+    days = {language[word] for word in candidates if word in language}
+    if not days:
+        days = {
+            day
+            for name, day in language.items()
+            for word in parts
+            if len(name) >= _FEWEST_LETTERS and (word.startswith(name) or word.endswith(name))
+        }
+    return days.pop() if len(days) == 1 else 0
+
+
+@cache
+def _names(language: str) -> Mapping[str, int]:
+    """Return the weekdays by their names and abbreviations in a language."""
+    days = enumerate(_DAYS, 1)
+    return {name: number for number, day in days for name in words_of(day, language)}
+
 
 MOST_DAYS = 3650
 """Days from the first to the last of a service, about ten years. What is longer has an end that
@@ -23,9 +71,11 @@ means none (9999-12-31), and its days can't be listed."""
 _MOST_ROWS = 5_000_000
 """Days of all services together: more would be the largest table of most warehouses."""
 _MOST_DATES = 6
-"""Columns of dates that are compared in pairs."""
+"""Columns of dates that are compared in pairs; a service has a first and a last day, and a few more
+at most say when its record was written."""
 _MOST_EFFECTS = 3
-"""Values of a column that says whether a day is added or left out."""
+"""Values of a column that says whether a day is added or left out: these two, and one for unknown.
+"""
 _SEPARATION = 0.5
 """How much more often what is left out would have run than what is added, as shares of rows. In
 clean data it's 1 and 0; holidays are often entered for services that wouldn't have run anyway."""
@@ -200,7 +250,10 @@ def _with_exceptions(
 
 
 def _date_of_exception(table: ObservedTable, key: ForeignKey) -> str:
-    """Return the date that, with the service, identifies a row; "" without one."""
+    """Return the date that, with the service, identifies a row; "" without one.
+
+    Trips of a service have dates too, and several on a day; exceptions have one row for each.
+    """
     profile = table.profile
     keys = {frozenset(columns) for columns in (*profile.candidate_keys, profile.primary_key or ())}
     for column in profile.columns:

@@ -117,7 +117,11 @@ def _is_plain(operands: _Operands, other: _Operands) -> bool:
 def _matching_results(
     operands: _Operands, columns: Sequence[NumericColumn], rows: Sequence[Row]
 ) -> list[NumericColumn]:
-    """Return the columns that are what the operands give, but for a few rows."""
+    """Return the columns that are what the operands give, but for a few rows.
+
+    Of whole numbers from 1 to 3, any column is the product of two others somewhere: a result must
+    have many values, and rows in which a factor is 1 aren't counted.
+    """
     least = _FEWEST_VALUES[operands.operation]
     used = {operands.left.name, operands.right.name}
     used |= {operands.discount.name} if operands.discount else set()

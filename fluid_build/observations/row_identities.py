@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
+from fluid_build.observations.observed_tables import ObservedTable, is_dated, unless_unreadable
 from fluid_build.profiling.profile import ForeignKey, TableProfile
 
 _FEWEST_COLUMNS, _MOST_COLUMNS = 3, 8
@@ -46,7 +46,11 @@ def row_identities(
 
 
 def _columns(table: TableProfile, foreign_keys: Sequence[ForeignKey]) -> tuple[str, ...]:
-    """Return the references and dates of a table that numbers its rows; () for any other table."""
+    """Return the references and dates of a table that numbers its rows; () for any other table.
+
+    Sales by month, shop and product are known by these three, whatever ``id`` says. What others
+    refer to by its number is known by that.
+    """
     if table.primary_key is None or len(table.primary_key) != 1:
         return ()
     if any(key.to_table == table.name for key in foreign_keys):
@@ -57,11 +61,11 @@ def _columns(table: TableProfile, foreign_keys: Sequence[ForeignKey]) -> tuple[s
         if key.from_table == table.name
         for column in key.from_columns
     }
-    dates = [c for c in table.columns if value_type(c).startswith(("DATE", "TIMESTAMP"))]
+    dates = [column for column in table.columns if is_dated(column)]
     in_key = {date.name for date in dates} & referring or {date.name for date in dates[:1]}
     names = (referring | in_key) - set(table.primary_key)
     columns = tuple(
         column.name for column in table.columns if column.name in names and not column.nulls
     )
-    is_dated = any(name in columns for name in in_key)
-    return columns if is_dated and _FEWEST_COLUMNS <= len(columns) <= _MOST_COLUMNS else ()
+    has_date = any(name in columns for name in in_key)
+    return columns if has_date and _FEWEST_COLUMNS <= len(columns) <= _MOST_COLUMNS else ()

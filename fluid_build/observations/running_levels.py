@@ -12,7 +12,7 @@ from typing import TypeAlias
 import duckdb
 
 from fluid_build.observations.numeric_columns import NumericColumn, numeric_columns
-from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
+from fluid_build.observations.observed_tables import ObservedTable, is_dated, unless_unreadable
 from fluid_build.profiling.profile import ForeignKey
 from fluid_build.sources.sql import quote
 
@@ -31,7 +31,9 @@ members. Files keep their order. A server doesn't promise one, so a level may be
 _MOST_MISSES = 3
 """Misses that exceed the matches by more settle that there's no level."""
 _FEWEST_ROWS = 10
+"""Movements that must show it: a few changes equal another number of their row by accident."""
 _FLOAT_ERROR = 1e-6
+"""What floating point may add to a difference of two amounts."""
 _MATCHING = 0.95
 """Share of changes that must equal the movement; two rows of one moment may be in either order."""
 
@@ -71,14 +73,10 @@ def running_levels(
             for column in numeric_columns(table, foreign_keys)
             if column.distinct >= _FEWEST_VALUES
         ][:_MOST_NUMBERS]
-        dates = [c.name for c in table.profile.columns if _is_moment(value_type(c))]
+        dates = [c.name for c in table.profile.columns if is_dated(c)]
         if len(numbers) > 1 and dates and table.profile.rows >= _FEWEST_ROWS:
             with unless_unreadable():
                 yield from _levels(connection, table, numbers, dates[0], foreign_keys)
-
-
-def _is_moment(type_: str) -> bool:
-    return type_ == "DATE" or type_.startswith("TIMESTAMP")
 
 
 def _levels(
@@ -94,7 +92,19 @@ def _levels(
         for level, movement in permutations(numbers, 2)
         if level.rounding == movement.rounding
     ]
-    members = [*_members(table, foreign_keys), ""]
+    # A ledger of many accounts falls apart into as many series; those with most members come first.
+    referring = {
+        key.from_columns[0]
+        for key in foreign_keys
+        if key.from_table == table.profile.name and len(key.from_columns) == 1
+    }
+    repeating = [
+        column
+        for column in table.profile.columns
+        if column.name in referring and 1 < 2 * column.distinct <= column.rows
+    ]
+    repeating.sort(key=lambda column: (-column.distinct, column.name))
+    members = [*(column.name for column in repeating[:_MOST_MEMBERS]), ""]
     first_rows = _first_rows(connection, table, numbers, date, members) if pairs else []
     for member in members:
         likely = _likely_pairs(first_rows, pairs, member)
@@ -165,28 +175,7 @@ def _is_likely(
     return matches > misses
 
 
-def _members(table: ObservedTable, foreign_keys: Sequence[ForeignKey]) -> list[str]:
-    """Return the columns that refer to a member with several rows; those with most come first."""
-    referring = {
-        key.from_columns[0]
-        for key in foreign_keys
-        if key.from_table == table.profile.name and len(key.from_columns) == 1
-    }
-    repeating = [
-        column
-        for column in table.profile.columns
-        if column.name in referring and 1 < 2 * column.distinct <= column.rows
-    ]
-    repeating.sort(key=lambda column: (-column.distinct, column.name))
-    return [column.name for column in repeating[:_MOST_MEMBERS]]
-
-
-def _query(
-    table: ObservedTable,
-    pairs: Sequence[_Pair],
-    date: str,
-    member: str,
-) -> str:
+def _query(table: ObservedTable, pairs: Sequence[_Pair], date: str, member: str) -> str:
     """Return a query that counts, for each pair, the movements and the changes that equal them."""
     numbers = list(dict.fromkeys(number for pair in pairs for number in pair))
     names = {number.name: f"n{index}" for index, number in enumerate(numbers)}

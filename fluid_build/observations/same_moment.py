@@ -11,7 +11,12 @@ from itertools import combinations, product
 
 import duckdb
 
-from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
+from fluid_build.observations.observed_tables import (
+    ObservedTable,
+    is_dated,
+    unless_unreadable,
+    value_type,
+)
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 
 _MOST_PAIRS = 100
@@ -93,8 +98,11 @@ def _days_and_times(table: TableProfile) -> Iterator[tuple[str, str]]:
 
 
 def _possible_twins(table: TableProfile) -> Iterator[tuple[str, str]]:
-    """Return the pairs of moments of one type that may be one, by their figures."""
-    moments = [c for c in table.columns if value_type(c).startswith(("DATE", "TIMESTAMP"))]
+    """Return the pairs of moments of one type that may be one, by their figures.
+
+    A moment in UTC and the same in local time have other bounds, so there the names must say so.
+    """
+    moments = [column for column in table.columns if is_dated(column)]
     for column, twin in combinations(moments, 2):
         is_alike = value_type(column) == value_type(twin) and column.nulls == twin.nulls
         if not is_alike or column.nulls == table.rows:

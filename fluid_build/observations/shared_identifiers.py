@@ -31,7 +31,7 @@ _FOUND_SHARE = 0.95
 """Share of these rows that the other parent must have."""
 
 
-_Group = tuple[str | None, Words, str]
+_Group = tuple[str | None, Words, str]  # Two sources may call different things by one name.
 """The source, the name and the type that columns have in common."""
 
 
@@ -173,7 +173,11 @@ def split_references(
 def _alike_columns(
     tables: Mapping[str, ObservedTable], referring: set[tuple[str, str]]
 ) -> Iterator[list[tuple[ObservedTable, str]]]:
-    """Return the columns of several tables with one name and type, where a key contains one."""
+    """Return the columns of several tables with one name and type, where a key contains one.
+
+    Ratings (user, film) and tags (user, film, tag) know the same users; with a table of users, the
+    two would refer to that.
+    """
     groups: dict[_Group, list[tuple[ObservedTable, str]]] = defaultdict(list)
     in_keys, listed = set(), set()
     for table in tables.values():
@@ -218,6 +222,7 @@ def _type(table: ObservedTable, column: str) -> str:
 
 
 def _is_split(key: ForeignKey) -> bool:
+    """Return whether so many rows lack a parent that they may have another one, elsewhere."""
     evidence = key.evidence
     if len(key.from_columns) != 1 or key.from_table == key.to_table:
         return False

@@ -35,7 +35,7 @@ from fluid_build.forging.documents import refuse_invalid
 from fluid_build.forging.folder import preview_folder, write_folder
 from fluid_build.forging.stages import decide, measure, prove, report_stage
 from fluid_build.json_types import JsonObject, JsonValue
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.pipeline.builder import BuilderAgent
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
 from fluid_build.pipeline.conformance.report import conformance_errors, verdicts_by_standard

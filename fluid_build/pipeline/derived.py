@@ -13,7 +13,7 @@ from fluid_build.forging import ForgeOptions
 from fluid_build.forging.documents import contract_faults
 from fluid_build.forging.folder import Outputs
 from fluid_build.forging.stages import Decided, Designed, design, write_contract
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
 from fluid_build.pipeline.conformance.report import conformance_errors
 from fluid_build.pipeline.critic.agent import review_everything

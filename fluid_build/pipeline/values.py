@@ -19,7 +19,7 @@ from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.copilot.store.base import Store
 from fluid_build.decisions.language import Decision
 from fluid_build.decisions.verdicts import Verdict
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.transform.proof.proof import Proof
 

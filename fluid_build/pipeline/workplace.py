@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fluid_build.copilot.agents.base import StageSession
 from fluid_build.forging.stages import look_closer
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.stages import OnStage, ignore_stages
 from fluid_build.pipeline.values import RunValues

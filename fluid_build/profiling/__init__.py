@@ -20,7 +20,7 @@ Names rank, and the data has the veto. Dense integers from 1 prove nothing, howe
 included; text and sparse numbers count value by value. The weights are set by hand, each with its
 reason; only the calibration is fitted, and it changes no ranking.
 
-``combined_sources`` profiles each of several sources by itself; nothing is believed between them.
+Of several sources, each is profiled by itself; nothing is believed between them.
 """
 
 from fluid_build.profiling.profiler import profile_source

@@ -119,9 +119,7 @@ def orphans(
 
 
 def disagreeing_rows(
-    tables: tuple[str, str],
-    keys: tuple[tuple[str, ...], tuple[str, ...]],
-    columns: tuple[str, ...],
+    tables: tuple[str, str], keys: tuple[tuple[str, ...], tuple[str, ...]], columns: tuple[str, ...]
 ) -> str:
     """Return a query for the rows of one table that another row of the same key contradicts.
 

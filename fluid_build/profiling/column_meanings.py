@@ -19,17 +19,13 @@ from fluid_build.profiling.measure.figures import ColumnStats
 from fluid_build.profiling.measure.schema import MeasuredTable
 from fluid_build.profiling.measure.tables import value_text
 from fluid_build.profiling.names.concepts import read_concepts
-from fluid_build.profiling.semantic_types import (
-    ColumnFacts,
-    SemanticType,
-    classify,
-    subject_of,
-)
-from fluid_build.profiling.semantic_types.column_facts import family_of
+from fluid_build.profiling.profile import NO_STATISTICS, ColumnProfile, Profile, TableProfile
+from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify, subject_of
+from fluid_build.profiling.semantic_types.column_facts import family_of, parse_number
 from fluid_build.profiling.semantic_types.name_grades import describes_people
 from fluid_build.profiling.semantic_types.person_names import claim_of, measure_names
-from fluid_build.profiling.semantic_types.prepared_column import parse_number
 from fluid_build.sources.base import ENTRY
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts
 from fluid_build.sources.sql import literal, quote
 
 _NEXT_TO_PERSONAL = 0.5
@@ -44,7 +40,7 @@ _SHAPED = 0.8
 """The share of values that must be shaped like names for a look at the other tables."""
 _MOST_LOOKS = 200
 """Pairs of columns that are compared; each is a query for up to a hundred values."""
-_SHARED_CONFIDENCE = 0.7
+_SHARED_CONFIDENCE = 0.7  # The same words in two tables may also be the towns of both.
 
 _FEWEST_PLACES = 12
 """Different positions; fewer numbers are within degrees by accident."""
@@ -58,7 +54,7 @@ _GLOBAL = 25.0, 60.0
 """Degrees of latitude and longitude beyond which positions all over the world lie."""
 _MOST_LETTERS = 3
 """Of a word in a name that says nothing: x, lo, geo."""
-_PAIR_CONFIDENCE = 0.6
+_PAIR_CONFIDENCE = 0.6  # Measurements of four decimals may lie in a narrow range as well.
 
 _Prefixes = Mapping[str, str]
 """What the prefix of each table's columns stands for: the word for its rows, or nothing."""
@@ -74,7 +70,15 @@ def column_meanings(
         column = tables[at].stats.columns[position]
         if meanings[at][position] is not None and _is_personal(meanings[at][position]):
             continue
-        shared = _shared_values(connection, tables, column, known)
+        other = tables[known[0]].stats
+        texts = sorted({str(value).strip().lower() for value, _ in column.values})
+        values = ", ".join(literal(text) for text in texts)
+        name = quote(other.columns[known[1]].column.alias)
+        row = connection.execute(
+            f"SELECT count(DISTINCT lower(trim({name}))) FROM {other.table.relation}"
+            f" WHERE lower(trim({name})) IN ({values})"
+        ).fetchone()
+        shared = int(row[0]) / len(texts) if row and texts else 0.0
         if shared >= _SHARED:
             reason = (
                 f"{shared:.0%} of its values are in a column of another table that holds names of"
@@ -152,6 +156,7 @@ def _with_positions(
 
 
 def _are_positions(first: ColumnStats, second: ColumnStats) -> bool:
+    """Return whether ``x`` and ``y`` are a position on earth: decimals of noise are around zero."""
     if not (_says_nothing(first.name) and _says_nothing(second.name)):
         return False
     latitudes, longitudes = _degrees(first, 90), _degrees(second, 180)
@@ -208,24 +213,6 @@ def _may_hold_names(table: MeasuredTable, stats: ColumnStats) -> bool:
         return False
     texts = [value for value, _ in stats.values if isinstance(value, str)]
     return len(texts) >= _FEWEST_SHARED and measure_names(texts).shaped >= _SHAPED
-
-
-def _shared_values(
-    connection: duckdb.DuckDBPyConnection,
-    tables: Sequence[MeasuredTable],
-    column: ColumnStats,
-    known: _Place,
-) -> float:
-    """Return the share of a column's most frequent values that a known column has as well."""
-    other = tables[known[0]].stats
-    texts = sorted({str(value).strip().lower() for value, _ in column.values})
-    values = ", ".join(literal(text) for text in texts)
-    name = quote(other.columns[known[1]].column.alias)
-    row = connection.execute(
-        f"SELECT count(DISTINCT lower(trim({name}))) FROM {other.table.relation}"
-        f" WHERE lower(trim({name})) IN ({values})"
-    ).fetchone()
-    return int(row[0]) / len(texts) if row and texts else 0.0
 
 
 def _classify(
@@ -307,3 +294,57 @@ def _next_to_personal(meaning: SemanticType | None) -> SemanticType:
     name = "nested" if meaning is None else meaning.name
     reason = "It's text in an object that has personal data."
     return SemanticType(name, True, _NEXT_TO_PERSONAL, reason)
+
+
+# The words that catalogs and their classifiers use; Snowflake's own tag is PRIVACY_CATEGORY.
+_PERSONAL = re.compile(
+    r"(?<![a-z0-9])(pii|phi|gdpr|personal|personally|privacy[_ ]category)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"(?<![a-z0-9])(no|not|non|none|false|without|excluded|public)(?![a-z0-9])", re.IGNORECASE
+)
+
+
+def _is_personal_tag(tag: str) -> bool:
+    """Return whether a tag says that its column holds personal data: ``PII``, ``gdpr:yes``."""
+    return bool(_PERSONAL.search(tag)) and not _DENIED.search(tag)
+
+
+def with_tagged_columns(profile: Profile) -> Profile:
+    """Return the profile with each column that the catalog tags as personal taken for personal.
+
+    The values of such a column aren't kept.
+    """
+    catalog = profile.catalog
+    if catalog is None:
+        return profile
+    tables = tuple(_with_tags(table, catalog) for table in profile.tables)
+    return profile.model_copy(update={"tables": tables})
+
+
+def _with_tags(table: TableProfile, catalog: CatalogFacts) -> TableProfile:
+    facts = catalog.tables.get(table.name)
+    if facts is None:
+        return table
+    columns = tuple(
+        _with_tag(column, facts.column_tags.get(column.name, ()), catalog.catalog)
+        for column in table.columns
+    )
+    return table.model_copy(update={"columns": columns})
+
+
+def _with_tag(column: ColumnProfile, tags: tuple[str, ...], catalog: str) -> ColumnProfile:
+    tag = next(filter(_is_personal_tag, tags), None)
+    if tag is None or column.pii:
+        return column
+    return column.model_copy(
+        update={
+            "pii": True,
+            "min": None,
+            "max": None,
+            "top_values": (),
+            **NO_STATISTICS,
+            "semantic_reason": column.semantic_reason or f"Tagged {tag} in {catalog}.",
+        }
+    )

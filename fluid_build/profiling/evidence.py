@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import duckdb
 
 from fluid_build.profiling import checks
-from fluid_build.profiling.measure.query_failures import reading
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
+from fluid_build.profiling.measure.value_cache import reading
 from fluid_build.profiling.profile import Evidence, ForeignKey, ForeignKeyEvidence, Origin
 from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.sources.sql import quote, quote_all
@@ -35,7 +35,12 @@ def key_evidence(
     rows = table.stats.rows
     nulls_are_equal = key in table.stats.table.keys_with_equal_nulls
     if nulls_are_equal:
-        nulls, distinct = 0, _count_groups(connection, table, columns)
+        aliases = quote_all(column.stats.column.alias for column in columns)
+        with reading(connection, columns):
+            row = connection.execute(
+                f"SELECT count(*) FROM (SELECT DISTINCT {aliases} FROM {table.relation})"
+            ).fetchone()
+        nulls, distinct = 0, int(row[0]) if row else 0
     elif len(columns) == 1 and columns[0].stats.distinct_exact:
         stats = columns[0].stats
         nulls, distinct = stats.nulls, stats.distinct
@@ -69,18 +74,6 @@ def _broken_rows_sql(
     if not nulls or key != source.primary_key:
         return checks.repeated_values(name, key)
     return checks.repeated_or_null_values(name, key) if violations else checks.null_rows(name, key)
-
-
-def _count_groups(
-    connection: duckdb.DuckDBPyConnection, table: MeasuredTable, columns: Sequence[MeasuredColumn]
-) -> int:
-    """Return how many distinct values the columns have together, nulls among them."""
-    aliases = quote_all(column.stats.column.alias for column in columns)
-    with reading(connection, columns):
-        row = connection.execute(
-            f"SELECT count(*) FROM (SELECT DISTINCT {aliases} FROM {table.relation})"
-        ).fetchone()
-    return int(row[0]) if row else 0
 
 
 def _count_distinct(

@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 
 import duckdb
 
@@ -12,32 +13,25 @@ from fluid_build.profiling.assembly import (
     assemble_foreign_keys,
     assemble_table,
 )
-from fluid_build.profiling.catalog_tags import with_tagged_columns
 from fluid_build.profiling.choose.calibration import CALIBRATION, Calibration
 from fluid_build.profiling.choose.declared import check_declared_keys, check_declared_references
-from fluid_build.profiling.choose.selection import SelectedKeys, select_keys
-from fluid_build.profiling.column_meanings import column_meanings
+from fluid_build.profiling.choose.selection import select_keys
+from fluid_build.profiling.column_meanings import column_meanings, with_tagged_columns
 from fluid_build.profiling.evidence import note_other_normalizations
 from fluid_build.profiling.keys.likelihood import key_likelihoods
 from fluid_build.profiling.measure.candidate_keys import CandidateKeys, find_candidate_keys
 from fluid_build.profiling.measure.compact_dates import adopt_notations, keep_references_comparable
 from fluid_build.profiling.measure.figures import TableStats
-from fluid_build.profiling.measure.query_failures import QueryFailedError
 from fluid_build.profiling.measure.schema import build_tables
 from fluid_build.profiling.measure.tables import measure_table
-from fluid_build.profiling.measure.value_cache import ValueCache
-from fluid_build.profiling.profile import (
-    Candidate,
-    ForeignKey,
-    Profile,
-    SkippedTable,
-    TableProfile,
-)
+from fluid_build.profiling.measure.value_cache import QueryFailedError, ValueCache
+from fluid_build.profiling.profile import Candidate, ForeignKey, Profile, SkippedTable, TableProfile
 from fluid_build.profiling.references.candidates import UNCOMPARED_KEYS
 from fluid_build.profiling.references.inclusion import is_settled_by_bounds
 from fluid_build.profiling.weights import DEFAULT_WEIGHTS, Weights
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, READING_ERRORS, reason, unreadable
 from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.staged_views import stage_in_place
@@ -222,10 +216,7 @@ def _relate_readable(
 
 
 def _relate(
-    source: Source,
-    measured: _Measurements,
-    weights: Weights,
-    calibration: Calibration,
+    source: Source, measured: _Measurements, weights: Weights, calibration: Calibration
 ) -> _RelatedTables:
     """Choose the keys and references of all tables; QueryFailedError if a query fails."""
     stats = list(measured.stats.values())
@@ -236,7 +227,13 @@ def _relate(
     connection = source.connection
     cache = ValueCache(connection, keys=source.keys)
     selected = select_keys(cache, tables, weights)
-    _set_exact_distinct(selected)
+    # A reference that was measured on every row counted its values. If the parent's bounds settled
+    # it, the child has at most as many as the parent has keys.
+    for reference in selected.references:
+        child, parent = reference.child, reference.parent
+        if not child.stats.distinct_exact and not parent.table.is_sampled:
+            child.stats.distinct_exact = not is_settled_by_bounds(child, parent)
+            child.stats.distinct = reference.inclusion.distinct
     declared_keys = [check_declared_keys(connection, table) for table in tables]
     declared_references = check_declared_references(cache, tables)
     foreign_keys = assemble_foreign_keys(tables, declared_references, selected, calibration)
@@ -256,14 +253,20 @@ def _relate(
     return _RelatedTables(tuple(profiles), tuple(foreign_keys), tuple(candidates), notes)
 
 
-def _set_exact_distinct(selected: SelectedKeys) -> None:
-    """Set the exact count of distinct values of columns whose reference was measured on every row.
+def profile_combined(source: CombinedSource, *, on_progress: OnProgress = ignore) -> Profile:
+    """Profile each of several sources, and return all of it as one profile.
 
-    If the parent's bounds settled it, the child has at most as many values as the parent has keys.
+    Names and habits are those of one source, so each is judged by its own. A column of one that
+    holds keys of another is no foreign key: the two are compared by observations.
     """
-    for reference in selected.references:
-        stats = reference.child.stats
-        if stats.distinct_exact or reference.parent.table.is_sampled:
-            continue
-        stats.distinct_exact = not is_settled_by_bounds(reference.child, reference.parent)
-        stats.distinct = reference.inclusion.distinct
+    profiles = [profile_source(part, on_progress=on_progress) for part in source.parts]
+    candidates = chain.from_iterable(profile.candidates for profile in profiles)
+    return Profile(
+        source_kind=source.kind,
+        source_name=source.name,
+        tables=tuple(chain.from_iterable(profile.tables for profile in profiles)),
+        foreign_keys=tuple(chain.from_iterable(profile.foreign_keys for profile in profiles)),
+        candidates=tuple(sorted(candidates, key=lambda candidate: -candidate.confidence)),
+        skipped=tuple(chain.from_iterable(profile.skipped for profile in profiles)),
+        notes=tuple(chain.from_iterable(profile.notes for profile in profiles)),
+    )

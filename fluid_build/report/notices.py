@@ -12,8 +12,7 @@ from itertools import chain, groupby
 from fluid_build.modeling.conceptual import ConceptualModel, Relationship
 from fluid_build.modeling.types import is_number
 from fluid_build.profiling import checks
-from fluid_build.profiling.measure.codes import is_code
-from fluid_build.profiling.profile import Profile
+from fluid_build.profiling.profile import Profile, is_code
 from fluid_build.text import counted, listed
 
 _ORIGINS = {

@@ -14,7 +14,7 @@ from fluid_build.lexicon import Concept, Weekday
 from fluid_build.modeling.measures.number_names import read_number_name
 from fluid_build.modeling.techniques import build_model
 from fluid_build.observations.observe import observe
-from fluid_build.observations.weekday_names import weekday_columns
+from fluid_build.observations.recurring_services import weekday_columns
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.names.naming_words import naming_word
 from fluid_build.profiling.names.words import has_key_word

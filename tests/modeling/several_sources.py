@@ -9,9 +9,8 @@ import duckdb
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
-from fluid_build.observations.combined_sources import observe_combined
-from fluid_build.observations.observed import Observations
-from fluid_build.profiling.combined_sources import profile_combined
+from fluid_build.observations.observe import Observations, observe_combined
+from fluid_build.profiling.profiler import profile_combined
 from fluid_build.sources.combined import SourceRequest, open_several
 from fluid_build.sources.uri import locate
 from fluid_build.transform.plan.techniques import transform_plan

@@ -25,7 +25,7 @@ from fluid_build.modeling.data_vault.elements import (
 from fluid_build.modeling.dimensional.elements import Bridge, Dimension, DimensionalModel, Fact
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.techniques import build_model
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import (
     ColumnProfile,
     ForeignKey,

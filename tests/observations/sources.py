@@ -4,8 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.observations.observe import observe
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations, observe
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.observations.recurring_services import RecurringService
-from fluid_build.observations.weekday_names import weekday_columns
+from fluid_build.observations.recurring_services import RecurringService, weekday_columns
 from tests.observations.sources import observed
 
 ENGLISH = "monday tuesday wednesday thursday friday saturday sunday"

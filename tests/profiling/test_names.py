@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fluid_build.profiling.names.habits import common_prefix_words, glued_prefix
 from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedNames, parse_names
-from fluid_build.profiling.names.prefixes import common_prefix_words, glued_prefix
 from fluid_build.profiling.names.words import has_key_word, singular, stem, strip_key_words, words
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from fluid_build.decisions.weighing.claims import Claims, query_figures
 from fluid_build.decisions.weighing.names import label
 from fluid_build.profiling import checks
-from fluid_build.profiling.measure.codes import is_code
 from fluid_build.profiling.measure.figures import kind_of
-from fluid_build.profiling.profile import ColumnProfile
+from fluid_build.profiling.profile import ColumnProfile, is_code
 from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.sources.sql import quote
 

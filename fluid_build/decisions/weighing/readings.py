@@ -8,10 +8,9 @@ from fluid_build.decisions.language import DecisionEvidence, TextType
 from fluid_build.decisions.verdicts import Verdict, accepted, refused
 from fluid_build.decisions.weighing.claims import Claims, not_measured, query_figures
 from fluid_build.decisions.weighing.names import label
-from fluid_build.profiling.measure.codes import is_code
 from fluid_build.profiling.measure.figures import kind_of
 from fluid_build.profiling.measure.text_types import TYPE_PATTERNS, date_sql, spelled_sql
-from fluid_build.profiling.profile import ColumnProfile
+from fluid_build.profiling.profile import ColumnProfile, is_code
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.canonical_text import comes_back, type_and_spelling
 from fluid_build.sources.text_values.conventions import (

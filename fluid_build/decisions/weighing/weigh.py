@@ -38,10 +38,9 @@ from fluid_build.decisions.weighing.names import (
 from fluid_build.decisions.weighing.overruled import overruled
 from fluid_build.decisions.weighing.readings import weigh_reading
 from fluid_build.decisions.weighing.references import weigh_dropping, weigh_reference
-from fluid_build.profiling.measure.codes import is_code
 from fluid_build.profiling.measure.figures import kind_of
 from fluid_build.profiling.names.concepts import read_concepts
-from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile, is_code
 from fluid_build.sources.base import Source
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
 from fluid_build.sources.text_values.personal_text import MASK

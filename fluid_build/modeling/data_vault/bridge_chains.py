@@ -169,7 +169,17 @@ def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
             referred = reference.referred
             is_new_role = bool(referred.role) and referred.hash_key not in used_columns
             if len(ends) < MOST_HUBS and (referred.hub not in reached or is_new_role):
-                hop = _hop(reference, column, used_columns)
+                hash_key = free_identifier(reference.referred.hash_key, used_columns)
+                hop = BridgeHop(
+                    link=reference.link.name,
+                    satellite=reference.satellite.name,
+                    own_key=reference.own.hash_key,
+                    referred_key=reference.referred.hash_key,
+                    hub=reference.referred.hub,
+                    from_key=column,
+                    hash_key=hash_key,
+                    link_key=free_identifier(reference.link.hash_key, {*used_columns, hash_key}),
+                )
                 used_columns |= {hop.hash_key, hop.link_key}
                 found.append(hop)
                 ends.append((hop.hub, hop.hash_key))
@@ -178,17 +188,3 @@ def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
     is_finer = isinstance(start, Link) or bool(chain.satellite.multi_active_keys)
     links = len(found) + (1 if is_finer else 0)
     return tuple(found) if found and links >= _FEWEST_LINKS else ()
-
-
-def _hop(reference: ReferenceLink, column: str, used_columns: set[str]) -> BridgeHop:
-    hash_key = free_identifier(reference.referred.hash_key, used_columns)
-    return BridgeHop(
-        link=reference.link.name,
-        satellite=reference.satellite.name,
-        own_key=reference.own.hash_key,
-        referred_key=reference.referred.hash_key,
-        hub=reference.referred.hub,
-        from_key=column,
-        hash_key=hash_key,
-        link_key=free_identifier(reference.link.hash_key, {*used_columns, hash_key}),
-    )

@@ -7,7 +7,6 @@ from dataclasses import replace
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_keys import BusinessKey
-from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.decided.placements import placed_tables
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
@@ -19,16 +18,15 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
-from fluid_build.modeling.data_vault.foreign_references import with_foreign_references
+from fluid_build.modeling.data_vault.hub_references import VaultDecisions
 from fluid_build.modeling.data_vault.links import links
-from fluid_build.modeling.data_vault.observed_references import with_observed_references
+from fluid_build.modeling.data_vault.observed_references import (
+    with_foreign_references,
+    with_observed_references,
+)
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs, shared_columns
 from fluid_build.modeling.data_vault.placements import Placement
-from fluid_build.modeling.data_vault.same_as_links import (
-    key_matches,
-    reasons_apart,
-    same_as_links,
-)
+from fluid_build.modeling.data_vault.same_as_links import key_matches, reasons_apart, same_as_links
 from fluid_build.modeling.data_vault.satellites import satellites
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
 from fluid_build.modeling.data_vault.subtypes import is_other_kind
@@ -36,7 +34,7 @@ from fluid_build.modeling.data_vault.vault_names import TableStems, VaultNames, 
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.sql_names import SqlNames, free_identifier, sql_names
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import listed
 
@@ -176,8 +174,7 @@ def _other_kinds(placed: Mapping[str, Placement], entity: str) -> str:
 
 
 def _references_by_hub(
-    vault_links: Sequence[Link],
-    vault_satellites: Sequence[Satellite],
+    vault_links: Sequence[Link], vault_satellites: Sequence[Satellite]
 ) -> dict[str, list[tuple[str, HubReference]]]:
     """Return for each hub the tables that refer to it, and how."""
     pairs = [

@@ -56,11 +56,7 @@ class RawVault:
 
 
 def point_in_time_query(
-    vault: RawVault,
-    table: str,
-    hub: Hub,
-    satellites: Sequence[PointInTimeSatellite],
-    calendar: str,
+    vault: RawVault, table: str, hub: Hub, satellites: Sequence[PointInTimeSatellite], calendar: str
 ) -> str:
     """Return the query on a point-in-time table: an equi-join for each satellite."""
     described = [satellite for satellite in satellites if vault.payload(satellite.satellite)]

@@ -4,12 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.data_vault.bridge_chains import (
-    MOST_HUBS,
-    StartOfChain,
-    VaultGraph,
-    hops,
-)
+from fluid_build.modeling.data_vault.bridge_chains import MOST_HUBS, StartOfChain, VaultGraph, hops
 from fluid_build.modeling.data_vault.business_elements import (
     BridgeHop,
     BridgeHub,
@@ -28,7 +23,7 @@ from fluid_build.modeling.data_vault.business_queries import (
     raw_point_in_time_query,
 )
 from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, Satellite
-from fluid_build.modeling.element import Element, SourceColumn
+from fluid_build.modeling.element import Element
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, sql_names
 from fluid_build.text import counted, listed, noun
 
@@ -189,6 +184,7 @@ class _Makers:
         }
         load_date = free_identifier(fit(satellite.name, "load_date"), columns)
         links = [self.raw.links[hop.link] for hop in chain_hops]
+        of_source = (column for element in (start, *links) for column in element.source_columns)
         return BridgeTable(
             name=name,
             description=(
@@ -204,7 +200,7 @@ class _Makers:
             query=bridge_query(self.raw, name, load_date, parts, calendar),
             raw_query=raw_bridge_query(self.raw, parts),
             mapped_source_tables=_tables((start, satellite, *links)),
-            source_columns=_source_columns((start, *links)),
+            source_columns=tuple(dict.fromkeys(of_source)),
             reason=_reason_for_bridge(finest.name, parts),
         )
 
@@ -235,8 +231,3 @@ def _columns_of(hub: Hub, satellites: Sequence[Satellite]) -> Iterator[PointInTi
 def _tables(elements: Iterable[Element]) -> tuple[str, ...]:
     tables = (table for element in elements for table in element.mapped_source_tables)
     return tuple(dict.fromkeys(tables))
-
-
-def _source_columns(elements: Iterable[Element]) -> tuple[SourceColumn, ...]:
-    columns = (column for element in elements for column in element.source_columns)
-    return tuple(dict.fromkeys(columns))

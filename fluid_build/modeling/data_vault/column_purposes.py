@@ -64,7 +64,10 @@ def is_technical(attribute: Attribute) -> bool:
 
 
 def is_change_stamp(attribute: Attribute) -> bool:
-    """Return whether an attribute is the time of the last change, which every change updates."""
+    """Return whether an attribute is the time of the last change, which every change updates.
+
+    ``modified_at`` dates no event: it's another day after the next correction.
+    """
     squashed = _squashed(attribute)
     return (
         is_date(attribute)

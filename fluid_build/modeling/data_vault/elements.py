@@ -11,8 +11,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from fluid_build.modeling.data_vault.business_elements import BusinessVault
-from fluid_build.modeling.element import DecidedElement, ModelPart
-from fluid_build.modeling.relation_names import RelationName
+from fluid_build.modeling.element import DecidedElement, ModelPart, RelationName
 from fluid_build.profiling.profile import Evidence, Origin
 
 BusinessKeyKind = Literal["natural", "surrogate"]

@@ -31,7 +31,11 @@ _SHARE_IN_ORDER = 0.95
 
 
 def entity_evidence(tables: SourceTables, entity: Entity) -> str:
-    """Return why a table that nothing refers to is an entity and no relationship, or ""."""
+    """Return why a table that nothing refers to is an entity and no relationship, or "".
+
+    A contract between a customer and a supplier that nothing refers to is a thing all the same: it
+    has a number on paper, or a status that changes. A rating of a film by a user has neither.
+    """
     names = naming_columns(tables, entity)
     if names:
         return f"{names[0]} names its rows"
@@ -45,20 +49,9 @@ def entity_evidence(tables: SourceTables, entity: Entity) -> str:
     identity = tables.identities[entity.name]
     if identity is not None and is_known_by_key(entity, identity):
         return f"people identify its rows by {identity.attributes[0]}"
-    later = _dates_filled_later(tables, entity)
-    changing = [a.name for a in entity.attributes if is_status(a) or a.name in later]
-    if changing and any(map(is_event_date, entity.attributes)):
-        return f"{changing[0]} says how far each row has come"
-    return ""
-
-
-def _dates_filled_later(tables: SourceTables, entity: Entity) -> set[str]:
-    """Return the dates that the youngest rows don't have yet, as those of steps to come.
-
-    A date that is null in rows of any age is an optional remark, and one that comes without the
-    earlier date isn't a step after it.
-    """
-    return {
+    # The youngest orders have no shipping date yet: that's a step to come. A date that is null in
+    # rows of any age is an optional remark, and one that comes without the earlier date no step.
+    later = {
         order.later
         for order in tables.observations.date_orders
         if order.table == entity.name
@@ -69,6 +62,10 @@ def _dates_filled_later(tables: SourceTables, entity: Entity) -> set[str]:
         and is_event_date(entity.attribute(order.later))
         and not is_technical(entity.attribute(order.later))
     }
+    changing = [a.name for a in entity.attributes if is_status(a) or a.name in later]
+    if changing and any(map(is_event_date, entity.attributes)):
+        return f"{changing[0]} says how far each row has come"
+    return ""
 
 
 def naming_columns(tables: SourceTables, entity: Entity) -> list[str]:
@@ -87,7 +84,10 @@ def naming_columns(tables: SourceTables, entity: Entity) -> list[str]:
 
 
 def numbers_its_rows(entity: Entity, own_columns: Sequence[str]) -> bool:
-    """Return whether the own part of a key identifies something, and isn't a date or a place."""
+    """Return whether the own part of a key identifies something, and isn't a date or a place.
+
+    ``room_no`` of a hotel's rooms is the number on a door; ``line_no`` only tells lines apart.
+    """
     return not any(
         is_date(attribute) or names_language(attribute) or names_sequence(attribute)
         for attribute in map(entity.attribute, own_columns)
@@ -95,7 +95,10 @@ def numbers_its_rows(entity: Entity, own_columns: Sequence[str]) -> bool:
 
 
 def identifies_others(tables: SourceTables, entity: Entity, own_columns: Sequence[str]) -> bool:
-    """Return whether the own part of a key identifies something that has no table here."""
+    """Return whether the own part of a key identifies something that has no table here.
+
+    Prescriptions by (patient, ``drug_code``) link a patient with a drug, listed or not.
+    """
     referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
     own_words = set(table_words(tables, entity.name))
     parsed_columns = tables.parsed_names[entity.name].columns
@@ -140,7 +143,10 @@ def is_event(entity: Entity) -> bool:
 
 
 def is_measured(entity: Entity) -> bool:
-    """Return whether a table measures more than levels, which stay until they're updated."""
+    """Return whether a table measures more than levels, which stay until they're updated.
+
+    The stock of a product in a store is a state of the pair; an amount sold happened.
+    """
     return any(
         a.measure is not None
         and a.measure.additivity != "semi-additive"

@@ -6,17 +6,46 @@ then also stay in a satellite, so nothing is lost where the lookup finds no row.
 """
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
-from fluid_build.modeling.data_vault.elements import HubReference, Lookup
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy, Hub, HubReference, Lookup
 from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
 from fluid_build.modeling.data_vault.own_hubs import OwnHub, paired_columns
+from fluid_build.modeling.data_vault.placements import Placement
+from fluid_build.modeling.data_vault.source_tables import SourceTables
+from fluid_build.modeling.data_vault.vault_names import TableStems, VaultNames
 from fluid_build.modeling.identifiers import identifier
+from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import family, is_float, type_name
 from fluid_build.profiling.names.words import between_key_words, singular, strip_key_words
+
+
+@dataclass(frozen=True, slots=True)
+class VaultDecisions:
+    """Where each table goes, and the hubs and names that everything else refers to.
+
+    ``hubs`` are by their entity, ``placements`` and ``own_hubs`` by their table.
+    """
+
+    tables: SourceTables
+    placements: Mapping[str, Placement]
+    own_hubs: Mapping[str, OwnHub]
+    hubs: Mapping[str, Hub]
+    names: SqlNames
+    stems: TableStems
+    vault_names: VaultNames
+    strategy: HashKeyStrategy
+
+    def relation(self, prefix: str, table: str, *more: str) -> str:
+        """Return a new name for a relation of a table; ``more`` stems follow the table's own."""
+        stems = dict.fromkeys((self.stems.plain[table], *more))
+        return self.vault_names.relation(prefix, *stems, self.stems.sources[table])
+
+    def hub_of(self, table: str) -> Hub:
+        """Return the hub that a table's rows are instances of; raise KeyError if there is none."""
+        return self.hubs[self.own_hubs[table].hub_entity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,21 +154,15 @@ def _hub_path(decisions: VaultDecisions, reference: Relationship) -> _HubPath | 
         return None
     if set(reference.to_attributes) == set(hub.columns):
         columns = paired_columns(reference, hub.columns)
-        if _is_written_like_key(decisions, reference.from_entity, columns, hub):
+        entities, key = decisions.tables.entities, decisions.own_hubs[hub.hub_entity].columns
+        entity, hub_entity = entities[reference.from_entity], entities[hub.hub_entity]
+        if are_written_alike(
+            [vault_type(entity.attribute(column)) for column in columns],
+            [vault_type(hub_entity.attribute(column)) for column in key],
+        ):
             return _HubPath(hub.hub_entity, columns)
     lookup = Lookup(table=reference.to_entity, match=reference.to_attributes, found=hub.columns)
     return _HubPath(hub.hub_entity, reference.from_attributes, lookup)
-
-
-def _is_written_like_key(
-    decisions: VaultDecisions, child: str, columns: tuple[str, ...], hub: OwnHub
-) -> bool:
-    entity, hub_entity = decisions.tables.entities[child], decisions.tables.entities[hub.hub_entity]
-    key = decisions.own_hubs[hub.hub_entity].columns
-    return are_written_alike(
-        [vault_type(entity.attribute(column)) for column in columns],
-        [vault_type(hub_entity.attribute(column)) for column in key],
-    )
 
 
 def _role(decisions: VaultDecisions, relationship: Relationship, is_only_path: bool) -> str:

@@ -103,7 +103,11 @@ def key_of_parts(tables: SourceTables, table: str) -> EntityKey | None:
 
 
 def name_key(tables: SourceTables, entity: Entity) -> EntityKey | None:
-    """Return the unique name that the rows of a table are known by, or None."""
+    """Return the unique name that the rows of a table are known by, or None.
+
+    A genre (id, name) is known as Jazz. A customer's name may be another's tomorrow, and so may a
+    town's; a person with ten columns is known by more than a name.
+    """
     table = entity.name
     if is_core_concept(tables, table) or is_event_name(tables, table):
         return None

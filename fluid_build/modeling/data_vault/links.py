@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity
-from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
+    VaultDecisions,
     identifies_alike,
     own_reference,
     payload_columns,

@@ -90,7 +90,16 @@ def own_hubs(
         hubs.setdefault(name, OwnHub(next(iter(columns)), (columns[name],)))
     for name in tables.entities:
         if placements[name].kind == "subtype":
-            _add_subtype(name, placements, hubs)
+            to_supertypes: list[Relationship] = []
+            while name not in hubs:
+                parent = placements[name].parent
+                assert parent is not None, f"{name} is a subtype of nothing"
+                to_supertypes.append(parent)
+                name = parent.to_entity
+            for reference in reversed(to_supertypes):
+                hub = hubs[reference.to_entity]
+                paired = paired_columns(reference, hub.columns)
+                hubs[reference.from_entity] = OwnHub(hub.hub_entity, paired)
     return hubs
 
 
@@ -98,17 +107,3 @@ def paired_columns(reference: Relationship, parent_columns: tuple[str, ...]) -> 
     """Return the referring columns in the order of the parent's columns."""
     pairs = dict(zip(reference.to_attributes, reference.from_attributes, strict=True))
     return tuple(pairs[column] for column in parent_columns)
-
-
-def _add_subtype(name: str, placements: Mapping[str, Placement], hubs: dict[str, OwnHub]) -> None:
-    """Add the own hub of a subtype, after those of its supertypes."""
-    to_supertypes: list[Relationship] = []
-    while name not in hubs:
-        parent = placements[name].parent
-        assert parent is not None, f"{name} is a subtype of nothing"
-        to_supertypes.append(parent)
-        name = parent.to_entity
-    for reference in reversed(to_supertypes):
-        hub = hubs[reference.to_entity]
-        columns = paired_columns(reference, hub.columns)
-        hubs[reference.from_entity] = OwnHub(hub.hub_entity, columns)

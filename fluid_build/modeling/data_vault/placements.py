@@ -27,11 +27,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.data_vault.column_purposes import (
-    is_date,
-    is_period,
-    is_technical,
-)
+from fluid_build.modeling.data_vault.column_purposes import is_date, is_period, is_technical
 from fluid_build.modeling.data_vault.entity_evidence import (
     count_descriptive,
     entity_evidence,
@@ -41,14 +37,15 @@ from fluid_build.modeling.data_vault.entity_evidence import (
     naming_columns,
     numbers_its_rows,
 )
-from fluid_build.modeling.data_vault.reasons import name_parents, subject
 from fluid_build.modeling.data_vault.reference_lists import calendars, code_lists
 from fluid_build.modeling.data_vault.relating import (
     ends,
     language_part,
+    name_parents,
     outward_references,
     own_key_columns,
     references_in_key,
+    subject,
 )
 from fluid_build.modeling.data_vault.source_overlaps import describe_shared
 from fluid_build.modeling.data_vault.source_tables import SourceTables
@@ -58,10 +55,7 @@ from fluid_build.modeling.data_vault.subtypes import (
     subtype_reason,
     supertypes,
 )
-from fluid_build.modeling.data_vault.table_names import (
-    is_event_name,
-    is_line_name,
-)
+from fluid_build.modeling.data_vault.table_names import is_event_name, is_line_name
 from fluid_build.modeling.element import Alternative
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted
@@ -171,7 +165,10 @@ def _final(tables: SourceTables, placed: Mapping[str, Placement], table: str) ->
 
 
 def _unless_derived(tables: SourceTables, placement: Placement, table: str) -> Placement:
-    """Return the placement of a table; one that only holds totals of another is no hub."""
+    """Return the placement of a table; one that only holds totals of another is no hub.
+
+    ``sales_by_month`` has a key of its own, but its rows are computed from the sales.
+    """
     totals = next(
         (a for a in tables.observations.aggregates if a.table == table and a.is_exact), None
     )
@@ -184,15 +181,15 @@ def _unless_derived(tables: SourceTables, placement: Placement, table: str) -> P
     kind: PlacementKind = "keyless" if placement.kind == "hub" else placement.kind
     reason = note if placement.kind == "hub" else f"{placement.reason} {note}"
     return replace(
-        placement,
-        kind=kind,
-        reason=reason,
-        alternatives=(*placement.alternatives, alternative),
+        placement, kind=kind, reason=reason, alternatives=(*placement.alternatives, alternative)
     )
 
 
 def _is_entity_elsewhere(tables: SourceTables, name: str, codes: Set[str]) -> bool:
-    """Return whether another source has more to say of the keys of what looks like a code list."""
+    """Return whether another source has more to say of the keys of what looks like a code list.
+
+    Forty shops with a name here are shops with an address, a manager and sales over there.
+    """
     shared = tables.shared_hub(name)
     return shared is not None and not shared.columns.keys() <= codes
 
@@ -210,17 +207,14 @@ def _has_only_references(tables: SourceTables, entity: Entity, days: Set[str]) -
     key = set(tables.identity(entity.name))
     if not key <= referring and (len(key) > 1 or key & referring):
         return False
-    if not key <= referring and not _is_complete(tables, entity, references):
+    if not key <= referring and not all(
+        tables.is_complete(entity.name, r.from_attributes) for r in references
+    ):
         return False
     return all(
         a.name in referring | key or is_technical(a) or a.type == "boolean"
         for a in entity.attributes
     )
-
-
-def _is_complete(tables: SourceTables, entity: Entity, references: Sequence[Relationship]) -> bool:
-    """Return whether every row has all of these references."""
-    return all(tables.is_complete(entity.name, r.from_attributes) for r in references)
 
 
 def _no_key(entity: Entity) -> str:
@@ -256,7 +250,11 @@ def _placement_by_key(tables: SourceTables, entity: Entity, lists: Set[str]) -> 
 def _placement_by_references_in_key(
     tables: SourceTables, entity: Entity, references: Sequence[Relationship], lists: Set[str]
 ) -> Placement:
-    """Return the placement of a table that nothing refers to, and whose key refers to others."""
+    """Return the placement of a table that nothing refers to, and whose key refers to others.
+
+    (order, product) is a link, (order, line) with a product too, (customer, number) of one phone
+    among several a multi-active satellite, and (store, day) with figures a transactional link.
+    """
     name = entity.name
     in_key = [r for r in references_in_key(tables, name) if r.to_entity not in lists]
     own_columns = own_key_columns(tables, name, in_key)
@@ -299,7 +297,11 @@ def _placement_by_references_in_key(
 def _placement_by_own_key(
     tables: SourceTables, entity: Entity, references: Sequence[Relationship]
 ) -> Placement:
-    """Return the placement of a table that nothing refers to, and whose key is its own."""
+    """Return the placement of a table that nothing refers to, and whose key is its own.
+
+    A payment (id, order, customer, amount) happens once between hubs; a review (id, product, text)
+    is one of several of a product; an employee's contract with a status is a thing of its own.
+    """
     name = entity.name
     related = ends(references)
     complete = [r for r in related if tables.is_complete(name, r.from_attributes)]

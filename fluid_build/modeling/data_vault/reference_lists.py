@@ -16,8 +16,7 @@ from fluid_build.modeling.data_vault.column_purposes import (
     is_technical,
     last_word,
 )
-from fluid_build.modeling.data_vault.reasons import subject
-from fluid_build.modeling.data_vault.relating import is_translation, outward_references
+from fluid_build.modeling.data_vault.relating import is_translation, outward_references, subject
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
     is_core_concept,
@@ -80,10 +79,17 @@ def code_lists(profile: Profile, tables: SourceTables, links: Set[str]) -> Mappi
 
 
 def _calendar_reason(tables: SourceTables, entity: Entity) -> str:
+    """Return why a table is a calendar, "" where it isn't.
+
+    Match days have a date, a season and a week too, but most of their columns are about the match.
+    """
     key = tables.identity(entity.name)
     if len(key) != 1 or not entity.rows or any(a.pii for a in entity.attributes):
         return ""
-    has_days = any(_is_unique_date(attribute, entity) for attribute in entity.attributes)
+    has_days = any(
+        family(attribute.type) == "date" and attribute.evidence.distinct == entity.rows
+        for attribute in entity.attributes
+    )
     dates = [a for a in entity.attributes if is_date(a)]
     for noun, known, is_possible in (
         ("A calendar: each row is a period of time", _DATE_PARTS, has_days),
@@ -97,10 +103,6 @@ def _calendar_reason(tables: SourceTables, entity: Entity) -> str:
         if is_possible and (has_parts or is_only_dates) and has_little_else:
             return f"{noun}, the same for everybody."
     return ""
-
-
-def _is_unique_date(attribute: Attribute, entity: Entity) -> bool:
-    return family(attribute.type) == "date" and attribute.evidence.distinct == entity.rows
 
 
 def _part(attribute: Attribute, known: Set[str]) -> str:
@@ -148,7 +150,10 @@ def _is_code_list(profile: Profile, tables: SourceTables, entity: Entity) -> boo
 
 
 def _is_list_by_itself(tables: SourceTables, entity: Entity, key: tuple[str, ...]) -> bool:
-    """Return whether a table is a list even though nothing refers to it."""
+    """Return whether a table is a list even though nothing refers to it.
+
+    ``country_codes`` of a file of flat text is used by name. Forty projects with a title aren't.
+    """
     if any(attribute.measure is not None for attribute in entity.attributes):
         return False
     if names_hierarchy([attribute.name for attribute in entity.attributes]):

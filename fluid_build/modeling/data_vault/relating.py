@@ -5,17 +5,37 @@ a database, are the same for rows that have nothing to do with each other. A ref
 are part of another one's says nothing beyond that one.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from fluid_build.lexicon import starts, terms
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.source_tables import SourceTables
-from fluid_build.modeling.data_vault.table_names import (
-    lists_languages,
-    names_language,
-    table_words,
-)
+from fluid_build.modeling.data_vault.table_names import lists_languages, names_language, table_words
 from fluid_build.profiling.names.words import words
+from fluid_build.text import listed
+
+_MOST_NAMES = 3
+"""Names that a reason lists before it counts the others."""
+
+
+def name_parents(references: Sequence[Relationship]) -> str:
+    """Return the tables that references lead to, as a list in a sentence."""
+    return name_a_few(dict.fromkeys(reference.to_entity for reference in references))
+
+
+def subject(names: Collection[str], singular_verb: str, plural_verb: str) -> str:
+    """Return names as the subject of a sentence, with the form of the verb that goes with them."""
+    return f"{name_a_few(names)} {singular_verb if len(names) == 1 else plural_verb}"
+
+
+def name_a_few(names: Iterable[str]) -> str:
+    """Return names as a list in a sentence: up to three, or two and how many others."""
+    listed_names = list(names)
+    if len(listed_names) > _MOST_NAMES:
+        more = len(listed_names) - _MOST_NAMES + 1
+        listed_names = [*listed_names[: _MOST_NAMES - 1], f"{more} others"]
+    return listed(listed_names)
+
 
 _FEWEST_TABLES_OF_TENANT = 5
 _TENANT_SHARE = 0.1
@@ -30,7 +50,11 @@ def outward_references(tables: SourceTables, table: str) -> tuple[Relationship, 
 
 def is_about_record(tables: SourceTables, reference: Relationship) -> bool:
     """Return whether a reference says who wrote a record, or which tenant all records are of."""
-    if _is_tenant(tables, reference.to_entity):
+    # A database with one tenant has a single row that very many tables refer to.
+    table = reference.to_entity
+    users = len({reference.from_entity for reference in tables.referrers[table]})
+    fewest = max(_FEWEST_TABLES_OF_TENANT, _TENANT_SHARE * len(tables.entities))
+    if tables.entities[table].rows == 1 and users >= fewest:
         return True
     if not terms("staff") & set(table_words(tables, reference.to_entity)):
         return False
@@ -39,13 +63,6 @@ def is_about_record(tables: SourceTables, reference: Relationship) -> bool:
         for column in reference.from_attributes
         for word in words(column)
     )
-
-
-def _is_tenant(tables: SourceTables, table: str) -> bool:
-    """Return whether a table has a single row that very many tables refer to."""
-    users = len({reference.from_entity for reference in tables.referrers[table]})
-    fewest = max(_FEWEST_TABLES_OF_TENANT, _TENANT_SHARE * len(tables.entities))
-    return tables.entities[table].rows == 1 and users >= fewest
 
 
 def ends(references: Sequence[Relationship]) -> list[Relationship]:

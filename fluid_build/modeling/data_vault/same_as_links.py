@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import HubReference, KeyMatch, Link, Lookup
-from fluid_build.modeling.data_vault.hub_references import own_reference, resolved_references
+from fluid_build.modeling.data_vault.hub_references import (
+    VaultDecisions,
+    own_reference,
+    resolved_references,
+)
 from fluid_build.modeling.data_vault.source_overlaps import describe, same_as_overlaps, why_apart
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.vault_names import LINK_PREFIXES
@@ -69,9 +72,7 @@ def _same_as_link(
         columns=(overlap.right_column,),
         hash_key=decisions.vault_names.hub_key_in_role(master.hash_key, "", hash_keys),
         lookup=Lookup(
-            table=other,
-            match=(overlap.left_column,),
-            found=decisions.own_hubs[other].columns,
+            table=other, match=(overlap.left_column,), found=decisions.own_hubs[other].columns
         ),
     )
     used.setdefault(table, set()).add(reference.hash_key)

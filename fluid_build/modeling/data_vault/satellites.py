@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.data_vault.column_purposes import is_change_stamp, last_word
-from fluid_build.modeling.data_vault.decided.decisions import VaultDecisions
 from fluid_build.modeling.data_vault.elements import (
     HubReference,
     Link,
@@ -15,12 +14,12 @@ from fluid_build.modeling.data_vault.elements import (
 )
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
+    VaultDecisions,
     identifies_alike,
     own_reference,
     payload_columns,
     resolved_references,
 )
-from fluid_build.modeling.data_vault.own_hubs import OwnHub
 from fluid_build.modeling.element import Alternative, source_columns
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names.words import words
@@ -46,7 +45,11 @@ def fast_columns(attributes: Sequence[Attribute]) -> tuple[str, ...]:
 
 
 def _is_state(attribute: Attribute) -> bool:
-    """Return whether an attribute is a level (balance, stock) or the status of a process."""
+    """Return whether an attribute is a level (balance, stock) or the status of a process.
+
+    Every booking changes an account's balance, and an order's status says how far it is. A marital
+    status changes as seldom as a name.
+    """
     if attribute.measure is not None:
         return attribute.measure.additivity == "semi-additive"
     if family(attribute.type) not in {"text", "integer", "boolean"}:
@@ -70,7 +73,14 @@ def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Sat
             continue
         own_hub = decisions.own_hubs.get(name)
         if own_hub is not None and own_hub.rows_by:
-            yield _satellite_of_parts(decisions, entity, own_hub)
+            # Each row of one key may have other references, so no link could give them back.
+            via = own_reference(decisions, entity.name)
+            keys = own_hub.rows_by
+            reason = (
+                f"{entity.name} has several rows for one {listed(via.columns)};"
+                f" {listed(keys)} {'tells' if len(keys) == 1 else 'tell'} them apart."
+            )
+            yield _several_rows(decisions, entity, via, keys, reason)
         elif placement.kind in {"hub", "subtype"}:
             yield from _hub_satellites(decisions, entity, table_links)
             yield from (_reference_satellite(decisions, link) for link in table_links)
@@ -215,22 +225,16 @@ def _hub_satellite(
     )
 
 
-def _satellite_of_parts(decisions: VaultDecisions, entity: Entity, own_hub: OwnHub) -> Satellite:
-    """Return the satellite of a table that has several rows for each key of its own hub.
-
-    It holds all references too: each row may have others, so no link could give them back.
-    """
-    via = own_reference(decisions, entity.name)
-    keys = own_hub.rows_by
-    reason = (
-        f"{entity.name} has several rows for one {listed(via.columns)};"
-        f" {listed(keys)} {'tells' if len(keys) == 1 else 'tell'} them apart."
-    )
-    return _several_rows(decisions, entity, via, keys, reason)
-
-
 def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satellite:
-    reference = _parent_reference(decisions, entity)
+    parent = decisions.placements[entity.name].parent
+    assert parent is not None, f"{entity.name} belongs to nothing"
+    # Of two references by the same columns to one hub, only the first is resolved.
+    reference = next(
+        reference
+        for reference in resolved_references(decisions, entity.name)
+        if set(reference.relationship.from_attributes) == set(parent.from_attributes)
+        and reference.hub.hub == decisions.hub_of(parent.to_entity).name
+    )
     hub = reference.hub
     # An orphan gets the ghost record.
     via = hub.model_copy(update={"optional": hub.lookup is not None})
@@ -243,11 +247,7 @@ def _multi_active_satellite(decisions: VaultDecisions, entity: Entity) -> Satell
 
 
 def _several_rows(
-    decisions: VaultDecisions,
-    entity: Entity,
-    via: HubReference,
-    keys: tuple[str, ...],
-    reason: str,
+    decisions: VaultDecisions, entity: Entity, via: HubReference, keys: tuple[str, ...], reason: str
 ) -> Satellite:
     """Return a multi-active satellite; ``keys`` tell apart the rows of one key of the hub."""
     columns = tuple(c for c in payload_columns(decisions, entity, (via,)) if c not in keys)
@@ -265,19 +265,6 @@ def _several_rows(
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, (*keys, *columns)),
         reason=reason,
-    )
-
-
-def _parent_reference(decisions: VaultDecisions, entity: Entity) -> ResolvedReference:
-    """Return the reference to a multi-active satellite's hub."""
-    parent = decisions.placements[entity.name].parent
-    assert parent is not None, f"{entity.name} belongs to nothing"
-    # Of two references by the same columns to one hub, only the first is resolved.
-    return next(
-        reference
-        for reference in resolved_references(decisions, entity.name)
-        if set(reference.relationship.from_attributes) == set(parent.from_attributes)
-        and reference.hub.hub == decisions.hub_of(parent.to_entity).name
     )
 
 

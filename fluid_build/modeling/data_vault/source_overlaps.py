@@ -83,7 +83,36 @@ def open_questions(
     for overlap in overlaps:
         is_key = all((table, (column,)) in primary for table, column in ends(overlap))
         if is_key and overlap.are_tables_alike and overlap.is_dense and _agreement(overlap) is None:
-            yield _question(overlap)
+            most_rows = max((agreement.rows for agreement in overlap.agreements), default=0)
+            compared = (
+                f"other columns could be compared in only {counted(most_rows, 'row')}"
+                if most_rows
+                else "no other column could be compared"
+            )
+            reason = (
+                f"{describe(overlap)}. Numbers that two sources assign in order agree by accident,"
+                f" and {compared}, so each source has a hub of its own."
+            )
+            yield CandidateRelationship(
+                from_entity=overlap.right,
+                from_attributes=(overlap.right_column,),
+                to_entity=overlap.left,
+                to_attributes=(overlap.left_column,),
+                confidence=_UNDECIDED,
+                evidence=ForeignKeyEvidence(
+                    origin="measured",
+                    rows=overlap.right_keys,
+                    distinct=overlap.right_keys,
+                    violations=overlap.right_keys - overlap.shared,
+                    matched=overlap.shared,
+                    orphans=overlap.right_keys - overlap.shared,
+                    coverage=overlap.shared / overlap.left_keys,
+                    reason=reason,
+                    sql=overlap.sql,
+                ),
+                mapped_source_tables=(overlap.left, overlap.right),
+                reason=reason,
+            )
 
 
 def describe(overlap: KeyOverlap) -> str:
@@ -134,7 +163,11 @@ def is_same_key(overlap: KeyOverlap) -> bool:
 
 
 def _is_plausible(overlap: KeyOverlap) -> bool:
-    """Return whether enough values are shared, given what the names say."""
+    """Return whether enough values are shared, given what the names say.
+
+    Customers of a shop and of a billing system have a tenth of their codes in common; lists of
+    letters and of grades have all of theirs.
+    """
     if overlap.are_tables_alike:
         fewest = min(_FEWEST_SHARED, overlap.left_keys, overlap.right_keys)
         return overlap.shared >= fewest and overlap.share >= _SOME
@@ -154,36 +187,3 @@ def _agreement(overlap: KeyOverlap) -> tuple[str, int, int] | None:
         return None
     best = max(comparable, key=lambda each: each.agreeing / each.rows)
     return best.left_column, best.rows, best.agreeing
-
-
-def _question(overlap: KeyOverlap) -> CandidateRelationship:
-    most_rows = max((agreement.rows for agreement in overlap.agreements), default=0)
-    compared = (
-        f"other columns could be compared in only {counted(most_rows, 'row')}"
-        if most_rows
-        else "no other column could be compared"
-    )
-    reason = (
-        f"{describe(overlap)}. Numbers that two sources assign in order agree by accident, and"
-        f" {compared}, so each source has a hub of its own."
-    )
-    return CandidateRelationship(
-        from_entity=overlap.right,
-        from_attributes=(overlap.right_column,),
-        to_entity=overlap.left,
-        to_attributes=(overlap.left_column,),
-        confidence=_UNDECIDED,
-        evidence=ForeignKeyEvidence(
-            origin="measured",
-            rows=overlap.right_keys,
-            distinct=overlap.right_keys,
-            violations=overlap.right_keys - overlap.shared,
-            matched=overlap.shared,
-            orphans=overlap.right_keys - overlap.shared,
-            coverage=overlap.shared / overlap.left_keys,
-            reason=reason,
-            sql=overlap.sql,
-        ),
-        mapped_source_tables=(overlap.left, overlap.right),
-        reason=reason,
-    )

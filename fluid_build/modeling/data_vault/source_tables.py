@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey, Relationship
 from fluid_build.modeling.data_vault.source_overlaps import SharedHub
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.names.parsing import ParsedNames, parse_names
 from fluid_build.profiling.names.words import Words
 

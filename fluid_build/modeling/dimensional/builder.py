@@ -5,14 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.dimensional.calendars.calendar import (
+    WIDE_CALENDAR_COLUMNS,
     GeneratedCalendar,
     calendar_dimensions,
 )
 from fluid_build.modeling.dimensional.calendars.service_days import service_days_facts
-from fluid_build.modeling.dimensional.decided.roles import (
-    roles_as_decided,
-    with_decided_calendars,
-)
+from fluid_build.modeling.dimensional.decided.roles import roles_as_decided, with_decided_calendars
 from fluid_build.modeling.dimensional.dimensions.bridges import describe_bridges
 from fluid_build.modeling.dimensional.dimensions.choice import choose_dimensions
 from fluid_build.modeling.dimensional.dimensions.scd_types import with_scd_types
@@ -21,23 +19,72 @@ from fluid_build.modeling.dimensional.elements import (
     CalendarSettings,
     Dimension,
     DimensionalModel,
+    DimensionReference,
     Fact,
     LeftOut,
     Variant,
 )
 from fluid_build.modeling.dimensional.facts.facts import describe_facts
 from fluid_build.modeling.dimensional.facts.snapshots import describe_snapshots, recorded_attributes
-from fluid_build.modeling.dimensional.facts.wide_facts import widened
 from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
-from fluid_build.modeling.dimensional.star_layout import StarLayout
-from fluid_build.modeling.dimensional.star_names import StarNames, free_column
-from fluid_build.modeling.dimensional.variants import star_or_galaxy, suggested_variant
+from fluid_build.modeling.dimensional.star_layout import (
+    StarLayout,
+    star_or_galaxy,
+    suggested_variant,
+)
+from fluid_build.modeling.dimensional.star_names import StarNames, free_column, prefixed
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.observations.aggregates import Aggregate
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import listed
+
+
+def _widened(fact: Fact, dimensions: Mapping[str, Dimension]) -> Fact:
+    """Return the fact with the columns of its dimensions, which are given by name."""
+    used_columns = {reference.key for reference in fact.dimensions}
+    used_columns |= {attribute.name for attribute in fact.attributes}
+    used_columns |= {measure.name for measure in fact.measures}
+    return fact.model_copy(
+        update={
+            "dimensions": tuple(
+                _with_carried_columns(
+                    reference,
+                    dimensions[reference.dimension],
+                    _columns_in_fact(fact, reference),
+                    used_columns,
+                )
+                for reference in fact.dimensions
+            )
+        }
+    )
+
+
+def _columns_in_fact(fact: Fact, reference: DimensionReference) -> set[str]:
+    """Return the columns of a dimension whose values the fact has as its own attributes."""
+    if reference.source:
+        return set()
+    attributes = {attribute.attribute for attribute in fact.attributes}
+    pairs = zip(reference.columns, reference.to_columns, strict=True)
+    return {to_column for column, to_column in pairs if column in attributes}
+
+
+def _with_carried_columns(
+    reference: DimensionReference, dimension: Dimension, skipped: set[str], used_columns: set[str]
+) -> DimensionReference:
+    is_generated_calendar = dimension.dimension_type == "date" and not dimension.entity_name
+    names = [
+        attribute.name
+        for attribute in dimension.attributes
+        if attribute.name not in skipped
+        and (not is_generated_calendar or attribute.name in WIDE_CALENDAR_COLUMNS)
+    ]
+    # The key without its last word is the member in its role: ship_customer of ship_customer_key.
+    stem = reference.key.rsplit("_", 1)[0]
+    carried = tuple((name, free_column(prefixed(stem, name), used_columns)) for name in names)
+    return reference.model_copy(update={"carried": carried})
+
 
 # Tables that a star leaves out, since all that they hold is computed from another.
 # A table of totals answers the same questions as the fact that it sums up, only fewer, and two
@@ -157,7 +204,7 @@ def star(
     ]
     if layout.variant == "wide":
         by_name = {dimension.name: dimension for dimension in all_dimensions}
-        facts = [widened(fact, by_name) for fact in facts]
+        facts = [_widened(fact, by_name) for fact in facts]
     facts += [*snapshots, *service_days]
     return DimensionalModel(
         variant=requested or suggested,

@@ -7,6 +7,7 @@ from fluid_build.lexicon import Concept, ends, infixes, loose_terms, starts, ter
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import is_category_name, is_quantity_name
 from fluid_build.modeling.types import family
+from fluid_build.profiling.names.habits import common_prefix_words
 from fluid_build.profiling.names.naming_words import (
     NAME_WORDS,
     TITLE_WORDS,
@@ -14,7 +15,6 @@ from fluid_build.profiling.names.naming_words import (
     names_people,
     naming_word,
 )
-from fluid_build.profiling.names.prefixes import common_prefix_words
 from fluid_build.profiling.names.words import singular, words
 
 _GLUED_KEYS = ("id", "key")
@@ -201,7 +201,10 @@ def has_few_values(attribute: Attribute) -> bool:
 
 
 def is_category(attribute: Attribute) -> bool:
-    """Return whether facts can be grouped by a column: it has several values, and they repeat."""
+    """Return whether facts can be grouped by a column: it has several values, and they repeat.
+
+    A department of 300 employees does; a license plate of each doesn't.
+    """
     if attribute.pii or attribute.measure is not None or is_date(attribute):
         return False
     if kind(attribute) not in {"text", "integer", "boolean"}:
@@ -271,7 +274,8 @@ def is_calendar(entity: Entity) -> bool:
     is_numbered = primary is not None and primary.holds and len(primary.attributes) == 1
     measures = sum(attribute.measure is not None for attribute in entity.attributes)
     is_all_parts = 2 * len(part_columns) > len(entity.attributes) and not measures
-    is_daily = bool(parts & _DAY_PARTS) and (calendar_day(entity) is not None or not _dates(entity))
+    has_dates = any(map(is_date, entity.attributes))
+    is_daily = bool(parts & _DAY_PARTS) and (calendar_day(entity) is not None or not has_dates)
     return has_days or (is_numbered and is_all_parts and is_daily)
 
 
@@ -285,10 +289,6 @@ def _calendar_parts(attribute: Attribute) -> set[str]:
         if word in terms(part) or word.startswith(starts(part)) or word.endswith(ends(part))
     }
     return spoken | parts & terms("calendar_part")
-
-
-def _dates(entity: Entity) -> list[Attribute]:
-    return [attribute for attribute in entity.attributes if is_date(attribute)]
 
 
 def _is_about_record(attribute: Attribute) -> bool:

@@ -11,10 +11,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from fluid_build.modeling.element import DecidedElement, Element, ModelPart
+from fluid_build.modeling.element import DecidedElement, Element, ModelPart, RelationName
 from fluid_build.modeling.measures import Additivity, Aggregation
-from fluid_build.modeling.relation_names import RelationName
-from fluid_build.observations.computations import AggregateColumn
+from fluid_build.observations.aggregate_candidates import AggregateColumn
 
 Variant = Literal["star", "snowflake", "galaxy", "wide"]
 FactType = Literal["transaction", "periodic_snapshot", "accumulating_snapshot", "factless"]

@@ -7,7 +7,7 @@ from fluid_build.lexicon import ends, loose_terms, terms
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.identifiers import LONGEST_IDENTIFIER, identifier
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, is_reserved
-from fluid_build.profiling.names.prefixes import common_prefix_words
+from fluid_build.profiling.names.habits import common_prefix_words
 from fluid_build.profiling.names.words import between_key_words, singular, strip_key_words, words
 
 _BUILD_ALIASES = frozenset("built latest members own referred versions".split())

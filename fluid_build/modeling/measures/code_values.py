@@ -60,7 +60,8 @@ def is_assigned(column: ColumnProfile) -> bool:
 def is_listed(column: ColumnProfile) -> bool:
     """Return whether whole numbers are likely a list: few, or nearly all of a range.
 
-    What is counted may have few values too, but those become rarer as they grow.
+    Codes 1 to 9 of a kind of shop each have many rows. What is counted may have few values too,
+    but those become rarer as they grow: few families have nine children.
     """
     low, high = value_bounds(column)
     filled = column.rows - column.nulls

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Set
 from fluid_build.decisions.language import Measure
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.element import Alternative
+from fluid_build.modeling.measures.formula_evidence import TableMeasures
 from fluid_build.modeling.measures.measure_role import (
     MeasureRole,
     additive,
     non_additive,
     semi_additive,
 )
-from fluid_build.modeling.measures.other_rows_evidence import TableMeasures
 from fluid_build.modeling.types import column_type, family
 from fluid_build.profiling.profile import Profile
 

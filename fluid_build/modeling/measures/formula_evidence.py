@@ -16,8 +16,12 @@ from fluid_build.modeling.measures.measure_role import (
     semi_additive,
 )
 from fluid_build.modeling.measures.number_names import Meaning, read_number_name
+from fluid_build.modeling.measures.roles import row_context
+from fluid_build.observations.header_totals import HeaderTotal
+from fluid_build.observations.observe import Observations
 from fluid_build.observations.row_formulas import RowFormula
-from fluid_build.profiling.profile import ColumnProfile, TableProfile
+from fluid_build.observations.running_levels import RunningLevel
+from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 
 Roles = Mapping[str, MeasureRole]
 
@@ -78,7 +82,11 @@ def factor_roles(roles: Roles, left: ColumnProfile, right: ColumnProfile, reason
 
 
 def _likeness_to_quantity(column: ColumnProfile) -> int:
-    """Return how much a factor is like a quantity, rather than like a price or a share."""
+    """Return how much a factor is like a quantity, rather than like a price or a share.
+
+    Of ``total = a * b``, the names of the factors may both say nothing; 3, 12 and 40 are pieces
+    rather than 9.99 is.
+    """
     name = read_number_name(column.name)
     likeness = int(is_whole(column))
     if name.meaning in _ADDING:
@@ -129,3 +137,75 @@ def _counted(formula: RowFormula) -> str:
     if formula.matches == formula.rows:
         return f"all {formula.rows:,} rows that show it"
     return f"{formula.matches:,} of {formula.rows:,} rows that show it"
+
+
+TableMeasures = Mapping[str, MeasureRole]
+"""The measures of one table, by column."""
+
+
+def with_other_rows(
+    profile: Profile, measures: Mapping[str, TableMeasures], observations: Observations
+) -> dict[str, TableMeasures]:
+    """Return the measures of all tables after what the order of rows and headers show."""
+    judged = {table: dict(roles) for table, roles in measures.items()}
+    for level in observations.running_levels:
+        judged[level.table] |= _level_roles(level)
+    for total in observations.header_totals:
+        if read_number_name(total.total).meaning not in NEVER_AMOUNTS:
+            judged[total.line] |= _line_roles(profile, judged[total.line], total)
+            judged[total.header] |= _header_roles(judged[total.header], total)
+    return dict(judged)
+
+
+def _level_roles(observed: RunningLevel) -> TableMeasures:
+    of_member = f" of one {observed.member}" if observed.member else ""
+    computed = (
+        f"{observed.level} changes by {observed.movement} from row to row{of_member} in"
+        f" {_counted_rows(observed.matches, observed.rows, 'rows')}"
+    )
+    level = semi_additive(f"a level, as {computed}")
+    roles = {observed.level: level, observed.movement: additive(f"a movement, as {computed}")}
+    return {
+        name: role
+        for name, role in roles.items()
+        if read_number_name(name).meaning not in NEVER_AMOUNTS
+    }
+
+
+def _line_roles(profile: Profile, roles: TableMeasures, observed: HeaderTotal) -> TableMeasures:
+    """Return the roles of the line's columns that a header sums up."""
+    line = profile.table(observed.line)
+    reason = f"as {observed.header}.{observed.total} is {_describe_total(observed)}"
+    if len(observed.amounts) == 2:
+        left, right = (line.column(name) for name in observed.amounts)
+        return factor_roles(roles, left, right, reason)
+    for amount in observed.amounts:
+        meaning = read_number_name(amount).meaning
+        is_price = meaning in {"price", "sale_price"} and not row_context(line, set()).counts_units
+        if meaning not in NEVER_AMOUNTS and (
+            amount not in roles or meaning in UNCERTAIN or is_price
+        ):
+            return {amount: additive(f"an amount, {reason}")}
+    return {}
+
+
+def _header_roles(roles: TableMeasures, observed: HeaderTotal) -> TableMeasures:
+    """Return the role of the header's column that sums up its lines; a level stays one."""
+    known = roles.get(observed.total)
+    if known is not None and known.additivity == "semi-additive":
+        return {}
+    return {observed.total: additive(_describe_total(observed))}
+
+
+def _describe_total(observed: HeaderTotal) -> str:
+    lines = observed.line
+    of_lines = {
+        0: f"the number of its {lines} rows",
+        1: f"the sum of {lines}.{' times '.join(observed.amounts)}",
+        2: f"the sum of {lines}'s {' times '.join(observed.amounts)}",
+    }[len(observed.amounts)]
+    return f"{of_lines} in {_counted_rows(observed.matches, observed.rows, 'rows with several')}"
+
+
+def _counted_rows(matches: int, rows: int, noun: str) -> str:
+    return f"all {rows:,} {noun}" if matches == rows else f"{matches:,} of {rows:,} {noun}"

@@ -37,7 +37,16 @@ _QUALIFIERS = _longest_first(
 
 def name_words(name: str) -> Words:
     """Return the words that columns of one meaning share: without numbers and periods."""
-    return _without_numbering(split_words(name))
+    # ``q1_2024_sales`` and ``tax2`` mean the same as ``sales`` and ``tax``.
+    parts = split_words(name)
+    while len(parts) > 2 and parts[0] in terms("numbered_period") and parts[1].isdigit():
+        parts = parts[2:]
+    without_numbers = tuple(part for part in parts if not part.isdigit()) or parts
+    if len(without_numbers) < 2:
+        return without_numbers
+    *first, last = without_numbers
+    # A single letter at the end says the type or which of several columns: amount_n, seats_b.
+    return tuple(first) if len(last) == 1 and last not in terms("placing") else without_numbers
 
 
 @lru_cache(maxsize=65_536)
@@ -94,15 +103,3 @@ def _split_beginning(head: str) -> Words:
         if rest != head and (rest in _HEADS or (is_certain and len(rest) > 1)):
             return (beginning, *_split(rest))
     return (head,)
-
-
-def _without_numbering(parts: Words) -> Words:
-    """Return a name without the numbers that tell columns of one meaning apart, and periods."""
-    while len(parts) > 2 and parts[0] in terms("numbered_period") and parts[1].isdigit():
-        parts = parts[2:]
-    without_numbers = tuple(part for part in parts if not part.isdigit()) or parts
-    if len(without_numbers) < 2:
-        return without_numbers
-    *first, last = without_numbers
-    # A single letter at the end says the type or which of several columns: amount_n, seats_b.
-    return tuple(first) if len(last) == 1 and last not in terms("placing") else without_numbers

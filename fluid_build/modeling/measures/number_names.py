@@ -22,7 +22,7 @@ from typing import Literal
 
 from fluid_build.lexicon import leading, terms, trailing
 from fluid_build.modeling.measures.name_words import is_plural, name_words
-from fluid_build.profiling.names.words import Words, has_key_word
+from fluid_build.profiling.names.words import Words, has_key_word, words
 
 Meaning = Literal[
     "code", "count", "addable", "price", "sale_price", "ratio", "intensity", "reading", "level",
@@ -213,7 +213,10 @@ def _level(parts: Words) -> NumberName | None:
     movement = _movement(parts)
     if word and movement and movement not in terms("still_level"):
         return NumberName("addable", movement)
-    if word and not (present & terms("flow") and _is_counted_level(word)):
+    if word and not (
+        present & terms("flow")
+        and (is_plural(word) or word in {"population", "membership", "headcount"})
+    ):
         return NumberName("level", word)
     if {"on", "order"} <= present:
         return NumberName("level", "order")
@@ -230,7 +233,16 @@ def _amount(parts: Words) -> NumberName | None:
         return NumberName("addable" if set(parts) & terms("all_units") else "reading", word)
     if parts[-1] in terms("level_word"):
         return NumberName("intensity", parts[-1])
-    return _plural(parts)
+    for position in range(len(parts) - 1, -1, -1):
+        if is_plural(parts[position]):
+            behind = parts[position + 1 : position + 2]
+            says_which = (
+                not behind
+                or behind[0] in terms("behind_plural", "flow")
+                or behind[0].endswith("ed")
+            )
+            return NumberName("count", parts[position]) if says_which else None
+    return None
 
 
 def _last_of(candidates: frozenset[str], parts: Words) -> str:
@@ -245,20 +257,20 @@ def _movement(parts: Words) -> str:
     return _last_of(terms("movement"), parts)
 
 
-def _is_counted_level(word: str) -> bool:
-    """Return whether new, gained and lost ones of a level are counted: members, not balances."""
-    return is_plural(word) or word in {"population", "membership", "headcount"}
+def is_category_name(name: str) -> bool:
+    """Return whether a column's name says that its values are codes of a short list."""
+    parts = words(name)
+    return bool(parts) and (parts[-1] in terms("category_name") or parts[0] in leading("truth"))
 
 
-def _plural(parts: Words) -> NumberName | None:
-    """Return the count that a plural says: the last word, or before words that say which."""
-    for position in range(len(parts) - 1, -1, -1):
-        if is_plural(parts[position]):
-            behind = parts[position + 1 : position + 2]
-            says_which = (
-                not behind
-                or behind[0] in terms("behind_plural", "flow")
-                or behind[0].endswith("ed")
-            )
-            return NumberName("count", parts[position]) if says_which else None
-    return None
+def is_quantity_name(name: str) -> bool:
+    """Return whether a column's name says that it counts, weighs or prices something."""
+    return read_number_name(name).meaning not in {"unknown", "code", "reading", "intensity"}
+
+
+def holds_names(name: str) -> bool:
+    """Return whether a column's name says that its values are names or text, an open domain."""
+    parts = words(name)
+    return (
+        bool(parts) and parts[-1] in terms("open_text") and not terms("calendar_word") & set(parts)
+    )

@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Set
 
 from fluid_build.modeling.element import Alternative
-from fluid_build.modeling.measures.formula_evidence import with_formulas
+from fluid_build.modeling.measures.formula_evidence import (
+    TableMeasures,
+    with_formulas,
+    with_other_rows,
+)
 from fluid_build.modeling.measures.measure_role import MeasureRole
 from fluid_build.modeling.measures.name_words import name_words
 from fluid_build.modeling.measures.number_names import read_number_name
-from fluid_build.modeling.measures.other_rows_evidence import TableMeasures, with_other_rows
 from fluid_build.modeling.measures.roles import table_measures
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.profiling.names.words import Words
 from fluid_build.profiling.profile import Profile
@@ -61,9 +64,7 @@ def _with_suggested(role: MeasureRole, suggested: MeasureRole | None) -> Measure
 
 
 def _measured_names(
-    profile: Profile,
-    key_columns: Mapping[str, Set[str]],
-    measures: Mapping[str, TableMeasures],
+    profile: Profile, key_columns: Mapping[str, Set[str]], measures: Mapping[str, TableMeasures]
 ) -> set[Words]:
     """Return names that say nothing themselves, but whose values do where they're most."""
     largest: dict[Words, tuple[int, bool]] = {}

@@ -3,8 +3,8 @@
 A measure is a quantity: something was counted, weighed, timed, paid or read from a scale. What
 identifies, refers, classifies, orders, dates or places something isn't one, though it's written in
 digits. The name suggests (``number_names``), the values have a veto (``code_values``), and what the
-row is decides between meanings of one name (``row_context``): a quantity of stock is a level, a
-price in a sale of single pieces an amount.
+row is decides between meanings of one name: a quantity of stock is a level, a price in a sale of
+single pieces an amount.
 
 - *Additive*: counts, quantities, amounts, durations, distances, weights. A sum is right along every
   dimension.
@@ -15,8 +15,9 @@ price in a sale of single pieces an amount.
 """
 
 from collections.abc import Mapping, Set
+from dataclasses import dataclass
 
-from fluid_build.lexicon import terms
+from fluid_build.lexicon import loose_terms, terms
 from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.measures.code_values import (
     is_assigned,
@@ -34,12 +35,69 @@ from fluid_build.modeling.measures.measure_role import (
     non_additive,
     semi_additive,
 )
-from fluid_build.modeling.measures.name_words import name_words
+from fluid_build.modeling.measures.name_words import name_words, split_words
 from fluid_build.modeling.measures.number_names import NumberName, read_number_name
-from fluid_build.modeling.measures.row_context import RowContext, row_context
 from fluid_build.modeling.types import column_type, family
-from fluid_build.profiling.names.words import Words
+from fluid_build.profiling.names.words import Words, singular
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
+
+
+@dataclass(frozen=True, slots=True)
+class RowContext:
+    """What a row is, as far as it matters for adding up.
+
+    ``is_state``: the table holds a state (stock, balances). ``is_pay``: it holds
+    what somebody gets (salaries). ``counts_units``: a column counts the
+    units of the row. ``is_sale``: a row is a single sale or line.
+    ``has_date``: it's dated. ``has_size``: a column says how
+    large the piece or body is. ``is_period``: the key names a period (a year, a month).
+    ``is_standing``: it's a league table, whose numbers hold all since the season began.
+    """
+
+    is_state: bool = False
+    is_pay: bool = False
+    counts_units: bool = False
+    is_sale: bool = False
+    has_date: bool = False
+    has_size: bool = False
+    is_period: bool = False
+    is_standing: bool = False
+
+
+def row_context(table: TableProfile, key_columns: Set[str]) -> RowContext:
+    """Return what the rest of a table says about its numbers."""
+    name_words = split_words(table.name.rsplit(".", 1)[-1])
+    table_words = {*name_words, *map(singular, name_words)}
+    names = [c.name for c in table.columns if c.name not in key_columns]
+    present = {word for name in names for word in split_words(name)}
+    has_date = any(family(column_type(column)) in {"date", "timestamp"} for column in table.columns)
+    key_words = {word for name in table.primary_key or () for word in split_words(name)}
+    return RowContext(
+        is_state=_is_state(name_words),
+        is_pay=bool(table_words & terms("pay_level")),
+        counts_units=any(_counts_units(name) for name in names),
+        is_sale=bool(table_words & terms("sale_table")),
+        has_date=has_date,
+        has_size=bool(present & terms("body_size")),
+        is_standing=bool(table_words & terms("standing_table")),
+        is_period=bool(key_words & loose_terms("period_word", "day"))
+        and not key_words & terms("begin_mark"),
+    )
+
+
+def _is_state(name_words: Words) -> bool:
+    """Return whether a table's name says stock or balances: at its end, or before what is kept."""
+    if not name_words or set(name_words) & terms("movement_table"):
+        return False
+    return name_words[-1] in terms("state_table") or (
+        name_words[-1] in terms("state_kind") and bool(set(name_words) & terms("state_table"))
+    )
+
+
+def _counts_units(name: str) -> bool:
+    reading = read_number_name(name)
+    return reading.meaning in {"addable", "count"} and reading.word in terms("quantity")
+
 
 # How far a number of a known meaning adds up, in the row that it's in, with the reason.
 
@@ -108,10 +166,19 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
         case "intensity":
             return non_additive(f"'{word}' is on a scale, where only an average says something")
         case "extreme":
-            return _extreme(word)
+            role = non_additive(f"a sum of '{word}' values is meaningless")
+            is_bound = word in terms("greatest") or word in terms("least")
+            bound = "max" if word in terms("greatest") else "min"
+            return role.model_copy(update={"aggregation": bound}) if is_bound else role
         case "reading":
             return non_additive(f"a '{word}' may be in any unit", _no_amount())
-    return _unexplained(column)
+    if family(column_type(column)) != "integer":
+        return non_additive("its name says nothing", _no_amount())
+    if may_be_percentages(column):
+        return non_additive("its name says nothing, and its values end at 100 as percentages do")
+    code = Alternative(choice="a code", reason="they're no numbering, no short list and no dates")
+    values = f"{column.distinct:,} different whole numbers from {column.min} to {column.max}"
+    return additive(f"{values} look measured", code)
 
 
 def _pay(word: str) -> MeasureRole:
@@ -120,24 +187,6 @@ def _pay(word: str) -> MeasureRole:
         f"'{word}' is what somebody gets at a time, which adds up across everything except time"
     )
     return semi_additive(reason, payment)
-
-
-def _extreme(word: str) -> MeasureRole:
-    role = non_additive(f"a sum of '{word}' values is meaningless")
-    if word in terms("greatest"):
-        return role.model_copy(update={"aggregation": "max"})
-    return role.model_copy(update={"aggregation": "min"}) if word in terms("least") else role
-
-
-def _unexplained(column: ColumnProfile) -> MeasureRole:
-    """Return the role of numbers whose name says nothing."""
-    if family(column_type(column)) != "integer":
-        return non_additive("its name says nothing", _no_amount())
-    if may_be_percentages(column):
-        return non_additive("its name says nothing, and its values end at 100 as percentages do")
-    code = Alternative(choice="a code", reason="they're no numbering, no short list and no dates")
-    values = f"{column.distinct:,} different whole numbers from {column.min} to {column.max}"
-    return additive(f"{values} look measured", code)
 
 
 def _no_amount() -> Alternative:
@@ -241,16 +290,12 @@ def _is_code(column: ColumnProfile, name: NumberName, *, is_measured: bool) -> b
     if name.meaning == "count":
         if name.word not in terms("count") and (is_text or is_numbering(column)):
             return True
-        return _says_allowed(column) and column.distinct <= _MOST_ANSWERS
+        # ``bikes_allowed`` is a yes or no, ``goals_allowed`` a count.
+        return name_words(column.name)[-1:] == ("allowed",) and column.distinct <= _MOST_ANSWERS
     is_scale = name.meaning in {"ratio", "intensity", "extreme"}
     return name.word not in terms("quantity") and is_flag(
         column, or_two_values=is_scale and is_integer
     )
-
-
-def _says_allowed(column: ColumnProfile) -> bool:
-    """Return whether a name may ask whether something is allowed: bikes, or so many goals."""
-    return name_words(column.name)[-1:] == ("allowed",)
 
 
 def _is_share(column: ColumnProfile, name: NumberName) -> bool:

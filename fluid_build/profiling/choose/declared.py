@@ -40,22 +40,17 @@ def check_declared_references(
     for child in tables:
         for declared in child.stats.table.foreign_keys:
             parent = by_name.get(declared.to_table)
-            if parent is not None and _has_columns(child, declared, parent):
+            if (
+                parent is not None
+                and set(declared.columns) <= child.by_name.keys()
+                and set(declared.to_columns) <= parent.by_name.keys()
+            ):
                 checked.append(check_declared_reference(cache, child, declared, parent))
     return checked
 
 
-def _has_columns(child: MeasuredTable, declared: DeclaredForeignKey, parent: MeasuredTable) -> bool:
-    return set(declared.columns) <= set(child.by_name) and set(declared.to_columns) <= set(
-        parent.by_name
-    )
-
-
 def check_declared_reference(
-    cache: ValueCache,
-    child: MeasuredTable,
-    declared: DeclaredForeignKey,
-    parent: MeasuredTable,
+    cache: ValueCache, child: MeasuredTable, declared: DeclaredForeignKey, parent: MeasuredTable
 ) -> ForeignKey:
     """Measure a declared foreign key; it is kept whatever the outcome."""
     columns = [child.by_name[name] for name in declared.columns]

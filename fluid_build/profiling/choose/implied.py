@@ -91,7 +91,10 @@ def _follows_from_wider(
 
 
 def _copies_attribute(reference: ColumnReference, references: Sequence[ColumnReference]) -> bool:
-    """Return whether the child already refers to the same table by its primary key."""
+    """Return whether the child already refers to the same table by its primary key.
+
+    An order with ``customer_id`` and ``customer_email`` has one customer, not two.
+    """
     if reference.parent.is_primary_key:
         return False
     return any(

@@ -20,7 +20,16 @@ def choose_references(search: ReferenceSearch, weights: ReferenceWeights) -> lis
     by_child = {id(measured[0].child): measured for measured in candidates}
     chosen = _best_references(candidates, weights)
     chosen += _voted_references(chosen, search, weights)
-    chosen = _lead_to_roots(chosen, by_child, search, weights)
+    # A key that is itself a reference holds the same values as where it leads: what refers to an
+    # employee's ``person_id`` mostly means the person. It stays if the names speak for the nearer
+    # key, or the values for a subtype.
+    onward = {id(reference.child): reference.parent for reference in chosen}
+    chosen = [
+        _nearer(reference, by_child.get(id(reference.child), ()), onward, weights)
+        or _farther(reference, search, onward, weights)
+        or reference
+        for reference in chosen
+    ]
     chosen = _without_contested(chosen, by_child, weights)
     position = {id(column): index for index, column in enumerate(search.columns)}
     return sorted(chosen, key=lambda reference: position[id(reference.child)])
@@ -65,7 +74,10 @@ def _best_reference(
 
 
 def _contains_parent(reference: ColumnReference) -> bool:
-    """Return whether a key has all of another's values and more: then that one refers to it."""
+    """Return whether a key has all of another's values and more: then that one refers to it.
+
+    ``product.id`` holds every ``special_product.id``, but no product refers to a special one.
+    """
     inclusion = reference.inclusion
     is_key = reference.child.is_primary_key
     return is_key and inclusion.orphans > 0 and inclusion.coverage == 1.0
@@ -74,7 +86,11 @@ def _contains_parent(reference: ColumnReference) -> bool:
 def _is_more_specific(
     reference: ColumnReference, rival: ColumnReference, weights: ReferenceWeights
 ) -> bool:
-    """Return whether a parent is a part of its namesake that is too small to hit by chance."""
+    """Return whether a parent is a part of its namesake that is too small to hit by chance.
+
+    All codes of ``country`` fit a column that only ever has those of ``eu_country``; twenty
+    different ones that are all in the smaller list are no accident.
+    """
     if reference is rival or reference.inclusion.share < rival.inclusion.share:
         return False
     name, rival_name = reference.parent.parsed_name, rival.parent.parsed_name
@@ -104,7 +120,11 @@ def _credibility(reference: ColumnReference) -> tuple[bool, float, str]:
 def _voted_references(
     chosen: Sequence[ColumnReference], search: ReferenceSearch, weights: ReferenceWeights
 ) -> Iterable[ColumnReference]:
-    """Yield references of columns without one to what most columns of their name refer to."""
+    """Yield references of columns without one to what most columns of their name refer to.
+
+    Ten tables have a ``region`` whose values say that it's a region's; in the eleventh, three rows
+    say nothing by themselves. ``created_by`` of one table and ``approved_by`` of another are alike.
+    """
     assigned = {id(reference.child) for reference in chosen}
     votes: dict[Hashable, Counter[int]] = defaultdict(Counter)
     parents: dict[int, MeasuredColumn] = {}
@@ -138,32 +158,17 @@ def _meaning(column: MeasuredColumn) -> Hashable:
     return column.key_kind, name.bare_squashed
 
 
-def _lead_to_roots(
-    chosen: Sequence[ColumnReference],
-    by_child: Mapping[int, Sequence[ColumnReference]],
-    search: ReferenceSearch,
-    weights: ReferenceWeights,
-) -> list[ColumnReference]:
-    """Replace references to a key that is itself a reference by those to where that one leads.
-
-    They stay if the names speak for the nearer key, or the values for a subtype.
-    """
-    onward = {id(reference.child): reference.parent for reference in chosen}
-    return [
-        _nearer(reference, by_child.get(id(reference.child), ()), onward, weights)
-        or _farther(reference, search, onward, weights)
-        or reference
-        for reference in chosen
-    ]
-
-
 def _farther(
     reference: ColumnReference,
     search: ReferenceSearch,
     onward: Mapping[int, MeasuredColumn],
     weights: ReferenceWeights,
 ) -> ColumnReference | None:
-    """Return the reference to where a reference's parent leads, if it's about as good."""
+    """Return the reference to where a reference's parent leads, if it's about as good.
+
+    ``person_id`` of a payment may be in the key of the employees, which extends that of the people.
+    ``employee_payroll``, whose name extends the nearer table's, means the employees.
+    """
     root = onward.get(id(reference.parent))
     if root is None or root is reference.child or _extends_parent(reference):
         return None

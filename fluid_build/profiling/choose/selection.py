@@ -154,7 +154,8 @@ def _choose_key(
     """Return the better of the best keys of one and of several columns, if it is good enough.
 
     A table's only candidate needn't look like a key, unless it's a description. A name that
-    happens to be unique gives way to several columns that identify rows before it.
+    happens to be unique gives way to several columns that identify rows before it: in 40 rows of
+    (country, region, name), each name may occur once.
     """
     single = choose_single(table, referred, weights)
     is_clear_single = single is not None and single.score >= weights.clear_single

@@ -68,9 +68,7 @@ def role_of(reference: Reference) -> Role:
 
 
 def unchosen_references(
-    judged: Iterable[ColumnReference],
-    chosen: Sequence[ColumnReference],
-    weights: ReferenceWeights,
+    judged: Iterable[ColumnReference], chosen: Sequence[ColumnReference], weights: ReferenceWeights
 ) -> list[UnchosenReference]:
     """Return the best reference of each column that was judged and not chosen."""
     by_child = {id(reference.child): reference for reference in chosen}
@@ -104,9 +102,7 @@ def unchosen_composites(
             _keep_better(best, frozenset(map(id, reference.child)), reference)
     return [
         UnchosenReference(
-            reference,
-            _composite_rival(reference, chosen),
-            reference.log_odds >= weights.accepted,
+            reference, _composite_rival(reference, chosen), reference.log_odds >= weights.accepted
         )
         for reference in best.values()
     ]
@@ -126,7 +122,10 @@ def _pairs(reference: CompositeReference) -> frozenset[tuple[int, int]]:
 def _composite_rival(
     reference: CompositeReference, chosen: Sequence[CompositeReference]
 ) -> CompositeReference | None:
-    """Return the chosen reference that rules this one out: it uses its columns, or reverses it."""
+    """Return the chosen reference that rules this one out: it uses its columns, or reverses it.
+
+    Two tables with the key (order, line) include each other; only one of them refers.
+    """
     child, parent = reference.child[0].table, reference.parent[0].table
     for rival in chosen:
         same_child = rival.child[0].table is child

@@ -1,7 +1,7 @@
 """Keys with the columns that people count as part of them, though fewer columns are unique."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 
 from fluid_build.profiling.keys.likelihood import DISTINGUISHING_WORDS
 from fluid_build.profiling.measure.candidate_keys import MAX_COLUMNS
@@ -30,7 +30,19 @@ class KeyWidening:
     ) -> None:
         self.repeats = repeats
         self.references = {id(reference.child) for reference in references}
-        self.tenants = _tenant_columns(tables, references)
+        # While a database has one tenant, ``client_id`` leads many tables, has a single value
+        # wherever it occurs, and refers to a table.
+        namesakes: dict[Hashable, list[MeasuredColumn]] = defaultdict(list)
+        for table in tables:
+            for column in table.columns:
+                if column.key_kind in {"integer", "text", "uuid"} and column.stats.present:
+                    namesakes[column.parsed_name.squashed].append(column)
+        referring = {id(reference.child) for reference in references}
+        tenants: dict[int, MeasuredColumn] = {}
+        for columns in namesakes.values():
+            if _are_tenants(columns, referring):
+                tenants.update((c.table.index, c) for c in columns if id(c) in referring)
+        self.tenants = tenants
         self.referring: dict[int, list[MeasuredColumn]] = defaultdict(list)
         for reference in references:
             if reference.child.table is not reference.parent.table:
@@ -99,28 +111,11 @@ class KeyWidening:
         return is_named or id(column) in self.references
 
 
-def _tenant_columns(
-    tables: Iterable[MeasuredTable], references: Iterable[ColumnReference]
-) -> dict[int, MeasuredColumn]:
-    """Return the columns that hold the one tenant of a database, by their table's index.
-
-    That is a column that leads many tables, has the same single value wherever it occurs, and
-    refers to a table.
-    """
-    namesakes: dict[Hashable, list[MeasuredColumn]] = defaultdict(list)
-    for table in tables:
-        for column in table.columns:
-            if column.key_kind in {"integer", "text", "uuid"} and column.stats.present:
-                namesakes[column.parsed_name.squashed].append(column)
-    referring = {id(reference.child) for reference in references}
-    tenants: dict[int, MeasuredColumn] = {}
-    for columns in namesakes.values():
-        if _are_tenants(columns, referring):
-            tenants.update((c.table.index, c) for c in columns if id(c) in referring)
-    return tenants
-
-
 def _are_tenants(columns: Sequence[MeasuredColumn], referring: set[int]) -> bool:
+    """Return whether columns of one name hold a tenant; a ``status`` that is 1 everywhere doesn't.
+
+    In a table of one row, every column has a single value.
+    """
     if len(columns) < _FEWEST_TENANT_TABLES:
         return False
     values = Counter(value for column in columns for value, _ in column.stats.values)

@@ -89,6 +89,7 @@ def numbers_rows(column: MeasuredColumn, parent: MeasuredColumn) -> bool:
 
 
 def _is_date(column: MeasuredColumn) -> bool:
+    """Return whether a column dates what its row is about; ``created_at`` dates the record."""
     words = column.parsed_name.bare
     if any(_without_date(word).startswith(starts("written")) for word in words):
         return False

@@ -63,7 +63,14 @@ def choose_single(
         score = score_single(column, weights)
         score += weights.referred * math.log1p(referred.get(column.name, 0))
         if best is None or score > best.score:
-            best = KeyChoice(key, score, _describe_single(column))
+            parts = ["unique and never null"]
+            if column.own_key_score >= NAMED_AS_KEY:
+                parts.append("named for its table")
+            elif column.parsed_name.has_key_word:
+                parts.append("named like a key")
+            if column.position == 0:
+                parts.append("the first column")
+            best = KeyChoice(key, score, ", ".join(parts))
     return best
 
 
@@ -111,6 +118,7 @@ def _is_short_code(column: MeasuredColumn) -> bool:
 
 
 def _is_unlikely(column: MeasuredColumn) -> bool:
+    """Return whether a name speaks against a key; ``price`` in text is a category's code."""
     words = UNLIKELY_WORDS & set(column.parsed_name.bare)
     return bool(words - PRICE_WORDS if column.stats.kind == "text" else words)
 
@@ -138,20 +146,16 @@ def is_weak_single(
     if column.position == 0 or referred.get(column.name):
         return False
     words = set(column.parsed_name.bare)
-    if words & terms("uuid") or _has_repeating_id(table, column):
-        return True
-    is_label = bool(words & (UNLIKELY_WORDS | CAPTION_WORDS))
-    return (is_label or column.name in referring) and column.own_key_score < NAMED_AS_KEY
-
-
-def _has_repeating_id(table: MeasuredTable, column: MeasuredColumn) -> bool:
-    return any(
+    if words & terms("uuid") or any(
         earlier.own_key_score >= NAMED_AS_KEY
         and earlier.key_kind == "integer"
         and earlier.parsed_name.has_key_word
         and not earlier.stats.is_unique
         for earlier in table.columns[: column.position]
-    )
+    ):
+        return True
+    is_label = bool(words & (UNLIKELY_WORDS | CAPTION_WORDS))
+    return (is_label or column.name in referring) and column.own_key_score < NAMED_AS_KEY
 
 
 def identifies_before(
@@ -175,17 +179,6 @@ def identifies_before(
     )
 
 
-def _describe_single(column: MeasuredColumn) -> str:
-    parts = ["unique and never null"]
-    if column.own_key_score >= NAMED_AS_KEY:
-        parts.append("named for its table")
-    elif column.parsed_name.has_key_word:
-        parts.append("named like a key")
-    if column.position == 0:
-        parts.append("the first column")
-    return ", ".join(parts)
-
-
 def choose_composite(
     table: MeasuredTable,
     referring: Collection[str],
@@ -204,7 +197,14 @@ def choose_composite(
         for key in composites
         if (choice := _score_composite(table, key, referring, weights)) is not None
     ]
-    choices = _with_repeats(table, choices, repeats, weights)
+    likely = sorted(choices, key=lambda choice: -choice.score)[:_REPEATS_COUNTED]
+    choices = [
+        replace(
+            choice,
+            score=choice.score + weights.repeated * repeats.count(_columns(table, choice.columns)),
+        )
+        for choice in likely
+    ]
     best = _best(choices)
     if best is None or not _may_be_accidental(table, best, referring):
         return best
@@ -223,23 +223,6 @@ def choose_composite(
     return replace(preferred, reason=preferred.reason + doubt)
 
 
-def _with_repeats(
-    table: MeasuredTable,
-    choices: Sequence[KeyChoice],
-    repeats: KeyRepeats,
-    weights: PrimaryKeyWeights,
-) -> list[KeyChoice]:
-    """Return the most likely keys with what it adds that other tables repeat them."""
-    likely = sorted(choices, key=lambda choice: -choice.score)[:_REPEATS_COUNTED]
-    return [
-        replace(
-            choice,
-            score=choice.score + weights.repeated * repeats.count(_columns(table, choice.columns)),
-        )
-        for choice in likely
-    ]
-
-
 def _score_composite(
     table: MeasuredTable,
     key: tuple[str, ...],
@@ -254,33 +237,35 @@ def _score_composite(
     score = sum(score_part(column, column.name in referring, weights) for column in columns)
     score += weights.column_numbers_rows * sum(not is_line(column) for column in lines)
     score /= size
-    if _leads(table, columns, lines):
+    # People put keys first, behind a tenant of a single value at most. A line number may come
+    # later, since it's there for the key only.
+    others = [column for column in columns if column not in lines] or columns
+    varied = (column for column in table.columns if column.stats.distinct > 1)
+    if set(islice(varied, len(others))) == set(others):
         score += weights.leading_columns
     score += weights.more_columns * (size - 2)
     score += weights.later_column * sum(column.position for column in columns) / size
-    return KeyChoice(key, score, _describe_composite(columns, referring))
+    reason = "unique together and minimal"
+    references = sum(1 for column in columns if column.name in referring)
+    if references == 1:
+        reason += "; one of the columns is a foreign key"
+    elif references:
+        reason += f"; {references} of the columns are foreign keys"
+    return KeyChoice(key, score, reason)
 
 
 def _counts_rows(
     column: MeasuredColumn, key: Sequence[MeasuredColumn], referring: Collection[str]
 ) -> bool:
-    """Return whether a column of a key counts the rows of the others, by its name or its values."""
+    """Return whether a column of a key counts the rows of the others, by its name or its values.
+
+    ``(invoice, item)`` whose items are 1, 2, 3 for each invoice is a key of lines, whatever they're
+    called.
+    """
     if is_line(column) or column.name in referring or len(key) > 2:
         return is_line(column)
     parent = key[0] if column is key[1] else key[1]
     return numbers_rows(column, parent)
-
-
-def _leads(
-    table: MeasuredTable, key: Sequence[MeasuredColumn], lines: Sequence[MeasuredColumn]
-) -> bool:
-    """Return whether a key is the first columns of its table, those of a single value aside.
-
-    A line number may come later, since it's there for the key only.
-    """
-    others = [column for column in key if column not in lines] or key
-    varied = (column for column in table.columns if column.stats.distinct > 1)
-    return set(islice(varied, len(others))) == set(others)
 
 
 def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWeights) -> float:
@@ -305,7 +290,10 @@ def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWe
 
 
 def _is_own_line(column: MeasuredColumn) -> bool:
-    """Return whether a column is named for its table and repeats as line numbers do."""
+    """Return whether a column is named for its table and repeats as line numbers do.
+
+    ``line_id`` of ``order_lines`` starts again with each order.
+    """
     repeats = column.parsed_name.has_key_word or 2 * column.stats.distinct <= column.stats.rows
     return column.own_key_score >= NAMED_AS_KEY and repeats
 
@@ -315,31 +303,19 @@ def _best(choices: Iterable[KeyChoice]) -> KeyChoice | None:
 
 
 def _may_be_accidental(table: MeasuredTable, choice: KeyChoice, referring: Collection[str]) -> bool:
+    """Return whether a key may hold only while there are few rows.
+
+    Of 30 visits, no two have the same doctor and room; that says nothing of the next one.
+    """
     columns = _columns(table, choice.columns)
-    if _is_bridge(table, columns, referring):
+    # A book_author is a pair of its references, however few rows there are.
+    words = set(table.parsed_name.entity)
+    if all(
+        column.name in referring and words & set(column.parsed_name.entity) for column in columns
+    ):
         return False
     return only_just_holds(columns) and not has_date_or_sequence(columns, referring)
 
 
-def _is_bridge(
-    table: MeasuredTable, key: Sequence[MeasuredColumn], referring: Collection[str]
-) -> bool:
-    """Return whether a key is the references that its table is named for (``book_author``)."""
-    words = set(table.parsed_name.entity)
-    return all(
-        column.name in referring and words & set(column.parsed_name.entity) for column in key
-    )
-
-
 def _columns(table: MeasuredTable, names: Iterable[str]) -> list[MeasuredColumn]:
     return [table.by_name[name] for name in names]
-
-
-def _describe_composite(columns: Sequence[MeasuredColumn], referring: Collection[str]) -> str:
-    reason = "unique together and minimal"
-    references = sum(1 for column in columns if column.name in referring)
-    if references == 1:
-        reason += "; one of the columns is a foreign key"
-    elif references:
-        reason += f"; {references} of the columns are foreign keys"
-    return reason

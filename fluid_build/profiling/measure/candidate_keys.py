@@ -87,7 +87,16 @@ def find_candidate_keys(
     if stats.rows == 0:
         return candidates
     candidates.keys.extend((column.name,) for column in stats.columns if column.is_key)
-    eligible = _eligible_columns(stats)
+    is_large = stats.rows > PIVOTED_ROWS
+    eligible = [
+        column
+        for column in stats.columns
+        if column.nulls == 0
+        and not column.is_key
+        and column.distinct > 1
+        and column.kind not in {"nested", "binary"}
+        and (not is_large or plausibility(column) >= _FEWEST_PLAUSIBLE)
+    ]
     searched = sorted(eligible, key=lambda column: -likelihood[column.name])[:MAX_SEARCHED]
     if len(searched) < len(eligible):
         candidates.notes.append(
@@ -103,19 +112,6 @@ def find_candidate_keys(
         )
         del candidates.keys[MAX_KEYS:]
     return candidates
-
-
-def _eligible_columns(stats: TableStats) -> list[ColumnStats]:
-    is_large = stats.rows > PIVOTED_ROWS
-    return [
-        column
-        for column in stats.columns
-        if column.nulls == 0
-        and not column.is_key
-        and column.distinct > 1
-        and column.kind not in {"nested", "binary"}
-        and (not is_large or plausibility(column) >= _FEWEST_PLAUSIBLE)
-    ]
 
 
 class _Search:

@@ -4,19 +4,107 @@ A small table is read once, as text, and its figures are counted here: for a few
 that's faster than a query.
 """
 
+import math
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from decimal import Decimal
+from itertools import accumulate
+from operator import mul
+from typing import Any, TypeAlias
+from uuid import UUID
 
 import duckdb
 
+from fluid_build.profiling.measure.distributions import Ranked, describe_positions, describe_texts
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats
-from fluid_build.profiling.measure.number_lines import axis_of
-from fluid_build.profiling.measure.small_columns import set_figures
+from fluid_build.profiling.measure.number_lines import FloatingPoint, axis_of
 from fluid_build.sources.base import Table
 from fluid_build.sources.sql import quote
+
+
+def _set_figures(
+    stats: ColumnStats, counts: Mapping[str, int], ranked: Sequence[str], total: int | None
+) -> bool:
+    """Set lengths, bounds and distribution of a column; False if the text hides its order.
+
+    ``counts`` are all values with their numbers, ``ranked`` the same values in alphabetical order.
+    ``total`` adds up the positions of dates or times on their axis.
+    """
+    if stats.kind in {"nested", "binary"}:
+        return True
+    stats.is_integral = stats.kind == "integer"
+    if not counts:
+        return True
+    if stats.kind == "text":
+        lengths = list(map(len, counts))
+        stats.min_length, stats.max_length = min(lengths), max(lengths)
+        stats.avg_length = sum(map(mul, lengths, counts.values())) / stats.present
+    type_name = stats.column.type.partition("(")[0]
+    if type_name in _NUMBERS:
+        _set_number_figures(stats, counts)
+        return True
+    if type_name in _SORTED_AS_TEXT:
+        if stats.kind == "temporal":
+            # "infinity", years BC and years after 9999 don't sort as their text does.
+            usual_length = _USUAL_LENGTHS.get(type_name)
+            if not (set(map(len, ranked)) == {usual_length} or all(map(_SORTS_AS_TEXT, ranked))):
+                return False
+            axis = axis_of(stats.column.type)
+            if axis is not None and total is not None:
+                running = list(accumulate(map(counts.__getitem__, ranked)))
+                stats.distribution = describe_texts(axis, Ranked(ranked, running), total)
+        stats.set_bounds(ranked[0], ranked[-1])
+        return True
+    parse = _PARSERS.get(type_name)
+    if parse is None:
+        return False
+    values = list(map(parse, counts))
+    stats.set_bounds(min(values), max(values))
+    return True
+
+
+def _set_number_figures(stats: ColumnStats, counts: Mapping[str, int]) -> None:
+    axis = axis_of(stats.column.type)
+    if axis is None:
+        return
+    positions = axis.positions(counts)
+    if stats.kind == "float":
+        # DuckDB orders NaN last.
+        floats = list(map(float, positions))
+        stats.is_integral = all(math.isfinite(value) and value.is_integer() for value in floats)
+        numbers = [value for value in floats if not math.isnan(value)]
+        has_nan = len(numbers) < len(floats)
+        stats.set_bounds(
+            min(numbers, default=math.nan), math.nan if has_nan else max(reversed(numbers))
+        )
+        axis = FloatingPoint(stats.is_integral)
+    else:
+        parse = Decimal if stats.column.type.startswith("DECIMAL") else int
+        stats.set_bounds(parse(axis.text(min(positions))), parse(axis.text(max(positions))))
+    repeats = None if len(counts) == stats.present else list(counts.values())
+    stats.distribution = describe_positions(axis, positions, repeats)
+
+
+_SORTS_AS_TEXT = re.compile(r"\d{4}-\d\d-[^)]*$|\d\d:").match
+_USUAL_LENGTHS = {"DATE": 10, "TIME": 8, "TIMESTAMP": 19}
+"""Lengths that only dates of years with four digits, and times of whole seconds, have."""
+_SORTED_AS_TEXT = frozenset(
+    (
+        *"DATE TIME TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS VARCHAR".split(),
+        "TIMESTAMP WITH TIME ZONE",
+    )
+)
+
+_NUMBERS = frozenset(
+    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT"
+    " DECIMAL DOUBLE".split()
+)
+# How text becomes the value that DuckDB would return; the bounds of other types come from a query.
+_PARSERS: Mapping[str, Callable[[str], Any]] = {"BOOLEAN": "true".__eq__, "UUID": UUID}
+
 
 SAMPLE_ROWS = 4096
 """Rows up to which a table is read whole: reading it costs about as much as one query."""
@@ -78,7 +166,7 @@ def read_whole(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> l
             stats.nulls = read.rows - len(present)
             stats.distinct, stats.distinct_exact = len(sample.counts), True
             _set_sample(stats, sample)
-            if not set_figures(stats, sample.counts, sample.ranked, sample.total):
+            if not _set_figures(stats, sample.counts, sample.ranked, sample.total):
                 unbounded.append(stats)
     return unbounded
 

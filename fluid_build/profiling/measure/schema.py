@@ -98,9 +98,8 @@ class MeasuredColumn:
     def is_measure(self) -> bool:
         """Whether the values are amounts: numbers with decimals, or numbers named as money.
 
-        So are numbers of which nobody knows yet whether they have decimals. A measure may be unique
-        by chance, and two columns of salaries may hold the same values, but it neither identifies a
-        row nor refers to one.
+        So are numbers of which nobody knows yet whether they have decimals. Of 40 salaries, no two
+        may be equal, and all may be in another table: they neither identify a row nor refer to one.
         """
         if self.stats.column.spelling == ",":
             # Nobody writes an id with marks between its thousands.
@@ -174,25 +173,21 @@ def build_tables(
     tables = []
     for index, (figures, parsed) in enumerate(zip(stats, names, strict=True)):
         table = MeasuredTable(figures, parsed.table, index)
-        table.columns = _build_columns(table, parsed.columns, weights)
+        table.columns = [
+            MeasuredColumn(
+                table,
+                stats,
+                name,
+                position,
+                key_kind_of(stats),
+                own_key_score(name, table.parsed_name, weights),
+            )
+            for position, (stats, name) in enumerate(
+                zip(table.stats.columns, parsed.columns, strict=True)
+            )
+        ]
         tables.append(table)
     return tables
-
-
-def _build_columns(
-    table: MeasuredTable, names: Sequence[ParsedColumnName], weights: NameWeights
-) -> list[MeasuredColumn]:
-    return [
-        MeasuredColumn(
-            table,
-            stats,
-            name,
-            position,
-            key_kind_of(stats),
-            own_key_score(name, table.parsed_name, weights),
-        )
-        for position, (stats, name) in enumerate(zip(table.stats.columns, names, strict=True))
-    ]
 
 
 def key_kind_of(stats: ColumnStats) -> KeyKind:

@@ -43,47 +43,32 @@ def describe_distributions(connection: duckdb.DuckDBPyConnection, measured: Tabl
         axis = axis_of(stats.measured_type or stats.column.type, is_integral=stats.is_integral)
         if axis is None or not stats.present or _is_described(stats):
             continue
-        if _knows_all_values(measured, stats):
-            _describe_known_values(stats, axis)
+        # Of a column with few values, each was counted over the whole table.
+        if (
+            stats.measured_type is None
+            and stats.distinct_exact
+            and stats.sample_rows == measured.rows
+            and len(stats.values) == stats.distinct
+        ):
+            known, counts = zip(*stats.values, strict=True)
+            stats.distribution = describe_positions(axis, axis.positions(known), counts)
         else:
             unread.append((stats, axis))
     for start in range(0, len(unread), COLUMNS_A_QUERY):
-        _describe_sample(connection, measured, unread[start : start + COLUMNS_A_QUERY])
+        columns = unread[start : start + COLUMNS_A_QUERY]
+        rows, texts = _read_positions(connection, measured, columns)
+        sample = rows if rows < measured.rows else None
+        for (stats, axis), text in zip(columns, texts, strict=True):
+            positions = _parse_positions(axis, (text or "").split())
+            distribution = describe_positions(axis, positions, bounds=_bounds(stats, axis))
+            if distribution:
+                stats.distribution = replace(
+                    distribution, sample=sample, measured_type=stats.measured_type
+                )
 
 
 def _is_described(stats: ColumnStats) -> bool:
     return stats.distribution is not None and stats.measured_type is None
-
-
-def _knows_all_values(measured: TableStats, stats: ColumnStats) -> bool:
-    """Return whether all values of a large table's column were counted, because they are few."""
-    return (
-        stats.measured_type is None
-        and stats.distinct_exact
-        and stats.sample_rows == measured.rows
-        and len(stats.values) == stats.distinct
-    )
-
-
-def _describe_known_values(stats: ColumnStats, axis: Axis) -> None:
-    texts, counts = zip(*stats.values, strict=True)
-    stats.distribution = describe_positions(axis, axis.positions(texts), counts)
-
-
-def _describe_sample(
-    connection: duckdb.DuckDBPyConnection,
-    measured: TableStats,
-    columns: Sequence[tuple[ColumnStats, Axis]],
-) -> None:
-    rows, texts = _read_positions(connection, measured, columns)
-    sample = rows if rows < measured.rows else None
-    for (stats, axis), text in zip(columns, texts, strict=True):
-        positions = _parse_positions(axis, (text or "").split())
-        distribution = describe_positions(axis, positions, bounds=_bounds(stats, axis))
-        if distribution:
-            stats.distribution = replace(
-                distribution, sample=sample, measured_type=stats.measured_type
-            )
 
 
 def _parse_positions(axis: Axis, texts: Sequence[str]) -> Sequence[Position]:

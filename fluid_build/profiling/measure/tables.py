@@ -45,7 +45,8 @@ def measure_table(
 ) -> TableStats:
     """Measure every column of a table; ``answers`` say how text that fits two types is read."""
     stats = [ColumnStats(column, kind_of(column.type)) for column in table.columns]
-    rows = _count_rows(connection, table)
+    row = connection.execute(f"SELECT count(*) FROM {table.relation}").fetchone()
+    rows = int(row[0]) if row else 0
     measured = TableStats(table, rows, stats, is_complete=rows <= SAMPLE_ROWS)
     for column in stats:
         column.rows = rows
@@ -58,16 +59,23 @@ def measure_table(
     read_documents(connection, measured)
     if not measured.is_complete:
         read_sample(connection, measured)
-        _count_near_unique(connection, measured)
-        _count_low_cardinality(connection, measured)
+        for column in stats:
+            if column.distinct_exact or column.kind in {"nested", "binary", "float"}:
+                continue
+            if column.present and column.distinct >= NEAR_UNIQUE * column.present:
+                column.distinct = count_distinct(connection, table, column)
+                column.distinct_exact = True
+        few = [
+            column
+            for column in stats
+            if column.kind not in {"nested", "binary", "float"}
+            and 0 < column.distinct <= LOW_CARDINALITY
+        ]
+        for start in range(0, len(few), COLUMNS_A_QUERY):
+            _count_values(connection, measured, few[start : start + COLUMNS_A_QUERY])
     find_measured_types(connection, measured, answers)
     describe_distributions(connection, measured)
     return measured
-
-
-def _count_rows(connection: duckdb.DuckDBPyConnection, table: Table) -> int:
-    row = connection.execute(f"SELECT count(*) FROM {table.relation}").fetchone()
-    return int(row[0]) if row else 0
 
 
 def _measure_in_one_pass(
@@ -123,15 +131,6 @@ def _set_figures(stats: ColumnStats, figures: dict[str, Value]) -> None:
     stats.set_bounds(figures.get("low"), figures.get("high"))
 
 
-def _count_near_unique(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
-    for stats in measured.columns:
-        if stats.distinct_exact or stats.kind in {"nested", "binary", "float"}:
-            continue
-        if stats.present and stats.distinct >= NEAR_UNIQUE * stats.present:
-            stats.distinct = count_distinct(connection, measured.table, stats)
-            stats.distinct_exact = True
-
-
 def count_distinct(connection: duckdb.DuckDBPyConnection, table: Table, stats: ColumnStats) -> int:
     """Count the distinct values of a column exactly.
 
@@ -146,17 +145,6 @@ def count_distinct(connection: duckdb.DuckDBPyConnection, table: Table, stats: C
             expression = f"bit_count(bitstring_agg({name}, {low}, {high}))"
     row = connection.execute(f"SELECT {expression} FROM {table.relation}").fetchone()
     return int(row[0]) if row and row[0] is not None else 0
-
-
-def _count_low_cardinality(connection: duckdb.DuckDBPyConnection, measured: TableStats) -> None:
-    """Count each value of columns with few of them over the whole table."""
-    columns = [
-        stats
-        for stats in measured.columns
-        if stats.kind not in {"nested", "binary", "float"} and 0 < stats.distinct <= LOW_CARDINALITY
-    ]
-    for start in range(0, len(columns), COLUMNS_A_QUERY):
-        _count_values(connection, measured, columns[start : start + COLUMNS_A_QUERY])
 
 
 def _count_values(

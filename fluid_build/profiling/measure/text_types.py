@@ -11,11 +11,17 @@ from itertools import chain, islice
 
 import duckdb
 
+from fluid_build.lexicon import leading, terms
 from fluid_build.profiling.measure.compact_dates import COMPACT_FORMATS, is_credible
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats
-from fluid_build.profiling.measure.truth_words import MOST_SPELLINGS, TRUTH, are_truths
+from fluid_build.profiling.names.words import words
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.text_values.canonical_text import comes_back, type_and_spelling
+from fluid_build.sources.text_values.canonical_text import (
+    FALSE_WORDS,
+    TRUE_WORDS,
+    comes_back,
+    type_and_spelling,
+)
 from fluid_build.sources.text_values.conventions import (
     DATE_QUESTION,
     NO_ANSWERS,
@@ -37,12 +43,39 @@ from fluid_build.sources.text_values.exact_numbers import (
 )
 from fluid_build.sources.text_values.text_classes import ONE_POINT
 
+_TRUTH = re.compile(rf"^\s*({'|'.join((*TRUE_WORDS, *FALSE_WORDS))})\s*$", re.IGNORECASE)
+MOST_SPELLINGS = 64
+"""More than all the ways to write the words of a pair in capitals and small letters."""
+
+_PAIRS = tuple({true, false} for true, false in zip(TRUE_WORDS, FALSE_WORDS, strict=True))
+_LETTERS = {"t", "f"}
+_OTHER_MEANINGS = terms("no_flag")
+
+
+def are_truths(name: str, spellings: Collection[str]) -> bool:
+    """Return whether the distinct spellings of a column's values, all of them, say true and false.
+
+    ``NO`` is Norway and Norwegian, ``F`` female, ``T`` any code. Only two words that say the
+    opposite of each other, and nothing else, make a column of truths. ``name`` is the column's.
+    """
+    parts = words(name)
+    said = {spelling.strip().lower() for spelling in spellings}
+    if set(parts) & _OTHER_MEANINGS:
+        return False
+    if said != _LETTERS:
+        return said in _PAIRS
+    # PostgreSQL writes truths as t and f.
+    are_small = all(spelling == spelling.lower() for spelling in spellings)
+    is_flag = bool(parts) and (parts[0] in leading("truth") or bool(set(parts) & terms("truth")))
+    return are_small or is_flag
+
+
 TYPE_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("BIGINT", re.compile(r"^\s*[-+]?\d+\s*$")),
     ("DOUBLE", re.compile(rf"^\s*{NUMBER}\s*$")),
     ("DATE", re.compile(r"^\s*\d{4}-\d{1,2}-\d{1,2}\s*$")),
     ("TIMESTAMP", re.compile(r"^\s*\d{4}-\d{1,2}-\d{1,2}[ T]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*$")),
-    ("BOOLEAN", TRUTH),
+    ("BOOLEAN", _TRUTH),
     ("UUID", re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")),
 )
 _CODE = re.compile(CODE)
@@ -91,7 +124,8 @@ class _TypeGuess:
     @property
     def text(self) -> str:
         """SQL for a value as text."""
-        return _text_sql(self.stats)
+        name = quote(self.stats.column.alias)
+        return name if self.stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
     @property
     def reading(self) -> str:
@@ -103,9 +137,7 @@ class _TypeGuess:
 
 
 def find_measured_types(
-    connection: duckdb.DuckDBPyConnection,
-    measured: TableStats,
-    answers: Conventions = NO_ANSWERS,
+    connection: duckdb.DuckDBPyConnection, measured: TableStats, answers: Conventions = NO_ANSWERS
 ) -> None:
     """Find the type that every value of a text column has, and dates in whole numbers.
 
@@ -129,7 +161,11 @@ def find_measured_types(
     for fits in by_column.values():
         chosen = _choose(fits, answers, settled)
         if chosen is not None:
-            _set_type(chosen)
+            stats = chosen.stats
+            stats.measured_type, stats.reversible = chosen.type, chosen.same_spelling
+            if chosen.type == "BIGINT":
+                low, high = chosen.bounds
+                stats.bounds = (int(str(low)), int(str(high)))
 
 
 def _fitting(
@@ -283,14 +319,6 @@ def _date_order(type_name: str) -> str:
     return next((order for order, formats in _AMBIGUOUS_DATES.items() if type_name in formats), "")
 
 
-def _set_type(chosen: _TypeGuess) -> None:
-    stats = chosen.stats
-    stats.measured_type, stats.reversible = chosen.type, chosen.same_spelling
-    if chosen.type == "BIGINT":
-        low, high = chosen.bounds
-        stats.bounds = (int(str(low)), int(str(high)))
-
-
 def _fits_both_sql(name: str) -> str:
     """Return SQL for whether every point in the numbers could separate thousands as well."""
     fits = f"regexp_full_match(trim({name}), {literal(ONE_POINT)})"
@@ -341,12 +369,6 @@ def reading_sql(stats: ColumnStats) -> str:
     guess = _TypeGuess(stats, stats.measured_type)
     _, date_format = type_and_spelling(guess.type)
     return f"CAST({guess.reading} AS DATE)" if date_format else guess.reading
-
-
-def _text_sql(stats: ColumnStats) -> str:
-    """Return SQL for a column's values as text."""
-    name = quote(stats.column.alias)
-    return name if stats.kind == "text" else f"CAST({name} AS VARCHAR)"
 
 
 def date_sql(name: str, date_format: str) -> str:

@@ -1,16 +1,57 @@
 """A cache of column values: a few thousand compare faster as Python sets than in a query."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
 import duckdb
 
-from fluid_build.profiling.measure.query_failures import reading
+from fluid_build.errors import SourceUnreadableError
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
 from fluid_build.sources.base import KeysAtServer
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
+
+
+class QueryFailedError(SourceUnreadableError):
+    """A query on measured tables failed.
+
+    ``tables`` are those that can't be read on their own either. If each can be, it's all of them.
+    """
+
+    def __init__(self, tables: Sequence[MeasuredTable], error: Exception) -> None:
+        names = " and ".join(table.name for table in tables)
+        super().__init__(f"A query on {names} failed: {reason(error)}")
+        self.tables = tables
+        self.reason = reason(error)
+
+
+@contextmanager
+def reading(
+    connection: duckdb.DuckDBPyConnection, *groups: Sequence[MeasuredColumn]
+) -> Iterator[None]:
+    """Raise QueryFailedError if a query of the block fails; each group is columns of one table."""
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise
+    except DUCKDB_ERRORS as error:
+        unreadable = [group for group in groups if not _can_be_read(connection, group)]
+        raise QueryFailedError([group[0].table for group in unreadable or groups], error) from error
+
+
+def _can_be_read(connection: duckdb.DuckDBPyConnection, columns: Sequence[MeasuredColumn]) -> bool:
+    values = ", ".join(column.sql for column in columns)
+    try:
+        connection.execute(f"SELECT max(hash({values})) FROM {columns[0].table.relation}")
+    except duckdb.InterruptException:
+        raise
+    except DUCKDB_ERRORS:
+        return False
+    return True
+
 
 _MOST_CELLS = 2_000_000
 """How many values are kept at once: 100 to 200 MB of Python objects."""

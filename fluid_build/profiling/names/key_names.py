@@ -31,7 +31,7 @@ def own_key_score(key: ParsedColumnName, table: ParsedTableName, weights: NameWe
     """
     if not key.entity:
         return weights.bare_own_key if key.has_key_word else 0.0
-    if _is_label(key):
+    if len(key.bare) == 1 and key.bare[0] in _LABEL_WORDS:
         return weights.label_own_key
     if not table.entity or key.bare[-1].isdigit():
         return 0.0
@@ -131,13 +131,11 @@ def meant_words(name: ParsedColumnName) -> frozenset[str]:
     return next(map(terms, meant), frozenset())
 
 
-def _is_label(key: ParsedColumnName) -> bool:
-    """Return whether a key is just called ``name`` or ``title``."""
-    return len(key.bare) == 1 and key.bare[0] in _LABEL_WORDS
-
-
 def _attribute_factor(child: ParsedColumnName, weights: NameWeights) -> float:
-    """Return the factor for a name without a key word that looks like an amount or a list."""
+    """Return the factor for a name without a key word that looks like an amount or a list.
+
+    ``max_level`` is a figure, and ``pages`` counts them.
+    """
     if child.bare[0] in terms("figure"):
         return weights.amount
     return weights.plural if singular(child.bare[-1]) != child.bare[-1] else 1.0

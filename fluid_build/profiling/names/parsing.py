@@ -12,17 +12,15 @@ from itertools import chain, groupby
 
 from fluid_build.lexicon import starts, terms
 from fluid_build.profiling.names.habits import (
+    common_prefix_words,
     find_heads,
     find_key_words,
     find_marks,
     find_modules,
-    short_first_words,
-)
-from fluid_build.profiling.names.prefixes import (
-    common_prefix_words,
     glued_letter,
     glued_prefix,
     hump_prefix,
+    short_first_words,
 )
 from fluid_build.profiling.names.words import (
     Words,
@@ -98,7 +96,9 @@ def parse_names(tables: Sequence[tuple[str, Sequence[str]]]) -> list[ParsedNames
     """
     table_names, column_names = _without_marks(tables)
     vocabulary = _vocabulary(table_names, column_names)
-    entities = _table_entities(table_names, vocabulary)
+    shared_words = common_prefix_words(table_names)
+    glued = "" if shared_words else _glued_table_prefix(table_names)
+    entities = [_table_entity(name[len(glued) :], shared_words, vocabulary) for name in table_names]
     vocabulary = replace(
         vocabulary, tables=frozenset(entities), key_words=find_key_words(column_names)
     )
@@ -106,7 +106,10 @@ def parse_names(tables: Sequence[tuple[str, Sequence[str]]]) -> list[ParsedNames
     known: dict[tuple[Words, Words], ParsedColumnName] = {}
     parsed = []
     for entity, columns in zip(entities, column_names, strict=True):
-        table = _parse_table_name(entity, modules, heads)
+        has_several_words = len(entity) > 1
+        module = entity[0] if has_several_words and entity[0] in modules else ""
+        head = entity[-1:] if has_several_words and entity[-1] in heads else ()
+        table = ParsedTableName(entity, "".join(entity), module, head)
         column_words = _column_words(columns)
         for full, own in column_words:
             if (full, own) not in known:
@@ -165,14 +168,9 @@ def _vocabulary(tables: Sequence[str], columns: Sequence[Sequence[str]]) -> Voca
 
 
 def _glued_table_prefix(names: Sequence[str]) -> str:
+    """Return the letters glued to all tables: ``tbl``, but not the first one of two names alike."""
     prefix = glued_prefix(names)
     return prefix if 1 < len(prefix) <= _MOST_GLUED_PREFIX else ""
-
-
-def _table_entities(names: Sequence[str], vocabulary: Vocabulary) -> list[Words]:
-    shared_words = common_prefix_words(names)
-    glued = "" if shared_words else _glued_table_prefix(names)
-    return [_table_entity(name[len(glued) :], shared_words, vocabulary) for name in names]
 
 
 def _table_entity(name: str, shared_words: int, vocabulary: Vocabulary) -> Words:
@@ -184,21 +182,8 @@ def _table_entity(name: str, shared_words: int, vocabulary: Vocabulary) -> Words
     phrase = unglue(phrase, vocabulary)
     while len(phrase) > 1 and phrase[-1] in _TECHNICAL_WORDS:
         phrase = phrase[:-1]
-    return _without_repeats(stem(phrase))
-
-
-def _parse_table_name(
-    entity: Words, modules: frozenset[str], heads: frozenset[str]
-) -> ParsedTableName:
-    has_several_words = len(entity) > 1
-    module = entity[0] if has_several_words and entity[0] in modules else ""
-    head = entity[-1:] if has_several_words and entity[-1] in heads else ()
-    return ParsedTableName(entity, "".join(entity), module, head)
-
-
-def _without_repeats(phrase: Words) -> Words:
-    """Return a phrase without repeated words: ``club_club`` holds the clubs of its module."""
-    return tuple(word for word, _ in groupby(phrase))
+    # ``club_club`` holds the clubs of its module.
+    return tuple(word for word, _ in groupby(stem(phrase)))
 
 
 def unglue(phrase: Words, vocabulary: Vocabulary) -> Words:
@@ -241,7 +226,9 @@ def _split_long(word: str, vocabulary: Vocabulary) -> Words:
 def _column_words(names: Sequence[str]) -> list[tuple[Words, Words]]:
     """Return the words of a table's columns: all of them, and without the names' shared prefix."""
     humps = hump_prefix(names)
-    phrases = [_words_after(humps, name) for name in names]
+    phrases = [
+        (humps.lower(), *words(name[len(humps) :])) if humps else words(name) for name in names
+    ]
     first_words = Counter(phrase[:1] for phrase in phrases)
     shared = bool(humps) or common_prefix_words(names) > 0
     prefix = first_words.most_common(1)[0][0] if shared and first_words else ()
@@ -258,10 +245,6 @@ def _without_prefix(name: str, full: Words, prefix: Words, glued: str) -> Words:
     if glued and name.lower().startswith(glued) and len(name) > len(glued):
         return words(name[len(glued) :])
     return full
-
-
-def _words_after(prefix: str, name: str) -> Words:
-    return (prefix.lower(), *words(name[len(prefix) :])) if prefix else words(name)
 
 
 def _parse_column_name(full: Words, bare: Words, vocabulary: Vocabulary) -> ParsedColumnName:

@@ -115,19 +115,15 @@ def _abbreviates_phrase(short: str, phrase: Words) -> bool:
     """Return whether a word is glued from beginnings of all words of the phrase, in order."""
     if len(phrase) < 2 or len(short) < 2 or phrase[0].startswith(short):
         return False
-    return _is_glued_from(short, phrase)
-
-
-def _is_glued_from(letters: str, phrase: Words) -> bool:
     ends = {0}
     for word in phrase:
         ends = {
             end + size
             for end in ends
             for size in range(1, len(word) + 1)
-            if letters.startswith(word[:size], end)
+            if short.startswith(word[:size], end)
         }
-    return len(letters) in ends
+    return len(short) in ends
 
 
 @lru_cache(maxsize=200_000)

@@ -166,7 +166,15 @@ class ParentSearch:
             share = self.prober.share(child, parent)
             if share < _least_share(name_score, self.weights.candidate):
                 return None
-            inclusion = _estimate_inclusion(child, parent, share)
+            stats = child.stats
+            inclusion = Inclusion(
+                rows=stats.present,
+                matched=round(stats.present * share),
+                distinct=stats.distinct,
+                distinct_matched=round(stats.distinct * share),
+                parent_distinct=parent.stats.distinct,
+                parent_near=0,
+            )
         features = reference_features(child, parent, name_score, inclusion, self.weights.values)
         odds = score_reference(features, self.weights.reference)
         if odds <= self.weights.candidate.least_odds:
@@ -201,7 +209,13 @@ class _NameIndex:
         self.by_start: dict[str, list[MeasuredColumn]] = defaultdict(list)
         self.by_glued_name: dict[str, list[MeasuredColumn]] = defaultdict(list)
         for parent in parents:
-            for start in _indexed_starts(_naming_words(parent)):
+            words = {
+                *parent.table.parsed_name.entity,
+                *parent.parsed_name.entity,
+                *parent.parsed_name.full,
+            }
+            starts = {word[:3] for word in words}
+            for start in starts | {word[:1] + "*" for word in words if not word.isdigit()}:
                 self.by_start[start].append(parent)
             for phrase in (parent.table.parsed_name.entity, parent.parsed_name.entity):
                 if len(glued := "".join(phrase)) >= _FEWEST_GLUED_LETTERS:
@@ -231,7 +245,10 @@ class _NameIndex:
 
 
 def _few_of_each(parents: Iterable[MeasuredColumn], prober: Prober) -> list[MeasuredColumn]:
-    """Return keys without those that are like too many before them but for their table."""
+    """Return keys without those that are like too many before them but for their table.
+
+    Sixty monthly copies of a file have sixty keys of the same name and values.
+    """
     alike: dict[tuple[object, ...], int] = defaultdict(int)
     few = []
     for parent in sorted(parents, key=str):
@@ -243,20 +260,6 @@ def _few_of_each(parents: Iterable[MeasuredColumn], prober: Prober) -> list[Meas
         if alike[likeness] <= _MOST_ALIKE:
             few.append(parent)
     return few
-
-
-def _naming_words(parent: MeasuredColumn) -> set[str]:
-    return {
-        *parent.table.parsed_name.entity,
-        *parent.parsed_name.entity,
-        *parent.parsed_name.full,
-    }
-
-
-def _indexed_starts(words: Iterable[str]) -> set[str]:
-    """Return where a key is indexed: under the first three letters of its words, and the first."""
-    starts = {word[:3] for word in words}
-    return starts | {word[:1] + "*" for word in words if not word.isdigit()}
 
 
 def _searched_starts(words: Iterable[str]) -> set[str]:
@@ -284,11 +287,7 @@ def score_names(
     ):
         score_by_name = max(score_by_name, weights.extended_table)
     return score_between(
-        score_by_name,
-        child.parsed_name,
-        child.table.parsed_name,
-        parent.table.parsed_name,
-        weights,
+        score_by_name, child.parsed_name, child.table.parsed_name, parent.table.parsed_name, weights
     )
 
 
@@ -314,16 +313,3 @@ def _is_within_bounds(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
     if None in (child.low, child.high, parent.low, parent.high):
         return True
     return (child.low or 0) >= (parent.low or 0) and (child.high or 0) <= (parent.high or 0)
-
-
-def _estimate_inclusion(child: MeasuredColumn, parent: MeasuredColumn, share: float) -> Inclusion:
-    """Return the inclusion of the whole column if it were like its probes."""
-    stats = child.stats
-    return Inclusion(
-        rows=stats.present,
-        matched=round(stats.present * share),
-        distinct=stats.distinct,
-        distinct_matched=round(stats.distinct * share),
-        parent_distinct=parent.stats.distinct,
-        parent_near=0,
-    )

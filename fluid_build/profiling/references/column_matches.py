@@ -5,15 +5,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 
 from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
-from fluid_build.profiling.names.key_names import (
-    meant_words,
-    reference_score,
-)
+from fluid_build.profiling.names.key_names import meant_words, reference_score
 from fluid_build.profiling.names.parsing import ParsedColumnName
-from fluid_build.profiling.names.similarity import (
-    ending_similarity,
-    synonyms,
-)
+from fluid_build.profiling.names.similarity import ending_similarity, synonyms
 from fluid_build.profiling.names.words import Words, is_numbered
 from fluid_build.profiling.weights import NameWeights
 
@@ -40,7 +34,8 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
         best = weights.key_column_tail
     if len(name.bare) > len(key.full) and _ends_in(name.bare, key.full):
         best = weights.key_column_tail
-    if _adds_role(name.full, key.full):
+    # A role may follow a whole key: ``team id loser``.
+    if name.full[:-1] == key.full and len(key.full) > 1 and key.full[-1] in terms("key_word"):
         best = max(best, weights.key_column_tail)
     entity_score = weights.key_column_entity
     if best < entity_score and not is_generic and key.entity:
@@ -49,11 +44,6 @@ def match_score(name: ParsedColumnName, key_column: MeasuredColumn, weights: Nam
         name, key, key_column.table.parsed_name, key_column.own_key_score, weights
     )
     return max(best, weights.key_column_reference * reference)
-
-
-def _adds_role(phrase: Words, key: Words) -> bool:
-    """Return whether one word follows a whole key: ``team id loser``."""
-    return phrase[:-1] == key and len(key) > 1 and key[-1] in terms("key_word")
 
 
 def _ends_in(phrase: Words, tail: Words) -> bool:

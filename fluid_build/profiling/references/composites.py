@@ -17,12 +17,7 @@ from fluid_build.profiling.references.key_repeats import KeyRepeats
 from fluid_build.profiling.references.probing import probe_tuples
 from fluid_build.profiling.references.scores import score_composite
 from fluid_build.profiling.references.single_columns import ColumnReference
-from fluid_build.profiling.weights import (
-    DEFAULT_WEIGHTS,
-    CompositeWeights,
-    NameWeights,
-    Weights,
-)
+from fluid_build.profiling.weights import DEFAULT_WEIGHTS, CompositeWeights, NameWeights, Weights
 
 Matches: TypeAlias = Sequence[tuple[float, MeasuredColumn]]
 """The columns of one table that may refer to one column of a key, with scores, best first."""
@@ -87,7 +82,12 @@ def find_composite_references(
         if len(sharing) > _MOST_SHARING and not _is_named(key):
             continue
         for index in sharing:
-            if _are_split_alike(tables[index], key[0].table):
+            # References of tables that were split from the same documents are known, and positions
+            # in two of their lists only look alike.
+            child, parent = tables[index], key[0].table
+            splits = child.stats.table.split, parent.stats.table.split
+            documents = [split.documents.table.name for split in splits if split]
+            if child is not parent and len(documents) == len(splits) and len(set(documents)) == 1:
                 continue
             composites += matcher.references(index, [by_table[index] for by_table in matches], key)
         within = [_matches_within(column, targets, weights.names) for column in key]
@@ -118,16 +118,6 @@ def _composite_keys(
     most, key = max(counted, key=lambda choice: choice[0], default=(0, ()))
     if most >= _FEWEST_REPEATS:
         yield key
-
-
-def _are_split_alike(child: MeasuredTable, parent: MeasuredTable) -> bool:
-    """Return whether two tables come from the same documents.
-
-    Their references are known then, and positions in two lists only look alike.
-    """
-    splits = child.stats.table.split, parent.stats.table.split
-    documents = [split.documents.table.name for split in splits if split]
-    return child is not parent and len(documents) == len(splits) and len(set(documents)) == 1
 
 
 def _matches_within(
@@ -168,10 +158,7 @@ class _KeyMatcher:
     """
 
     def __init__(
-        self,
-        cache: ValueCache,
-        targets: Mapping[int, MeasuredColumn],
-        weights: CompositeWeights,
+        self, cache: ValueCache, targets: Mapping[int, MeasuredColumn], weights: CompositeWeights
     ) -> None:
         self.cache = cache
         self.targets = targets
@@ -253,7 +240,9 @@ class _KeyMatcher:
             features = composite_features(
                 columns, key, score, inclusion, self.targets, self.referring, taken
             )
-            if _has_own_key(columns) and not _is_plain(features, self.weights):
+            # Few rows may be unique in less than their key, so names that leave no doubt count.
+            is_plain = features.names_parent and features.name >= self.weights.same_names
+            if _has_own_key(columns) and not is_plain:
                 continue
             odds = score_composite(features, self.weights)
             reference = CompositeReference(columns, key, features, inclusion, odds)
@@ -269,14 +258,7 @@ def _has_own_key(columns: Sequence[MeasuredColumn]) -> bool:
     return bool(key) and key < {column.name for column in columns}
 
 
-def _is_plain(features: CompositeFeatures, weights: CompositeWeights) -> bool:
-    """Return whether the names leave no doubt: few rows may be unique in less than their key."""
-    return features.names_parent and features.name >= weights.same_names
-
-
-def _combinations(
-    matches: Sequence[Matches],
-) -> list[tuple[tuple[float, MeasuredColumn], ...]]:
+def _combinations(matches: Sequence[Matches]) -> list[tuple[tuple[float, MeasuredColumn], ...]]:
     """Return the combinations of different columns, one for each key column, best names first."""
     combinations = [
         combination

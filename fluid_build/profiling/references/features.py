@@ -11,11 +11,7 @@ from itertools import permutations
 from fluid_build.lexicon import terms
 from fluid_build.profiling.measure.schema import MeasuredColumn
 from fluid_build.profiling.names.key_names import extends_name, is_hierarchical
-from fluid_build.profiling.names.parsing import ParsedColumnName
-from fluid_build.profiling.names.similarity import (
-    phrase_similarity,
-    word_similarity,
-)
+from fluid_build.profiling.names.similarity import phrase_similarity, word_similarity
 from fluid_build.profiling.references.inclusion import Inclusion
 from fluid_build.profiling.weights import ValueWeights
 
@@ -62,6 +58,7 @@ def reference_features(
     """Return the features of a pair of columns, given the keys that are chosen so far."""
     name, key = child.parsed_name, parent.parsed_name
     within_table = child.table is parent.table
+    bare = name.bare
     return ReferenceFeatures(
         name=name_score,
         evidence=value_evidence(child, parent, inclusion, weights),
@@ -69,7 +66,9 @@ def reference_features(
         coverage=inclusion.coverage,
         has_key_word=name.has_key_word,
         is_nameless=not name.full,
-        counts=_counts(name),
+        # ``page_count`` and ``last_step`` are small numbers, which every dense key holds.
+        counts=bool(bare)
+        and (bare[-1] in terms("counting") or bare[0] in terms("one_key_of_many")),
         same_name=name.squashed == key.squashed,
         same_bare_name=name.bare_squashed == key.bare_squashed,
         within_table=within_table,
@@ -82,12 +81,6 @@ def reference_features(
         parent_has_nulls=parent.stats.nulls > 0,
         parent_own_key=parent.own_key_score,
     )
-
-
-def _counts(name: ParsedColumnName) -> bool:
-    """Return whether a name counts or numbers something of its own row, or how far one came."""
-    bare = name.bare
-    return bool(bare) and (bare[-1] in terms("counting") or bare[0] in terms("one_key_of_many"))
 
 
 def value_evidence(
@@ -107,12 +100,6 @@ def value_evidence(
         return matched * min(weights.text_most, each)
     if parent.key_kind in {"uuid", "date"}:
         return matched * (weights.uuid if parent.key_kind == "uuid" else weights.date)
-    return _integer_evidence(child, parent, inclusion, weights)
-
-
-def _integer_evidence(
-    child: MeasuredColumn, parent: MeasuredColumn, inclusion: Inclusion, weights: ValueWeights
-) -> float:
     low, high = parent.low, parent.high
     if low is None or high is None or child.low is None or child.high is None:
         return 0.0
@@ -131,7 +118,11 @@ def _integer_evidence(
 def _range_evidence(
     child: MeasuredColumn, low: int, high: int, matched: int, weights: ValueWeights
 ) -> float:
-    """Return the evidence in a column that spans just the range of a dense key."""
+    """Return the evidence in a column that spans just the range of a dense key.
+
+    A survey's answer codes 1 to 5 are among the keys 1 to 5,000 of any table; that they end where
+    a list of five ends says something.
+    """
     if matched < weights.range_least or child.high is None or child.low is None:
         return 0.0
     span = high - low + 1
@@ -190,9 +181,13 @@ def composite_features(
     own = [key for key in parent if id(key) not in referring]
     names = {column.name for column in child}
     has_single = any(targets.get(id(c)) is key for c, key in zip(child, parent, strict=True))
+    # One match proves the more, the fewer of all possible combinations are keys: every pair of a
+    # year and a month exists, but few of an order and a product.
+    combinations = math.prod(max(key.stats.distinct, 1) for key in parent)
+    density = min(1.0, inclusion.parent_distinct / combinations)
     return CompositeFeatures(
         name=name_score,
-        evidence=inclusion.distinct_matched * _nats_a_tuple(parent, inclusion),
+        evidence=inclusion.distinct_matched * -math.log(max(density, _SMALLEST_DENSITY)),
         share=inclusion.share,
         coverage=inclusion.coverage,
         has_own_column=bool(own),
@@ -212,18 +207,15 @@ def composite_features(
     )
 
 
-def _nats_a_tuple(parent: Sequence[MeasuredColumn], inclusion: Inclusion) -> float:
-    """Return by how little of the possible combinations are keys how much one match proves."""
-    combinations = math.prod(max(key.stats.distinct, 1) for key in parent)
-    density = min(1.0, inclusion.parent_distinct / combinations)
-    return -math.log(max(density, _SMALLEST_DENSITY))
-
-
 def _names_parent(
-    child: Sequence[MeasuredColumn],
-    parent: Sequence[MeasuredColumn],
-    own: Iterable[MeasuredColumn],
+    child: Sequence[MeasuredColumn], parent: Sequence[MeasuredColumn], own: Iterable[MeasuredColumn]
 ) -> bool:
+    """Return whether the names say that a composite key is its table's, and not its parents'.
+
+    Two daily tables of one grain (store, day) agree without referring to each other. An
+    ``order_line_tax`` means the ``order_line``, and a key of ``flight`` and ``seat`` the
+    ``flight_seats``.
+    """
     if any(column.own_key_score > 0.0 for column in own):
         return True
     table = parent[0].table.parsed_name.entity

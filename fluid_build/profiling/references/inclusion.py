@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import duckdb
 
-from fluid_build.profiling.measure.query_failures import reading
 from fluid_build.profiling.measure.schema import MeasuredColumn
-from fluid_build.profiling.measure.value_cache import ValueCache, ValueCounts
+from fluid_build.profiling.measure.value_cache import ValueCache, ValueCounts, reading
 from fluid_build.sources.servers.keys import MOST_VALUES, PLAIN_TEXT
 from fluid_build.sources.sql import literal
 

@@ -6,9 +6,8 @@ from contextlib import suppress
 
 import duckdb
 
-from fluid_build.profiling.measure.query_failures import reading
 from fluid_build.profiling.measure.schema import MeasuredColumn
-from fluid_build.profiling.measure.value_cache import ValueCache
+from fluid_build.profiling.measure.value_cache import ValueCache, reading
 from fluid_build.profiling.references.inclusion import aliased_columns
 
 PROBES = 48

@@ -41,6 +41,7 @@ def _evidence_term(features: ReferenceFeatures, weights: ReferenceWeights) -> fl
 
 
 def _key_word_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    """Weigh a word such as ``id``; in a sheet whose columns are ``f1`` to ``f9``, none has one."""
     if features.is_nameless:
         return 0.0 if features.within_table else weights.nameless
     return weights.key_word if features.has_key_word else weights.no_key_word
@@ -65,6 +66,7 @@ def _orphan_cost(features: ReferenceFeatures, weights: ReferenceWeights) -> floa
 
 
 def _parent_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    """Weigh that the parent is no primary key: each name of a small table is unique by accident."""
     if not features.parent_is_primary and features.parent_may_be_primary:
         return weights.not_yet_primary
     if not features.parent_is_primary:
@@ -75,17 +77,20 @@ def _parent_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> 
 
 
 def _counting_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    """Weigh a name that counts: a ``floor_count`` from 1 to 8 is a key of every dense list."""
     is_count = features.counts and features.name < weights.counting_word_name
     return weights.counting_word if is_count else 0.0
 
 
 def _own_column_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    """Weigh that ``order_id`` of the orders is their own key, and no customer's."""
     if features.within_table:
         return 0.0
     return weights.own_column * features.child_own_key * (1.0 - features.name)
 
 
 def _child_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    """Weigh that the child is a key: 1 to 200 of one table are among 1 to 500 of another."""
     if features.child_is_primary:
         own = features.child_own_key
         return (
@@ -98,6 +103,7 @@ def _child_key_term(features: ReferenceFeatures, weights: ReferenceWeights) -> f
 
 
 def _hierarchy_term(features: ReferenceFeatures, weights: ReferenceWeights) -> float:
+    """Weigh a reference to the own table: any small number of a row is a key of some row there."""
     if not features.within_table or features.is_hierarchical:
         return 0.0
     return weights.not_hierarchical

@@ -8,18 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.lexicon import terms
-from fluid_build.profiling.measure.schema import (
-    MeasuredColumn,
-    MeasuredTable,
-    group_by_key_kind,
-)
+from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable, group_by_key_kind
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.references.candidates import ParentCandidate, ParentSearch
 from fluid_build.profiling.references.features import ReferenceFeatures, reference_features
 from fluid_build.profiling.references.inclusion import Inclusion, measure_inclusion
 from fluid_build.profiling.references.probing import Prober
 from fluid_build.profiling.references.scores import confidence, score_reference
-from fluid_build.profiling.weights import ReferenceWeights, Weights
+from fluid_build.profiling.weights import Weights
 
 _MEASURED_CANDIDATES = 6
 """Candidates of a column that are measured at most: the right one is hardly ever further down, and
@@ -140,13 +136,20 @@ class ReferenceSearch:
             self._name_scores[id(child), id(candidate.parent)] = candidate.name_score
         measured: list[ColumnReference] = []
         for candidate in candidates[:_MEASURED_CANDIDATES]:
-            if _is_beaten(candidate, measured, self.weights.reference):
+            # It can't win any more against one that was measured: each more may cost a join.
+            if any(
+                reference.log_odds > candidate.estimate + self.weights.reference.far_ahead
+                and reference.inclusion.orphans == 0
+                and reference.parent.parsed_name.squashed != candidate.parent.parsed_name.squashed
+                for reference in measured
+            ):
                 break
             measured.append(self.measure(child, candidate.parent, candidate.name_score))
         return measured
 
 
 def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColumn]:
+    """Yield the unique columns that others may refer to; nothing refers to an e-mail address."""
     for table in tables:
         for column in table.columns:
             if not column.key_kind or not column.stats.is_unique or column.is_measure:
@@ -158,15 +161,3 @@ def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColum
 def _could_refer(child: MeasuredColumn) -> bool:
     unfit = child.stats.kind in {"decimal", "boolean"} or child.is_measure
     return child.stats.present > 0 and not unfit
-
-
-def _is_beaten(
-    candidate: ParentCandidate, measured: Sequence[ColumnReference], weights: ReferenceWeights
-) -> bool:
-    """Return whether a candidate can't win any more against those that were measured."""
-    return any(
-        reference.log_odds > candidate.estimate + weights.far_ahead
-        and reference.inclusion.orphans == 0
-        and reference.parent.parsed_name.squashed != candidate.parent.parsed_name.squashed
-        for reference in measured
-    )

@@ -12,9 +12,8 @@ from typing import Final
 
 from stdnum import luhn
 
-from fluid_build.profiling.semantic_types.column_facts import SemanticType
+from fluid_build.profiling.semantic_types.column_facts import PreparedColumn, SemanticType
 from fluid_build.profiling.semantic_types.patterns import Test, is_valid_number, share
-from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn
 
 _FEWEST_CHECKED: Final = 12
 """Different values: that so many have one right digit of ten is chance once in 10^10 columns."""
@@ -23,7 +22,7 @@ _FEWEST_PLATES: Final = 30
 _PASSING: Final = 0.95
 """The share that must pass: a few are mistyped."""
 _GLANCE: Final = 3
-_CONFIDENCE: Final = 0.9
+_CONFIDENCE: Final = 0.9  # Nothing says whose numbers they are.
 _LENGTHS: Final = 3
 """Of German plates; codes of one kind are as long as each other."""
 _NAMED_OTHERWISE: Final = frozenset({"isbn", "ean", "iban", "money", "phone", "percent", "vin"})

@@ -14,7 +14,12 @@ from fluid_build.profiling.semantic_types.checked_numbers import (
     find_checked_number,
     find_personal_number,
 )
-from fluid_build.profiling.semantic_types.column_facts import ColumnFacts, SemanticType
+from fluid_build.profiling.semantic_types.column_facts import (
+    ColumnFacts,
+    PreparedColumn,
+    SemanticType,
+    prepare,
+)
 from fluid_build.profiling.semantic_types.general_types import find_general_type
 from fluid_build.profiling.semantic_types.name_grades import Grade, grades
 from fluid_build.profiling.semantic_types.nested_values import (
@@ -25,7 +30,6 @@ from fluid_build.profiling.semantic_types.nested_values import (
 from fluid_build.profiling.semantic_types.person_names import (
     MOST_VALUES,
     Claim,
-    NameShares,
     claim_of,
     confirms,
     login_share,
@@ -38,7 +42,6 @@ from fluid_build.profiling.semantic_types.personal_types import (
     Support,
     is_near_person,
 )
-from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, prepare
 from fluid_build.sources.text_values.personal_text import holds_personal, mentions_personal
 
 _GRADE_REASONS: Final = {
@@ -47,12 +50,7 @@ _GRADE_REASONS: Final = {
     Grade.LIKELY: "the name suggests it",
     Grade.PLAIN: "the name says so",
 }
-_GRADE_CONFIDENCE: Final = {
-    Grade.SILENT: 0.1,
-    Grade.HINT: 0.3,
-    Grade.LIKELY: 0.5,
-    Grade.PLAIN: 0.7,
-}
+_GRADE_CONFIDENCE: Final = {Grade.SILENT: 0.1, Grade.HINT: 0.3, Grade.LIKELY: 0.5, Grade.PLAIN: 0.7}
 """The confidence by the name alone; the values make up for what is missing."""
 _CLAIM_CONFIDENCE: Final = {
     Claim.EXPLICIT: 0.8,
@@ -158,9 +156,11 @@ def _by_dates_of_people(column: PreparedColumn) -> SemanticType | None:
 
 _YEAR_OF_DATE: Final = re.compile(r"\d{4}(?=-\d\d-\d\d)")
 _FEWEST_BORN: Final = 12
+"""Dates; of fewer, the oldest and the youngest are apart by accident."""
 _MOST_LETTERS: Final = 3
 """Of a word that says nothing: longer ones, such as hired, say what the date is about."""
 _EARLIEST_BIRTH: Final = 1895
+"""Nobody alive was born before; 1800-01-01 stands for a date that nobody knows."""
 _LEAST_AGES, _MOST_AGES = 40, 120
 """Years between the oldest and the youngest; less may be the years of a firm."""
 
@@ -214,7 +214,14 @@ def _by_person_names(column: PreparedColumn) -> SemanticType | None:
         values = tuple(map(without_number, values))
     shares = measure_names(values)
     if confirms(shares, claim):
-        return _person_name(claim, shares, column)
+        total = min(len(column.values), MOST_VALUES)
+        doubt = 1 - _VALUE_CONFIDENCE * max(shares.known, _LEAST_KNOWN)
+        confidence = 1 - (1 - _CLAIM_CONFIDENCE[claim]) * doubt
+        reason = (
+            f"{round(shares.shaped * total)} of {total} values are shaped like a person's name and"
+            f" {round(shares.given * total)} have a common given name; the column is {claim.value}."
+        )
+        return SemanticType("person_name", True, round(confidence, 2), reason)
     return _login(column) if claim in (Claim.MENTION_ROLE, Claim.MENTION_PARTY) else None
 
 
@@ -225,17 +232,6 @@ def _may_be_names(column: PreparedColumn) -> bool:
         column.facts.distinct >= 5
         and sum(" " in value and len(value) < 40 for value in glance) >= 3
     )
-
-
-def _person_name(claim: Claim, shares: NameShares, column: PreparedColumn) -> SemanticType:
-    total = min(len(column.values), MOST_VALUES)
-    doubt = 1 - _VALUE_CONFIDENCE * max(shares.known, _LEAST_KNOWN)
-    confidence = 1 - (1 - _CLAIM_CONFIDENCE[claim]) * doubt
-    reason = (
-        f"{round(shares.shaped * total)} of {total} values are shaped like a person's name and"
-        f" {round(shares.given * total)} have a common given name; the column is {claim.value}."
-    )
-    return SemanticType("person_name", True, round(confidence, 2), reason)
 
 
 def _login(column: PreparedColumn) -> SemanticType | None:

@@ -1,7 +1,9 @@
 """What the classifier gets to know about a column, and what it returns."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from fluid_build.profiling.names.concepts import NameConcepts, read_concepts
 
 Family = Literal["text", "integer", "decimal", "date", "boolean", "uuid", "other"]
 
@@ -68,3 +70,53 @@ def family_of(type_name: str) -> Family:
         if base in names or (family == "date" and base.startswith("TIMESTAMP")):
             return family
     return "other"
+
+
+_MOST_VALUES: Final = 60
+"""Values that are tested: shares are then right to about 6 %, at a fraction of a millisecond."""
+_LONGEST_VALUE: Final = 400
+"""Characters of a value that are tested; longer ones are text whatever follows."""
+_PLACEHOLDERS: Final = frozenset(
+    ("", *r"- -- . ? null none n/a na nan nil \n unknown tbd #n/a".split())
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedColumn:
+    """A column as the tests need it.
+
+    ``values`` are up to sixty, stripped, without placeholders such as "N/A". ``has_no_rows`` says
+    that the name alone has to decide.
+    """
+
+    facts: ColumnFacts
+    family: Family
+    name: NameConcepts
+    table: NameConcepts
+    values: tuple[str, ...]
+    has_no_rows: bool
+
+
+def prepare(facts: ColumnFacts) -> PreparedColumn:
+    """Read the concepts of a column's names and clean its values."""
+    values = tuple(
+        text
+        for value in facts.values[:_MOST_VALUES]
+        if (text := value[:_LONGEST_VALUE].strip()).lower() not in _PLACEHOLDERS
+    )
+    return PreparedColumn(
+        facts=facts,
+        family=family_of(facts.type),
+        name=read_concepts(facts.column),
+        table=read_concepts(facts.table),
+        values=values,
+        has_no_rows=facts.rows == 0,
+    )
+
+
+def parse_number(text: str) -> float | None:
+    """Return a number written as text with a decimal comma or point, None if it isn't one."""
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return None

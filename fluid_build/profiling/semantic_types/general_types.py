@@ -8,9 +8,8 @@ from typing import Final
 from fluid_build.lexicon import fold
 from fluid_build.profiling.names import value_words
 from fluid_build.profiling.semantic_types import patterns
-from fluid_build.profiling.semantic_types.column_facts import SemanticType
+from fluid_build.profiling.semantic_types.column_facts import PreparedColumn, SemanticType
 from fluid_build.profiling.semantic_types.patterns import share
-from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn
 from fluid_build.sources.text_values.personal_text import is_iban
 
 Concepts = frozenset[str]
@@ -98,12 +97,7 @@ _TEXT_RULES: Final[tuple[_Rule, ...]] = (
         0.9,
     ),
     _Rule(
-        "time_zone",
-        "time zones",
-        patterns.TIMEZONE.fullmatch,
-        frozenset({"timezone"}),
-        0.5,
-        0.9,
+        "time_zone", "time zones", patterns.TIMEZONE.fullmatch, frozenset({"timezone"}), 0.5, 0.9
     ),
     _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset({"hash"}), 0.8, 0.9),
     _Rule(

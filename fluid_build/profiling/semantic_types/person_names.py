@@ -112,7 +112,9 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
     if "nickname" in concepts:
         return Claim.MENTION_ROLE
     is_named = "name" in concepts or "full_name" in concepts
-    if _is_relative(column) and (is_named or not column.unknown):
+    if (not _RELATIVES.isdisjoint(column.words) and not _names_thing(column)) and (
+        is_named or not column.unknown
+    ):
         near = sibling_concepts(siblings)
         if near & {"given_name", "family_name", "full_name"}:
             return Claim.EXPLICIT
@@ -135,10 +137,6 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
 
 _RELATIVES: Final = terms("relative")
 """People whose names stand beside somebody's: they are named as that one is."""
-
-
-def _is_relative(column: NameConcepts) -> bool:
-    return not _RELATIVES.isdisjoint(column.words) and not _names_thing(column)
 
 
 def _is_about_people(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...]) -> bool:
@@ -208,7 +206,10 @@ def _claim_of_name(
 
 
 def _claim_of_thing(table: NameConcepts) -> Claim | None:
-    """Return the claim of a name in a table about things; places are often named after people."""
+    """Return the claim of a name in a table about things; places are often named after people.
+
+    The stations "Franklin" and "Lincoln" are given names, and surnames too.
+    """
     if table.concepts & _PARTIES:
         return Claim.BARE
     return None if table.concepts & {"city", "region", "country"} else Claim.NONE

@@ -12,6 +12,7 @@ from typing import Final
 
 from fluid_build.lexicon import meanings
 from fluid_build.profiling.semantic_types import patterns
+from fluid_build.profiling.semantic_types.column_facts import PreparedColumn, parse_number
 from fluid_build.profiling.semantic_types.name_grades import (
     Grade,
     describes_people,
@@ -20,7 +21,6 @@ from fluid_build.profiling.semantic_types.name_grades import (
 )
 from fluid_build.profiling.semantic_types.patterns import share
 from fluid_build.profiling.semantic_types.person_names import measure_names
-from fluid_build.profiling.semantic_types.prepared_column import PreparedColumn, parse_number
 from fluid_build.sources.text_values.personal_text import is_card
 
 
@@ -86,6 +86,7 @@ def ip_address(column: PreparedColumn, grade: Grade) -> Support:
 
 
 _VERSION = re.compile(r"(?:[0-4]?\d\.){3}[0-4]?\d")
+"""A part of a version, such as 2.10.0.4, is seldom as high as those of most addresses."""
 
 
 def card_number(column: PreparedColumn, grade: Grade) -> Support:

@@ -6,11 +6,11 @@ They are set by hand, from reasoning about what each sign is worth; none is fitt
 
 from dataclasses import dataclass, field
 
-from fluid_build.profiling.weights.composites import CompositeWeights
 from fluid_build.profiling.weights.keys import KeySearchWeights, PrimaryKeyWeights
 from fluid_build.profiling.weights.names import NameWeights
 from fluid_build.profiling.weights.references import (
     CandidateWeights,
+    CompositeWeights,
     ReferenceWeights,
     ValueWeights,
 )

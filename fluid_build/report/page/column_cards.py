@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.conceptual import EntityKey, Relationship
-from fluid_build.profiling.measure.codes import is_code
-from fluid_build.profiling.profile import ColumnProfile, HistogramBin
+from fluid_build.profiling.profile import ColumnProfile, HistogramBin, is_code
 from fluid_build.report.means import shorten_number
 from fluid_build.report.page.lineage import Lineage, RelationColumn
 from fluid_build.report.view import ColumnView, TableView

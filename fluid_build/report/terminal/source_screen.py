@@ -6,8 +6,7 @@ from rich.table import Column
 from rich.text import Text
 
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.profiling.measure.codes import is_code
-from fluid_build.profiling.profile import ColumnProfile, Quantiles, TableProfile
+from fluid_build.profiling.profile import ColumnProfile, Quantiles, TableProfile, is_code
 from fluid_build.report.means import shorten_number
 from fluid_build.report.terminal.findings_section import (
     MOST_OF_A_KIND,

@@ -16,7 +16,7 @@ import duckdb
 from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel, Technique
-from fluid_build.profiling.measure.truth_words import MOST_SPELLINGS, are_truths
+from fluid_build.profiling.measure.text_types import MOST_SPELLINGS, are_truths
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.sql import quote

@@ -17,8 +17,7 @@ from fluid_build.modeling.data_vault.decided.unfollowed import unfollowed
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
-from fluid_build.observations.observe import observe
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations, observe
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source

@@ -5,7 +5,7 @@ import pytest
 from fluid_build.modeling.data_vault.placements import Placement, placements
 from fluid_build.modeling.data_vault.source_tables import source_tables
 from fluid_build.observations.date_orders import DateOrder
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
 from tests.modeling.sources import (

@@ -5,7 +5,7 @@ import pytest
 from fluid_build.modeling.data_vault.elements import DataVaultModel, HashKeyStrategy
 from fluid_build.modeling.techniques import build_model
 from fluid_build.observations.aggregates import Aggregate
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.observations.shared_identifiers import (
     IdentifierUse,
     PartOfKeyReference,

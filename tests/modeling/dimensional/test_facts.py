@@ -5,7 +5,7 @@ import pytest
 from fluid_build.errors import UsageError
 from fluid_build.modeling.dimensional.elements import DimensionReference, Fact, FactDate
 from fluid_build.observations.date_orders import DateOrder
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.observations.row_identities import RowIdentity
 from fluid_build.observations.same_moment import SameMoment, TwinMoment
 from tests.modeling.profiles import reference

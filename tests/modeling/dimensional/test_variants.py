@@ -3,7 +3,7 @@
 import pytest
 
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional.variants import check_variant
+from fluid_build.modeling.dimensional.star_layout import check_variant
 from tests.modeling.sources import changed, dimension, fact, source, star
 
 SHOP = """

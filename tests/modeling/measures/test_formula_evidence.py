@@ -1,7 +1,7 @@
 """What formulas between columns show of how they add up."""
 
 from fluid_build.modeling.measures import profile_measures
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.observations.row_formulas import Operation, RowFormula
 from fluid_build.profiling.profile import ColumnProfile
 from tests.modeling.profiles import column, profile, table

@@ -2,7 +2,7 @@
 
 from fluid_build.modeling.measures import MeasureRole, profile_measures
 from fluid_build.observations.header_totals import HeaderTotal
-from fluid_build.observations.observed import Observations
+from fluid_build.observations.observe import Observations
 from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.profiling.profile import ColumnProfile
 from tests.modeling.profiles import column, profile, table

@@ -45,10 +45,7 @@ def with_keys(tables: SourceTables, decided: Mapping[str, DecidedKey]) -> Source
 
 
 def key_obstacle(
-    tables: SourceTables,
-    table: str,
-    columns: Sequence[str],
-    evidence: DecisionEvidence | None,
+    tables: SourceTables, table: str, columns: Sequence[str], evidence: DecisionEvidence | None
 ) -> str:
     """Return why no hub can be built on columns of a table; "" where one can."""
     entity = tables.entities.get(table)

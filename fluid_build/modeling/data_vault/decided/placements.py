@@ -12,11 +12,7 @@ from fluid_build.decisions.language import BusinessKey, Classify, Merge, Role, S
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.modeling.conceptual import Relationship
-from fluid_build.modeling.data_vault.decided.keys import (
-    key_obstacle,
-    with_decided_keys,
-    with_keys,
-)
+from fluid_build.modeling.data_vault.decided.keys import key_obstacle, with_decided_keys, with_keys
 from fluid_build.modeling.data_vault.decided.merged_entities import (
     mergeable,
     merged_keys,
@@ -229,7 +225,15 @@ def _decided(
     for table, decision in roles.items():
         before = draft[table]
         reason = decided_reason(decision)
-        parents = hubs - _descendants(decided, table)
+        # No table describes one that describes it already, directly or through others.
+        descendants = {table}
+        for _ in decided:
+            descendants |= {
+                name
+                for name, placement in decided.items()
+                if placement.parent is not None and placement.parent.to_entity in descendants
+            }
+        parents = hubs - descendants
         if before.kind in _OF_ROLE[decision.role] and _keeps_parent(before, parents):
             decided[table] = replace(before, reason=reason)
             continue
@@ -273,18 +277,6 @@ def _keeps_parent(placement: Placement, hubs: Set[str]) -> bool:
     return placement.parent is None or placement.parent.to_entity in hubs
 
 
-def _descendants(decided: Mapping[str, Placement], table: str) -> set[str]:
-    """Return the tables that describe a table's rows already, directly or through others."""
-    descendants = {table}
-    for _ in decided:
-        descendants |= {
-            name
-            for name, placement in decided.items()
-            if placement.parent is not None and placement.parent.to_entity in descendants
-        }
-    return descendants
-
-
 def _overruled(placement: Placement) -> Alternative:
     """Return what we'd have made of a table, and why."""
     # Reasons of places begin with a word of ours, never with a name.
@@ -307,7 +299,13 @@ def _impossible(
     undecided = {
         name: draft[name] for name in draft if name in tables.entities and name not in roles
     }
-    places = Places(hubs, _relating(tables, undecided))
+    relating: dict[str, set[str]] = {}
+    for name, placement in undecided.items():
+        if placement.kind in {"link", "transaction"}:
+            relating[name] = {r.to_entity for r in outward_references(tables, name)}
+        elif placement.parent is not None:
+            relating[name] = {placement.parent.to_entity}
+    places = Places(hubs, relating)
     for role in _ROLE_ORDER:
         impossible = {
             table
@@ -338,14 +336,3 @@ def _holds(
     if is_as_before and not (role == "link" and lost):
         return True
     return not role_obstacle(tables, places, table, role)
-
-
-def _relating(tables: SourceTables, placed: Mapping[str, Placement]) -> dict[str, set[str]]:
-    """Return the tables that relate others or describe one, with those that they lead to."""
-    relating: dict[str, set[str]] = {}
-    for name, placement in placed.items():
-        if placement.kind in {"link", "transaction"}:
-            relating[name] = {r.to_entity for r in outward_references(tables, name)}
-        elif placement.parent is not None:
-            relating[name] = {placement.parent.to_entity}
-    return relating

@@ -64,7 +64,11 @@ def is_seen_through(tables: SourceTables, link: str) -> bool:
 
 
 def _is_link_referred_to(tables: SourceTables, table: str, days: Set[str]) -> bool:
-    """Return whether a table with referrers is a link all the same."""
+    """Return whether a table with referrers is a link all the same.
+
+    (supplier, part) relates the two, though an order's line refers to the pair. A pair with a name
+    of its own, such as a class of a course in a term, is a thing.
+    """
     key = set(tables.identity(table))
     referrers = tables.referrers[table]
     if not referrers or any(

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from fluid_build.decisions.language import Role
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.data_vault.decided.references_through_links import is_seen_through
-from fluid_build.modeling.data_vault.reasons import name_a_few
-from fluid_build.modeling.data_vault.relating import ends, outward_references
+from fluid_build.modeling.data_vault.relating import ends, name_a_few, outward_references
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.subtypes import extends
 from fluid_build.text import counted, noun

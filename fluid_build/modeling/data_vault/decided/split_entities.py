@@ -37,10 +37,6 @@ def split_obstacle(tables: SourceTables, split: Split) -> str:
     own = [name for name in split.attributes if name in identity]
     if own:
         return f"`{own[0]}` is part of the key of `{split.table}`, which stays with its rows."
-    return _dependency_obstacle(split, columns)
-
-
-def _dependency_obstacle(split: Split, columns: str) -> str:
     if not split.attributes:
         return ""
     if split.evidence is None:
@@ -78,7 +74,21 @@ def _with_entity(tables: SourceTables, split: Split) -> SourceTables:
     name = free_name(spelling, tables.entities)
     reason = decided_reason(split)
     entity = _entity(table, name, split, reason)
-    reference = _reference(table, name, split, reason)
+    reference = Relationship(
+        name=identifier(f"{table.name} to {split.entity}"),
+        from_entity=table.name,
+        from_attributes=split.columns,
+        to_entity=name,
+        to_attributes=split.columns,
+        cardinality="many-to-one",
+        from_participation="mandatory",
+        to_participation="mandatory",
+        origin="declared",
+        confidence=1.0,
+        evidence=ForeignKeyEvidence(origin="declared", rows=table.rows, matched=table.rows),
+        mapped_source_tables=(table.name,),
+        reason=reason,
+    )
     columns = [attribute.name for attribute in table.attributes]
     parsed = tables.parsed_names[split.table].columns
     entity_words = words(split.entity)
@@ -124,23 +134,5 @@ def _entity(table: Entity, name: str, split: Split, reason: str) -> Entity:
         rows=distinct or table.rows,
         attributes=tuple(table.attribute(column) for column in split.columns),
         keys=(key,),
-        reason=reason,
-    )
-
-
-def _reference(table: Entity, name: str, split: Split, reason: str) -> Relationship:
-    return Relationship(
-        name=identifier(f"{table.name} to {split.entity}"),
-        from_entity=table.name,
-        from_attributes=split.columns,
-        to_entity=name,
-        to_attributes=split.columns,
-        cardinality="many-to-one",
-        from_participation="mandatory",
-        to_participation="mandatory",
-        origin="declared",
-        confidence=1.0,
-        evidence=ForeignKeyEvidence(origin="declared", rows=table.rows, matched=table.rows),
-        mapped_source_tables=(table.name,),
         reason=reason,
     )

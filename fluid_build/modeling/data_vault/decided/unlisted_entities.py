@@ -14,11 +14,7 @@ from dataclasses import replace
 
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
-from fluid_build.modeling.data_vault.column_purposes import (
-    is_distinctive,
-    is_naming,
-    last_word,
-)
+from fluid_build.modeling.data_vault.column_purposes import is_distinctive, is_naming, last_word
 from fluid_build.modeling.data_vault.known_keys import key_of_parts
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
@@ -30,11 +26,7 @@ from fluid_build.modeling.data_vault.table_names import (
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.types import family
 from fluid_build.observations.shared_identifiers import IdentifierUse, UnlistedIdentifier
-from fluid_build.profiling.names.parsing import (
-    ParsedColumnName,
-    ParsedNames,
-    ParsedTableName,
-)
+from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedNames, ParsedTableName
 from fluid_build.profiling.names.words import Words, singular, words
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
 from fluid_build.text import free_name, listed
@@ -126,7 +118,11 @@ def _lonely_uses(tables: SourceTables, days: Set[str]) -> Iterator[IdentifierUse
 
 
 def _names_unlisted(tables: SourceTables, use: IdentifierUse) -> bool:
-    """Return whether a column is named for the key of something that isn't the table itself."""
+    """Return whether a column is named for the key of something that isn't the table itself.
+
+    ``employee_key`` of a table of quotas is; ``quota_id`` is the table's own, ``line_no`` a part,
+    ``currency_code`` a code, and ``ph_id`` may mean anything.
+    """
     attribute, parsed = (
         tables.entities[use.table].attribute(use.column),
         _parsed_column(tables, use),

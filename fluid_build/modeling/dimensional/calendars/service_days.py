@@ -23,7 +23,7 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import Alternative, SourceColumn, source_columns
-from fluid_build.observations.recurring_services import RecurringService, ServiceExceptions
+from fluid_build.observations.recurring_services import RecurringService
 from fluid_build.profiling.names.words import singular, strip_key_words, words
 from fluid_build.text import listed
 
@@ -178,19 +178,17 @@ def _service_days(service: RecurringService, holder: _Holder) -> ServiceDays:
         ),
         start=service.start,
         end=service.end,
-        changes=None if service.exceptions is None else _changes(service.exceptions),
-    )
-
-
-def _changes(exceptions: ServiceExceptions) -> ServiceChanges:
-    return ServiceChanges(
-        entity_name=exceptions.table,
-        columns=exceptions.columns,
-        to_columns=exceptions.to_columns,
-        date=exceptions.date,
-        effect=exceptions.effect,
-        added=exceptions.added,
-        removed=exceptions.removed,
+        changes=None
+        if service.exceptions is None
+        else ServiceChanges(
+            entity_name=service.exceptions.table,
+            columns=service.exceptions.columns,
+            to_columns=service.exceptions.to_columns,
+            date=service.exceptions.date,
+            effect=service.exceptions.effect,
+            added=service.exceptions.added,
+            removed=service.exceptions.removed,
+        ),
     )
 
 

@@ -129,7 +129,18 @@ def obstacle(
         rows = counted(entity.rows, "row")
         return f"`{entity.name}` can't be a dimension: no key identifies its {rows}."
     if role == "date":
-        return _obstacle_of_calendar(entity)
+        dates = [attribute for attribute in entity.attributes if is_date(attribute)]
+        if not dates:
+            return f"`{entity.name}` can't be a calendar: it has no column of dates."
+        nearest = max(dates, key=lambda date: date.evidence.distinct or 0)
+        # A calendar may have a row for "no date".
+        days, dated = nearest.evidence.distinct or 0, entity.rows - min(nearest.evidence.nulls, 1)
+        if days >= dated:
+            return ""
+        return (
+            f"`{entity.name}` can't be a calendar: `{nearest.name}` has {counted(days, 'value')} in"
+            f" {counted(dated, 'row')}, and each day of a calendar is there once."
+        )
     if role == "bridge" and len(parents) != _ENDS_OF_BRIDGE:
         references = counted(len(parents), "reference")
         return (
@@ -146,22 +157,6 @@ def _obstacle(graph: ReferenceGraph, decision: Classify) -> str:
     name = decision.table
     parents, children = graph.direct_parents(name), graph.children[name]
     return obstacle(graph.entities[name], decision.role, graph.keys[name], parents, children)
-
-
-def _obstacle_of_calendar(entity: Entity) -> str:
-    """Return why an entity has no row a day; "" where a column of dates is unique."""
-    dates = [attribute for attribute in entity.attributes if is_date(attribute)]
-    if not dates:
-        return f"`{entity.name}` can't be a calendar: it has no column of dates."
-    nearest = max(dates, key=lambda date: date.evidence.distinct or 0)
-    # A calendar may have a row for "no date".
-    days, rows = nearest.evidence.distinct or 0, entity.rows - min(nearest.evidence.nulls, 1)
-    if days >= rows:
-        return ""
-    return (
-        f"`{entity.name}` can't be a calendar: `{nearest.name}` has {counted(days, 'value')} in"
-        f" {counted(rows, 'row')}, and each day of a calendar is there once."
-    )
 
 
 def _role(decision: Classify, suggested: EntityRole) -> EntityRole:

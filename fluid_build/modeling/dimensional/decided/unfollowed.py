@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from fluid_build.decisions.language import AnyDecision, Classify, Grain, Merge, Role, Split
 from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.decisions.verdicts import Refusal
-from fluid_build.modeling.conceptual import ConceptualModel, Entity
+from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional.decided.roles import obstacle
 from fluid_build.modeling.dimensional.dimensions.merges import merge_obstacle
@@ -64,7 +64,17 @@ def _of_role(
     entity = next((e for e in conceptual.entities if e.name == decision.table), None)
     if entity is None:
         return Refusal("refused", f"`{decision.table}` isn't a table of the model.")
-    reason = _obstacle(conceptual, entity, decision.role)
+    references = [
+        r for r in conceptual.relationships if not r.implied and r.from_entity != r.to_entity
+    ]
+    key = entity.primary_key
+    reason = obstacle(
+        entity,
+        decision.role,
+        key.attributes if key is not None and key.holds else (),
+        [r for r in references if r.from_entity == entity.name],
+        [r for r in references if r.to_entity == entity.name],
+    )
     return Refusal(
         "refused",
         reason or f"`{entity.name}` can't be a {decision.role}: its references don't allow it.",
@@ -155,21 +165,6 @@ def _obstacle_of_merge(star: DimensionalModel, conceptual: ConceptualModel, merg
                 f" `{table}` is a {'bridge' if _is_bridge(star, table) else 'fact'}."
             )
     return f"`{merge.table}` can't be merged: another decision makes it something else."
-
-
-def _obstacle(conceptual: ConceptualModel, entity: Entity, role: Role) -> str:
-    """Return why a star can't give an entity a role, as far as the conceptual layer shows."""
-    references = [
-        r for r in conceptual.relationships if not r.implied and r.from_entity != r.to_entity
-    ]
-    key = entity.primary_key
-    return obstacle(
-        entity,
-        role,
-        key.attributes if key is not None and key.holds else (),
-        [r for r in references if r.from_entity == entity.name],
-        [r for r in references if r.to_entity == entity.name],
-    )
 
 
 def _is_fact(star: DimensionalModel, table: str) -> bool:

@@ -34,9 +34,22 @@ def choose_dimensions(
     chosen |= {name for name in candidates if roles[name].is_decided or name in graph.calendars}
     chosen |= {name for name in candidates if graph.is_service(name)}
     chosen |= {undecided.whole(name) for name, role in roles.items() if role.kind == "part"}
-    _add_uncovered(graph, roles, candidates, chosen)
+    # A category without products would be lost if categories were columns of products alone.
+    while missing := set(candidates) - _covered(graph, roles, candidates, chosen):
+        # What these lead to may be covered once the outermost of them are chosen.
+        outermost = {
+            name
+            for name in missing
+            if not any(child.from_entity in missing for child in graph.children[name])
+        }
+        chosen.update(outermost or {next(name for name in candidates if name in missing)})
     while True:
-        dimension_names = _dimension_names(names, candidates, chosen)
+        used_names: set[str] = set()
+        dimension_names = {
+            name: free_column(f"dim_{names.stem(name)}", used_names)
+            for name in candidates
+            if name in chosen
+        }
         layout = StarLayout(graph, roles, names, variant, dimension_names, used, keys)
         dimensions = {
             entity: _with_complete_joins(layout, dimension)
@@ -79,15 +92,6 @@ def _is_looked_up(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
     )
 
 
-def _dimension_names(names: StarNames, candidates: list[str], chosen: set[str]) -> dict[str, str]:
-    used_names: set[str] = set()
-    return {
-        name: free_column(f"dim_{names.stem(name)}", used_names)
-        for name in candidates
-        if name in chosen
-    }
-
-
 def _with_complete_joins(layout: StarLayout, dimension: Dimension) -> Dimension:
     """Return the dimension with those joins marked that bring in every row of their entity."""
     copied: dict[str, set[str]] = {}
@@ -125,20 +129,6 @@ def _is_covered(graph: ReferenceGraph, reference: Relationship) -> bool:
         and evidence.rows > 0
         and all(parent.attribute(name).required for name in reference.to_attributes)
     )
-
-
-def _add_uncovered(
-    graph: ReferenceGraph, roles: EntityRoles, candidates: Sequence[str], chosen: set[str]
-) -> None:
-    """Choose each lookup that has rows which nothing chosen leads to."""
-    while missing := set(candidates) - _covered(graph, roles, candidates, chosen):
-        # What these lead to may be covered once the outermost of them are chosen.
-        outermost = {
-            name
-            for name in missing
-            if not any(child.from_entity in missing for child in graph.children[name])
-        }
-        chosen.update(outermost or {next(name for name in candidates if name in missing)})
 
 
 def _covered(

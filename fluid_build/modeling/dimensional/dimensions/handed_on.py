@@ -9,11 +9,7 @@ from typing import Literal
 
 from fluid_build.lexicon import loose_terms
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional.column_purposes import (
-    event_dates,
-    is_person,
-    is_record_stamp,
-)
+from fluid_build.modeling.dimensional.column_purposes import event_dates, is_person, is_record_stamp
 from fluid_build.modeling.dimensional.judging.entity_roles import EntityRoles
 from fluid_build.modeling.dimensional.judging.event_rules import describes
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph, is_mandatory

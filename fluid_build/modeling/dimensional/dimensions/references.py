@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionReference
-from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, is_mandatory
+from fluid_build.modeling.dimensional.judging.reference_graph import is_mandatory
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column, prefixed
 
@@ -49,13 +49,14 @@ def _reference(
     if key in used_columns:
         role = names.role_by_columns(reference, child)
         key = prefixed(role, dimension_key)
+    columns = {a.attribute: a.name for a in dimension.attributes if not a.source}
     return DimensionReference(
         dimension=dimension.name,
         role=role,
         columns=reference.from_attributes,
         optional=not is_mandatory(reference),
         key=free_column(key, used_columns),
-        to_columns=_columns_in_dimension(layout, dimension, reference),
+        to_columns=tuple(columns[name] for name in layout.target_in_whole(reference)),
         reason=reference.reason,
     )
 
@@ -69,11 +70,3 @@ def _is_one_of_several(layout: StarLayout, reference: Relationship) -> bool:
         and layout.whole(sibling.to_entity) == whole
         for sibling in layout.graph.parents[reference.from_entity]
     )
-
-
-def _columns_in_dimension(
-    layout: StarLayout, dimension: Dimension, reference: Relationship
-) -> AttributeNames:
-    """Return the dimension's columns that hold what a reference leads to."""
-    columns = {a.attribute: a.name for a in dimension.attributes if not a.source}
-    return tuple(columns[name] for name in layout.target_in_whole(reference))

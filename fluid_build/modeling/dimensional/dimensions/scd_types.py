@@ -29,13 +29,40 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_remark,
     kind,
 )
-from fluid_build.modeling.dimensional.dimensions.levels import is_level, is_running_total
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionAttribute, ScdType
+from fluid_build.modeling.dimensional.judging.date_roles import period_start
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
-from fluid_build.modeling.dimensional.judging.validity_periods import period_start
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 from fluid_build.modeling.measures import is_category_name
-from fluid_build.profiling.names.words import stem, strip_key_words, words
+from fluid_build.profiling.names.words import singular, stem, strip_key_words, words
+
+_CREDIT_LIMIT = frozenset({"credit", "limit"})
+"""What is granted at a time, though a limit of something else isn't a level."""
+
+
+def is_level(attribute: Attribute) -> bool:
+    """Return whether a column holds a level that events change: a balance, a stock, a salary.
+
+    A size isn't one, such as a population: it describes. Nor is a running total.
+    """
+    if attribute.measure is None or attribute.evidence.distinct == 1:
+        return False
+    parts = {singular(word) for word in words(attribute.name)}
+    if attribute.measure.additivity != "semi-additive":
+        return parts >= _CREDIT_LIMIT
+    return (
+        not parts & terms("size")
+        and not parts & terms("bound")
+        and not _is_running_total(attribute)
+    )
+
+
+def _is_running_total(attribute: Attribute) -> bool:
+    """Return whether a number is added up over all events so far."""
+    if kind(attribute) not in {"integer", "decimal", "float"}:
+        return False
+    return bool(terms("running", "cumulative") & set(words(attribute.name)))
+
 
 _VERSIONED = (
     "Versioned: it describes the member, and a report on the past needs what was true then. One"
@@ -106,7 +133,10 @@ def _obstacle(graph: ReferenceGraph, entity: Entity, dimension: Dimension, *, is
         return "no fact refers to the dimension, so nothing would use its history"
     if len([a for a in dimension.attributes if not a.source]) < _FEWEST_ATTRIBUTES:
         return "it belongs to a simple lookup, so past events show the current value too"
-    if _is_combination(graph, entity):
+    # (yes, no) of two flags in four rows: another value is another member.
+    columns = [a for a in entity.attributes if a.name not in graph.keys[entity.name]]
+    values = [(a.evidence.distinct or 0) + bool(a.evidence.nulls) for a in columns]
+    if len([number for number in values if number > 1]) > 1 and prod(values) == entity.rows:
         return "each member is another combination of values, so a member never changes"
     versioned_id = _versioned_id(graph, entity)
     if versioned_id:
@@ -117,17 +147,11 @@ def _obstacle(graph: ReferenceGraph, entity: Entity, dimension: Dimension, *, is
     return ""
 
 
-def _is_combination(graph: ReferenceGraph, entity: Entity) -> bool:
-    """Return whether an entity has each combination of the values of its columns in one row."""
-    columns = [a for a in entity.attributes if a.name not in graph.keys[entity.name]]
-    values = [(a.evidence.distinct or 0) + bool(a.evidence.nulls) for a in columns]
-    return len([number for number in values if number > 1]) > 1 and prod(values) == entity.rows
-
-
 def _versioned_id(graph: ReferenceGraph, entity: Entity) -> str:
     """Return the identifier of members that have a row for each version; "" where they haven't.
 
-    Each row has a period, a key of its own, and an identifier called like it that repeats.
+    Each row has a period, a key of its own (``customer_sk``), and an identifier called like it that
+    repeats (``customer_id``).
     """
     dates = [attribute for attribute in entity.attributes if is_date(attribute)]
     key = graph.keys[entity.name]
@@ -223,4 +247,4 @@ def _is_document(graph: ReferenceGraph, entity: Entity, attribute: Attribute) ->
 def _changes_with_events(attribute: Attribute) -> bool:
     if is_date(attribute):
         return bool(terms("newest") & set(words(attribute.name)))
-    return is_running_total(attribute) or is_level(attribute)
+    return _is_running_total(attribute) or is_level(attribute)

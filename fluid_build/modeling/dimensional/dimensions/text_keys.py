@@ -29,8 +29,20 @@ def _text_columns(conceptual: ConceptualModel) -> set[_Column]:
         for entity in conceptual.entities
         for attribute in entity.attributes
     }
-    pairs = _related_columns(conceptual)
-    columns = _key_columns(conceptual).union(*pairs)
+    pairs = [
+        ((relationship.from_entity, child), (relationship.to_entity, parent))
+        for relationship in conceptual.relationships
+        for child, parent in zip(
+            relationship.from_attributes, relationship.to_attributes, strict=True
+        )
+    ]
+    columns = {
+        (entity.name, name)
+        for entity in conceptual.entities
+        for key in entity.keys
+        if key.kind != "candidate"
+        for name in key.attributes
+    }.union(*pairs)
     text_columns = {column for column in columns if _loses_spelling(attributes[column])}
     has_changed = True
     while has_changed:
@@ -44,27 +56,6 @@ def _text_columns(conceptual: ConceptualModel) -> set[_Column]:
                     text_columns.add(column)
                     has_changed = True
     return text_columns
-
-
-def _related_columns(conceptual: ConceptualModel) -> list[tuple[_Column, _Column]]:
-    """Return the pairs of a referring column and the column that it refers to."""
-    return [
-        ((relationship.from_entity, child), (relationship.to_entity, parent))
-        for relationship in conceptual.relationships
-        for child, parent in zip(
-            relationship.from_attributes, relationship.to_attributes, strict=True
-        )
-    ]
-
-
-def _key_columns(conceptual: ConceptualModel) -> set[_Column]:
-    return {
-        (entity.name, name)
-        for entity in conceptual.entities
-        for key in entity.keys
-        if key.kind != "candidate"
-        for name in key.attributes
-    }
 
 
 def _loses_spelling(attribute: Attribute) -> bool:

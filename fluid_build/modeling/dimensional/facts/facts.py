@@ -12,7 +12,10 @@ from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
+    is_date,
+    is_distinctive,
     is_month,
+    is_numbering,
 )
 from fluid_build.modeling.dimensional.dimensions.derived_dimensions import (
     DerivedDimension,
@@ -28,8 +31,8 @@ from fluid_build.modeling.dimensional.elements import (
     FactAttribute,
     FactDate,
     Join,
+    Measure,
 )
-from fluid_build.modeling.dimensional.facts.columns import FactColumns
 from fluid_build.modeling.dimensional.facts.event_date_choice import (
     DateCandidate,
     DateChoice,
@@ -54,6 +57,96 @@ from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNa
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
 from fluid_build.modeling.element import source_columns
+
+
+@dataclass(frozen=True, slots=True)
+class FactColumns:
+    """What the columns of one fact are named and explained by.
+
+    ``header_columns`` refer to the headers that the event belongs to, ``used_columns`` are the
+    names of the fact's columns so far.
+    """
+
+    layout: StarLayout
+    entity: Entity
+    header_columns: Set[str]
+    used_columns: set[str]
+
+    def attributes(self, elsewhere: Set[str]) -> Iterator[FactAttribute]:
+        """Return the attributes that are no measures and aren't found elsewhere in the star."""
+        for attribute in self.entity.attributes:
+            if attribute.measure is None and attribute.name not in elsewhere:
+                yield FactAttribute(
+                    name=self._free_name(attribute),
+                    type=attribute.type,
+                    attribute=attribute.name,
+                    description=attribute.description,
+                    mapped_source_tables=(self.entity.name,),
+                    source_columns=source_columns(self.entity.name, (attribute.name,)),
+                    reason=self._attribute_reason(attribute),
+                )
+
+    def measures(self, elsewhere: Set[str]) -> Iterator[Measure]:
+        """Return the measures that aren't found elsewhere in the star, in the source's order."""
+        for attribute in self.entity.attributes:
+            if attribute.measure is not None and attribute.name not in elsewhere:
+                role = attribute.measure
+                yield Measure(
+                    name=self._free_name(attribute),
+                    column=attribute.name,
+                    aggregation=role.aggregation,
+                    additivity=role.additivity,
+                    description=attribute.description,
+                    mapped_source_tables=(self.entity.name,),
+                    source_columns=source_columns(self.entity.name, (attribute.name,)),
+                    reason=f"{role.additivity.capitalize()}: {role.reason}.",
+                    alternatives=role.alternatives,
+                )
+
+    def is_degenerate(self, column: FactAttribute) -> bool:
+        """Return whether a column is a degenerate dimension: it numbers the event or its header."""
+        attribute = self.entity.attribute(column.attribute)
+        return (
+            attribute.name in self.layout.graph.keys[self.entity.name]
+            or attribute.name in self.header_columns
+            or (is_numbering(attribute) and is_distinctive(attribute, self.entity))
+        )
+
+    def grain(self, grain: StatedGrain) -> str:
+        """Return what one row is, in a sentence, with what is to be said of its columns."""
+        member = self.layout.names.member(self.entity.name).replace("_", " ")
+        if grain.columns:
+            sentence = f"One row for each {member}: {', '.join(grain.columns)}."
+        elif grain.remark:
+            sentence = f"One row for each row of {self.entity.name}."
+        else:
+            sentence = f"One row for each row of {self.entity.name}, which has no key."
+        return f"{sentence} {grain.remark}".rstrip()
+
+    def grain_columns(self, key: AttributeNames, columns: Mapping[str, str]) -> AttributeNames:
+        """Return the columns of the key; none where the fact lacks one of them."""
+        if not all(name in columns for name in key):
+            return ()
+        return tuple(dict.fromkeys(columns[name] for name in key))
+
+    def _free_name(self, attribute: Attribute) -> str:
+        column = self.layout.names.column(self.entity.name, attribute.name)
+        return free_column(column, self.used_columns)
+
+    def _attribute_reason(self, attribute: Attribute) -> str:
+        graph = self.layout.graph
+        if attribute.name in graph.keys[self.entity.name]:
+            return "It identifies the event: a degenerate dimension."
+        if attribute.name in self.header_columns:
+            return "The key of the header row that it belongs to: a degenerate dimension."
+        if (self.entity.name, attribute.name) in graph.record_keeping.authors:
+            return "It says who wrote or changed the record, and not who took part in the event."
+        if graph.is_referring(self.entity.name, attribute.name):
+            return "The original foreign key, kept so that orphaned values aren't lost."
+        if is_date(attribute) and attribute.type != "date":
+            return "The full timestamp; a date key would hold only the day."
+        return "It describes this event alone."
+
 
 _MOST_HEADERS = 2
 """Headers, one behind the other, whose dimensions a fact takes over: its own, and that one's. What
@@ -162,9 +255,7 @@ class _FactBuilder:
         self._refer_to_derived(derived)
         self._refer_to_calendar()
         date = choose_event_date(
-            list(self._date_candidates()),
-            self.context.event_dates.get(entity.name),
-            entity.name,
+            list(self._date_candidates()), self.context.event_dates.get(entity.name), entity.name
         )
         aliases = self._take_over_from_headers(date)
         dated_by = self._event_date(date, aliases) if date else None

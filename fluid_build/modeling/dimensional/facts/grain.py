@@ -67,7 +67,12 @@ def believable_grain(graph: ReferenceGraph, entity: Entity, event_date: str | No
     if not key or _is_certain(graph, entity, key):
         return StatedGrain(key)
     rows = counted(entity.rows, "row")
-    wider = _participants(graph, entity)
+    wider = {
+        name
+        for parent in graph.direct_parents(entity.name)
+        if is_mandatory(parent)
+        for name in parent.from_attributes
+    }
     if wider and event_date:
         wider |= {event_date}
     is_unique = any(unique <= wider for unique in graph.unique[entity.name])
@@ -107,13 +112,3 @@ def _is_quantity(attribute: Attribute) -> bool:
         or is_remark(attribute)
         or is_category_name(attribute.name)
     )
-
-
-def _participants(graph: ReferenceGraph, entity: Entity) -> set[str]:
-    """Return the columns by which each row refers to other entities."""
-    return {
-        name
-        for parent in graph.direct_parents(entity.name)
-        if is_mandatory(parent)
-        for name in parent.from_attributes
-    }

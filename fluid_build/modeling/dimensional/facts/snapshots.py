@@ -16,8 +16,8 @@ from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY, GeneratedCalendar
 from fluid_build.modeling.dimensional.column_purposes import is_person
-from fluid_build.modeling.dimensional.dimensions.levels import is_level
 from fluid_build.modeling.dimensional.dimensions.references import reference_to_version
+from fluid_build.modeling.dimensional.dimensions.scd_types import is_level
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,

@@ -18,9 +18,12 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_record_stamp,
 )
 from fluid_build.modeling.dimensional.elements import FactType
-from fluid_build.modeling.dimensional.judging.date_roles import holds, observed_order
+from fluid_build.modeling.dimensional.judging.date_roles import (
+    holds,
+    observed_order,
+    validity_start,
+)
 from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, ReferenceGraph
-from fluid_build.modeling.dimensional.judging.validity_periods import validity_start
 
 _FEWEST_MEMBERS_A_DAY = 2
 """Rows a day on average that make it a day of measuring. With one, it's just a date."""

@@ -81,7 +81,9 @@ def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
         return EntityRole("bridge", closure)
     if not graph.keys[entity.name]:
         return EntityRole("fact", "No key identifies its rows, so no table can refer to them.")
-    if _is_blank(graph, entity):
+    has_key = entity.primary_key is not None and entity.primary_key.holds
+    is_referred_to = bool(graph.children[entity.name])
+    if graph.has_data and not (entity.rows or has_key or is_referred_to):
         return EntityRole(
             "dimension", "It has no rows and no key, so nothing shows that it records events."
         )
@@ -97,12 +99,6 @@ def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
     return EntityRole("dimension", dimension_reason(graph, entity))
 
 
-def _is_blank(graph: ReferenceGraph, entity: Entity) -> bool:
-    has_key = entity.primary_key is not None and entity.primary_key.holds
-    is_referred_to = bool(graph.children[entity.name])
-    return graph.has_data and not (entity.rows or has_key or is_referred_to)
-
-
 def _closure_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity is a bridge over the levels of a hierarchy; "" where it isn't."""
     closure = next((c for c in graph.observations.closures if c.table == entity.name), None)
@@ -116,7 +112,10 @@ def _closure_reason(graph: ReferenceGraph, entity: Entity) -> str:
 
 
 def _is_bridge(graph: ReferenceGraph, entity: Entity) -> bool:
-    """Return whether an entity is made of two references, and of little else."""
+    """Return whether an entity is made of two references, and of little else.
+
+    (film, actor) is; (film, actor, fee, day) happened, and (film, customer, day) with a number too.
+    """
     references = graph.direct_parents(entity.name)
     if len(references) != _ENDS_OF_BRIDGE or graph.children[entity.name]:
         return False
@@ -162,7 +161,15 @@ def _reference_to_whole(graph: ReferenceGraph, entity: Entity) -> Relationship |
             continue
         if frozenset(reference.from_attributes) == key and not _is_whole(graph, reference):
             return reference
-        if _is_undeclared_part(graph, entity, reference):
+        # Each store has one row of opening hours, with a number of its own that says nothing.
+        if (
+            not graph.children[entity.name]
+            and len(graph.parents[entity.name]) == 1
+            and entity.rows >= _FEWEST_ROWS_OF_PART
+            and graph.is_unique(entity.name, reference.from_attributes)
+            and not graph.event_dates(entity)
+            and not any(attribute.measure for attribute in entity.attributes)
+        ):
             return reference
     return None
 
@@ -181,20 +188,6 @@ def _relates_several(graph: ReferenceGraph, entity: Entity) -> bool:
     return bool(graph.event_dates(entity)) or not has_content
 
 
-def _is_undeclared_part(graph: ReferenceGraph, entity: Entity, reference: Relationship) -> bool:
-    """Return whether a reference other than the key is unique, and the entity nothing by itself."""
-    has_no_other_neighbour = (
-        not graph.children[entity.name] and len(graph.parents[entity.name]) == 1
-    )
-    return (
-        has_no_other_neighbour
-        and entity.rows >= _FEWEST_ROWS_OF_PART
-        and graph.is_unique(entity.name, reference.from_attributes)
-        and not graph.event_dates(entity)
-        and not any(attribute.measure for attribute in entity.attributes)
-    )
-
-
 def _is_whole(graph: ReferenceGraph, reference: Relationship) -> bool:
     """Return whether the child is the whole of two entities that are parts of each other.
 
@@ -210,7 +203,10 @@ def _is_whole(graph: ReferenceGraph, reference: Relationship) -> bool:
 
 
 def _break_circles_of_parts(roles: dict[str, EntityRole]) -> None:
-    """Make what we'd judge a part of its own parts a dimension, where those were decided."""
+    """Make what we'd judge a part of its own parts a dimension, where those were decided.
+
+    Somebody merged the customers into the persons that we'd have made a part of the customers.
+    """
     for name, role in roles.items():
         path = [name]
         while roles[path[-1]].kind == "part" and roles[path[-1]].whole not in path:
@@ -245,7 +241,10 @@ def _parent_events(graph: ReferenceGraph, roles: EntityRoles, name: str) -> Iter
 
 
 def _relates_events(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
-    """Return whether a bridge is between events, or numbers its rows as lines of an event."""
+    """Return whether a bridge is between events, or numbers its rows as lines of an event.
+
+    Which payment settles which invoice is a detail of both; which actor is in which film isn't.
+    """
     is_numbered = not any(graph.is_referring(name, column) for column in graph.keys[name])
     return is_numbered or all(
         roles[parent.to_entity].kind == "fact" for parent in graph.direct_parents(name)
@@ -266,7 +265,12 @@ def _separate_parts(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None
         by = frozenset(graph.relationship(role.by).from_attributes)
         if any(frozenset(child.to_attributes) != by for child in graph.children[name]):
             roles[name] = EntityRole("dimension", "Other tables refer to it by its own key.")
-        elif _is_abstract(graph, role.whole) or not _is_used(graph, roles, role.whole):
+        elif not any(
+            is_descriptive(attribute) and attribute.name not in graph.keys[role.whole]
+            for attribute in graph.entities[role.whole].attributes
+        ) or not any(
+            roles[c.from_entity].kind in {"fact", "bridge"} for c in graph.children[role.whole]
+        ):
             reason = f"It's a subtype of {role.whole}, but other tables refer to it directly."
             roles[name] = EntityRole("dimension", reason)
 
@@ -279,18 +283,6 @@ def _make_parts_of_events_facts(roles: dict[str, EntityRole]) -> None:
         if role.kind == "part" and roles[whole].kind != "dimension":
             reason = f"Each row extends one row of {whole}, which records events."
             roles[name] = EntityRole("fact", reason)
-
-
-def _is_abstract(graph: ReferenceGraph, name: str) -> bool:
-    """Return whether an entity has nothing that describes it, only a key."""
-    return not any(
-        is_descriptive(attribute) and attribute.name not in graph.keys[name]
-        for attribute in graph.entities[name].attributes
-    )
-
-
-def _is_used(graph: ReferenceGraph, roles: EntityRoles, name: str) -> bool:
-    return any(roles[c.from_entity].kind in {"fact", "bridge"} for c in graph.children[name])
 
 
 def _make_most_measured_fact(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:

@@ -37,12 +37,12 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_weak_measure,
     period_words,
 )
+from fluid_build.modeling.dimensional.judging.date_roles import is_period
 from fluid_build.modeling.dimensional.judging.reference_graph import (
     ReferenceGraph,
     is_filled,
     is_mandatory,
 )
-from fluid_build.modeling.dimensional.judging.validity_periods import is_period
 from fluid_build.profiling.names.naming_words import names_people
 from fluid_build.text import listed
 
@@ -109,7 +109,10 @@ def name_parents(references: tuple[Relationship, ...]) -> str:
 
 
 def _exchange_reason(graph: ReferenceGraph, entity: Entity) -> str:
-    """Return why an entity is a dated amount between two parties; "" where it isn't."""
+    """Return why an entity is a dated amount between two parties; "" where it isn't.
+
+    A transfer has a subject that names it, but nobody looks up transfers by it.
+    """
     dates = _happenings(entity)
     if not dates or is_person(entity) or _lines_per_row(graph, entity) > _MOST_LINES:
         return ""
@@ -125,7 +128,11 @@ def _exchange_reason(graph: ReferenceGraph, entity: Entity) -> str:
 
 
 def _isolated_event_reason(graph: ReferenceGraph, entity: Entity) -> str:
-    """Return why an entity without references in either direction is an event."""
+    """Return why an entity without references in either direction is an event.
+
+    A file of sales with the customer's name in each row is; a file of 200 countries with their
+    population isn't, nor a list of holidays.
+    """
     dates, measures = graph.event_dates(entity), _sums(graph, entity)
     if dates and measures:
         return f"It has a date ({dates[0].name}) and a measure ({measures[0].name})."
@@ -205,7 +212,8 @@ def _leaf_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relations
         return (
             f"No table refers to it. Its rows are of a period ({period.name}) and refer to {ends}."
         )
-    opponents = _opponents(filled)
+    targets = [reference.to_entity for reference in filled if is_mandatory(reference)]
+    opponents = next((target for target in targets if targets.count(target) > 1), "")
     season = next((a for a in entity.attributes if period_words(a)), None)
     if opponents and season is not None:
         return (
@@ -216,12 +224,6 @@ def _leaf_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relations
     if unresolved is not None:
         return f"No table refers to it, and it links {ends} and {unresolved.name}."
     return ""
-
-
-def _opponents(references: tuple[Relationship, ...]) -> str:
-    """Return the entity that every row refers to in several roles, as a match to two teams."""
-    targets = [reference.to_entity for reference in references if is_mandatory(reference)]
-    return next((target for target in targets if targets.count(target) > 1), "")
 
 
 def _has_own_name(entity: Entity) -> bool:
@@ -261,6 +263,7 @@ def _texts(graph: ReferenceGraph, entity: Entity) -> Iterator[Attribute]:
 
 
 def _is_nearly_unique(attribute: Attribute, entity: Entity) -> bool:
+    """Return whether a name is that of its row: titles of theses are, names of their tutors not."""
     filled = attribute.evidence.rows - attribute.evidence.nulls
     distinct = attribute.evidence.distinct
     return entity.rows == 0 or (distinct is not None and distinct >= _NEARLY_UNIQUE * filled > 0)

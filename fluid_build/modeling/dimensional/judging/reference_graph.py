@@ -4,20 +4,104 @@ A reference counts where its target identifies a row, so that following it neith
 a row. Any other reference is left as a plain column.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from fluid_build.lexicon import loose_terms, terms
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
-from fluid_build.modeling.dimensional.column_purposes import event_dates, is_calendar, is_date
-from fluid_build.modeling.dimensional.judging.name_values import looks_like_name
-from fluid_build.modeling.dimensional.judging.record_keeping import (
-    RecordKeeping,
-    is_log,
-    record_keeping,
+from fluid_build.modeling.dimensional.column_purposes import (
+    event_dates,
+    is_calendar,
+    is_date,
+    is_record_stamp,
+    names_record_author,
 )
 from fluid_build.modeling.measures import value_bounds
-from fluid_build.observations.observed import NO_OBSERVATIONS, Observations
-from fluid_build.profiling.profile import Profile, TableProfile
+from fluid_build.modeling.types import column_type, family
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
+from fluid_build.profiling.names.words import singular, words
+from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+
+_FEWEST_TABLES = 3
+"""Tables that must have a record stamp of one name for it to be a habit of the schema."""
+_SHARE_OF_TABLES = 0.25
+"""Share of all tables that must have it. Not every table records when it was written."""
+_FEWEST_OTHER_TABLES = 5
+"""The same for a date of which the name doesn't say that it's about the record."""
+_SHARE_OF_OTHER_TABLES = 0.3
+_GENERAL = loose_terms("date", "day", "moment", "begin_mark", "end", "until")
+"""Words for dates of anything. Tables that have a column of such a name share no habit."""
+
+Column = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordKeeping:
+    """The columns by which the source habitually keeps records, each with its entity.
+
+    ``stamps`` say when a row was written or changed, ``authors`` who did it.
+    """
+
+    stamps: frozenset[Column]
+    authors: frozenset[Column]
+
+    def has_author(self, entity: Entity) -> bool:
+        """Return whether an entity's rows say who wrote or changed them."""
+        return any((entity.name, attribute.name) in self.authors for attribute in entity.attributes)
+
+
+def _record_keeping(entities: Collection[Entity]) -> RecordKeeping:
+    """Return the columns of a source that are about its records, by what its tables share.
+
+    A creation date makes an event where nothing else does, but not where it's a habit of the
+    database: a person whose record has a date and an author is still a person.
+    """
+    tables = Counter(
+        name for entity in entities for name in {a.name.casefold() for a in entity.attributes}
+    )
+
+    def is_habit(attribute: Attribute, fewest: int, share: float) -> bool:
+        return tables[attribute.name.casefold()] >= max(fewest, share * len(entities))
+
+    stamps, authors = set(), set()
+    for entity in entities:
+        for attribute in entity.attributes:
+            if is_record_stamp(attribute) or names_record_author(attribute):
+                is_shared = is_habit(attribute, _FEWEST_TABLES, _SHARE_OF_TABLES)
+            else:
+                is_shared = is_habit(attribute, _FEWEST_OTHER_TABLES, _SHARE_OF_OTHER_TABLES)
+            if is_date(attribute) and is_shared and not set(words(attribute.name)) <= _GENERAL:
+                stamps.add((entity.name, attribute.name))
+            elif names_record_author(attribute) and is_shared:
+                authors.add((entity.name, attribute.name))
+    return RecordKeeping(frozenset(stamps), frozenset(authors))
+
+
+_FEWEST_VALUES = 8
+"""Rows with a value from which on distinct text isn't chance."""
+_DISTINCT_SHARE = 0.9
+_SHORTEST, _LONGEST = 4, 40
+"""Characters of a name on average; a shorter text is a code, a longer one a remark."""
+_LETTERS = 0.8
+"""Share of letters among the characters other than spaces; a number or address has fewer."""
+
+
+def _looks_like_name(column: ColumnProfile) -> bool:
+    """Return whether nearly every row has a short text of letters of its own.
+
+    Names of columns are known in some languages only, so the values count, whatever it's called.
+    """
+    filled = column.rows - column.nulls
+    if family(column_type(column)) != "text" or column.semantic_type is not None:
+        return False
+    if filled < _FEWEST_VALUES or column.distinct < _DISTINCT_SHARE * filled:
+        return False
+    if not _SHORTEST <= (column.avg_length or 0) <= _LONGEST:
+        return False
+    text = "".join(value.value for value in column.top_values).replace(" ", "")
+    return bool(text) and sum(map(str.isalpha, text)) >= _LETTERS * len(text)
+
 
 AttributeNames = tuple[str, ...]
 _MOSTLY_FILLED = 0.5
@@ -90,7 +174,7 @@ class ReferenceGraph:
         dates = event_dates(entity)
         stamps = self.record_keeping.stamps
         events = tuple(date for date in dates if (entity.name, date.name) not in stamps)
-        if events or is_log(entity):
+        if events or terms("log") & {singular(word) for word in words(entity.name)}:
             return events or dates
         lines = (self.entities[child.from_entity] for child in self.children[entity.name])
         measures = any(a.measure for each in (entity, *lines) for a in each.attributes)
@@ -122,7 +206,7 @@ def reference_graph(
 ) -> ReferenceGraph:
     """Return the references of a profiled source that a star can follow."""
     entities = {entity.name: entity for entity in conceptual.entities}
-    kept_records = record_keeping(conceptual.entities)
+    kept_records = _record_keeping(conceptual.entities)
     unique = {
         table.name: _unique_sets(table, entities[table.name])
         for table in profile.tables
@@ -171,7 +255,7 @@ def reference_graph(
             (table.name, column.name)
             for table in profile.tables
             for column in table.columns
-            if looks_like_name(column)
+            if _looks_like_name(column)
         ),
         bounds={
             (table.name, column.name): value_bounds(column)
@@ -183,7 +267,10 @@ def reference_graph(
 
 
 def is_filled(relationship: Relationship) -> bool:
-    """Return whether at least half of the child's rows have a value, or no row was seen."""
+    """Return whether at least half of the child's rows have a value, or no row was seen.
+
+    Of 1,000 customers, ten name another one who recruited them: they aren't about recruiting.
+    """
     evidence = relationship.evidence
     rows = evidence.rows + evidence.nulls
     return rows == 0 or evidence.rows >= _MOSTLY_FILLED * rows

@@ -15,8 +15,8 @@ from fluid_build.modeling.dimensional.elements import (
     Join,
     LeftOut,
 )
-from fluid_build.observations.computations import AggregateColumn, computed_sql
-from fluid_build.observations.detail_rows import detail_rows
+from fluid_build.observations.aggregate_candidates import AggregateColumn, computed_sql
+from fluid_build.observations.aggregates import detail_rows
 from fluid_build.sources.sql import quote
 from fluid_build.transform.plan.dimensional.facts import aliases_of
 from fluid_build.transform.plan.dimensional.star import (
