@@ -190,8 +190,9 @@ def _steps(tables: Mapping[str, ObservedTable], closure: Closure) -> str:
     members = tables[closure.members]
     key = members.value(closure.member_key)
     parent = members.value(closure.parent)
+    # A root may have 0 or -1 for its parent, which is no member.
     return f"""
         SELECT {parent} AS ancestor, {key} AS descendant
         FROM {members.relation}
-        WHERE {parent} IS NOT NULL AND {parent} <> {key}
+        WHERE {parent} <> {key} AND {parent} IN (SELECT {key} FROM {members.relation})
         """

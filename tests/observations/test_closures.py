@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.observations.sources import observed
 
 _EMPLOYEES = """
@@ -32,6 +34,14 @@ def test_all_pairs_of_a_hierarchy_are_its_closure(tmp_path: Path) -> None:
         "manager_id",
         "distance",
     )
+
+
+@pytest.mark.parametrize("nobody", [0, -1])
+def test_a_root_below_nobody_is_a_root(tmp_path: Path, nobody: int) -> None:
+    """Its parent is a number that no member has."""
+    nobody_above = f"UPDATE employee SET manager_id = {nobody} WHERE manager_id IS NULL"
+    (closure,) = observed(tmp_path, _EMPLOYEES, _CLOSURE, nobody_above).closures
+    assert (closure.members, closure.parent) == ("employee", "manager_id")
 
 
 def test_a_missing_pair_is_no_closure(tmp_path: Path) -> None:

@@ -286,3 +286,17 @@ def test_rules_for_pairs_of_one_entity_make_a_bridge() -> None:
     """Nothing happens between two stops; a least time of transfer isn't added up."""
     result = role("*from_id > customer, *to_id > customer, min_rate decimal, kind/3")
     assert result.kind == "bridge"
+
+
+def test_money_is_a_fact_although_few_rows_refer_to_anything() -> None:
+    """A wallet's transactions refer to nothing but a coupon, which few of them have."""
+    coupon = "coupon *id, name text"
+    measured = source(
+        f"{coupon}\nthing *id, note text, paid date, amount decimal, coupon_id > coupon"
+    )
+    (to_coupon,) = measured.foreign_keys
+    rare = to_coupon.evidence.model_copy(update={"rows": 10, "nulls": 90})
+    few = to_coupon.model_copy(update={"evidence": rare})
+    assert roles(measured.model_copy(update={"foreign_keys": (few,)}))["thing"] == EntityRole(
+        "fact", "It has a date (paid) and a measure (amount)."
+    )

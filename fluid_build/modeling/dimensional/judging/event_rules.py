@@ -127,6 +127,18 @@ def _exchange_reason(graph: ReferenceGraph, entity: Entity) -> str:
     )
 
 
+def _money_reason(graph: ReferenceGraph, entity: Entity) -> str:
+    """Return why an entity whose references may all be empty is an event.
+
+    A wallet's transactions refer to nothing but the coupon of a few of them. They still have an
+    amount, and a day on which it was paid.
+    """
+    dates, measures = _happenings(entity), _sums(graph, entity)
+    if not dates or not measures:
+        return ""
+    return f"It has a date ({dates[0].name}) and a measure ({measures[0].name})."
+
+
 def _isolated_event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity without references in either direction is an event.
 
@@ -192,7 +204,7 @@ def _leaf_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relations
     """Return why an entity that nothing refers to is an event."""
     filled = tuple(filter(is_filled, parents))
     if not filled:
-        return ""
+        return _money_reason(graph, entity)
     ends = name_parents(filled)
     dates = graph.event_dates(entity)
     if dates and (_happenings(entity) or _distinctive_name(graph, entity) is None):
