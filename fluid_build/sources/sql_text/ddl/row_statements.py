@@ -153,10 +153,13 @@ def _header(file: SqlFile, statement: Statement, schema: Schema) -> RowHeader | 
     if statement.rows is None:
         return None
     start, end = statement.rows
-    if statement.words[0] == "COPY":
-        tokens = statement.tokens
-        return copy_header(tokens, start, schema.dialect) if is_text_format(tokens) else None
-    header = inner_header(file.text, start, end, schema.dialect)
+    try:
+        if statement.words[0] == "COPY":
+            tokens = statement.tokens
+            return copy_header(tokens, start, schema.dialect) if is_text_format(tokens) else None
+        header = insert_header(file.text, start, end, schema.dialect)
+    except UnreadableError:
+        return None
     if header is not None and statement.words[0] == "REPLACE":
         return replace(header, replaces=True)
     return header
