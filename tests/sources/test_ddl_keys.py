@@ -70,6 +70,7 @@ def test_composite_primary_key_in_its_order(tmp_path: Path, dialect: str, text: 
     [
         ("postgres", "CREATE TABLE t (a int UNIQUE, b int);"),
         ("postgres", "CREATE TABLE t (a int, b int, UNIQUE NULLS NOT DISTINCT (a));"),
+        ("postgres", "CREATE TABLE t (a int UNIQUE NULLS NOT DISTINCT, b int);"),
         ("postgres", "CREATE TABLE t (a int); CREATE UNIQUE INDEX ON ONLY t USING btree (a);"),
         ("mysql", "CREATE TABLE t (a int UNIQUE KEY, b int);"),
         ("mysql", "CREATE TABLE t (a int, b int, UNIQUE KEY `u` (`a`) USING BTREE);"),
@@ -82,6 +83,27 @@ def test_unique_keys(tmp_path: Path, dialect: str, text: str) -> None:
     """A unique constraint and a unique index are the same key."""
     with read(tmp_path, text, dialect) as source:
         assert source.tables[0].unique_keys == (("a",),)
+
+
+@pytest.mark.parametrize(
+    "columns", ["a int UNIQUE NULLS NOT DISTINCT, b int", "a int, UNIQUE NULLS NOT DISTINCT (a)"]
+)
+def test_nulls_may_be_equal_in_a_unique_key(tmp_path: Path, columns: str) -> None:
+    """It's the same behind a column and by itself."""
+    with read(tmp_path, f"CREATE TABLE t ({columns});", "postgres") as source:
+        assert source.tables[0].keys_with_equal_nulls == {("a",)}
+        assert source.tables[0].notes == ()
+
+
+def test_a_foreign_key_of_a_column_may_have_a_name(tmp_path: Path) -> None:
+    """T-SQL's FOREIGN KEY before REFERENCES is read behind a constraint's name too."""
+    text = (
+        "CREATE TABLE p (id int PRIMARY KEY)\nGO\n"
+        "CREATE TABLE t (a int NULL CONSTRAINT x FOREIGN KEY REFERENCES dbo.p)\nGO\n"
+    )
+    with read(tmp_path, text, "tsql") as source:
+        (key,) = source.tables[1].foreign_keys
+        assert (key.columns, key.to_table, key.to_columns) == (("a",), "p", ("id",))
 
 
 @pytest.mark.parametrize("index", ["(lower(a))", "(a) WHERE b > 0", "(a, (b + 1))"])

@@ -518,3 +518,11 @@ def test_rows_in_a_comment_that_mysql_reads_are_doubted(tmp_path: Path) -> None:
             tmp_path,
             "CREATE TABLE `t` (a int) ENGINE=InnoDB;\nINSERT INTO t VALUES (1) /*!50000 ,(2) */;\n",
         )
+
+
+@pytest.mark.parametrize("header", ["t (id, name", "t (id, 'name')", '""', "'t"])
+def test_a_copy_whose_header_is_damaged_costs_only_its_own_rows(
+    tmp_path: Path, header: str
+) -> None:
+    damaged = f"COPY {header} FROM stdin;\n2\tb\n\\.\n"
+    assert names(tmp_path, f"INSERT INTO t VALUES (1,'a');\n{damaged}") == ["a"]

@@ -163,13 +163,16 @@ def test_a_file_without_permission_is_told(database: Path) -> None:
 
 
 def test_opening_a_file_does_not_load_the_sql_parser(tmp_path: Path) -> None:
-    """What DDL needs is imported for DDL only, and the front door imports no engine."""
+    """Not for DDL either, and the front door imports no engine."""
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "a.sql").write_text("CREATE TABLE t (a int NOT NULL REFERENCES t);")
     script = (
         "import sys; from fluid_build.sources import open_source; assert 'duckdb' not in"
-        " sys.modules; open_source(sys.argv[1]).close(); assert 'sqlglot' not in sys.modules"
+        " sys.modules; [open_source(a).close() for a in sys.argv[1:]];"
+        " assert 'sqlglot' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True)
+    files = (str(tmp_path / "a.csv"), str(tmp_path / "a.sql"))
+    subprocess.run([sys.executable, "-c", script, *files], check=True)
 
 
 @pytest.mark.parametrize("after", [0.1, 0.7])

@@ -3,9 +3,8 @@
 The text is cut into statements, so that a bad one doesn't take the others with it. ``detection``
 finds the dialect by headers, line ends, quoting and phrases, and ``statements`` cuts. ``reading``
 (with ``create`` and ``alter``) applies each statement to ``schema``, where ``changes`` alters
-tables. sqlglot reads what a column declares (``columns``), ``types`` has DuckDB's name for each
-type, and ``tables`` makes tables of the result. docs/dependencies.md says why sqlglot doesn't read
-whole statements.
+tables. ``elements`` reads columns, keys and references, ``types`` has DuckDB's name for each type,
+and ``tables`` makes tables of the result. docs/dependencies.md says why sqlglot reads none of it.
 """
 
 from fluid_build.sources.base import Source

@@ -6,8 +6,7 @@ from functools import partial
 
 from fluid_build.sources.sql_text.ddl import changes
 from fluid_build.sources.sql_text.ddl.changes import Change
-from fluid_build.sources.sql_text.ddl.columns import read_column, read_type
-from fluid_build.sources.sql_text.ddl.elements import read_elements
+from fluid_build.sources.sql_text.ddl.elements import read_column, read_elements, read_type
 from fluid_build.sources.sql_text.ddl.reader import Reader, UnreadableError, split_commas
 from fluid_build.sources.sql_text.ddl.schema import ColumnDef, Elements, Identifier
 from fluid_build.sources.sql_text.ddl.tokens import Token, written

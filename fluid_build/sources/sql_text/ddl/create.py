@@ -4,7 +4,7 @@ from collections.abc import Set
 
 from fluid_build.sources.base import Skipped
 from fluid_build.sources.sql_text.ddl.changes import add_elements
-from fluid_build.sources.sql_text.ddl.elements import key_columns, read_elements
+from fluid_build.sources.sql_text.ddl.elements import key_columns, read_description, read_elements
 from fluid_build.sources.sql_text.ddl.reader import Reader
 from fluid_build.sources.sql_text.ddl.schema import (
     AbsentTableError,
@@ -111,7 +111,7 @@ def _read_option(reader: Reader, elements: Elements) -> None:
         reader.accept("=")
         elements.comment = None if reader.is_done else reader.take().text
     elif reader.accept("OPTIONS"):
-        elements.comment = _description(reader) or elements.comment
+        elements.comment = read_description(reader) or elements.comment
     elif reader.accept("CLUSTER BY LINEAR", "CLUSTER BY"):
         reader.skip_group()
     elif reader.accept("PARTITIONED BY"):
@@ -125,14 +125,6 @@ def _read_option(reader: Reader, elements: Elements) -> None:
         _add_key(reader, elements, primary=False)
     elif not reader.skip_group():
         reader.take()
-
-
-def _description(reader: Reader) -> str | None:
-    """Take BigQuery's ``(description = "…")``."""
-    for piece in reader.pieces():
-        if piece.accept("DESCRIPTION ="):
-            return piece.take().text
-    return None
 
 
 def _add_key(reader: Reader, elements: Elements, *, primary: bool) -> None:

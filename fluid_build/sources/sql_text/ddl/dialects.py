@@ -18,8 +18,7 @@ class Dialect:
     names too, ``exact`` in neither. ``use_names`` is what ``USE x`` names. ``batches`` is T-SQL's
     way (GO lines, statements without a semicolon), ``sqlplus`` Oracle's (commands of one line,
     ``/`` after a PL/SQL block). ``index_word`` is whether ``KEY name (...)`` in a table's body
-    is an index. ``empty_is_null`` is whether ``''`` is stored as null. ``grammar`` is sqlglot's
-    name for the dialect, empty where it has none.
+    is an index. ``empty_is_null`` is whether ``''`` is stored as null.
     """
 
     name: str
@@ -41,12 +40,6 @@ class Dialect:
     dotted_names: bool = False
     empty_is_null: bool = False
     keys_are_unique: bool = True
-    in_sqlglot: bool = True
-
-    @property
-    def grammar(self) -> str:
-        """The name that sqlglot knows the dialect by; empty for its widest grammar."""
-        return self.name if self.in_sqlglot else ""
 
 
 _postgres = partial(Dialect, default_schema="public", nested_comments=True, dollar_quotes=True)
@@ -73,7 +66,7 @@ _ALL = (
             nested_comments=True, keys_are_unique=False),
     _hive("databricks", "Databricks"),
     Dialect("dax", "DAX"),
-    Dialect("db2", "Db2", "upper", in_sqlglot=False),
+    Dialect("db2", "Db2", "upper"),
     _mysql("doris", "Doris"),
     _insensitive("dremio", "Dremio"),
     _insensitive("drill", "Drill"),

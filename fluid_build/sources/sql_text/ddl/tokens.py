@@ -240,20 +240,3 @@ def written(tokens: Iterable[Token]) -> str:
         text += (" " if gap else "") + (f"'{token.text}'" if token.kind == "string" else token.text)
         end = token.end
     return text
-
-
-def spell(tokens: Iterable[Token], dialect: Dialect) -> str:
-    """Return tokens in the dialect's own quotes, each on a line, so that errors name the token."""
-    return "\n".join(_quoted(token, dialect) for token in tokens)
-
-
-def _quoted(token: Token, dialect: Dialect) -> str:
-    if token.kind == "name":
-        return dialect.quote + token.text.replace(dialect.quote, dialect.quote * 2) + dialect.quote
-    if token.kind not in ("dquote", "string"):
-        return token.text
-    mark = '"' if token.kind == "dquote" else "'"
-    if dialect.backslash:
-        text = token.text.replace("\\", "\\\\").replace("\n", "\\n")
-        return mark + text.replace(mark, f"\\{mark}") + mark
-    return mark + token.text.replace(mark, mark * 2) + mark
