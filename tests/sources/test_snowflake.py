@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 import pytest
 import snowflake.connector
@@ -13,11 +14,11 @@ from fluid_build.sources import open_source
 from fluid_build.sources.base import SampledRows
 from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.servers.snowflake.catalog import SnowflakeColumn, foreign_keys
-from fluid_build.sources.servers.snowflake.client import SnowflakeClient
 from fluid_build.sources.servers.snowflake.connection import snowflake_place
 from fluid_build.sources.servers.snowflake.database import limited
 from fluid_build.sources.servers.snowflake.types import SnowflakeDialect
 from fluid_build.sources.servers.staging import ServerTable
+from fluid_build.sources.servers.warehouse_client import WarehouseClient
 from tests.snowflake import SnowflakeDatabase
 
 _CUSTOMERS = """
@@ -64,20 +65,20 @@ def test_a_tag_reaches_the_profile(
     shop: SnowflakeDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stand-in has no tags, so their rows are recorded."""
-    answer = SnowflakeClient.query
+    answer = WarehouseClient.query
     place = {"object_schema": "PUBLIC", "object_name": "CUSTOMERS"}
     tags = [
         {**place, "column_name": None, "tag_name": "DOMAIN", "tag_value": "sales"},
         {**place, "column_name": "NAME", "tag_name": "PRIVACY_CATEGORY", "tag_value": "IDENTIFIER"},
     ]
 
-    def query(client: SnowflakeClient, sql: str) -> Sequence[Mapping[str, object]]:
+    def query(client: WarehouseClient[Any], sql: str) -> Sequence[Mapping[str, object]]:
         if "account_usage.tag_references" in sql:
             assert f"object_database = '{shop.name}'" in sql
             return tags
         return answer(client, sql)
 
-    monkeypatch.setattr(SnowflakeClient, "query", query)
+    monkeypatch.setattr(WarehouseClient, "query", query)
     with open_source(shop.uri) as source:
         profile = profile_source(source)
         assert not any("tags" in note for note in source.notes)

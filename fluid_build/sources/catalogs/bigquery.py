@@ -28,7 +28,7 @@ from fluid_build.sources.servers.bigquery.catalog import (
 )
 from fluid_build.sources.servers.bigquery.connection import BigQueryPlace, connect
 from fluid_build.sources.servers.bigquery.labels import labeled_facts
-from fluid_build.sources.servers.warehouse_errors import client_message
+from fluid_build.sources.servers.server_errors import client_message
 
 if TYPE_CHECKING:
     from google.cloud.bigquery import Client, Table

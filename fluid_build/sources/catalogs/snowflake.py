@@ -20,15 +20,19 @@ from fluid_build.sources.credentials import Credential
 from fluid_build.sources.declarations.catalog_facts import TableFacts
 from fluid_build.sources.declarations.catalog_labels import owner_named
 from fluid_build.sources.servers.rows import ServerQueryError, left_out
-from fluid_build.sources.servers.snowflake.catalog import SnowflakeColumn, read_tables, schema_names
-from fluid_build.sources.servers.snowflake.client import SnowflakeClient
+from fluid_build.sources.servers.snowflake.catalog import (
+    SnowflakeColumn,
+    read_tables,
+    read_tags,
+    schema_names,
+)
 from fluid_build.sources.servers.snowflake.connection import (
+    SnowflakeClient,
     SnowflakePlace,
     connect,
     connections_of_files,
     snowflake_place,
 )
-from fluid_build.sources.servers.snowflake.tags import read_tags
 from fluid_build.sources.servers.staging import ServerTable
 from fluid_build.sources.sql import literal
 
@@ -70,7 +74,7 @@ class SnowflakeCatalog:
 
     def fetch(self, selection: Selection) -> CatalogSnapshot:
         """Return the selected tables with their keys, comments, tags, owners and lineage."""
-        client = SnowflakeClient(connect(self.place()))
+        client = connect(self.place())
         try:
             database = client.connection.database
             if not database:

@@ -5,14 +5,39 @@ raised as what it is.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import TYPE_CHECKING, TypeAlias
 
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS
-from fluid_build.sources.servers.rows import ServerQueryError
+from fluid_build.sources.servers.rows import OpenBatches, ServerQueryError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Fetched: TypeAlias = "tuple[pa.Schema, Iterable[pa.RecordBatch]]"
+"""The types of a result's columns, and its batches as they come."""
+
+
+def opening(
+    fetch: Callable[[str], AbstractContextManager[Fetched]],
+    client_errors: tuple[type[Exception], ...],
+    describe: Callable[[BaseException], str],
+) -> OpenBatches:
+    """Return a function that runs a query by ``fetch`` and yields its rows as a reader.
+
+    It raises ServerQueryError where the server refuses; ``describe`` as in ``reader_of``.
+    """
+
+    @contextmanager
+    def open_batches(sql: str) -> Iterator[object]:
+        with ExitStack() as stack:
+            try:
+                schema, batches = stack.enter_context(fetch(sql))
+            except client_errors as error:
+                raise ServerQueryError(describe(error)) from None
+            yield stack.enter_context(reader_of(schema, batches, client_errors, describe))
+
+    return open_batches
 
 
 @contextmanager

@@ -10,12 +10,13 @@ from fluid_build.sources.base import OpenSource, Table
 from fluid_build.sources.declarations.catalog_facts import CatalogFacts, FetchedCatalog, TableFacts
 from fluid_build.sources.declarations.source_names import database_name
 from fluid_build.sources.engine.connection import Engine
+from fluid_build.sources.loose_references import Collation, note_loose_references
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.scan_estimate import ScanEstimate, check_scan
 from fluid_build.sources.schemas import chosen_schemas, no_tables, views_left_out
 from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.servers.row_limits import RowLimiter, first_rows
-from fluid_build.sources.servers.rows import ServerRows
+from fluid_build.sources.servers.rows import MOMENTS, ServerRows
 from fluid_build.sources.servers.staging import C, ServerDialect, ServerStaging, ServerTable
 from fluid_build.sources.table_choice import TableName
 
@@ -116,6 +117,29 @@ def staged_source(
         cleanup=[engine, staging],
         catalog=_facts_of_staged(kind, catalog, staging.names, staged),
     )
+
+
+def as_scanned(
+    opened: OpenSource,
+    tables: Sequence[ServerTable[C]],
+    collation: Callable[[C], Collation | None],
+    *,
+    one_moment: bool,
+) -> OpenSource:
+    """Return a source that a scanner staged, with notes on what it compares and reads otherwise.
+
+    ``collation`` says how the server compares a column's text, None for byte by byte.
+    """
+    collations = {
+        (table.schema, table.name, column.name): found
+        for table in tables
+        for column in table.columns
+        if (found := collation(column))
+    }
+    opened.tables = note_loose_references(opened.connection, opened.tables, collations)
+    if not one_moment:
+        opened.notes = (*opened.notes, MOMENTS)
+    return opened
 
 
 def _facts_of_staged(

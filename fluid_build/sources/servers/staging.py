@@ -19,6 +19,7 @@ from fluid_build.sources.declared import qualified, settle_foreign_keys, unique_
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, reason
 from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.origin import InDatabase, NativeQuery
+from fluid_build.sources.servers.catalog_rows import ForeignKey, Key
 from fluid_build.sources.servers.keys import ServerKeys
 from fluid_build.sources.servers.row_limits import RowLimiter, first_rows
 from fluid_build.sources.servers.rows import ServerQueryError, ServerRows
@@ -100,8 +101,8 @@ class ServerTable(Generic[C]):
     comment: str | None
     columns: tuple[C, ...]
     primary_key: tuple[str, ...] = ()
-    unique_keys: tuple[tuple[str, ...], ...] = ()
-    foreign_keys: tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...] = ()
+    unique_keys: tuple[Key, ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
     notes: tuple[str, ...] = ()
     rows: int | None = None
     is_estimate: bool = False
@@ -152,6 +153,10 @@ class NeverAttached:
     ) -> bool:
         """Return False: nothing is read but by the requests."""
         return False
+
+    def quote(self, name: str) -> str:
+        """Quote a name as standard SQL does."""
+        return quote(name)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """The parts of a warehouse's URI, in the shapes that its own tools and SQLAlchemy write."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from fluid_build.errors import SourceError
+from fluid_build.text import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,13 @@ class WarehouseAddress:
     parameters: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-def warehouse_address(uri: str, shape: str, *, most_parts: int) -> WarehouseAddress:
+def warehouse_address(
+    uri: str, label: str, shape: str, parameters: Iterable[str], *, most_parts: int
+) -> WarehouseAddress:
     """Take a URI apart; ``shape`` is shown where it can't be read.
 
-    ``most_parts`` is how many names the path may have. Raises SourceError.
+    ``parameters`` are those that it may have, and ``most_parts`` is how many names the path may
+    have. Raises SourceError.
     """
     try:
         parts = urlsplit(uri)
@@ -36,12 +40,19 @@ def warehouse_address(uri: str, shape: str, *, most_parts: int) -> WarehouseAddr
         user, _, password = login.partition(":")
         host = parts.netloc.rpartition("@")[2].partition(":")[0]
         path = tuple(part for part in unquote(parts.path).split("/") if part)
-        parameters = dict(parse_qsl(parts.query, keep_blank_values=False))
+        given = dict(parse_qsl(parts.query, keep_blank_values=False))
     except ValueError:
         raise _unreadable(shape) from None
     if len(path) > most_parts or (port and not port.isdigit()):
         raise _unreadable(shape)
-    return WarehouseAddress(unquote(host), port, unquote(user), unquote(password), path, parameters)
+    known = tuple(parameters)
+    unknown = sorted(given.keys() - set(known))
+    if unknown:
+        raise SourceError(
+            f"A {label} URI has no parameter {unknown[0]}.",
+            hint=f"{did_you_mean(unknown[0], known)}It takes {', '.join(known)}.",
+        )
+    return WarehouseAddress(unquote(host), port, unquote(user), unquote(password), path, given)
 
 
 def _unreadable(shape: str) -> SourceError:

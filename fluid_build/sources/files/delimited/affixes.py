@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from fluid_build.sources.files.delimited.first_values import first_values
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.text_classes import NULL_WORDS, SPACES
 
@@ -41,7 +42,6 @@ _NUMBER = f"{_BLANK}(?:{'|'.join((*_SHAPES, _BRACKETED))}){_BLANK}"
 _NUMBER_PATTERN = re.compile(_NUMBER)
 _NEGATIVE = f"^[^0-9.,]*(?:{_MINUS}|[(])|{_MINUS}[^0-9]*$"
 _MINUS_AFTER = f"[0-9]{_BLANK}(?:{_CURRENCY}|%)?{_BLANK}{_MINUS}{_BLANK}$"
-_SAMPLE_ROWS = 50
 _LONGEST = 100
 """Characters of the longest number with affixes that is looked for: a price takes thirty. Python
 takes the square of a value's length where blanks could belong to several parts of the pattern."""
@@ -91,22 +91,12 @@ def find_affixes(
     connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
 ) -> dict[str, Affixes]:
     """Return the columns of text that hold only numbers with affixes, each with these."""
-    return dict(_with_affixes(connection, relation, _likely(connection, relation, columns)))
-
-
-def _likely(
-    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
-) -> list[str]:
-    """Return the columns whose first values are such numbers; most text ends here."""
-    if not columns:
-        return []
-    names = ", ".join(map(quote, columns))
-    rows = connection.execute(f"SELECT {names} FROM {relation} LIMIT {_SAMPLE_ROWS}").fetchall()
-    return [
+    likely = [
         name
-        for name, values in zip(columns, zip(*rows, strict=True), strict=False)
-        if all(is_number(value) for value in values if value and value not in NULL_WORDS)
+        for name, values in first_values(connection, relation, columns)
+        if all(map(is_number, values))
     ]
+    return dict(_with_affixes(connection, relation, likely))
 
 
 def is_number(value: str) -> bool:

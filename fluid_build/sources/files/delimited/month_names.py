@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import duckdb
 
+from fluid_build.sources.files.delimited.first_values import first_values
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.conventions import Reading
 from fluid_build.sources.text_values.text_classes import NULL_WORDS
@@ -37,31 +38,19 @@ _DATE = (
 _PYTHON_DATE = re.compile(_DATE.replace("[\\p{L}]", "[^\\W\\d_]"))
 _USUAL = re.compile("[0-9]{1,2}-[A-Za-z]{3}-[0-9]{4}")
 """What databases write, and strptime reads: the profile finds these by itself."""
-_FIRST_VALUES = 50
 
 
 def find_named_months(
     connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
 ) -> dict[str, Reading]:
     """Return the columns of text that hold only such dates, each with how it's read."""
-    likely = _likely(connection, relation, columns)
-    return {name: reading for name in likely for reading in _reading(connection, relation, name)}
-
-
-def _likely(
-    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
-) -> list[str]:
-    if not columns:
-        return []
-    names = ", ".join(map(quote, columns))
-    rows = connection.execute(f"SELECT {names} FROM {relation} LIMIT {_FIRST_VALUES}").fetchall()
-    return [
-        name
-        for name, cells in zip(columns, zip(*rows, strict=True), strict=False)
-        if (values := [cell for cell in cells if cell and cell not in NULL_WORDS])
-        and all(_PYTHON_DATE.fullmatch(value) for value in values)
-        and not all(_USUAL.fullmatch(value) for value in values)
-    ]
+    return {
+        name: reading
+        for name, values in first_values(connection, relation, columns)
+        if values and all(map(_PYTHON_DATE.fullmatch, values))
+        if not all(map(_USUAL.fullmatch, values))
+        for reading in _reading(connection, relation, name)
+    }
 
 
 def _reading(connection: duckdb.DuckDBPyConnection, relation: str, name: str) -> Iterator[Reading]:

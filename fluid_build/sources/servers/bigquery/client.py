@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fluid_build.sources.servers.arrow_batches import reader_of
 from fluid_build.sources.servers.bigquery.types import arrow_schema
 from fluid_build.sources.servers.rows import ServerQueryError
-from fluid_build.sources.servers.warehouse_errors import client_message
+from fluid_build.sources.servers.server_errors import client_message
 
 if TYPE_CHECKING:
     import pyarrow as pa

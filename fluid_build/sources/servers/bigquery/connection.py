@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from fluid_build.errors import SourceError, SourceUnreachableError
 from fluid_build.extras import needs_extra
 from fluid_build.sources.servers.bigquery.client import BigQueryClient
+from fluid_build.sources.servers.server_errors import client_message
 from fluid_build.sources.servers.warehouse_address import warehouse_address
-from fluid_build.sources.servers.warehouse_errors import client_message
-from fluid_build.text import did_you_mean
 
 if TYPE_CHECKING:
     from google.auth.credentials import Credentials
@@ -48,14 +47,7 @@ class BigQueryPlace:
 
 def bigquery_place(uri: str) -> BigQueryPlace:
     """Return what a URI names. Raises SourceError where it can't be read."""
-    address = warehouse_address(uri, SHAPE, most_parts=1)
-    unknown = sorted(address.parameters.keys() - _PARAMETERS.keys())
-    if unknown:
-        raise SourceError(
-            f"A BigQuery URI has no parameter {unknown[0]}.",
-            hint=f"{did_you_mean(unknown[0], tuple(_PARAMETERS))}It takes"
-            f" {', '.join(sorted(_PARAMETERS))}.",
-        )
+    address = warehouse_address(uri, "BigQuery", SHAPE, sorted(_PARAMETERS), most_parts=1)
     parameters = {_PARAMETERS[name]: value for name, value in address.parameters.items()}
     return BigQueryPlace(
         project=address.host or os.environ.get("GOOGLE_CLOUD_PROJECT", ""),

@@ -23,9 +23,9 @@ from fluid_build.sources.servers.bigquery.labels import labeled_facts
 from fluid_build.sources.servers.bigquery.types import BigQueryDialect
 from fluid_build.sources.servers.row_limits import RowLimit, SizedTable, percent_of
 from fluid_build.sources.servers.rows import BatchedRows, ServerQueryError, closed_on_error
+from fluid_build.sources.servers.server_errors import client_message
 from fluid_build.sources.servers.source import ServerCatalog, ServerReading, staged_source
 from fluid_build.sources.servers.staging import ServerTable
-from fluid_build.sources.servers.warehouse_errors import client_message
 
 _MOST_DRY_RUNS = 100
 """Queries that are tried without running them; of more tables the sizes are added up."""

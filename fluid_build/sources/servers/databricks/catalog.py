@@ -3,19 +3,27 @@
 https://docs.databricks.com/en/sql/language-manual/sql-ref-information-schema.html
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from fluid_build.sources.declarations.catalog_facts import TableFacts
+from fluid_build.sources.servers.catalog_rows import (
+    ForeignKey,
+    Key,
+    NamedQuery,
+    NamedRow,
+    Place,
+    declared_keys,
+    declared_references,
+    grouped,
+)
 from fluid_build.sources.servers.staging import ServerColumn, ServerTable
+from fluid_build.sources.servers.warehouse_client import queried_tags
 from fluid_build.sources.sql import literal
 
-Row: TypeAlias = Mapping[str, object]
-Query: TypeAlias = Callable[[str], Sequence[Row]]
-"""Runs a statement and returns its rows by the lower-cased names of their columns."""
-
-_ForeignKeys: TypeAlias = tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]
-_Place: TypeAlias = tuple[str, str]
+_Constraint: TypeAlias = tuple[str, str]
+"""The schema of a constraint and its name."""
 
 _INTERNAL = "information_schema"
 _VIEW_TYPES = ("VIEW", "MATERIALIZED_VIEW", "METRIC_VIEW")
@@ -31,7 +39,7 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def schema_names(query: Query, catalog: str) -> list[str]:
+def schema_names(query: NamedQuery, catalog: str) -> list[str]:
     """Return the schemas of a catalog, apart from the catalog's own."""
     rows = query(f"SELECT schema_name FROM {quoted(catalog)}.information_schema.schemata")
     names = (str(row["schema_name"]) for row in rows)
@@ -39,7 +47,7 @@ def schema_names(query: Query, catalog: str) -> list[str]:
 
 
 def read_tables(
-    query: Query, catalog: str, schemas: Sequence[str], *, views: bool = False
+    query: NamedQuery, catalog: str, schemas: Sequence[str], *, views: bool = False
 ) -> list[ServerTable[DatabricksColumn]]:
     """Return the tables of some schemas, with all that they declare; with ``views`` these too."""
     if not schemas:
@@ -71,7 +79,7 @@ def read_tables(
     return sorted(tables, key=lambda table: (table.schema, table.name.lower()))
 
 
-def view_count(query: Query, catalog: str, schemas: Sequence[str]) -> int:
+def view_count(query: NamedQuery, catalog: str, schemas: Sequence[str]) -> int:
     """Return how many views some schemas have."""
     if not schemas:
         return 0
@@ -80,8 +88,13 @@ def view_count(query: Query, catalog: str, schemas: Sequence[str]) -> int:
 
 
 def _information(
-    query: Query, catalog: str, view: str, columns: str, schemas: Sequence[str], order: str = ""
-) -> Sequence[Row]:
+    query: NamedQuery,
+    catalog: str,
+    view: str,
+    columns: str,
+    schemas: Sequence[str],
+    order: str = "",
+) -> Sequence[NamedRow]:
     chosen = ", ".join(literal(schema) for schema in schemas)
     return query(
         f"SELECT {columns} FROM {quoted(catalog)}.information_schema.{view}"
@@ -90,8 +103,8 @@ def _information(
 
 
 def _columns(
-    query: Query, catalog: str, schemas: Sequence[str]
-) -> dict[_Place, tuple[DatabricksColumn, ...]]:
+    query: NamedQuery, catalog: str, schemas: Sequence[str]
+) -> dict[Place, tuple[DatabricksColumn, ...]]:
     rows = _information(
         query,
         catalog,
@@ -100,28 +113,27 @@ def _columns(
         schemas,
         "table_schema, table_name, ordinal_position",
     )
-    columns: dict[_Place, list[DatabricksColumn]] = {}
-    for row in rows:
-        columns.setdefault(_place(row), []).append(
+    return grouped(
+        (
+            _place(row),
             DatabricksColumn(
                 name=str(row["column_name"]),
                 declared_type=str(row["full_data_type"]),
                 nullable=row["is_nullable"] != "NO",
                 generated=False,
                 comment=_text(row["comment"]),
-            )
+            ),
         )
-    return {place: tuple(group) for place, group in columns.items()}
+        for row in rows
+    )
 
 
 _Keys: TypeAlias = tuple[
-    dict[_Place, tuple[str, ...]],
-    dict[_Place, tuple[tuple[str, ...], ...]],
-    dict[_Place, _ForeignKeys],
+    dict[Place, Key], dict[Place, tuple[Key, ...]], dict[Place, tuple[ForeignKey, ...]]
 ]
 
 
-def _keys(query: Query, catalog: str, schemas: Sequence[str]) -> _Keys:
+def _keys(query: NamedQuery, catalog: str, schemas: Sequence[str]) -> _Keys:
     """Return primary, unique and foreign keys; foreign ones to another catalog are left out."""
     constraints = _information(
         query,
@@ -133,27 +145,29 @@ def _keys(query: Query, catalog: str, schemas: Sequence[str]) -> _Keys:
     )
     key_columns = _key_columns(query, catalog, schemas)
     parents = _parents(query, catalog)
-    primary: dict[_Place, tuple[str, ...]] = {}
-    unique: dict[_Place, tuple[tuple[str, ...], ...]] = {}
-    foreign: dict[_Place, _ForeignKeys] = {}
-    for row in constraints:
-        place, constraint = _place(row), _constraint(row)
-        columns = key_columns.get(constraint, (place, ()))[1]
-        if row["constraint_type"] == "PRIMARY KEY":
-            primary[place] = columns
-        elif row["constraint_type"] == "UNIQUE":
-            unique[place] = (*unique.get(place, ()), columns)
-        elif (parent := key_columns.get(parents.get(constraint, ("", "")))) is not None:
-            (schema, table), parent_columns = parent
-            key = (columns, schema, table, parent_columns)
-            foreign[place] = (*foreign.get(place, ()), key)
-    return primary, unique, foreign
+    by_type = grouped((row["constraint_type"], row) for row in constraints)
+
+    def references() -> Iterator[tuple[Place, _Constraint, str, str, str, str]]:
+        for row in by_type.get("FOREIGN KEY", ()):
+            key = _constraint(row)
+            own = key_columns.get(key, ())
+            theirs = key_columns.get(parents.get(key, ("", "")), ())
+            for (_, name), ((schema, table), parent) in zip(own, theirs, strict=False):
+                yield _place(row), key, schema, table, name, parent
+
+    primary, unique = declared_keys(
+        (_place(row), _constraint(row), type_ == "PRIMARY KEY", name)
+        for type_ in ("PRIMARY KEY", "UNIQUE")
+        for row in by_type.get(type_, ())
+        for _, name in key_columns.get(_constraint(row), ())
+    )
+    return primary, unique, declared_references(references())
 
 
 def _key_columns(
-    query: Query, catalog: str, schemas: Sequence[str]
-) -> dict[tuple[str, str], tuple[_Place, tuple[str, ...]]]:
-    """Return the table and columns of each constraint, by its schema and name."""
+    query: NamedQuery, catalog: str, schemas: Sequence[str]
+) -> dict[_Constraint, tuple[tuple[Place, str], ...]]:
+    """Return the columns of each constraint, with their tables, by its schema and name."""
     rows = _information(
         query,
         catalog,
@@ -162,14 +176,10 @@ def _key_columns(
         schemas,
         "constraint_schema, constraint_name, ordinal_position",
     )
-    columns: dict[tuple[str, str], tuple[_Place, tuple[str, ...]]] = {}
-    for row in rows:
-        place, names = columns.get(_constraint(row), (_place(row), ()))
-        columns[_constraint(row)] = (place, (*names, str(row["column_name"])))
-    return columns
+    return grouped((_constraint(row), (_place(row), str(row["column_name"]))) for row in rows)
 
 
-def _parents(query: Query, catalog: str) -> dict[tuple[str, str], tuple[str, str]]:
+def _parents(query: NamedQuery, catalog: str) -> dict[_Constraint, _Constraint]:
     """Return the key that each foreign key refers to, both by schema and name of the constraint."""
     rows = query(
         "SELECT constraint_schema, constraint_name, unique_constraint_catalog,"
@@ -186,11 +196,27 @@ def _parents(query: Query, catalog: str) -> dict[tuple[str, str], tuple[str, str
     }
 
 
-def _place(row: Row) -> _Place:
+def read_tags(
+    query: NamedQuery, catalog: str, schemas: Sequence[str]
+) -> tuple[dict[Place, TableFacts], tuple[str, ...]]:
+    """Return what tags say of tables, by schema and name; with a note where they can't be read.
+
+    https://docs.databricks.com/en/sql/language-manual/information-schema/column_tags.html
+    """
+    chosen = ", ".join(literal(schema) for schema in schemas)
+    tags = [
+        f"SELECT schema_name, table_name, {column}, tag_name, tag_value"
+        f" FROM {quoted(catalog)}.information_schema.{view} WHERE schema_name IN ({chosen})"
+        for view, column in (("table_tags", "'' AS column_name"), ("column_tags", "column_name"))
+    ]
+    return queried_tags(query, tags if schemas else [], catalog)
+
+
+def _place(row: NamedRow) -> Place:
     return str(row["table_schema"]), str(row["table_name"])
 
 
-def _constraint(row: Row) -> tuple[str, str]:
+def _constraint(row: NamedRow) -> _Constraint:
     return str(row["constraint_schema"]), str(row["constraint_name"])
 
 

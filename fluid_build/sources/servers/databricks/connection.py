@@ -8,24 +8,30 @@ https://docs.databricks.com/en/dev-tools/auth/config-profiles.html
 
 import configparser
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fluid_build.errors import SourceError, SourceNotFoundError, SourceUnreachableError
 from fluid_build.extras import needs_extra
+from fluid_build.sources.servers.arrow_batches import Fetched
+from fluid_build.sources.servers.server_errors import client_message
 from fluid_build.sources.servers.warehouse_address import WarehouseAddress, warehouse_address
-from fluid_build.sources.servers.warehouse_errors import client_message
+from fluid_build.sources.servers.warehouse_client import WarehouseClient
 from fluid_build.text import did_you_mean
 
 if TYPE_CHECKING:
-    from databricks.sql.client import Connection
+    import pyarrow as pa
+    from databricks.sql.client import Connection, Cursor
+
+DatabricksClient: TypeAlias = "WarehouseClient[Connection]"
 
 SHAPE = "databricks://PROFILE_OR_HOST/CATALOG/SCHEMA?http_path=/sql/1.0/warehouses/ID"
 
 USER_AGENT = "fluid-forge"
 _STATEMENT_SECONDS = 3600
+_BATCH_ROWS = 100_000
 _DEFAULT_PROFILE = "DEFAULT"
 # The names of SQLAlchemy's dialect, and of the profile.
 _PARAMETERS = ("http_path", "catalog", "schema", "warehouse_id", "auth_type")
@@ -49,13 +55,7 @@ def databricks_place(uri: str) -> DatabricksPlace:
     A host without a dot is the name of a profile. Raises SourceError for a URI that can't be read
     and SourceNotFoundError where a part is missing everywhere.
     """
-    address = warehouse_address(uri, SHAPE, most_parts=2)
-    unknown = sorted(address.parameters.keys() - set(_PARAMETERS))
-    if unknown:
-        raise SourceError(
-            f"A Databricks URI has no parameter {unknown[0]}.",
-            hint=f"{did_you_mean(unknown[0], _PARAMETERS)}It takes {', '.join(_PARAMETERS)}.",
-        )
+    address = warehouse_address(uri, "Databricks", SHAPE, _PARAMETERS, most_parts=2)
     settings = _settings(address)
     catalog, schema = (*address.path, "", "")[:2]
     place = DatabricksPlace(
@@ -131,7 +131,7 @@ def _check(place: DatabricksPlace) -> None:
             )
 
 
-def connect(place: DatabricksPlace) -> "Connection":
+def connect(place: DatabricksPlace) -> DatabricksClient:
     """Connect to a SQL warehouse. Raises SourceUnreachableError."""
     with needs_extra("databricks", "Reading Databricks"):
         from databricks import sql
@@ -140,7 +140,7 @@ def connect(place: DatabricksPlace) -> "Connection":
     if place.auth_type in ("databricks-oauth", "azure-oauth") and not place.token:
         login = {"auth_type": place.auth_type}
     try:
-        return sql.connect(
+        connection = sql.connect(
             server_hostname=place.host,
             http_path=place.http_path,
             **login,
@@ -155,3 +155,16 @@ def connect(place: DatabricksPlace) -> "Connection":
             f"Databricks can't be reached: {client_message(error, (place.token,))}",
             hint="Check the host, the HTTP path of the warehouse and the token.",
         ) from None
+    return WarehouseClient(connection, (Error, OSError), _fetched)
+
+
+def _fetched(cursor: "Cursor") -> Fetched:
+    first = cursor.fetchmany_arrow(_BATCH_ROWS)
+
+    def batches() -> Iterator["pa.RecordBatch"]:
+        table = first
+        while table.num_rows:
+            yield from table.to_batches()
+            table = cursor.fetchmany_arrow(_BATCH_ROWS)
+
+    return first.schema, batches()

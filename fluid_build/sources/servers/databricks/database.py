@@ -6,72 +6,27 @@ from collections.abc import Sequence
 from fluid_build.errors import SourceUnreadableError
 from fluid_build.sources.addresses.kinds import DATABRICKS
 from fluid_build.sources.base import OpenSource
-from fluid_build.sources.declarations.catalog_facts import TableFacts
-from fluid_build.sources.declarations.catalog_labels import TaggedPlace, tagged_tables
 from fluid_build.sources.engine.connection import starting
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.schemas import chosen_schemas
 from fluid_build.sources.servers.databricks.catalog import (
     DatabricksColumn,
-    Query,
     quoted,
     read_tables,
+    read_tags,
     schema_names,
     view_count,
 )
-from fluid_build.sources.servers.databricks.client import DatabricksClient
-from fluid_build.sources.servers.databricks.connection import connect, databricks_place
-from fluid_build.sources.servers.databricks.types import DatabricksDialect
-from fluid_build.sources.servers.rows import (
-    BatchedRows,
-    ServerQueryError,
-    closed_on_error,
-    left_out,
+from fluid_build.sources.servers.databricks.connection import (
+    DatabricksClient,
+    connect,
+    databricks_place,
 )
+from fluid_build.sources.servers.databricks.types import DatabricksDialect
+from fluid_build.sources.servers.rows import BatchedRows, ServerQueryError, closed_on_error
 from fluid_build.sources.servers.source import ServerCatalog, ServerReading, staged_source
 from fluid_build.sources.servers.staging import ServerTable
-from fluid_build.sources.sql import literal
-
-# The tags of a catalog of Databricks.
-# https://docs.databricks.com/en/sql/language-manual/information-schema/column_tags.html
-
-
-def read_tags(
-    query: Query, catalog: str, schemas: Sequence[str]
-) -> tuple[dict[tuple[str, str], TableFacts], tuple[str, ...]]:
-    """Return what tags say of tables, by schema and name; with a note where they can't be read."""
-    if not schemas:
-        return {}, ()
-    try:
-        tags = [
-            *_tags(query, catalog, schemas, "table_tags", "'' AS column_name"),
-            *_tags(query, catalog, schemas, "column_tags", "column_name"),
-        ]
-    except ServerQueryError as error:
-        return {}, (left_out("tags", error),)
-    return tagged_tables(tags, catalog), ()
-
-
-def _tags(
-    query: Query, catalog: str, schemas: Sequence[str], view: str, column: str
-) -> list[TaggedPlace]:
-    chosen = ", ".join(literal(schema) for schema in schemas)
-    rows = query(
-        f"SELECT schema_name, table_name, {column}, tag_name, tag_value"
-        f" FROM {quoted(catalog)}.information_schema.{view} WHERE schema_name IN ({chosen})"
-    )
-    return [
-        (
-            str(row["schema_name"]),
-            str(row["table_name"]),
-            str(row["column_name"]),
-            str(row["tag_name"]),
-            str(row["tag_value"] or ""),
-        )
-        for row in rows
-    ]
-
 
 _MOST_SIZES = 100
 """Tables whose sizes are asked for: each takes a statement."""
@@ -87,7 +42,7 @@ def open_databricks(uri: str, options: OpenOptions) -> OpenSource:
     chosen = options.in_schema(place.schema)
     with (
         starting(options.memory_limit) as engine,
-        closed_on_error(DatabricksClient(connect(place))) as client,
+        closed_on_error(connect(place)) as client,
     ):
         try:
             catalog = _catalog(client, place.catalog, chosen)

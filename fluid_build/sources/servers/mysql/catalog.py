@@ -1,21 +1,19 @@
 """What a MySQL or MariaDB database declares, read from its information_schema."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from fluid_build.sources.servers.catalog_rows import (
+    ForeignKey,
+    Key,
+    Place,
+    Query,
+    declared_keys,
+    declared_references,
+)
 from fluid_build.sources.servers.mysql.rows import MOST_AT_ONCE
 from fluid_build.sources.servers.staging import ServerColumn, ServerTable
-
-Rows: TypeAlias = Sequence[tuple[object, ...]]
-Query: TypeAlias = Callable[[str], Rows]
-"""Runs SQL on the server, in the one transaction that everything is read in."""
-
-Place: TypeAlias = tuple[str, str]
-"""A table's database and name."""
-
-ForeignKey: TypeAlias = tuple[tuple[str, ...], str, str, tuple[str, ...]]
-"""Columns, and the database, table and columns that they refer to."""
 
 SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
 _TABLE_TYPES = ("BASE TABLE", "SYSTEM VERSIONED")
@@ -226,7 +224,7 @@ def _with_keys(
 
 
 def _key_columns(
-    primary: Mapping[Place, tuple[str, ...]], foreign: Mapping[Place, tuple[ForeignKey, ...]]
+    primary: Mapping[Place, Key], foreign: Mapping[Place, tuple[ForeignKey, ...]]
 ) -> dict[Place, set[str]]:
     """Return the columns of each table that are in its primary key or either end of a reference."""
     names = {place: set(key) for place, key in primary.items()}
@@ -304,7 +302,7 @@ def _checked_json(query: Query, schemas: Sequence[str]) -> set[tuple[str, str, s
 
 def _keys(
     query: Query, schemas: Sequence[str]
-) -> tuple[dict[Place, tuple[str, ...]], dict[Place, tuple[tuple[str, ...], ...]]]:
+) -> tuple[dict[Place, Key], dict[Place, tuple[Key, ...]]]:
     """Return primary keys and unique keys; an index over an expression is neither.
 
     A key over the first characters of a column is a key over the column, too.
@@ -314,40 +312,26 @@ def _keys(
         f" FROM information_schema.STATISTICS WHERE TABLE_SCHEMA IN {_texts(schemas)}"
         " AND NON_UNIQUE = 0 ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX"
     )
-    indexes: dict[tuple[str, str, str], list[str]] = {}
-    for schema, table, index, column in rows:
-        indexes.setdefault((_text(schema), _text(table), _text(index)), []).append(_text(column))
-    primary = {
-        (schema, table): tuple(columns)
-        for (schema, table, index), columns in indexes.items()
-        if index == "PRIMARY"
-    }
-    unique: dict[Place, tuple[tuple[str, ...], ...]] = {}
-    for (schema, table, _), columns in indexes.items():
-        place, key = (schema, table), tuple(columns)
-        if all(key) and key not in (primary.get(place), *unique.get(place, ())):
-            unique[place] = (*unique.get(place, ()), key)
-    return primary, unique
+    texts = (map(_text, row) for row in rows)
+    return declared_keys(
+        ((schema, table), index, index == "PRIMARY", column)
+        for schema, table, index, column in texts
+    )
 
 
 def _foreign_keys(query: Query, schemas: Sequence[str]) -> dict[Place, tuple[ForeignKey, ...]]:
     rows = query(
-        "SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA,"
-        " REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME"
+        "SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, REFERENCED_TABLE_SCHEMA,"
+        " REFERENCED_TABLE_NAME, COLUMN_NAME, REFERENCED_COLUMN_NAME"
         f" FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA IN {_texts(schemas)}"
         " AND REFERENCED_TABLE_NAME IS NOT NULL"
         " ORDER BY TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION"
     )
-    constraints: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for schema, table, name, column, to_schema, to_table, to_column in rows:
-        constraint = tuple(map(_text, (schema, table, name, to_schema, to_table)))
-        constraints.setdefault(constraint, []).append((_text(column), _text(to_column)))
-    result: dict[Place, tuple[ForeignKey, ...]] = {}
-    for (schema, table, _, to_schema, to_table), pairs in constraints.items():
-        own, theirs = (tuple(names) for names in zip(*pairs, strict=True))
-        key = (own, to_schema, to_table, theirs)
-        result[schema, table] = (*result.get((schema, table), ()), key)
-    return result
+    texts = (map(_text, row) for row in rows)
+    return declared_references(
+        ((schema, table), key, to_schema, to_table, own, parent)
+        for schema, table, key, to_schema, to_table, own, parent in texts
+    )
 
 
 def _texts(values: Sequence[str]) -> str:

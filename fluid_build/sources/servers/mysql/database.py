@@ -4,6 +4,7 @@ import os
 import re
 import socket
 from collections.abc import Sequence
+from functools import partial
 from urllib.parse import unquote
 
 import duckdb
@@ -12,20 +13,18 @@ from fluid_build.errors import (
     SourceError,
     SourceNotFoundError,
     SourceUnreachableError,
-    SourceUnreadableError,
 )
-from fluid_build.secrets import passwords, redact
 from fluid_build.sources.addresses.kinds import MYSQL
 from fluid_build.sources.base import OpenSource
-from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, starting
 from fluid_build.sources.engine.extensions import MYSQL_SCANNER
-from fluid_build.sources.loose_references import Collation, note_loose_references
+from fluid_build.sources.loose_references import Collation
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.schemas import chosen_schemas
+from fluid_build.sources.servers.catalog_rows import Query, Rows
 from fluid_build.sources.servers.mysql.catalog import (
+    CatalogColumn,
     Overview,
-    Query,
-    Rows,
     count_left_out,
     database_comment,
     overview,
@@ -33,8 +32,9 @@ from fluid_build.sources.servers.mysql.catalog import (
 )
 from fluid_build.sources.servers.mysql.rows import MySQLRows
 from fluid_build.sources.servers.mysql.types import MySQLDialect
-from fluid_build.sources.servers.rows import MOMENTS, ORIGIN
-from fluid_build.sources.servers.source import ServerCatalog, staged_source
+from fluid_build.sources.servers.rows import ORIGIN
+from fluid_build.sources.servers.server_errors import answering, server_message
+from fluid_build.sources.servers.source import ServerCatalog, as_scanned, staged_source
 from fluid_build.sources.sql import literal
 
 # Whether a MySQL server answers at all, which its client would wait minutes for.
@@ -89,7 +89,7 @@ def open_mysql(place: str, options: OpenOptions) -> OpenSource:
     with starting(options.memory_limit, extensions=(MYSQL_SCANNER,)) as engine:
         connection = engine.connection
         _attach(connection, place)
-        try:
+        with answering(DUCKDB_ERRORS, partial(_server_message, place=place)):
             query = _querying(connection)
             connection.execute("BEGIN")
             server = overview(query)
@@ -109,21 +109,11 @@ def open_mysql(place: str, options: OpenOptions) -> OpenSource:
             )
             rows = MySQLRows(connection)
             opened = staged_source(MYSQL, engine, rows, MySQLDialect(), catalog, options)
-            collations = {
-                (table.schema, table.name, column.name): Collation(column.collation)
-                for table in tables
-                for column in table.columns
-                if column.is_loosely_compared
-            }
-            opened.tables = note_loose_references(connection, opened.tables, collations)
-            if not rows.has_one_moment:
-                opened.notes = (*opened.notes, MOMENTS)
-            return opened
-        except DUCKDB_ERRORS as error:
-            raise SourceUnreadableError(
-                f"The database stopped answering: {_server_message(error, place)}",
-                hint="Try again; if it happens again, check the server's log.",
-            ) from None
+            return as_scanned(opened, tables, _collation, one_moment=rows.has_one_moment)
+
+
+def _collation(column: CatalogColumn) -> Collation | None:
+    return Collation(column.collation) if column.is_loosely_compared else None
 
 
 def _schemas(server: Overview, requested: Sequence[str]) -> list[str]:
@@ -155,12 +145,15 @@ def _attach(connection: duckdb.DuckDBPyConnection, place: str) -> None:
         raise _connection_error(_server_message(error, place)) from None
 
 
-def _server_message(error: Exception, place: str) -> str:
+_CLUTTER = (
+    re.compile(r'^.*?with parameters ".*?": ', re.DOTALL),
+    re.compile(r"\.? (?:First a|A)ttempted host: .*", re.DOTALL),
+)
+
+
+def _server_message(error: BaseException, place: str) -> str:
     """Return the server's message as one sentence, without the connection string."""
-    text = redact(str(error), passwords(place))
-    text = re.sub(r'^.*?with parameters ".*?": ', "", text, count=1, flags=re.DOTALL)
-    text = re.sub(r"\.? (?:First a|A)ttempted host: .*", "", text, flags=re.DOTALL)
-    return reason(SourceError(text.strip()))
+    return server_message(error, place, *_CLUTTER)
 
 
 def _connection_error(message: str) -> SourceError:

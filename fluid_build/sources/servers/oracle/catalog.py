@@ -8,11 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fluid_build.sources.servers.client_query import Query
+from fluid_build.sources.servers.catalog_rows import (
+    ForeignKey,
+    Key,
+    Place,
+    Query,
+    declared_keys,
+    declared_references,
+)
 from fluid_build.sources.servers.staging import ServerColumn, ServerTable
-
-Place: TypeAlias = tuple[str, str]
-"""Schema and table."""
 
 _OURS = "u.oracle_maintained = 'N'"
 _EXTERNAL = "It's an external table: its rows are in files that the server reads."
@@ -34,7 +38,6 @@ class CatalogColumn(ServerColumn):
 
 
 CatalogTable: TypeAlias = ServerTable[CatalogColumn]
-ForeignKeys: TypeAlias = tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]
 
 
 def database_name(query: Query) -> str:
@@ -161,9 +164,7 @@ def _declared(
     return f"RAW({length})" if type_ == "RAW" else type_
 
 
-def _keys(
-    query: Query,
-) -> tuple[Mapping[Place, tuple[str, ...]], Mapping[Place, tuple[tuple[str, ...], ...]]]:
+def _keys(query: Query) -> tuple[Mapping[Place, Key], Mapping[Place, tuple[Key, ...]]]:
     """Return primary keys, and unique keys: constraints as well as unique indexes."""
     constraints = query(f"""
         SELECT k.owner, k.table_name, k.constraint_name, k.constraint_type, c.column_name
@@ -177,22 +178,14 @@ def _keys(
         JOIN all_ind_columns c ON c.index_owner = i.owner AND c.index_name = i.index_name
         WHERE {_OURS} AND i.uniqueness = 'UNIQUE' AND i.index_type = 'NORMAL'
         ORDER BY i.table_owner, i.table_name, i.index_name, c.column_position""")
-    names: defaultdict[tuple[str, str, str, bool], list[str]] = defaultdict(list)
-    for rows, source in ((constraints, "constraint"), (indexes, "index")):
-        for schema, table, name, type_, column in rows:
-            names[schema, table, f"{source} {name}", type_ == "P"].append(column)
-    primary: dict[Place, tuple[str, ...]] = {}
-    unique: dict[Place, tuple[tuple[str, ...], ...]] = {}
-    for (schema, table, _, is_primary), columns in names.items():
-        place, key = (schema, table), tuple(columns)
-        if is_primary:
-            primary[place] = key
-        elif key not in (primary.get(place), *unique.get(place, ())):
-            unique[place] = (*unique.get(place, ()), key)
-    return primary, unique
+    return declared_keys(
+        ((schema, table), (source, name), type_ == "P", column)
+        for source, rows in (("constraint", constraints), ("index", indexes))
+        for schema, table, name, type_, column in rows
+    )
 
 
-def _foreign_keys(query: Query) -> Mapping[Place, ForeignKeys]:
+def _foreign_keys(query: Query) -> Mapping[Place, tuple[ForeignKey, ...]]:
     rows = query(f"""
         SELECT k.owner, k.table_name, k.constraint_name, p.owner, p.table_name,
                a.column_name, b.column_name
@@ -203,12 +196,7 @@ def _foreign_keys(query: Query) -> Mapping[Place, ForeignKeys]:
                                AND b.position = a.position
         WHERE {_OURS} AND k.constraint_type = 'R'
         ORDER BY k.owner, k.table_name, k.constraint_name, a.position""")
-    pairs: defaultdict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
-    for schema, table, constraint, to_schema, to_table, own, parent in rows:
-        pairs[schema, table, constraint, to_schema, to_table].append((own, parent))
-    keys: dict[Place, ForeignKeys] = {}
-    for (schema, table, _, to_schema, to_table), columns in pairs.items():
-        own_names, parent_names = zip(*columns, strict=True)
-        key = (own_names, to_schema, to_table, parent_names)
-        keys[schema, table] = (*keys.get((schema, table), ()), key)
-    return keys
+    return declared_references(
+        ((schema, table), key, to_schema, to_table, own, parent)
+        for schema, table, key, to_schema, to_table, own, parent in rows
+    )

@@ -1,9 +1,9 @@
 """An Oracle database, staged into DuckDB through Oracle's thin client."""
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -11,18 +11,14 @@ from fluid_build.errors import (
     SourceError,
     SourceNotFoundError,
     SourceUnreachableError,
-    SourceUnreadableError,
-    UsageError,
 )
 from fluid_build.extras import needs_extra
-from fluid_build.secrets import passwords, redact, without_passwords
 from fluid_build.sources.addresses.kinds import ORACLE
-from fluid_build.sources.addresses.server_address import password_in, server_address
 from fluid_build.sources.base import OpenSource
-from fluid_build.sources.engine.connection import reason, starting
+from fluid_build.sources.engine.connection import starting
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.servers.arrow_batches import reader_of
-from fluid_build.sources.servers.client_query import querying
+from fluid_build.sources.servers.arrow_batches import Fetched, opening
+from fluid_build.sources.servers.client_query import address_and_password, querying
 from fluid_build.sources.servers.oracle.catalog import (
     CatalogColumn,
     database_name,
@@ -31,12 +27,8 @@ from fluid_build.sources.servers.oracle.catalog import (
 )
 from fluid_build.sources.servers.oracle.types import OracleDialect
 from fluid_build.sources.servers.row_limits import RowLimit, SizedTable, percent_of
-from fluid_build.sources.servers.rows import (
-    BatchedRows,
-    OpenBatches,
-    ServerQueryError,
-    closed_on_error,
-)
+from fluid_build.sources.servers.rows import BatchedRows, closed_on_error
+from fluid_build.sources.servers.server_errors import answering, server_message
 from fluid_build.sources.servers.source import ServerCatalog, ServerReading, staged_source
 
 _CONNECT_SECONDS = 10
@@ -57,25 +49,25 @@ def open_oracle(dsn: str, options: OpenOptions) -> OpenSource:
     """
     with needs_extra("oracle", "Reading Oracle"):
         import oracledb
-    with starting(options.memory_limit) as engine, closed_on_error(_connect(dsn)) as client:
-        try:
-            query = querying(client)
-            # Everything is seen as it was when this transaction began.
-            with client.cursor() as cursor:
-                cursor.execute("SET TRANSACTION READ ONLY")
-            catalog = ServerCatalog(
-                database_name(query),
-                read_tables(query, views=options.views),
-                {"views": view_count(query)},
-            )
-            rows = BatchedRows(engine.connection, _batches(client, dsn), client.close)
-            reading = ServerReading[CatalogColumn](limiter=_limited)
-            return staged_source(ORACLE, engine, rows, OracleDialect(), catalog, options, reading)
-        except oracledb.Error as error:
-            raise SourceUnreadableError(
-                f"The database stopped answering: {_message(error, dsn)}",
-                hint="Try again; if it happens again, check the server's log.",
-            ) from None
+    describe = partial(_message, dsn=dsn)
+    with (
+        starting(options.memory_limit) as engine,
+        closed_on_error(_connect(dsn)) as client,
+        answering((oracledb.Error,), describe),
+    ):
+        query = querying(client)
+        # Everything is seen as it was when this transaction began.
+        with client.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+        catalog = ServerCatalog(
+            database_name(query),
+            read_tables(query, views=options.views),
+            {"views": view_count(query)},
+        )
+        batches = opening(partial(_fetched, client), (oracledb.Error,), describe)
+        rows = BatchedRows(engine.connection, batches, client.close)
+        reading = ServerReading[CatalogColumn](limiter=_limited)
+        return staged_source(ORACLE, engine, rows, OracleDialect(), catalog, options, reading)
 
 
 def _limited(table: SizedTable, rows: int) -> RowLimit:
@@ -96,28 +88,21 @@ _LEAST_PERCENT, _MOST_PERCENT = 0.000001, 99.999999
 
 def connect_arguments(dsn: str) -> dict[str, Any]:
     """Return what the client connects with; UsageError where the URI can't be read."""
-    try:
-        address = server_address(without_passwords(dsn), ORACLE)
-    except ValueError as error:
-        raise UsageError(
-            f"The connection string can't be used: {error}.",
-            hint="Use oracle://USER@HOST:PORT/SERVICE, or oracle://USER@ALIAS.",
-        ) from None
-    environment = ORACLE.environment
-    host = address.host or os.environ.get(environment["host"], "localhost")
-    port = address.port or os.environ.get(environment["port"], "")
-    service = address.database or os.environ.get(environment["database"], "")
+    address, password = address_and_password(
+        dsn, ORACLE, "Use oracle://USER@HOST:PORT/SERVICE, or oracle://USER@ALIAS."
+    )
     sid = address.options.get("sid", "")
     options = {name: value for name, value in address.options.items() if name != "sid"}
     login = {
-        "user": address.user or os.environ.get(environment["user"]),
-        "password": password_in(dsn) or os.environ.get(ORACLE.password_variable),
+        "user": address.user or None,
+        "password": password or None,
         "tcp_connect_timeout": _CONNECT_SECONDS,
     }
-    if not (service or sid or port):
-        return {**login, "dsn": host, **options}
-    place = {"host": host, "port": int(port or _PORT)}
-    return {**login, **place, **({"sid": sid} if sid else {"service_name": service}), **options}
+    if not (address.database or sid or address.port):
+        return {**login, "dsn": address.host, **options}
+    place = {"host": address.host, "port": int(address.port or _PORT)}
+    service = {"sid": sid} if sid else {"service_name": address.database}
+    return {**login, **place, **service, **options}
 
 
 def _connect(dsn: str) -> Any:
@@ -130,37 +115,20 @@ def _connect(dsn: str) -> Any:
         raise _connection_error(_message(error, dsn), str(error)) from None
 
 
-def _batches(client: Any, dsn: str) -> OpenBatches:
-    import oracledb
+@contextmanager
+def _fetched(client: Any, sql: str) -> Iterator[Fetched]:
     import pyarrow as pa
 
-    def read(sql: str) -> Iterator[Any]:
-        for frame in client.fetch_df_batches(statement=sql, size=_BATCH_ROWS):
-            yield from pa.table(frame).to_batches()
-
-    @contextmanager
-    def open_batches(sql: str) -> Iterator[object]:
-        batches = read(sql)
-        try:
-            first = next(batches, None)
-            # A result without rows may have no batch, which would say what its columns are.
-            like = pa.table(client.fetch_df_all(statement=sql)) if first is None else first
-        except oracledb.Error as error:
-            raise ServerQueryError(_message(error, dsn)) from None
-        rows = () if first is None else chain([first], batches)
-        with reader_of(like.schema, rows, (oracledb.Error,), describe) as reader:
-            yield reader
-
-    def describe(error: BaseException) -> str:
-        return _message(error, dsn)
-
-    return open_batches
+    frames = client.fetch_df_batches(statement=sql, size=_BATCH_ROWS)
+    batches = (batch for frame in frames for batch in pa.table(frame).to_batches())
+    first = next(batches, None)
+    # A result without rows may have no batch, which would say what its columns are.
+    like = pa.table(client.fetch_df_all(statement=sql)) if first is None else first
+    yield like.schema, () if first is None else chain([first], batches)
 
 
 def _message(error: BaseException, dsn: str) -> str:
-    """Return the server's message as one sentence, without any password."""
-    text = _CODE.sub("", _HELP.sub("", redact(str(error), passwords(dsn))))
-    return reason(SourceError(text.strip()))
+    return server_message(error, dsn, _HELP, _CODE)
 
 
 def _connection_error(message: str, text: str) -> SourceError:

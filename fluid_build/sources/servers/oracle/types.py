@@ -57,10 +57,6 @@ class OracleDialect(NeverAttached):
             return ColumnRequest(name)
         return ColumnRequest(f"TO_CHAR({name})")
 
-    def quote(self, name: str) -> str:
-        """Quote a name for the server."""
-        return quote(name)
-
 
 def _number(name: str, column: CatalogColumn) -> ColumnRequest:
     """Ask for a number: a whole one that 64 bits hold as it is, any other as its digits.

@@ -1,16 +1,19 @@
 """What a PostgreSQL database declares, read from pg_catalog (versions 13 and later)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from fluid_build.sources.servers.catalog_rows import (
+    ForeignKey,
+    Key,
+    Query,
+    declared_keys,
+    grouped,
+)
 from fluid_build.sources.servers.staging import ServerColumn, ServerTable
 from fluid_build.text import counted
-
-Rows: TypeAlias = Sequence[tuple[object, ...]]
-Query: TypeAlias = Callable[[str], Rows]
-"""Runs SQL on the server, in the one transaction that everything is read in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,9 +295,7 @@ def _column(fields: Sequence[object]) -> CatalogColumn:
     )
 
 
-def _keys(
-    query: Query, relations: str
-) -> tuple[dict[object, tuple[str, ...]], dict[object, tuple[tuple[str, ...], ...]]]:
+def _keys(query: Query, relations: str) -> tuple[dict[object, Key], dict[object, tuple[Key, ...]]]:
     """Primary keys, and unique keys: constraints as well as whole-table unique indexes."""
     rows = query(f"""
         SELECT i.indrelid::bigint AS oid, i.indisprimary AS is_primary,
@@ -305,20 +306,14 @@ def _keys(
         WHERE i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indislive
           AND k.position <= i.indnkeyatts AND i.indrelid IN (SELECT c.oid {relations})
         GROUP BY i.indexrelid, i.indrelid, i.indisprimary ORDER BY 1, 2 DESC, 3""")
-    primary: dict[object, tuple[str, ...]] = {}
-    unique: dict[object, tuple[tuple[str, ...], ...]] = {}
-    for oid, is_primary, names in rows:
-        columns = _names(names)
-        if is_primary:
-            primary[oid] = columns
-        elif columns not in (primary.get(oid), *unique.get(oid, ())):
-            unique[oid] = (*unique.get(oid, ()), columns)
-    return primary, unique
+    return declared_keys(
+        (oid, position, is_primary, name)
+        for position, (oid, is_primary, names) in enumerate(rows)
+        for name in names
+    )
 
 
-def _foreign_keys(
-    query: Query, relations: str
-) -> dict[object, tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]]:
+def _foreign_keys(query: Query, relations: str) -> dict[object, tuple[ForeignKey, ...]]:
     rows = query(f"""
         SELECT k.conrelid::bigint AS oid, n.nspname::text AS schema, p.relname::text AS name,
                array_agg(a.attname::text ORDER BY pair.position) AS columns,
@@ -332,14 +327,7 @@ def _foreign_keys(
         JOIN pg_catalog.pg_namespace n ON n.oid = p.relnamespace
         WHERE k.contype = 'f' AND k.conparentid = 0 AND k.conrelid IN (SELECT c.oid {relations})
         GROUP BY k.oid, k.conrelid, k.conname, n.nspname, p.relname ORDER BY 1, k.conname""")
-    result: dict[object, tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]] = {}
-    for oid, schema, name, columns, to_columns in rows:
-        key = (_names(columns), str(schema), str(name), _names(to_columns))
-        result[oid] = (*result.get(oid, ()), key)
-    return result
-
-
-def _names(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TypeError(f"an array of names was expected, not {type(value).__name__}")
-    return tuple(str(name) for name in value)
+    return grouped(
+        (oid, (tuple(own), schema, name, tuple(parents)))
+        for oid, schema, name, own, parents in rows
+    )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import duckdb
 
@@ -11,27 +12,30 @@ from fluid_build.errors import (
     SourceError,
     SourceNotFoundError,
     SourceUnreachableError,
-    SourceUnreadableError,
 )
-from fluid_build.secrets import passwords, redact
 from fluid_build.sources.addresses.kinds import POSTGRES
 from fluid_build.sources.base import OpenSource
-from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason, starting
+from fluid_build.sources.engine.connection import DUCKDB_ERRORS, starting
 from fluid_build.sources.engine.extensions import POSTGRES_SCANNER
-from fluid_build.sources.loose_references import Collation, note_loose_references
+from fluid_build.sources.loose_references import Collation
 from fluid_build.sources.options import OpenOptions
+from fluid_build.sources.servers.catalog_rows import Query, Rows
 from fluid_build.sources.servers.postgres.catalog import (
     CatalogColumn,
-    Query,
-    Rows,
     existing_schemas,
     overview,
     read_tables,
 )
 from fluid_build.sources.servers.postgres.types import PostgresDialect
 from fluid_build.sources.servers.row_limits import RowLimit, SizedTable, percent_of
-from fluid_build.sources.servers.rows import MOMENTS, ORIGIN
-from fluid_build.sources.servers.source import ServerCatalog, ServerReading, staged_source
+from fluid_build.sources.servers.rows import ORIGIN
+from fluid_build.sources.servers.server_errors import answering, server_message
+from fluid_build.sources.servers.source import (
+    ServerCatalog,
+    ServerReading,
+    as_scanned,
+    staged_source,
+)
 from fluid_build.sources.sql import literal
 
 # How the rows of a PostgreSQL server reach DuckDB: each query by itself, all at one moment.
@@ -134,7 +138,7 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
     with starting(options.memory_limit, extensions=[POSTGRES_SCANNER]) as engine:
         connection = engine.connection
         _attach(connection, dsn)
-        try:
+        with answering(DUCKDB_ERRORS, partial(_server_message, dsn=dsn)):
             query = _querying(connection)
             connection.execute("BEGIN")
             database = overview(query, views=options.views)
@@ -149,21 +153,7 @@ def open_postgres(dsn: str, options: OpenOptions) -> OpenSource:
             opened = staged_source(
                 POSTGRES, engine, rows, PostgresDialect(), catalog, options, reading
             )
-            collations = {
-                (table.schema, table.name, column.name): collation
-                for table in tables
-                for column in table.columns
-                if (collation := _collation(column))
-            }
-            opened.tables = note_loose_references(connection, opened.tables, collations)
-            if not rows.has_one_moment:
-                opened.notes = (*opened.notes, MOMENTS)
-            return opened
-        except DUCKDB_ERRORS as error:
-            raise SourceUnreadableError(
-                f"The database stopped answering: {_server_message(error, dsn)}",
-                hint="Try again; if it happens again, check the server's log.",
-            ) from None
+            return as_scanned(opened, tables, _collation, one_moment=rows.has_one_moment)
 
 
 def _collation(column: CatalogColumn) -> Collation | None:
@@ -210,17 +200,16 @@ def _with_timeout(dsn: str) -> str:
     return f"{dsn}{'&' if '?' in dsn else '?'}connect_timeout={_CONNECT_SECONDS}"
 
 
-def _server_message(error: Exception, dsn: str) -> str:
+_CLUTTER = (
+    re.compile(r'^.*?Unable to connect to Postgres at "[^"]*":', re.DOTALL),
+    re.compile(r"^.*?connection to server at .*? failed: (?:FATAL: +)?", re.DOTALL),
+    re.compile(r"^.*?connection to server on socket .*? failed: (?:FATAL: +)?", re.DOTALL),
+)
+
+
+def _server_message(error: BaseException, dsn: str) -> str:
     """Return the server's message as one sentence, without any password."""
-    text = redact(str(error), passwords(dsn))
-    text = re.sub(r'^.*?Unable to connect to Postgres at "[^"]*":', "", text, flags=re.DOTALL)
-    text = re.sub(
-        r"^.*?connection to server at .*? failed: (?:FATAL: +)?", "", text, flags=re.DOTALL
-    )
-    text = re.sub(
-        r"^.*?connection to server on socket .*? failed: (?:FATAL: +)?", "", text, flags=re.DOTALL
-    )
-    return reason(SourceError(text.strip()))
+    return server_message(error, dsn, *_CLUTTER)
 
 
 def _connection_error(message: str) -> SourceError:

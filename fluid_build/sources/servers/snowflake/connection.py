@@ -8,16 +8,21 @@ https://docs.snowflake.com/en/developer-guide/python-connector/python-connector-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fluid_build.errors import SourceError, SourceNotFoundError, SourceUnreachableError
 from fluid_build.extras import needs_extra
+from fluid_build.sources.servers.arrow_batches import Fetched
+from fluid_build.sources.servers.server_errors import client_message
+from fluid_build.sources.servers.snowflake.types import arrow_schema
 from fluid_build.sources.servers.warehouse_address import WarehouseAddress, warehouse_address
-from fluid_build.sources.servers.warehouse_errors import client_message
-from fluid_build.text import did_you_mean
+from fluid_build.sources.servers.warehouse_client import WarehouseClient
 
 if TYPE_CHECKING:
     from snowflake.connector import SnowflakeConnection
+    from snowflake.connector.cursor import SnowflakeCursor
+
+SnowflakeClient: TypeAlias = "WarehouseClient[SnowflakeConnection]"
 
 SHAPE = "snowflake://CONNECTION/DATABASE or snowflake://USER@ACCOUNT/DATABASE/SCHEMA?warehouse=NAME"
 
@@ -77,14 +82,7 @@ def snowflake_place(uri: str, connections: Mapping[str, Mapping[str, object]]) -
     A host without a user is a connection's name if there is such a connection, else an account.
     Raises SourceError for a URI that can't be read, or that names no database.
     """
-    address = warehouse_address(uri, SHAPE, most_parts=2)
-    unknown = sorted(address.parameters.keys() - _PARAMETERS.keys())
-    if unknown:
-        raise SourceError(
-            f"A Snowflake URI has no parameter {unknown[0]}.",
-            hint=f"{did_you_mean(unknown[0], tuple(_PARAMETERS))}It takes"
-            f" {', '.join(sorted(_PARAMETERS))}.",
-        )
+    address = warehouse_address(uri, "Snowflake", SHAPE, sorted(_PARAMETERS), most_parts=2)
     connection = _connection_name(address, connections)
     settings = connections.get(connection, {})
     database, schema = (*address.path, "", "")[:2]
@@ -149,7 +147,7 @@ def connections_of_files() -> Mapping[str, Mapping[str, object]]:
     return {str(name): dict(settings) for name, settings in connections.items()}
 
 
-def connect(place: SnowflakePlace) -> "SnowflakeConnection":
+def connect(place: SnowflakePlace) -> SnowflakeClient:
     """Connect to an account.
 
     Raises SourceUnreachableError where it isn't reached or refuses the login, and
@@ -157,6 +155,7 @@ def connect(place: SnowflakePlace) -> "SnowflakeConnection":
     """
     with needs_extra("snowflake", "Reading Snowflake"):
         import snowflake.connector
+        from snowflake.connector.errors import Error
     arguments: dict[str, object] = dict(place.arguments)
     if place.connection:
         arguments["connection_name"] = place.connection
@@ -167,7 +166,7 @@ def connect(place: SnowflakePlace) -> "SnowflakeConnection":
             " SNOWFLAKE_ACCOUNT and SNOWFLAKE_USER.",
         )
     try:
-        return snowflake.connector.connect(
+        connection = snowflake.connector.connect(
             **arguments,
             database=place.database,
             application=APPLICATION,
@@ -182,7 +181,7 @@ def connect(place: SnowflakePlace) -> "SnowflakeConnection":
                 "CLIENT_TELEMETRY_ENABLED": False,
             },
         )
-    except (snowflake.connector.errors.Error, OSError, ValueError, TypeError) as error:
+    except (Error, OSError, ValueError, TypeError) as error:
         secrets = tuple(
             place.arguments.get(name, "") for name in ("password", "token", "private_key_file_pwd")
         )
@@ -190,3 +189,10 @@ def connect(place: SnowflakePlace) -> "SnowflakeConnection":
             f"Snowflake can't be reached: {client_message(error, secrets)}",
             hint="Check the account, user and credentials; `snow connection test` tries them.",
         ) from None
+    return WarehouseClient(connection, (Error, OSError), _fetched)
+
+
+def _fetched(cursor: "SnowflakeCursor") -> Fetched:
+    tables = cursor.fetch_arrow_batches()
+    batches = (batch for table in tables for batch in table.to_batches())
+    return arrow_schema(cursor.description), batches

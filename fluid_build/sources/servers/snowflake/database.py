@@ -15,16 +15,16 @@ from fluid_build.sources.servers.rows import BatchedRows, ServerQueryError, clos
 from fluid_build.sources.servers.snowflake.catalog import (
     SnowflakeColumn,
     read_tables,
+    read_tags,
     schema_names,
     view_count,
 )
-from fluid_build.sources.servers.snowflake.client import SnowflakeClient
 from fluid_build.sources.servers.snowflake.connection import (
+    SnowflakeClient,
     connect,
     connections_of_files,
     snowflake_place,
 )
-from fluid_build.sources.servers.snowflake.tags import read_tags
 from fluid_build.sources.servers.snowflake.types import SnowflakeDialect
 from fluid_build.sources.servers.source import ServerCatalog, ServerReading, staged_source
 from fluid_build.sources.servers.staging import ServerTable
@@ -40,7 +40,7 @@ def open_snowflake(uri: str, options: OpenOptions) -> OpenSource:
     chosen = options.in_schema(place.schema)
     with (
         starting(options.memory_limit) as engine,
-        closed_on_error(SnowflakeClient(connect(place))) as client,
+        closed_on_error(connect(place)) as client,
     ):
         database, warehouse = client.connection.database, client.connection.warehouse
         if not database:

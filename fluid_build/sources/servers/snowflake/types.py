@@ -55,10 +55,6 @@ class SnowflakeDialect(NeverAttached):
             return ColumnRequest(f"ST_ASEWKT({name})")
         return ColumnRequest(f"TO_VARCHAR({name})")
 
-    def quote(self, name: str) -> str:
-        """Quote a name for the server."""
-        return quote(name)
-
 
 def arrow_schema(columns: "list[ResultMetadata]") -> "pa.Schema":
     """Return the types of a result's columns, the same for each of its batches."""

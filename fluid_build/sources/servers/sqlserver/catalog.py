@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fluid_build.sources.servers.client_query import Query
+from fluid_build.sources.servers.catalog_rows import (
+    ForeignKey,
+    Key,
+    Query,
+    declared_keys,
+    declared_references,
+)
 from fluid_build.sources.servers.staging import ServerColumn, ServerTable
 
 _ROW_SECURITY = "Row-level security is on: only the rows visible to this user were read."
@@ -28,7 +34,6 @@ class CatalogColumn(ServerColumn):
 
 
 CatalogTable: TypeAlias = ServerTable[CatalogColumn]
-ForeignKeys: TypeAlias = tuple[tuple[tuple[str, ...], str, str, tuple[str, ...]], ...]
 
 
 def database_name(query: Query) -> str:
@@ -160,11 +165,10 @@ def _declared(declared: str, base: str, length: int, precision: int, scale: int)
     return f"{base}({scale})" if base in _FRACTIONS else base
 
 
-def _keys(
-    query: Query,
-) -> tuple[Mapping[int, tuple[str, ...]], Mapping[int, tuple[tuple[str, ...], ...]]]:
+def _keys(query: Query) -> tuple[Mapping[int, Key], Mapping[int, tuple[Key, ...]]]:
     """Return primary keys, and unique keys: constraints as well as whole-table unique indexes."""
-    rows = query("""
+    return declared_keys(
+        query("""
         SELECT i.object_id, i.index_id, i.is_primary_key, c.name
         FROM sys.indexes i
         JOIN sys.index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id
@@ -172,22 +176,12 @@ def _keys(
         WHERE i.is_unique = 1 AND i.has_filter = 0 AND i.is_disabled = 0
           AND k.key_ordinal > 0 AND k.is_included_column = 0
         ORDER BY i.object_id, i.is_primary_key DESC, i.index_id, k.key_ordinal""")
-    columns: defaultdict[tuple[int, int, bool], list[str]] = defaultdict(list)
-    for id_, index, is_primary, name in rows:
-        columns[id_, index, bool(is_primary)].append(str(name))
-    primary: dict[int, tuple[str, ...]] = {}
-    unique: dict[int, tuple[tuple[str, ...], ...]] = {}
-    for (id_, _, is_primary), names in columns.items():
-        key = tuple(names)
-        if is_primary:
-            primary[id_] = key
-        elif key not in (primary.get(id_), *unique.get(id_, ())):
-            unique[id_] = (*unique.get(id_, ()), key)
-    return primary, unique
+    )
 
 
-def _foreign_keys(query: Query) -> Mapping[int, ForeignKeys]:
-    rows = query("""
+def _foreign_keys(query: Query) -> Mapping[int, tuple[ForeignKey, ...]]:
+    return declared_references(
+        query("""
         SELECT f.parent_object_id, f.object_id, SCHEMA_NAME(p.schema_id), p.name, a.name, b.name
         FROM sys.foreign_keys f
         JOIN sys.foreign_key_columns k ON k.constraint_object_id = f.object_id
@@ -196,11 +190,4 @@ def _foreign_keys(query: Query) -> Mapping[int, ForeignKeys]:
         JOIN sys.columns b ON b.object_id = k.referenced_object_id
                           AND b.column_id = k.referenced_column_id
         ORDER BY f.parent_object_id, f.name, k.constraint_column_id""")
-    pairs: defaultdict[tuple[int, int, str, str], list[tuple[str, str]]] = defaultdict(list)
-    for id_, constraint, schema, table, own, parent in rows:
-        pairs[id_, constraint, str(schema), str(table)].append((str(own), str(parent)))
-    keys: dict[int, ForeignKeys] = {}
-    for (id_, _, schema, table), columns in pairs.items():
-        own_names, parent_names = zip(*columns, strict=True)
-        keys[id_] = (*keys.get(id_, ()), (own_names, schema, table, parent_names))
-    return keys
+    )

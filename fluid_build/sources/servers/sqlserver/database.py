@@ -1,33 +1,25 @@
 """A SQL Server database, staged into DuckDB through Microsoft's client."""
 
-import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import partial
 
 from fluid_build.errors import (
     SourceError,
     SourceNotFoundError,
     SourceUnreachableError,
-    SourceUnreadableError,
-    UsageError,
 )
 from fluid_build.extras import needs_extra
-from fluid_build.secrets import passwords, redact, without_passwords
 from fluid_build.sources.addresses.kinds import SQLSERVER
-from fluid_build.sources.addresses.server_address import password_in, server_address
 from fluid_build.sources.base import OpenSource
-from fluid_build.sources.engine.connection import reason, starting
+from fluid_build.sources.engine.connection import starting
 from fluid_build.sources.options import OpenOptions
-from fluid_build.sources.servers.arrow_batches import reader_of
-from fluid_build.sources.servers.client_query import Client, querying
+from fluid_build.sources.servers.arrow_batches import Fetched, opening
+from fluid_build.sources.servers.client_query import Client, address_and_password, querying
 from fluid_build.sources.servers.row_limits import RowLimit, SizedTable, percent_of
-from fluid_build.sources.servers.rows import (
-    BatchedRows,
-    OpenBatches,
-    ServerQueryError,
-    closed_on_error,
-)
+from fluid_build.sources.servers.rows import BatchedRows, closed_on_error
+from fluid_build.sources.servers.server_errors import answering, server_message
 from fluid_build.sources.servers.source import ServerCatalog, ServerReading, staged_source
 from fluid_build.sources.servers.sqlserver.catalog import (
     CatalogColumn,
@@ -59,7 +51,8 @@ def open_sqlserver(dsn: str, options: OpenOptions) -> OpenSource:
     server doesn't answer or refuses, and what ``staged_source`` does.
     """
     with starting(options.memory_limit) as engine, closed_on_error(_connect(dsn)) as client:
-        try:
+        errors, describe = _client_errors(), partial(_message, dsn=dsn)
+        with answering(errors, describe):
             query = querying(client)
             if allows_snapshots(query):
                 _run(client, "SET TRANSACTION ISOLATION LEVEL SNAPSHOT")
@@ -70,16 +63,12 @@ def open_sqlserver(dsn: str, options: OpenOptions) -> OpenSource:
                 read_tables(query, views=options.views),
                 {"views": view_count(query)},
             )
-            rows = BatchedRows(engine.connection, _batches(client, dsn), client.close)
+            batches = opening(partial(_fetched, client), errors, describe)
+            rows = BatchedRows(engine.connection, batches, client.close)
             reading = ServerReading[CatalogColumn](limiter=_limited)
             return staged_source(
                 SQLSERVER, engine, rows, SqlServerDialect(), catalog, options, reading
             )
-        except _client_errors() as error:
-            raise SourceUnreadableError(
-                f"The database stopped answering: {_message(error, dsn)}",
-                hint="Try again; if it happens again, check the server's log.",
-            ) from None
 
 
 def _limited(table: SizedTable, rows: int) -> RowLimit:
@@ -101,21 +90,17 @@ def connection_text(dsn: str) -> str:
 
     A value is in braces, so that nothing in it is a keyword.
     """
-    try:
-        address = server_address(without_passwords(dsn), SQLSERVER)
-    except ValueError as error:
-        raise UsageError(
-            f"The connection string can't be used: {error}.",
-            hint="Use mssql://USER@HOST:PORT/DATABASE, with Encrypt, Authentication and the like"
-            " as parameters after a question mark.",
-        ) from None
-    environment = SQLSERVER.environment
-    host = address.host or os.environ.get(environment["host"], "localhost")
+    address, password = address_and_password(
+        dsn,
+        SQLSERVER,
+        "Use mssql://USER@HOST:PORT/DATABASE, with Encrypt, Authentication and the like as"
+        " parameters after a question mark.",
+    )
     fields = {
-        "Server": f"{host},{address.port}" if address.port else host,
-        "Database": address.database or os.environ.get(environment["database"], ""),
-        "UID": address.user or os.environ.get(environment["user"], ""),
-        "PWD": password_in(dsn) or os.environ.get(SQLSERVER.password_variable, ""),
+        "Server": f"{address.host},{address.port}" if address.port else address.host,
+        "Database": address.database,
+        "UID": address.user,
+        "PWD": password,
         "ApplicationIntent": "ReadOnly",
         **{name: _WORDS.get(value, value) for name, value in address.options.items()},
     }
@@ -142,36 +127,20 @@ def _client_errors() -> tuple[type[Exception], ...]:
 
 
 def _run(client: Client, sql: str) -> None:
-    cursor = client.cursor()
-    cursor.execute(sql)
-    cursor.close()
+    with closing(client.cursor()) as cursor:
+        cursor.execute(sql)
 
 
-def _batches(client: Client, dsn: str) -> OpenBatches:
-    @contextmanager
-    def open_batches(sql: str) -> Iterator[object]:
-        cursor = client.cursor()
-        try:
-            try:
-                cursor.execute(sql)
-                batches = cursor.arrow_reader(_BATCH_ROWS)
-            except _client_errors() as error:
-                raise ServerQueryError(_message(error, dsn)) from None
-            with reader_of(batches.schema, batches, _client_errors(), describe) as reader:
-                yield reader
-        finally:
-            cursor.close()
-
-    def describe(error: BaseException) -> str:
-        return _message(error, dsn)
-
-    return open_batches
+@contextmanager
+def _fetched(client: Client, sql: str) -> Iterator[Fetched]:
+    with closing(client.cursor()) as cursor:
+        cursor.execute(sql)
+        batches = cursor.arrow_reader(_BATCH_ROWS)
+        yield batches.schema, batches
 
 
 def _message(error: BaseException, dsn: str) -> str:
-    """Return the server's message as one sentence, without any password."""
-    text = redact(str(error), passwords(dsn))
-    return reason(SourceError(_LABEL.sub("", text).strip()))
+    return server_message(error, dsn, _LABEL)
 
 
 def _connection_error(message: str) -> SourceError:

@@ -20,11 +20,9 @@ from fluid_build.transform.plan.data_vault.columns import (
 )
 from fluid_build.transform.plan.data_vault.snapshots import (
     SNAPSHOT_DATE,
-    calendar_name,
     load_date_column,
-    new_snapshots,
-    opening_of,
     row_reference,
+    snapshot_build,
     snapshot_tests,
     valid_at_snapshot,
     versions,
@@ -32,7 +30,7 @@ from fluid_build.transform.plan.data_vault.snapshots import (
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn, RowScope
 from fluid_build.transform.plan.hashing import zero, zero_key
-from fluid_build.transform.plan.sql_layout import Column, indent, join, nested, query, with_ctes
+from fluid_build.transform.plan.sql_layout import Column, join, nested, query, with_ctes
 
 
 def bridge_builds(sources: VaultSources) -> Iterator[Build]:
@@ -43,30 +41,19 @@ def bridge_builds(sources: VaultSources) -> Iterator[Build]:
 
 
 def _bridge(sources: VaultSources, bridge: BridgeTable) -> Build:
-    snapshots, only_new = new_snapshots(sources, bridge.name)
-    sql = _sql(sources, bridge, snapshots)
     relations = (
-        calendar_name(sources),
         bridge.start,
         bridge.satellite,
         *(name for hop in bridge.hops for name in (hop.link, hop.satellite)),
     )
-    return Build(
-        name=bridge.name,
-        layer="business_vault",
-        materialization="incremental",
-        title=bridge.name,
-        description=bridge.description,
-        sql=sql,
-        incremental=indent(only_new),
-        opening=opening_of(snapshots, sql),
-        ref_models=tuple(dict.fromkeys(relations)),
-        columns=tuple(_columns(sources, bridge)),
+    return snapshot_build(
+        sources,
+        bridge,
+        lambda snapshots: _sql(sources, bridge, snapshots),
+        relations=relations,
+        columns=_columns(sources, bridge),
         key=_key(sources, bridge),
-        tests=tuple(_tests(sources, bridge)),
-        mapped_source_tables=bridge.mapped_source_tables,
-        source_columns=bridge.source_columns,
-        reason=bridge.reason,
+        tests=_tests(sources, bridge),
     )
 
 

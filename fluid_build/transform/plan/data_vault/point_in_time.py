@@ -17,11 +17,9 @@ from fluid_build.transform.plan.construction_tests import every_key_exists, refe
 from fluid_build.transform.plan.data_vault.columns import BEFORE_ANY_LOAD, hub_key, in_key
 from fluid_build.transform.plan.data_vault.snapshots import (
     SNAPSHOT_DATE,
-    calendar_name,
     load_date_column,
-    new_snapshots,
-    opening_of,
     row_reference,
+    snapshot_build,
     snapshot_tests,
     valid_at_snapshot,
     versions,
@@ -29,7 +27,7 @@ from fluid_build.transform.plan.data_vault.snapshots import (
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
 from fluid_build.transform.plan.hashing import zero_key
-from fluid_build.transform.plan.sql_layout import Column, indent, join, query, with_ctes
+from fluid_build.transform.plan.sql_layout import Column, join, query, with_ctes
 
 
 def point_in_time_builds(sources: VaultSources) -> Iterator[Build]:
@@ -41,28 +39,14 @@ def point_in_time_builds(sources: VaultSources) -> Iterator[Build]:
 
 def _point_in_time_table(sources: VaultSources, table: PointInTimeTable) -> Build:
     hub = sources.hub(table.hub)
-    snapshots, only_new = new_snapshots(sources, table.name)
-    sql = _sql(sources, table, hub, snapshots)
-    return Build(
-        name=table.name,
-        layer="business_vault",
-        materialization="incremental",
-        title=table.name,
-        description=table.description,
-        sql=sql,
-        incremental=indent(only_new),
-        opening=opening_of(snapshots, sql),
-        ref_models=(
-            calendar_name(sources),
-            hub.name,
-            *(satellite.satellite for satellite in table.satellites),
-        ),
-        columns=tuple(_columns(sources, table, hub)),
+    return snapshot_build(
+        sources,
+        table,
+        lambda snapshots: _sql(sources, table, hub, snapshots),
+        relations=(hub.name, *(satellite.satellite for satellite in table.satellites)),
+        columns=_columns(sources, table, hub),
         key=(hub.hash_key, "snapshot_date"),
-        tests=tuple(_tests(sources, table, hub)),
-        mapped_source_tables=table.mapped_source_tables,
-        source_columns=table.source_columns,
-        reason=table.reason,
+        tests=_tests(sources, table, hub),
     )
 
 

@@ -4,8 +4,9 @@ Everything is derived from load dates in the raw vault, and only added to: the n
 snapshots after the last one, so that those which somebody deleted stay away.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from fluid_build.modeling.data_vault.business_elements import BridgeTable, PointInTimeTable
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.construction_tests import not_null, reference, unique
 from fluid_build.transform.plan.data_vault.columns import BEFORE_ANY_LOAD, in_key
@@ -74,10 +75,43 @@ def last_snapshot(relation: str) -> str:
     return nested(latest)
 
 
-def new_snapshots(sources: VaultSources, relation: str) -> tuple[str, str]:
-    """Return the query for all snapshots, and the clause that leaves out those of a relation."""
-    snapshots = query(["snapshot_date"], f"model.{calendar_name(sources)}")
-    return snapshots, f"WHERE snapshot_date > {last_snapshot(relation)}"
+def snapshot_build(
+    sources: VaultSources,
+    table: BridgeTable | PointInTimeTable,
+    sql_of: Callable[[str], str],
+    *,
+    relations: Iterable[str],
+    columns: Iterable[PlanColumn],
+    key: tuple[str, ...],
+    tests: Iterable[BuildTest],
+) -> Build:
+    """Return the build of a table with a row for each key and snapshot.
+
+    ``sql_of`` makes its SQL of the query for the snapshots, whose CTE comes first. A load adds the
+    snapshots that the table doesn't have.
+    """
+    calendar = calendar_name(sources)
+    snapshots = query(["snapshot_date"], f"model.{calendar}")
+    sql = sql_of(snapshots)
+    opening = f"WITH snapshots AS (\n{indent(snapshots)}"
+    assert sql.startswith(opening), "the snapshots come first"
+    return Build(
+        name=table.name,
+        layer="business_vault",
+        materialization="incremental",
+        title=table.name,
+        description=table.description,
+        sql=sql,
+        incremental=indent(f"WHERE snapshot_date > {last_snapshot(table.name)}"),
+        opening=opening,
+        ref_models=tuple(dict.fromkeys((calendar, *relations))),
+        columns=tuple(columns),
+        key=key,
+        tests=tuple(tests),
+        mapped_source_tables=table.mapped_source_tables,
+        source_columns=table.source_columns,
+        reason=table.reason,
+    )
 
 
 def calendar_name(sources: VaultSources) -> str:
@@ -108,13 +142,6 @@ def valid_at_snapshot(alias: str) -> tuple[str, ...]:
         f"{alias}.valid_to > snapshots.snapshot_date",
         f"NOT {alias}.is_deleted",
     )
-
-
-def opening_of(first_cte: str, sql: str) -> str:
-    """Return a query's beginning up to where the first of its CTEs, ``snapshots``, ends."""
-    opening = f"WITH snapshots AS (\n{indent(first_cte)}"
-    assert sql.startswith(opening), "the snapshots come first"
-    return opening
 
 
 def snapshot_tests(sources: VaultSources, relation: str, key: Sequence[str]) -> Iterator[BuildTest]:
