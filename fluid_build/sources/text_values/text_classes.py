@@ -279,7 +279,7 @@ def class_sql(column: str, among: Collection[str] = tuple(CLASSES)) -> str:
 
 
 UNDECIDED = -1
-"""What ``common_class_sql`` says of a value, and so every bit, where only ``class_sql`` can tell."""
+"""What ``common_class_sql`` says of a value where only ``class_sql`` can tell: every bit."""
 _COMMON = ("long integer", "integer", "date")
 """What most values are; no value of these fits a class before theirs but one of these."""
 

@@ -89,7 +89,7 @@ def _is_worth_a_look(connection: duckdb.DuckDBPyConnection, file: Readable, load
         return False
     is_label = f"regexp_matches({label}, {literal(_PART_OF_A_LABEL)})"
     row = connection.execute(f"SELECT count(*) {own_rows} AND {worded} AND {is_label}").fetchone()
-    return bool(row) and 0 < row[0] <= _MOST_SUBTOTALS * rows
+    return row is not None and 0 < row[0] <= _MOST_SUBTOTALS * int(rows)
 
 
 def _count(connection: duckdb.DuckDBPyConnection, loaded: Loaded) -> int:
