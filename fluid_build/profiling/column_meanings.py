@@ -216,10 +216,11 @@ def _may_hold_names(table: MeasuredTable, stats: ColumnStats) -> bool:
 
 
 def _classify(
-    table: MeasuredTable, stats: ColumnStats, shared: str, prefixes: _Prefixes
+    table: MeasuredTable, position: int, names: tuple[str, ...], shared: str, prefixes: _Prefixes
 ) -> SemanticType | None:
-    """Return what a column means; ``shared`` is the prefix that its table's names share."""
-    name, subject, siblings = _surroundings(table, stats)
+    """Return what a column means; ``shared`` is the prefix that its table's ``names`` share."""
+    stats = table.stats.columns[position]
+    name, subject, siblings = _surroundings(table, position, names)
     facts = ColumnFacts(
         table=subject,
         column=name,
@@ -243,17 +244,18 @@ def _classify(
     return again if _is_personal(again) else meaning
 
 
-def _surroundings(table: MeasuredTable, stats: ColumnStats) -> tuple[str, str, tuple[str, ...]]:
+def _surroundings(
+    table: MeasuredTable, position: int, names: tuple[str, ...]
+) -> tuple[str, str, tuple[str, ...]]:
     """Return a column's name, what it's about, and the names next to it.
 
     Where its value was nested, these are those of its document: ``customer__contact__email`` is the
     ``email`` of a contact.
     """
+    stats = table.stats.columns[position]
     path, split = _field_path(stats), table.stats.table.split
     if not path or split is None:
-        names = tuple(column.name for column in table.stats.columns)
-        place = names.index(stats.name)
-        return stats.name, table.name, names[:place] + names[place + 1 :]
+        return stats.name, table.name, names[:position] + names[position + 1 :]
     near = tuple(
         other[-1]
         for column in table.stats.columns
@@ -272,8 +274,9 @@ def _meanings(table: MeasuredTable, prefixes: _Prefixes) -> list[SemanticType | 
     Text in an object that has personal data is personal too: an unusual name next to an e-mail
     address is somebody's.
     """
-    shared = _shared_prefix([stats.name for stats in table.stats.columns])
-    meanings = [_classify(table, stats, shared, prefixes) for stats in table.stats.columns]
+    names = tuple(stats.name for stats in table.stats.columns)
+    shared = _shared_prefix(names)
+    meanings = [_classify(table, i, names, shared, prefixes) for i in range(len(names))]
     paths = [stats.column.path for stats in table.stats.columns]
     personal = {
         path[:-1]

@@ -183,6 +183,16 @@ def test_a_line_that_is_too_long_is_told_for_a_streamed_zstd_file(
     assert "FLUID_MAX_LINE_MB" in said
 
 
+def test_a_zstd_file_that_does_not_say_how_much_it_expands_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.csv.zst"
+    duckdb.connect().execute(
+        f"COPY (SELECT 1 AS a, 2 AS b FROM range(20_000_000)) TO '{path}' (FORMAT csv)"
+    )
+    assert encodings.zstd_content(path) == 0
+    with pytest.raises(SourceUnreadableError, match="expands to more than"):
+        open_source(path)
+
+
 def test_a_small_zstd_file_with_long_lines_is_read(tmp_path: Path) -> None:
     """Lines within the limit are read, as those of a gzip file are."""
     path = tmp_path / "few.csv.zst"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fluid_build.contract.evidence_labels import (
     Labels,
@@ -169,7 +170,7 @@ _FORMATS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Measured:
     """What was measured of the source tables, by their names; nothing where there is no data.
 
@@ -182,7 +183,14 @@ class Measured:
 
     def column(self, origin: SourceColumn) -> ColumnProfile:
         """Return what was measured of a source column; KeyError if there is none."""
-        return self.tables[origin.table].column(origin.column)
+        return self._columns[origin.table][origin.column]
+
+    @cached_property
+    def _columns(self) -> dict[str, dict[str, ColumnProfile]]:
+        return {
+            name: {column.name: column for column in table.columns}
+            for name, table in self.tables.items()
+        }
 
 
 def expose(build: Build, measured: Measured, plan: TransformPlan, target: str) -> Expose:

@@ -107,7 +107,8 @@ def _hub_satellites(
     subtype_reason = f"{placement.reason} " if is_subtype else ""
     # A table with a hub of its own has them there.
     alternatives = placement.alternatives if is_subtype else ()
-    fast = fast_columns([entity.attribute(column) for column in columns])
+    carried = frozenset(columns)
+    fast = fast_columns([column for column in entity.attributes if column.name in carried])
     if not fast:
         reason = f"{subtype_reason}{_undivided_reason(entity, columns)}"
         yield _hub_satellite(decisions, entity, via, columns, reason, alternatives)

@@ -71,7 +71,7 @@ def with_source_promises(
     Techniques make tests of references themselves, because these use keys that a technique makes;
     references that no build tests are listed as well.
     """
-    tests = {build.name: list(build.tests) for build in builds}
+    tests = {build.name: _Tests(build.tests) for build in builds}
     published = {build.name for build in builds if build.layer != "staging"}
     unstated = []
     for promise in _promises(conceptual, names):
@@ -83,13 +83,15 @@ def with_source_promises(
             unstated.append(UnstatedPromise(promise=promise.name, reason=placed))
         else:
             relation, test = placed
-            _add(tests[relation], test)
-    tested_promises = {test.promise for name in published for test in tests[name]}
+            tests[relation].add(test)
+    tested_promises = {test.promise for name in published for test in tests[name].tests}
     for carrier in conceptual.relationships:
         if is_promised(carrier) and reference_promise(carrier) not in tested_promises:
             unstated.append(UnstatedPromise(promise=reference_promise(carrier), reason=_COLLAPSED))
     return (
-        tuple(build.model_copy(update={"tests": tuple(tests[build.name])}) for build in builds),
+        tuple(
+            build.model_copy(update={"tests": tuple(tests[build.name].tests)}) for build in builds
+        ),
         tuple(unstated),
     )
 
@@ -173,21 +175,35 @@ def _scope(promise: _Promise, carrier: Carrier) -> RowScope | None:
     return carrier.scope.model_copy(update={"filled": (*carrier.scope.filled, *filled)})
 
 
-def _add(tests: list[BuildTest], test: BuildTest) -> None:
-    """Add a test, or name the promise on an existing one that says as much or more."""
-    for place, known in enumerate(tests):
-        if not known.promise and _says_as_much(known, test):
-            tests[place] = known.model_copy(update={"promise": test.promise})
-            return
-    name = free_identifier(test.name, {known.name for known in tests})
-    tests.append(test.model_copy(update={"name": name}))
+class _Tests:
+    """The tests of a relation, with the places of those of the same kind on the same columns."""
+
+    def __init__(self, tests: Sequence[BuildTest]) -> None:
+        self.tests = list(tests)
+        self._names = {test.name for test in tests}
+        self._places: dict[tuple[str, frozenset[str]], list[int]] = {}
+        for place, test in enumerate(tests):
+            self._places.setdefault(_subject(test), []).append(place)
+
+    def add(self, test: BuildTest) -> None:
+        """Add a test, or name the promise on an existing one that says as much or more."""
+        places = self._places.setdefault(_subject(test), [])
+        for place in places:
+            known = self.tests[place]
+            if not known.promise and _says_as_much(known, test):
+                self.tests[place] = known.model_copy(update={"promise": test.promise})
+                return
+        name = free_identifier(test.name, self._names)
+        places.append(len(self.tests))
+        self._names.add(name)
+        self.tests.append(test.model_copy(update={"name": name}))
+
+
+def _subject(test: BuildTest) -> tuple[str, frozenset[str]]:
+    return test.kind, frozenset(test.columns)
 
 
 def _says_as_much(known: BuildTest, test: BuildTest) -> bool:
+    """Return whether a test says as much as another one of the same kind on the same columns."""
     of_all = known.scope == EVERY_ROW and test.kind == "not_null"
-    return (
-        known.kind == test.kind
-        and (known.scope == test.scope or of_all)
-        and known.allowed <= test.allowed
-        and set(known.columns) == set(test.columns)
-    )
+    return (known.scope == test.scope or of_all) and known.allowed <= test.allowed

@@ -70,22 +70,26 @@ def _is_worth_a_look(connection: duckdb.DuckDBPyConnection, file: Readable, load
     )
     label = f"coalesce({first}, {second})"
     # Most tables begin with numbers, which needn't be searched for words.
-    labelled = (
-        f"CASE WHEN {label}[1] BETWEEN '0' AND '9' THEN false"
-        f" ELSE regexp_matches({label}, {literal(_PART_OF_A_LABEL)}) END"
-    )
+    worded = f"{label}[1] NOT BETWEEN '0' AND '9'"
+    own_rows = f"FROM {loaded.relation} WHERE rowid >= {loaded.first}"
     figures = connection.execute(
-        f"SELECT count(*), count_if({labelled}), count_if({repeated or 'false'})"
-        f" FROM {loaded.relation} WHERE rowid >= {loaded.first}"
+        f"SELECT count(*), count_if({worded}), count_if({repeated or 'false'}) {own_rows}"
     ).fetchone() or (0, 0, 0)
-    rows, labels, headers = figures
+    rows, words, headers = figures
     if not 2 < rows <= _MOST_ROWS:
         return False
+    if headers:
+        return True
     start = connection.execute(
         f"SELECT {', '.join(loaded.columns)} FROM {loaded.relation} WHERE rowid = {loaded.first}"
     ).fetchone()
-    may_be_units = bool(names and start) and _are_short_words([cell or "" for cell in start or ()])
-    return bool(headers) or 0 < labels <= _MOST_SUBTOTALS * rows or may_be_units
+    if names and start and _are_short_words([cell or "" for cell in start]):
+        return True
+    if not words:
+        return False
+    is_label = f"regexp_matches({label}, {literal(_PART_OF_A_LABEL)})"
+    row = connection.execute(f"SELECT count(*) {own_rows} AND {worded} AND {is_label}").fetchone()
+    return row is not None and 0 < row[0] <= _MOST_SUBTOTALS * int(rows)
 
 
 def _count(connection: duckdb.DuckDBPyConnection, loaded: Loaded) -> int:

@@ -219,6 +219,8 @@ def _insert(
     )
     try:
         connection.execute(sql)
+        if connection.execute("SELECT 1 FROM rejected LIMIT 1").fetchone() is None:
+            return []
         rows = connection.execute(
             "SELECT min(CAST(error_type AS VARCHAR)), line_byte_position, min(csv_line)"
             " FROM rejected GROUP BY line_byte_position ORDER BY line_byte_position"

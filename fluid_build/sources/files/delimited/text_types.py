@@ -31,7 +31,9 @@ from fluid_build.sources.text_values.text_classes import (
     NULL_WORD,
     NULL_WORDS,
     TEXT,
+    UNDECIDED,
     class_sql,
+    common_class_sql,
     filled,
     values_of,
 )
@@ -108,7 +110,10 @@ def with_evidence(decision: Decision, columns: Sequence[str], examples: Mapping[
 _SAMPLE_CELLS = 1_000_000
 _SAMPLE_ROWS = (500, 10_000)
 _PER_QUERY = 40
+_FEW_CELLS = 50_000
+"""Cells up to which preparing a query takes longer than running it."""
 _WORTH_A_NOTE = 0.9
+_CLASS = class_sql("v")
 
 _TYPE_PHRASES = {
     "BIGINT": "a whole number",
@@ -355,12 +360,25 @@ def _classes_of(
 ) -> dict[str, int]:
     """Return the classes of each column's values: of a sample, and of all where that's open."""
     sampled = sampled_rows(len(columns))
+    rows = _count_of(connection, relation, "true")
+    if rows * len(columns) <= _FEW_CELLS:
+        return _classes_of_few(connection, relation, columns)
     start = _masks(connection, f"(FROM {relation} LIMIT {sampled})", _quoted(columns))
     masks = dict(zip(columns, start, strict=True))
-    if _count_of(connection, relation, "true") > sampled:
+    if rows > sampled:
         again = _unsettled(connection, relation, columns, start)
         masks |= zip(again, _masks(connection, relation, _quoted(again)), strict=True)
     return masks
+
+
+def _classes_of_few(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> dict[str, int]:
+    """Return the classes of each column's values; all tests are put to what few leave open."""
+    common = _masks(connection, relation, _quoted(columns), common_class_sql("v"))
+    masks = dict(zip(columns, common, strict=True))
+    again = [name for name, mask in masks.items() if mask == UNDECIDED]
+    return masks | dict(zip(again, _masks(connection, relation, _quoted(again)), strict=True))
 
 
 def _affixed(
@@ -400,15 +418,21 @@ def _unsettled(
 
 
 def _masks(
-    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: Sequence[str],
+    class_: str = _CLASS,
 ) -> list[int]:
-    """For each column, given as SQL, the classes that its values belong to, as a sum of bits."""
+    """For each column, given as SQL, the classes that its values belong to, as a sum of bits.
+
+    ``class_`` is SQL for the class of ``v``.
+    """
     if not columns:
         return []
     # One expression over all values, however many columns: compiling it is what takes time.
     cells = ", ".join(columns)
     rows = connection.execute(
-        f"SELECT i, bit_or({class_sql('v')}) FROM (SELECT unnest(range({len(columns)})) AS i,"
+        f"SELECT i, bit_or({class_}) FROM (SELECT unnest(range({len(columns)})) AS i,"
         f" unnest([{cells}]) AS v FROM {relation}) WHERE v IS NOT NULL GROUP BY i"
     ).fetchall()
     masks = {int(i): int(mask) for i, mask in rows}

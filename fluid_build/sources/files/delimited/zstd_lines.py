@@ -13,6 +13,10 @@ _TOO_LONG = ("Maximum line size", "maximum_object_size")
 """What DuckDB's CSV and JSON readers say of a line that is too long for them."""
 
 
+_FIRST_LINES = 4_000_000
+"""Lines that are counted first: most files have fewer, so that one look is enough."""
+
+
 def longest_line() -> int:
     """Say how many bytes a line of a text file may have."""
     return limits.LINE_MEGABYTES.value * 1024 * 1024
@@ -34,6 +38,21 @@ def start_of(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, bo
     return "".join(f"{line or ''}\n" for (line,) in rows), len(rows) < most
 
 
+def _check_expansion(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Count the bytes of a file that doesn't say how many it has, more lines each time."""
+    lines = _FIRST_LINES
+    while True:
+        row = connection.execute(
+            "SELECT count(*), coalesce(sum(strlen(line) + 1), 0)"
+            f" FROM (SELECT line FROM {as_lines(path)} LIMIT {lines})"
+        ).fetchone()
+        read, size = row or (0, 0)
+        encodings.check_expansion(path, int(size))
+        if read < lines:
+            return
+        lines *= 8
+
+
 def check(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise ValueError for a zstd file with a line that's too long, or that expands too much.
 
@@ -42,14 +61,18 @@ def check(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     JSON is of no interest here.
     """
     longest = longest_line()
-    if 0 < encodings.zstd_content(path) <= longest:
+    content = encodings.zstd_content(path)
+    if 0 < content <= longest:
         return
     try:
+        if content:
+            connection.execute(f"SELECT sum(strlen(line)) FROM {as_lines(path)}").fetchone()
+        else:
+            _check_expansion(connection, path)
         connection.execute(
             f"SELECT count(*) FROM read_ndjson_objects({literal(as_pattern(str(path)))},"
             f" ignore_errors=true, compression='zstd', maximum_object_size={longest})"
         ).fetchone()
-        connection.execute(f"SELECT sum(strlen(line)) FROM {as_lines(path)}").fetchone()
     except duckdb.Error as error:
         if any(message in str(error) for message in _TOO_LONG):
             raise ValueError(encodings.too_long(longest)) from None

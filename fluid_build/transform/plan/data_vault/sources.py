@@ -34,7 +34,7 @@ class VaultSources:
 
     def column(self, table: str, column: str) -> PlanColumn:
         """Return the staged column of a source table's column."""
-        return self.staged[table].column(self.names.column(table, column))
+        return self._columns[table][self.names.column(table, column)]
 
     def columns(self, table: str, columns: Sequence[str]) -> tuple[PlanColumn, ...]:
         """Return the staged columns of several of a source table's columns."""
@@ -51,6 +51,13 @@ class VaultSources:
     def satellite(self, name: str) -> Satellite:
         """Return the satellite of that name, or the link of rows; KeyError if there is none."""
         return self._satellites[name]
+
+    @cached_property
+    def _columns(self) -> dict[str, dict[str, PlanColumn]]:
+        return {
+            table: {column.name: column for column in build.columns}
+            for table, build in self.staged.items()
+        }
 
     @cached_property
     def counted_links(self) -> frozenset[str]:
