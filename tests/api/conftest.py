@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.sources.conftest import temporary  # noqa: F401
+from tests.sources.temporary_files import temporary as temporary
 
 Frames = dict[str, pd.DataFrame]
 

@@ -1,27 +1,24 @@
 """Forges with hostile models: they end, stay as true as the draft, and act nowhere else."""
 
-import json
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from fluid_build.cli.interrupts import Interrupts
-from fluid_build.cli.main import run
-from fluid_build.copilot.llm.testing import Reply
-from tests.copilot.llm.characters import ATTACKS, Character, attacker, liar, random_model
+from fluid_build.sources import open_source
+from fluid_build.verification import read_folder, verify
 from tests.pipeline.demo_shop import small_demo
+from tests.pipeline.hostile_models import (
+    CHARACTERS,
+    LONE_SURROGATE,
+    READABLE_ATTACKS,
+    attack_everything,
+)
 from tests.pipeline.hostile_runs import ACTING, TECHNIQUES, Scene, Tally, forge_with
-from tests.pipeline.lies import Lie, believable_liar
+from tests.pipeline.lies import believable_liar
 from tests.pipeline.small_runs import small_shop
 from tests.shared import CORPUS, on_databases
 
-CHARACTERS: dict[str, Callable[[list[Lie], int], Character]] = {
-    "random": lambda _, seed: random_model(seed),
-    "liar": lambda _, seed: liar(seed),
-    "believable liar": believable_liar,
-    "attacker": lambda _, seed: attacker(seed),
-}
 _USUAL = {
     ("random", "flat"),
     ("liar", "flat"),
@@ -38,9 +35,6 @@ PAIRS = [
     for character in CHARACTERS
     for technique in TECHNIQUES
 ]
-KINDS = ("describe", "rename", "set_key", "classify", "split", "domain", "name", "type", "measure")
-LONE_SURROGATE = "\x00\ud800"
-READABLE_ATTACKS = tuple(attack for attack in ATTACKS if attack != LONE_SURROGATE)
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +58,8 @@ def test_the_demo_is_as_true_as_the_draft(
     assert forge_with(demo, technique, model, tmp_path, tally).faults == []
     if character == "believable liar":
         assert tally.lies["refused"] > 20
-        line = ["verify", str(tmp_path / "out"), "--uri", str(demo.source)]
-        assert run(line, Interrupts()) == 0
+        with closing(open_source(str(demo.source))) as source:
+            assert verify(read_folder(tmp_path / "out"), source).holds
 
 
 @pytest.mark.thorough
@@ -90,29 +84,6 @@ def test_many_lies_about_the_demo_come_to_nothing(
         folder = tmp_path / str(seed)
         folder.mkdir()
         assert forge_with(demo, technique, believable_liar(demo.lies, seed), folder).faults == []
-
-
-def attack_everything(attacks: tuple[str, ...], table: str, column: str) -> Character:
-    """Return a model that attacks through every field of decisions about an existing column."""
-    entries = [
-        {
-            "decision": kind,
-            "table": table,
-            "columns": [column],
-            "to_columns": [attack],
-            "value": attack,
-            "reason": attack,
-        }
-        for kind in KINDS
-        for attack in attacks
-    ]
-    texts = [
-        {"decision": "describe", "table": table, "columns": [], "value": attack, "reason": attack}
-        for attack in attacks
-        if not ACTING.search(attack) and len(attack) < 2000
-    ]
-    answer = json.dumps({"decisions": [*entries, *texts[-1:], *texts[:1]]})
-    return lambda _: Reply(answer)
 
 
 @pytest.mark.thorough

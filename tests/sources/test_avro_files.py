@@ -9,29 +9,8 @@ import pytest
 from fluid_build.errors import FluidError, SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
-from tests.sources.avro_writer import decimal, number, text, write_avro
-from tests.transform.dbt.opened_projects import project_of
-
-MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}
-ORDERS = {
-    "type": "record",
-    "name": "order",
-    "doc": "Orders of the shop",
-    "fields": [
-        {"name": "id", "type": "long", "doc": "Its number"},
-        {"name": "note", "type": ["null", "string"]},
-        {"name": "day", "type": {"type": "int", "logicalType": "date"}},
-        {"name": "at", "type": {"type": "long", "logicalType": "timestamp-micros"}},
-        {"name": "amount", "type": ["null", MONEY]},
-        {"name": "state", "type": {"type": "enum", "name": "s", "symbols": ["open", "paid"]}},
-    ],
-}
-
-
-def order(id_: int, amount: int | None) -> bytes:
-    money = number(0) if amount is None else number(1) + decimal(amount)
-    moment = number(1_700_000_000_000_000)
-    return number(id_) + number(1) + text("ü") + number(19_000) + moment + money + number(1)
+from tests.sources.avro_orders import ORDERS, order
+from tests.sources.avro_writer import decimal, number, write_avro
 
 
 def test_logical_types_unions_and_comments_are_read(tmp_path: Path) -> None:
@@ -70,20 +49,6 @@ def test_files_with_another_schema_are_one_table_with_nulls(tmp_path: Path) -> N
             f"SELECT id, extra, year FROM {table.relation} ORDER BY id"
         ).fetchall()
     assert found == [(1, None, 2023), (2, 7, 2024)]
-
-
-def test_dbt_reads_the_same_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place, with the extension from its wheel."""
-    data, project = tmp_path / "data", tmp_path / "out"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    for month in ("01", "02"):
-        write_avro(data / f"orders_2024_{month}.avro", ORDERS, [order(1, -5), order(2, None)])
-    with project_of(str(data), project) as made:
-        assert made.access.copies == ()
-        assert made.differing("orders") == 0
-        assert "plugins/fluid_extension.py" in made.access.files
-        assert any("duckdb-extension-avro" in package for package in made.access.packages)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"Obj\x01", b"Obj\x01\xff\xff\xff\xff\xff\xff"])
@@ -167,15 +132,6 @@ def test_bytes_whose_meaning_is_not_read_are_noted(tmp_path: Path, case: str) ->
     with open_source(tmp_path) as source:
         (column,) = source.tables[0].columns
     assert (column.type, len(column.notes)) == ("BLOB", 1)
-
-
-def test_dbt_reads_a_copy_where_duckdb_cannot_read_the_file(tmp_path: Path) -> None:
-    type_ = {"type": "long", "logicalType": "local-timestamp-micros"}
-    schema = {"type": "record", "name": "r", "fields": [{"name": "x", "type": type_}]}
-    (tmp_path / "data").mkdir()
-    write_avro(tmp_path / "data" / "t.avro", schema, [number(5)])
-    with project_of(str(tmp_path / "data"), tmp_path / "out") as made:
-        assert made.access.copies
 
 
 @pytest.mark.parametrize("key", ["id=1", "ID=2"])

@@ -1,14 +1,10 @@
 """BigQuery, against a server that speaks its REST API."""
 
-import json
-from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
-import yaml
 
-import fluid_build as fluid
 from fluid_build.errors import ScanTooLargeError, SourceError, SourceNotFoundError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import DeclaredForeignKey, SampledRows
@@ -16,49 +12,8 @@ from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.servers.bigquery.connection import bigquery_place
 from fluid_build.sources.servers.bigquery.database import limited
 from fluid_build.sources.servers.staging import ServerTable
-from tests.bigquery import BigQueryProject, bigquery_project
-
-_CUSTOMERS = [
-    {"name": "id", "type": "INTEGER", "mode": "REQUIRED", "description": "Who it is"},
-    {"name": "name", "type": "STRING"},
-    {"name": "balance", "type": "NUMERIC"},
-    {"name": "limit", "type": "BIGNUMERIC", "precision": "20", "scale": "4"},
-    {"name": "seen", "type": "TIMESTAMP"},
-    {"name": "noted", "type": "DATETIME"},
-    {"name": "born", "type": "DATE"},
-    {"name": "photo", "type": "BYTES"},
-]
-_ORDERS = [
-    {"name": "id", "type": "INTEGER"},
-    {"name": "customer_id", "type": "INTEGER"},
-    {"name": "lines", "type": "RECORD", "mode": "REPEATED", "fields": [
-        {"name": "sku", "type": "STRING"}, {"name": "quantity", "type": "INTEGER"},
-    ]},
-]  # fmt: skip
-
-
-@pytest.fixture
-def project(monkeypatch: pytest.MonkeyPatch) -> Iterator[BigQueryProject]:
-    with bigquery_project() as served:
-        monkeypatch.setenv("BIGQUERY_EMULATOR_HOST", served.address)
-        reference = {"projectId": served.name, "datasetId": "shop", "tableId": "customers"}
-        served.add(
-            "customers", _CUSTOMERS,
-            (1, "Zoë", "19.990000001", "12345.6789", datetime(2024, 1, 1, 10, tzinfo=UTC),
-             datetime(2024, 1, 1, 10), date(1990, 5, 17), b"\x00\xff"),
-            (2, None, None, None, None, None, None, None),
-            description="Who buys", tableConstraints={"primaryKey": {"columns": ["id"]}},
-        )  # fmt: skip
-        served.add(
-            "orders", _ORDERS, (10, 1, [{"sku": "a", "quantity": 2}]), (11, 2, []),
-            tableConstraints={"foreignKeys": [{
-                "name": "who", "referencedTable": reference,
-                "columnReferences": [
-                    {"referencingColumn": "customer_id", "referencedColumn": "id"},
-                ],
-            }]},
-        )  # fmt: skip
-        yield served
+from tests.bigquery import BigQueryProject
+from tests.sources.bigquery_shop import project as project
 
 
 def test_what_tables_declare_is_taken_over(project: BigQueryProject) -> None:
@@ -70,26 +25,6 @@ def test_what_tables_declare_is_taken_over(project: BigQueryProject) -> None:
     assert orders.foreign_keys == (DeclaredForeignKey(("customer_id",), "customers", ("id",)),)
     assert (customers.column("id").comment, customers.column("id").nullable) == ("Who it is", False)
     assert customers.column("limit").declared_type == "BIGNUMERIC(20, 4)"
-
-
-def test_labels_and_policy_tags_reach_the_contract(project: BigQueryProject) -> None:
-    """Labels name an owner and a domain; a policy tag for personal data keeps the values out."""
-    project.add(
-        "people",
-        [
-            {"name": "id", "type": "INTEGER"},
-            {"name": "color", "type": "STRING", "policyTags": {"names": ["eu/policyTags/pii"]}},
-        ],
-        (1, "green"), (2, "blue"), (3, "red"),
-        labels={"team": "crm", "domain": "sales", "tier": "gold"},
-    )  # fmt: skip
-    forged = fluid.forge(project.uri, technique="flat")
-    color = forged.profile.tables["people"].columns["color"]
-    assert (color.pii, color.min, color.top_values) == (True, None, ())
-    contract = yaml.safe_load(forged.contract_yaml)
-    expose = next(each for each in contract["exposes"] if each["exposeId"] == "people")
-    assert "tier-gold" in expose["tags"]
-    assert "policy-tag:pii" in json.dumps(expose)
 
 
 def test_every_value_is_read_exactly(project: BigQueryProject) -> None:

@@ -3,7 +3,6 @@
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -12,8 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.forging import forge
-from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.addresses.kinds import DDL
 from fluid_build.sources.base import Source
@@ -22,37 +19,11 @@ from fluid_build.sources.sql import quote
 from fluid_build.sources.sql_text.ddl.dialects import DIALECTS
 from fluid_build.sources.sql_text.dumps import sqlite_script
 from fluid_build.sources.sql_text.dumps.literals import literals_of, read_rows
-from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
 from fluid_build.sources.uri import Address, locate
 from tests.mariadb import MariaDBDatabase
 from tests.postgres import PostgresDatabase
-
-Write = Callable[[str], Path]
-
-MYSQL = r"""-- MySQL dump 10.13  Distrib 8.0.36, for Linux (x86_64)
-CREATE TABLE `customer` (
-  `id` int unsigned NOT NULL AUTO_INCREMENT,
-  `name` varchar(50) DEFAULT NULL COMMENT 'as on the invoice',
-  `photo` varbinary(10) DEFAULT NULL,
-  `born` date DEFAULT NULL,
-  PRIMARY KEY (`id`)
-) ENGINE=InnoDB;
-LOCK TABLES `customer` WRITE;
-INSERT INTO `customer` VALUES (1,'it\'s; (ok), `x`',0x6869,'1990-02-28'),
-(2,'back\\slash\nline',_binary 'ab',NULL);
-INSERT INTO `customer` (`name`,`id`) VALUES (NULL,3);
-UNLOCK TABLES;
-"""
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def written(text: str) -> Path:
-        path = tmp_path / "dump.sql"
-        path.write_text(text)
-        return path
-
-    return written
+from tests.sources.dump_texts import MYSQL, NESTED, Write
+from tests.sources.dump_texts import write as write
 
 
 def rows(source: Source, table: str) -> list[tuple[object, ...]]:
@@ -431,14 +402,6 @@ def test_a_binary_file_with_the_ending_of_sql_is_refused(tmp_path: Path) -> None
         open_source(path)
 
 
-def test_a_forge_of_a_dump_copies_its_rows_for_dbt(write: Write, tmp_path: Path) -> None:
-    """The model is proven on the dump's rows, and the project reads copies of them."""
-    with open_source(write(MYSQL)) as source:
-        forged = forge(source, out=tmp_path / "shop")
-    assert forged.proof.verdict == "proven"
-    assert (tmp_path / "shop/dbt/land/customer.parquet").is_file()
-
-
 SCHEMAS = """CREATE TABLE sales.customer (id integer PRIMARY KEY);
 CREATE TABLE crm.customer (id integer PRIMARY KEY);
 CREATE TABLE crm.visit (id integer PRIMARY KEY);
@@ -469,12 +432,6 @@ def test_tables_of_sql_are_chosen_by_schema_and_by_name(
             assert {table.name for table in source.tables} == names
 
 
-NESTED = """CREATE TABLE invoice (id integer PRIMARY KEY, lines jsonb, paid text, due text);
-INSERT INTO invoice VALUES (1, '[{"sku":"a"},{"sku":"b"}]', '1.234', '01/02/2024');
-INSERT INTO invoice VALUES (2, '[{"sku":"c"}]', '5.678', '03/04/2024');
-"""
-
-
 def test_nested_columns_of_a_dump_become_tables(write: Write) -> None:
     path = write(NESTED)
     with open_source(path) as source:
@@ -482,16 +439,6 @@ def test_nested_columns_of_a_dump_become_tables(write: Write) -> None:
         assert [row[2] for row in rows(source, "invoice__lines")] == ["a", "b", "c"]
     with open_source(path, nested="keep") as source:
         assert [table.name for table in source.tables] == ["invoice"]
-
-
-def test_an_answer_settles_how_text_in_a_dump_is_written(write: Write) -> None:
-    path = write(NESTED)
-    types = []
-    for answers in (NO_ANSWERS, Conventions(".", "dmy")):
-        with open_source(path, conventions=answers) as source:
-            invoice = profile_source(source).table("invoice")
-        types.append((invoice.column("paid").measured_type, invoice.column("due").measured_type))
-    assert types == [(None, None), ("DOUBLE", "DATE (%d/%m/%Y)")]
 
 
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -2,104 +2,17 @@
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow
 import pyarrow.parquet
 import pytest
-from deltalake import DeltaTable, Field, write_deltalake
-from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.schema import Schema
-from pyiceberg.types import IntegerType, LongType, NestedField, StringType, TimestamptzType
+from deltalake import write_deltalake
 
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
-from fluid_build.sources.base import Source
-from fluid_build.transform.dbt.running import run_dbt
+from tests.sources.lake_tables import iceberg_catalog, ids, write_delta, write_iceberg
 from tests.sources.object_store import ObjectStore
-from tests.transform.dbt.opened_projects import built_alike, project_of
-
-MOMENT = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
-
-
-def write_delta(folder: Path, *, checkpoint: bool = False) -> None:
-    """Five rows in two partitions, one of them null; then one is deleted, and a column added."""
-    schema = pyarrow.schema(
-        [
-            pyarrow.field("id", pyarrow.int64(), nullable=False, metadata={"comment": "Its key"}),
-            pyarrow.field("region", pyarrow.string()),
-            pyarrow.field("amount", pyarrow.decimal128(12, 2)),
-            pyarrow.field("at", pyarrow.timestamp("us", tz="UTC")),
-        ]
-    )
-
-    def rows(ids: list[int], region: str | None) -> pyarrow.Table:
-        records = [(id_, region, Decimal("1.50"), MOMENT) for id_ in ids]
-        return pyarrow.Table.from_pylist(
-            [dict(zip(schema.names, record, strict=True)) for record in records], schema
-        )
-
-    write_deltalake(folder, rows([1, 2, 3], "eu"), partition_by=["region"], description="Orders")
-    write_deltalake(folder, rows([4, 5], None), mode="append")
-    table = DeltaTable(folder)
-    table.delete("id = 2")
-    table.alter.add_constraint({"positive": "id > 0"})
-    table = DeltaTable(folder)
-    table.alter.add_columns([Field("extra", "string")])  # type: ignore[arg-type]
-    if checkpoint:
-        DeltaTable(folder).create_checkpoint()
-
-
-@contextmanager
-def iceberg_catalog(folder: Path) -> Iterator[Any]:
-    folder.mkdir(parents=True, exist_ok=True)
-    catalog = SqlCatalog("c", uri="sqlite://", warehouse=f"file://{folder}")
-    try:
-        yield catalog
-    finally:
-        catalog.close()
-
-
-def write_iceberg(folder: Path) -> Path:
-    """Three rows, one deleted; then a column is added and one renamed. The table's own folder."""
-    schema = Schema(
-        NestedField(1, "id", LongType(), required=True, doc="Its key"),
-        NestedField(2, "name", StringType()),
-        NestedField(3, "at", TimestamptzType()),
-        identifier_field_ids=[1],
-    )
-    key = pyarrow.field("id", pyarrow.int64(), nullable=False)
-    moment = pyarrow.field("at", pyarrow.timestamp("us", tz="UTC"))
-    with iceberg_catalog(folder) as catalog:
-        catalog.create_namespace("shop")
-        table = catalog.create_table(
-            "shop.customers", schema=schema, properties={"comment": "Customers"}
-        )
-        name = pyarrow.field("name", pyarrow.string())
-        first = pyarrow.schema([key, name, moment])
-        records = [{"id": i, "name": n, "at": MOMENT} for i, n in ((1, "a"), (2, "b"), (3, None))]
-        table.append(pyarrow.Table.from_pylist(records, first))
-        table.delete("id = 2")
-        with table.update_schema() as update:
-            update.add_column("extra", IntegerType())
-            update.rename_column("name", "full_name")
-        full_name = pyarrow.field("full_name", pyarrow.string())
-        second = pyarrow.schema([key, full_name, moment, pyarrow.field("extra", pyarrow.int32())])
-        record = {"id": 9, "full_name": "z", "at": MOMENT, "extra": 7}
-        table.append(pyarrow.Table.from_pylist([record], second))
-        return Path(str(table.location()).removeprefix("file://"))
-
-
-def ids(source: Source) -> list[int]:
-    (table,) = source.tables
-    rows = source.connection.execute(f"SELECT id FROM {table.relation} ORDER BY id").fetchall()
-    return [row[0] for row in rows]
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])
@@ -194,26 +107,6 @@ def test_the_version_that_a_hint_names_is_read(tmp_path: Path) -> None:
         assert ids(source) == [1, 2, 3]
 
 
-def test_a_folder_of_lake_tables_and_files_is_one_source(tmp_path: Path) -> None:
-    """Each table by its own log, files as files; one that is broken costs only itself."""
-    write_delta(tmp_path / "lake" / "orders")
-    write_delta(tmp_path / "lake" / "bronze" / "raw_orders")
-    shutil.copytree(write_iceberg(tmp_path / "written"), tmp_path / "lake" / "customers")
-    (tmp_path / "lake" / "ok.csv").write_text("a,b\n1,2\n")
-    (tmp_path / "lake" / "broken" / "_delta_log").mkdir(parents=True)
-    with open_source(tmp_path / "lake") as source:
-        names = [table.name for table in source.tables]
-        assert names == ["bronze.raw_orders", "customers", "ok", "orders"]
-        assert [entry.name for entry in source.skipped] == ["broken"]
-        profile = profile_source(source)
-    assert {table.name: table.rows for table in profile.tables} == {
-        "bronze.raw_orders": 4,
-        "customers": 3,
-        "ok": 1,
-        "orders": 4,
-    }
-
-
 def test_lake_tables_in_an_object_store_are_read_in_place(s3: ObjectStore, tmp_path: Path) -> None:
     """Nothing but their metadata is fetched."""
     write_delta(tmp_path / "lake" / "orders", checkpoint=True)
@@ -229,18 +122,3 @@ def test_lake_tables_in_an_object_store_are_read_in_place(s3: ObjectStore, tmp_p
             "customers": "Customers",
             "orders": "Orders",
         }
-
-
-@pytest.mark.usefixtures("dbt")
-def test_dbt_builds_from_lake_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It reads them in place, so that it reads the newest version whenever it's run."""
-    data, project = tmp_path / "data", tmp_path / "out"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    write_delta(data / "orders")
-    shutil.copytree(write_iceberg(tmp_path / "written"), data / "customers")
-    with project_of(str(data), project) as made:
-        assert made.access.copies == ()
-        assert "delta_scan" in made.external("orders")
-        assert "iceberg_scan" in made.external("customers")
-        built_alike(made, run_dbt(project), published=2)

@@ -1,14 +1,12 @@
 """Files that were made to hurt end soon, with the limit and how to raise it."""
 
 import gzip
-import json
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from fluid_build.errors import SourceError, SourceUnreadableError, UsageError
-from fluid_build.forging import forge
 from fluid_build.limits import MOST_NAME
 from fluid_build.sources import open_source
 from fluid_build.sources.files.delimited.affixes import is_number
@@ -86,19 +84,6 @@ def test_the_name_of_a_column_may_be_a_question_and_no_book(
             assert source.tables[0].columns[1].name == name
     else:
         assert "the limit is 10,000" in _why(path)
-
-
-def test_a_question_of_a_survey_is_forged(tmp_path: Path) -> None:
-    """A name of 700 letters goes through every document."""
-    name = "How satisfied are you with the answers to your questions? " * 12
-    rows = "".join(f"{number},{number % 5}\n" for number in range(50))
-    path = tmp_path / "survey.csv"
-    path.write_text(f"id,{name.strip()}\n{rows}")
-    with open_source(path) as source:
-        forge(source, out=tmp_path / "out", technique="dimensional")
-    proof = json.loads((tmp_path / "out" / "proof.json").read_text())
-    assert proof["verdict"] == "proven"
-    assert name.strip() in (tmp_path / "out" / "contract.fluid.yaml").read_text().replace("\n", " ")
 
 
 @pytest.mark.parametrize("value", ["many", "0", "-3", "1.5"])

@@ -12,31 +12,18 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from fluid_build.errors import FluidError
-from fluid_build.forging import forge
-from fluid_build.profiling import profile_source, profiler
 from fluid_build.sources import open_source, staged_views
-from fluid_build.sources.base import Source, Table
+from fluid_build.sources.base import Source
 from fluid_build.sources.files.arrow_schema import duration_units
-from fluid_build.sources.text_values.conventions import Conventions
-from tests.transform.dbt.opened_projects import project_of
-
-ROWS = 36_677
-"""Enough for pages that a filter on clustered values skips."""
-
-
-def write_nulls(path: Path, *, rows: int = ROWS, note: pyarrow.Array | None = None) -> None:
-    """A table as pandas writes it where a column holds nothing: clustered codes, no dictionary."""
-    columns = {
-        "id": pyarrow.array(range(rows)),
-        "note": pyarrow.nulls(rows) if note is None else note,
-        "code": pyarrow.array([f"G{number // 37:05d}" for number in range(rows)]),
-    }
-    parquet.write_table(pyarrow.table(columns), path, use_dictionary=["id", "code"])
-
-
-def write_codes(path: Path) -> None:
-    codes = pyarrow.array([f"G{number:05d}" for number in range(ROWS // 37 + 1)])
-    parquet.write_table(pyarrow.table({"code": codes}), path)
+from tests.sources.parquet_tables import (
+    DIFFERENT,
+    ERRORS,
+    ROWS,
+    monthly,
+    two_tables,
+    write_decimals,
+    write_nulls,
+)
 
 
 def test_duckdb_still_fails_where_it_skips_pages_of_nulls(tmp_path: Path) -> None:
@@ -63,20 +50,6 @@ def test_a_column_of_the_null_type_holds_typed_nulls(tmp_path: Path) -> None:
             f"SELECT count(*), count(note) FROM {table.relation} WHERE code = 'G00500'"
         ).fetchone()
     assert found == (37, 0)
-
-
-def test_a_table_with_the_null_type_keeps_its_keys_and_references(tmp_path: Path) -> None:
-    """Its keys and relationships are found, it is forged, and it comes back whole."""
-    write_nulls(tmp_path / "visits.parquet")
-    write_codes(tmp_path / "codes.parquet")
-    with open_source(tmp_path) as source:
-        forged = forge(source, technique="data_vault_2")
-    assert forged.profile.skipped == ()
-    keys = {table.name: table.primary_key for table in forged.profile.tables}
-    assert keys == {"codes": ("code",), "visits": ("id",)}
-    (reference,) = forged.profile.foreign_keys
-    assert (reference.from_table, reference.to_table) == ("visits", "codes")
-    assert forged.proof.verdict == "proven"
 
 
 def test_the_null_type_of_one_file_takes_the_type_of_the_others(tmp_path: Path) -> None:
@@ -109,90 +82,9 @@ def test_nulls_nested_in_a_column_are_staged_and_told(tmp_path: Path) -> None:
         assert table.notes == (staged_views.COPIED,)
 
 
-def test_dbt_reads_the_null_type_as_the_forge_did(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The project's own reading of the file gives the same rows, filters included."""
-    data, project = tmp_path / "data", tmp_path / "out"
-    data.mkdir()
-    project.mkdir()
-    monkeypatch.chdir(project)
-    write_nulls(data / "t.parquet")
-    with project_of(str(data), project) as made:
-        assert made.access.copies == ()
-        assert made.differing("t") == 0
-        assert "REPLACE" in made.external("t")
-
-
-def _fails_in_place(
-    monkeypatch: pytest.MonkeyPatch, error: duckdb.Error, *, copies_fail: bool = False
-) -> None:
-    """Have a table ``bad`` fail where it is read in place, as DuckDB's reader does."""
-    real = staged_views.stage_view
-
-    def stage(connection: duckdb.DuckDBPyConnection, relation: str) -> None:
-        if copies_fail:
-            raise error
-        real(connection, relation)
-        copied.add(relation)
-
-    copied: set[str] = set()
-    monkeypatch.setattr(staged_views, "stage_view", stage)
-    measure = profiler.measure_table
-
-    def measure_table(
-        connection: duckdb.DuckDBPyConnection, table: Table, conventions: Conventions
-    ) -> object:
-        if table.name == "bad" and table.relation not in copied:
-            raise error
-        return measure(connection, table, conventions)
-
-    monkeypatch.setattr(profiler, "measure_table", measure_table)
-
-
-def _two_tables(folder: Path) -> None:
-    write_codes(folder / "bad.parquet")
-    write_codes(folder / "good.parquet")
-
-
-ERRORS = (
-    duckdb.NotImplementedException("Not implemented Error: PlainSkip not implemented"),
-    duckdb.InternalException("INTERNAL Error: no such encoding"),
-    duckdb.IOException("IO Error: page is too short"),
-)
-
-
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_a_query_that_fails_on_a_file_is_run_on_a_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: duckdb.Error
-) -> None:
-    """The table is copied, measured, and carries a note; nothing is skipped."""
-    _two_tables(tmp_path)
-    _fails_in_place(monkeypatch, error)
-    with open_source(tmp_path) as source:
-        profile = profile_source(source)
-    assert profile.skipped == ()
-    assert {table.name: table.notes for table in profile.tables} == {
-        "bad": (staged_views.COPIED,),
-        "good": (),
-    }
-
-
-def test_a_file_that_cant_be_copied_either_is_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The other tables go on, and the reason is told."""
-    _two_tables(tmp_path)
-    _fails_in_place(monkeypatch, ERRORS[2], copies_fail=True)
-    with open_source(tmp_path) as source:
-        profile = profile_source(source)
-    assert [table.name for table in profile.tables] == ["good"]
-    assert [(one.name, one.reason) for one in profile.skipped] == [("bad", "page is too short.")]
-
-
 def test_work_that_fails_later_is_done_again_on_copies(tmp_path: Path) -> None:
     """A query of the keys, the build or the proof that fails in place gets its copy too."""
-    _two_tables(tmp_path)
+    two_tables(tmp_path)
     runs: list[list[bool]] = []
 
     def work(source: Source) -> str:
@@ -204,12 +96,6 @@ def test_work_that_fails_later_is_done_again_on_copies(tmp_path: Path) -> None:
     with open_source(tmp_path) as source:
         assert staged_views.staged_where_needed(source, lambda: work(source)) == "done"
     assert runs == [[False, False], [True, True]]
-
-
-def write_decimals(path: Path, digits: int, *texts: str | None) -> None:
-    decimals = [None if text is None else Decimal(text) for text in texts]
-    values = pyarrow.array(decimals, pyarrow.decimal256(digits, 12))
-    parquet.write_table(pyarrow.table({"amount": values}), path)
 
 
 def test_decimals_that_duckdb_misreads_are_read_as_text(tmp_path: Path) -> None:
@@ -230,19 +116,6 @@ def test_decimals_that_duckdb_misreads_are_read_as_text(tmp_path: Path) -> None:
         (f"-1{'0' * 30}.000000000000", 2025),
     ]
     assert notes == ("Its decimals may have more than 38 digits; they're read as text.",)
-
-
-def test_wide_decimals_come_back_whole(tmp_path: Path) -> None:
-    texts = [f"{10**44 + i}.{i:012}" for i in range(30)]
-    write_decimals(tmp_path / "amounts.parquet", 60, *texts)
-    with open_source(tmp_path) as source:
-        (table,) = source.tables
-        rows = source.connection.execute(f"SELECT amount FROM {table.relation}").fetchall()
-        forged = forge(source, technique="flat")
-    assert [str(amount) for (amount,) in rows] == texts
-    assert forged.proof.verdict == "proven"
-    with project_of(str(tmp_path / "amounts.parquet"), tmp_path / "dbt") as made:
-        assert made.access.copies
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -330,48 +203,6 @@ def test_durations_are_noted_with_their_unit(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("other", "shown"), [("Name", "Name"), ("name", "name_2")])
-def test_columns_of_one_name_are_forged(tmp_path: Path, other: str, shown: str) -> None:
-    """Names that differ in case alone are kept, equal ones numbered, and no value is lost."""
-    arrays = [pyarrow.array([1, 2]), pyarrow.array(["x", "y"]), pyarrow.array(["z", "w"])]
-    parquet.write_table(pyarrow.table(arrays, names=["id", "name", other]), tmp_path / "a.parquet")
-    with open_source(tmp_path / "a.parquet") as source:
-        (table,) = source.tables
-        assert [column.name for column in table.columns] == ["id", "name", shown]
-        assert forge(source, technique="flat").proof.verdict == "proven"
-
-
-def _monthly(folder: Path, *columns: pyarrow.Array) -> Path:
-    """Write a table of a file for each array, with the array as column ``v``."""
-    folder.mkdir(exist_ok=True)
-    for month, column in enumerate(columns, start=1):
-        ids = pyarrow.array([f"{month}-{row}" for row in range(len(column))])
-        path = folder / f"s_2024_{month:02}.parquet"
-        parquet.write_table(pyarrow.table({"id": ids, "v": column}), path)
-    return folder
-
-
-DIFFERENT = {
-    "BIGINT": pyarrow.array([2**53 + 1, 7]),
-    "small BIGINT": pyarrow.array([8, 2**53]),
-    "UBIGINT": pyarrow.array([2**64 - 1], pyarrow.uint64()),
-    "INTEGER": pyarrow.array([2**31 - 1], pyarrow.int32()),
-    "SMALLINT": pyarrow.array([2**15 - 1], pyarrow.int16()),
-    "DOUBLE": pyarrow.array([1.5, 1e300, 0.1]),
-    "FLOAT": pyarrow.array([1.5], pyarrow.float32()),
-    "BOOLEAN": pyarrow.array([True, False]),
-    "DECIMAL(37,2)": pyarrow.array([Decimal("1.10")], pyarrow.decimal128(37, 2)),
-    "DECIMAL(28,27)": pyarrow.array([Decimal(f"0.{'123456789' * 3}")], pyarrow.decimal128(28, 27)),
-    "DECIMAL(10,2)": pyarrow.array([Decimal("12345678.91")], pyarrow.decimal128(10, 2)),
-    "DATE": pyarrow.array([19723], pyarrow.date32()),
-    "TIME": pyarrow.array([1], pyarrow.time64("us")),
-    "TIMESTAMP": pyarrow.array([1704067200123456], pyarrow.timestamp("us")),
-    "TIMESTAMP_NS": pyarrow.array([1704067200123456789], pyarrow.timestamp("ns")),
-    "TIMESTAMPTZ": pyarrow.array([1704067200123456], pyarrow.timestamp("us", "Europe/Berlin")),
-    "BLOB": pyarrow.array([b"ab", b"\\xff", b"\xff"]),
-    "VARCHAR": pyarrow.array(["007", "x", "\\xFF"]),
-    "NULL": pyarrow.nulls(2),
-}
 TYPES = st.sampled_from(list(DIFFERENT))
 
 
@@ -381,7 +212,7 @@ def test_values_come_back_in_the_type_of_their_own_file(
     tmp_path_factory: pytest.TempPathFactory, kinds: list[str]
 ) -> None:
     """Whatever type a column has in other files, none of its values changes."""
-    folder = _monthly(tmp_path_factory.mktemp("s"), *(DIFFERENT[kind] for kind in kinds))
+    folder = monthly(tmp_path_factory.mktemp("s"), *(DIFFERENT[kind] for kind in kinds))
     with open_source(folder) as source:
         (table,) = source.tables
         for path in sorted(folder.iterdir()):
@@ -422,33 +253,18 @@ def test_types_that_differ_among_files_are_joined_only_exactly(
     tmp_path: Path, kinds: tuple[str, ...], type_: str
 ) -> None:
     """Otherwise the column is text, and a note says so; decimals made floating are noted too."""
-    folder = _monthly(tmp_path / "s", *(DIFFERENT[kind] for kind in kinds))
+    folder = monthly(tmp_path / "s", *(DIFFERENT[kind] for kind in kinds))
     with open_source(folder) as source:
         column = source.tables[0].column("v")
     assert column.type == type_
     assert len(column.notes) == (type_ == "VARCHAR" or kinds == ("DECIMAL(10,2)", "DOUBLE"))
 
 
-def test_dbt_reads_text_of_different_types_as_the_forge_did(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The project casts file by file, whatever its time zone is."""
-    project = tmp_path / "out"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    kinds = ("TIMESTAMP", "TIMESTAMPTZ", "VARCHAR")
-    folder = _monthly(tmp_path / "s", *(DIFFERENT[kind] for kind in kinds), pyarrow.nulls(2))
-    with project_of(str(folder), project) as made:
-        assert made.access.copies == ()
-        assert made.differing("s") == 0
-
-
 def test_durations_in_different_units_are_refused(tmp_path: Path) -> None:
     """As whole numbers 1500 ms and 1500 s would be one."""
     units = (pyarrow.array([1500], pyarrow.duration(unit)) for unit in ("ms", "s"))
     with pytest.raises(FluidError, match="durations in milliseconds and seconds"):
-        open_source(_monthly(tmp_path / "s", *units))
+        open_source(monthly(tmp_path / "s", *units))
 
 
 @pytest.mark.parametrize(
@@ -463,7 +279,7 @@ def test_durations_in_different_units_are_refused(tmp_path: Path) -> None:
 def test_nested_values_that_their_joint_type_would_change_are_refused(
     tmp_path: Path, january: list[object], february: list[object], reason: str
 ) -> None:
-    folder = _monthly(tmp_path / "s", pyarrow.array(january), pyarrow.array(february))
+    folder = monthly(tmp_path / "s", pyarrow.array(january), pyarrow.array(february))
     with pytest.raises(FluidError, match=reason):
         open_source(folder)
 
@@ -472,7 +288,7 @@ def test_nested_values_are_compared_place_by_place(tmp_path: Path) -> None:
     """What stands at another place, or is null in a file, is no other type."""
     january = [{"a": [{"x": 1, "y": "b"}], "m": None}]
     february = [{"m": "text", "a": [{"y": "c", "x": 2}]}]
-    folder = _monthly(tmp_path / "s", pyarrow.array(january), pyarrow.array(february))
+    folder = monthly(tmp_path / "s", pyarrow.array(january), pyarrow.array(february))
     with open_source(folder) as source:
         assert not any(column.notes for table in source.tables for column in table.columns)
 
@@ -496,7 +312,7 @@ def test_a_map_with_equal_keys_costs_its_table_alone(tmp_path: Path) -> None:
 
 
 def test_numbers_of_no_unit_beside_durations_are_noted(tmp_path: Path) -> None:
-    folder = _monthly(
+    folder = monthly(
         tmp_path,
         pyarrow.array([1], pyarrow.duration("s")),
         pyarrow.array([1], pyarrow.int64()),
@@ -510,7 +326,7 @@ def test_numbers_of_no_unit_beside_durations_are_noted(tmp_path: Path) -> None:
 
 
 def test_decimals_that_become_floating_numbers_are_noted(tmp_path: Path) -> None:
-    folder = _monthly(
+    folder = monthly(
         tmp_path,
         pyarrow.array([Decimal("0.20")], pyarrow.decimal128(4, 2)),
         pyarrow.array([0.2], pyarrow.float32()),

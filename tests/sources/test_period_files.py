@@ -1,6 +1,5 @@
 """Files for one period each: one table, whose rows or whose file names say the period."""
 
-import gzip
 from pathlib import Path
 
 import duckdb
@@ -9,18 +8,7 @@ import pytest
 from fluid_build.sources import open_source
 from fluid_build.sources.addresses.periods import period_column, period_of
 from fluid_build.sources.base import Source, Table
-from tests.transform.dbt.opened_projects import project_of
-
-
-def write(folder: Path, name: str, text: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if name.endswith(".parquet"):
-        with duckdb.connect() as connection:
-            connection.execute(f"COPY ({text}) TO '{folder / name}' (FORMAT parquet)")
-    elif name.endswith(".gz"):
-        (folder / name).write_bytes(gzip.compress(text.encode()))
-    else:
-        (folder / name).write_text(text)
+from tests.sources.period_files import write
 
 
 def rows(source: Source, table: Table) -> list[tuple[object, ...]]:
@@ -161,25 +149,6 @@ def test_a_table_of_the_same_name_keeps_it(tmp_path: Path) -> None:
     for name in ("sales", "sales_2024_01", "sales_2024_02"):
         write(tmp_path, f"{name}.csv", "id,v\n1,a\n")
     assert len(set(names_in(tmp_path))) == 2
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
-def test_dbt_reads_the_next_month_too(
-    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The project names the files by a pattern, and the column has their period."""
-    data, project = tmp_path / "data", tmp_path / "out"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    texts = {"csv": "id,v\n1,a\n", "jsonl": '{"id": 1, "v": "a"}\n'}
-    text = texts.get(ending, "SELECT 1::BIGINT AS id, 'a' AS v")
-    for month in ("01", "02"):
-        write(data, f"sales_2024_{month}.{ending}", text)
-    write(data, f"salesmen.{ending}", text)
-    with project_of(str(data), project) as made:
-        assert made.access.copies == ()
-        assert made.differing("sales") == 0
-        assert "sales[-_. ][0-9]*" in made.external("sales")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Files in an object store and on a web server: read once, like files of this machine."""
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,36 +17,13 @@ from fluid_build.errors import (
     UsageError,
 )
 from fluid_build.sources import open_source
-from fluid_build.sources.base import Source
-from fluid_build.sources.combined import SourceRequest, open_several
 from fluid_build.sources.files.remote.source import Mirror
-from fluid_build.sources.uri import locate
-from fluid_build.transform.proof.delimited_text import prove_text
+from tests.sources.remote_shop import count_rows, write_shop
+from tests.sources.remote_shop import web as web
 from tests.sources.web_server import web_server
 
 if TYPE_CHECKING:
     from tests.sources.object_store import ObjectStore
-
-
-def write_shop(folder: Path) -> Path:
-    """CSV, JSON, Parquet, partitions and months, as a lake has them."""
-    folder.mkdir(parents=True)
-    (folder / "customers.csv").write_text("id,name\n1,Zoë\n2,日本\n")
-    (folder / "events.jsonl").write_text('{"id": 1, "at": "2024-01-02"}\n')
-    for year in (2023, 2024):
-        part = folder / "orders" / f"year={year}"
-        part.mkdir(parents=True)
-        duckdb.sql(f"SELECT {year} AS id, 9.5 AS amount").write_parquet(str(part / "0.parquet"))
-    for month in ("01", "02"):
-        (folder / f"sales_2024_{month}.csv").write_text("id,v\n1,a\n")
-    return folder
-
-
-def count_rows(source: Source) -> dict[str, int]:
-    return {
-        table.name: source.connection.sql(f"SELECT count(*) FROM {table.relation}").fetchall()[0][0]
-        for table in source.tables
-    }
 
 
 def test_a_prefix_is_read_like_a_folder(s3: "ObjectStore", tmp_path: Path) -> None:
@@ -134,12 +111,6 @@ def test_a_server_that_is_down_is_said(s3: "ObjectStore", monkeypatch: pytest.Mo
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(SourceUnreachableError, match=r"s3://lake/x can't be reached"):
         open_source("s3://lake/x")
-
-
-@pytest.fixture
-def web(tmp_path: Path) -> Iterator[str]:
-    with web_server(write_shop(tmp_path / "shop")) as url:
-        yield url
 
 
 @pytest.mark.parametrize(
@@ -240,17 +211,6 @@ def test_tables_that_are_not_chosen_are_not_fetched(
         assert count_rows(source) == {"customers": 2}
         assert source.notes[0].startswith("1 of 6 remote files makes its tables: ")
     assert set(fetched) == {"customers.csv", "sales_2024_01.csv", "sales_2024_02.csv"}
-
-
-def test_remote_sources_are_read_together(s3: "ObjectStore", web: str, tmp_path: Path) -> None:
-    """The proof and dbt need the files for as long as the whole is open."""
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "orders.csv").write_text("id,v\n1,a\n")
-    url = s3.upload(tmp_path / "one", "lake", "together")
-    requests = [SourceRequest(locate(place)) for place in (url, f"{web}/customers.csv")]
-    with open_several(requests) as source:
-        assert count_rows(source) == {"together.orders": 1, "customers.customers": 2}
-        assert prove_text(source, source.tables[0]) is not None
 
 
 def test_a_file_that_changes_or_goes_while_it_is_read_costs_only_itself(

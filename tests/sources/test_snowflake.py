@@ -1,40 +1,21 @@
 """Snowflake, against a server that answers its own client."""
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 import pytest
 import snowflake.connector
 
 from fluid_build.errors import SourceError, SourceNotFoundError, SourceUnreachableError
-from fluid_build.profiling.profiler import profile_source
 from fluid_build.sources import open_source
-from fluid_build.sources.base import SampledRows
 from fluid_build.sources.scan_estimate import ScanEstimate
 from fluid_build.sources.servers.snowflake.catalog import SnowflakeColumn, foreign_keys
 from fluid_build.sources.servers.snowflake.connection import snowflake_place
 from fluid_build.sources.servers.snowflake.database import limited
 from fluid_build.sources.servers.snowflake.types import SnowflakeDialect
 from fluid_build.sources.servers.staging import ServerTable
-from fluid_build.sources.servers.warehouse_client import WarehouseClient
 from tests.snowflake import SnowflakeDatabase
-
-_CUSTOMERS = """
-    CREATE TABLE customers (
-        id NUMBER(38, 0) PRIMARY KEY, name VARCHAR(40), amount NUMBER(10, 2),
-        seen TIMESTAMP_NTZ, data VARIANT
-    ) COMMENT = 'Who buys'"""
-_FILL = """
-    INSERT INTO customers SELECT column1, column2, column3, column4, parse_json(column5)
-    FROM VALUES (1, 'Zoë', 1.20, '2024-01-01 10:00:00.123456', '{"a": 1}')"""
-
-
-@pytest.fixture
-def shop(snowflake: SnowflakeDatabase) -> SnowflakeDatabase:
-    snowflake.run(_CUSTOMERS, _FILL)
-    return snowflake
+from tests.sources.snowflake_shop import shop as shop
 
 
 def test_names_are_shown_as_the_catalog_has_them(shop: SnowflakeDatabase) -> None:
@@ -61,34 +42,6 @@ def test_types_and_values_come_over_exactly(shop: SnowflakeDatabase) -> None:
     assert table.column("ID").declared_type == "NUMBER(38,0)"
 
 
-def test_a_tag_reaches_the_profile(
-    shop: SnowflakeDatabase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The stand-in has no tags, so their rows are recorded."""
-    answer = WarehouseClient.query
-    place = {"object_schema": "PUBLIC", "object_name": "CUSTOMERS"}
-    tags = [
-        {**place, "column_name": None, "tag_name": "DOMAIN", "tag_value": "sales"},
-        {**place, "column_name": "NAME", "tag_name": "PRIVACY_CATEGORY", "tag_value": "IDENTIFIER"},
-    ]
-
-    def query(client: WarehouseClient[Any], sql: str) -> Sequence[Mapping[str, object]]:
-        if "account_usage.tag_references" in sql:
-            assert f"object_database = '{shop.name}'" in sql
-            return tags
-        return answer(client, sql)
-
-    monkeypatch.setattr(WarehouseClient, "query", query)
-    with open_source(shop.uri) as source:
-        profile = profile_source(source)
-        assert not any("tags" in note for note in source.notes)
-    assert profile.catalog is not None
-    facts = profile.catalog.tables["CUSTOMERS"]
-    assert (facts.tags, facts.domain) == (("DOMAIN:sales",), "sales")
-    name = profile.table("CUSTOMERS").column("NAME")
-    assert (name.pii, name.min, name.top_values) == (True, None, ())
-
-
 def test_tags_that_the_role_may_not_see_are_left_out_with_a_note(shop: SnowflakeDatabase) -> None:
     """The tables are read without them."""
     with open_source(shop.uri) as source:
@@ -108,21 +61,6 @@ def test_an_unknown_schema_is_named(shop: SnowflakeDatabase) -> None:
     """With those that there are."""
     with pytest.raises(SourceNotFoundError, match="'nowhere'"):
         open_source(shop.uri, schemas=["nowhere"])
-
-
-def test_keys_of_a_sampled_table_are_looked_up(shop: SnowflakeDatabase) -> None:
-    """A value that isn't in the sample of the parent is no orphan if Snowflake has it."""
-    rows = ", ".join(f"({number}, 'c{number}')" for number in range(10, 610))
-    shop.run(f"INSERT INTO customers (id, name) VALUES {rows}")
-    shop.run("CREATE TABLE orders (id INT PRIMARY KEY, customer_id INT)")
-    orders = ", ".join(f"({number}, {number % 600 + 10})" for number in range(900))
-    shop.run(f"INSERT INTO orders VALUES {orders}")
-    with open_source(shop.uri, sample=200) as source:
-        sampled = {table.name: table.sampled for table in source.tables}
-        profile = profile_source(source)
-    assert sampled["ORDERS"] == SampledRows(200, 900)
-    (reference,) = [key for key in profile.foreign_keys if key.from_table == "ORDERS"]
-    assert (reference.evidence.orphans, reference.evidence.is_measured) == (0, True)
 
 
 def test_foreign_keys_are_read_from_the_rows_of_show_imported_keys() -> None:

@@ -1,70 +1,17 @@
 """The rows of Glue's tables, measured where the login may read their files."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.scan_estimate import ScanEstimate
 from tests.sources.catalogs.glue_server import (
-    REGION,
     add_table,
     column,
-    glue_server,
     make_database,
-    make_shop,
     put_rows,
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with glue_server() as address:
-        make_shop(address, "measured")
-        for day in ("2024-01-01", "2024-01-02", "__HIVE_DEFAULT_PARTITION__"):
-            number = 100 + int(day[-1]) if day[-1].isdigit() else 500
-            rows = f"SELECT {number} AS order_id, 1 AS customer_id, 9.5::DECIMAL(10,2) AS amount"
-            put_rows(address, rows, f"measured/orders/day={day}/part-0")
-        put_rows(address, "SELECT 1 AS x", "measured/orders/_SUCCESS")
-        people = (
-            "SELECT range + 1 AS customer_id, 'p' || range || '@x.org' AS mailbox FROM range(3)"
-        )
-        put_rows(address, people, "measured/customers/part-0.snappy.parquet")
-        yield address
-
-
-@pytest.fixture(autouse=True)
-def aws(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    for field, value in {
-        "endpoint": server,
-        "region": REGION,
-        "access_key_id": "testing",
-        "secret_access_key": "testing-secret",
-    }.items():
-        monkeypatch.setenv(f"FLUID_CREDENTIAL_AWS_{field.upper()}", value)
-    return server
-
-
-def test_rows_in_s3_are_measured_with_their_partitions() -> None:
-    with open_source("glue:///measured?login=aws") as source:
-        assert source.has_data is True
-        assert "2 tables are measured on the rows in S3." in source.notes
-        orders = source.tables[1]
-        rows = source.relation(orders).order("order_id").fetchall()
-        assert [(str(row[0]), str(row[3])) for row in rows] == [
-            ("101", "2024-01-01"),
-            ("102", "2024-01-02"),
-            ("500", "None"),
-        ]
-        profile = profile_source(source)
-    assert profile.table("customers").rows == 3
-    assert profile.table("customers").primary_key == ("customer_id",)
-    assert profile.catalog is not None
-    assert profile.catalog.declared_domain == "Sales"
+from tests.sources.catalogs.measured_glue import aws as aws
+from tests.sources.catalogs.measured_glue import server as server
 
 
 def test_nested_columns_become_tables(server: str) -> None:
@@ -76,12 +23,6 @@ def test_nested_columns_become_tables(server: str) -> None:
     with open_source("glue:///nested?login=aws") as source:
         assert [table.name for table in source.tables] == ["orders", "orders__lines"]
         assert source.relation(source.tables[1]).fetchall() == [(1, 1, "a"), (1, 2, "b")]
-
-
-def test_values_of_a_column_that_is_tagged_as_personal_are_not_kept() -> None:
-    with open_source("glue:///measured?login=aws") as source:
-        mailbox = profile_source(source).table("customers").column("mailbox")
-    assert (mailbox.pii, mailbox.top_values, mailbox.min) == (True, (), None)
 
 
 def test_the_user_is_told_what_is_read_before_it_is() -> None:

@@ -18,10 +18,10 @@ from fluid_build.copilot.messages import ToolCall
 from tests.cli.running import COMMAND
 from tests.copilot.llm.characters import ATTACKS
 from tests.folders import every_file
+from tests.pipeline.hostile_models import CHARACTERS, READABLE_ATTACKS, attack_everything
 from tests.pipeline.hostile_runs import ACTING, TECHNIQUES, Scene
 from tests.pipeline.lies import believable_liar
 from tests.pipeline.small_runs import small_shop
-from tests.pipeline.test_hostile_models import CHARACTERS, READABLE_ATTACKS, attack_everything
 
 CANARY = "canary7391"
 FROM_SOURCE = ("forge", "data-model", "from-source", "--uri", "shop.db", "-o", "out")

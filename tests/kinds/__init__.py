@@ -1,0 +1,1 @@
+"""Each kind of source, past its reading: profiled, forged, proven."""
