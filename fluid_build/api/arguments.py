@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Protocol, TypeAlias, TypedDict, Unpack, get_args
+from typing import Any, Protocol, TypeAlias, TypedDict, Unpack
 
 import duckdb
 
@@ -18,9 +18,17 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource, SourceRequest, open_several
 from fluid_build.sources.engine.interrupts import was_interrupted
 from fluid_build.sources.in_memory.source import is_table
-from fluid_build.sources.options import Nested, ReadOptions, options_for, options_set
-from fluid_build.sources.text_values.conventions import Conventions, DateOrder, DecimalMark
+from fluid_build.sources.options import (
+    Needs,
+    Nested,
+    ReadOptions,
+    check_some_take,
+    options_for,
+    options_with,
+)
+from fluid_build.sources.text_values.conventions import DateOrder, DecimalMark
 from fluid_build.sources.uri import Address, in_memory, locate
+from fluid_build.stated_options import stated_options, with_values
 
 ONLY_TABLE = "data"
 """The name of a table that was passed without one."""
@@ -225,68 +233,43 @@ def _requests(named: Sequence[tuple[str, Address]], read: ReadOptions) -> tuple[
     if len(named) == 1:
         ((name, address),) = named
         return (SourceRequest(address, name, read),)
-    for option in options_set(read):
-        if not any(option in address.kind.options for _, address in named):
-            raise UsageError(
-                f"None of the sources takes {_KEYWORDS[option]}.",
-                hint=f"Remove {_KEYWORDS[option]}.",
-            )
+    check_some_take(read, [address.kind for _, address in named], _keywords)
     return tuple(
         SourceRequest(address, name, options_for(read, address.kind.options))
         for name, address in named
     )
 
 
-_KEYWORDS: Mapping[str, str] = {
-    "tables": "include and exclude",
-    "conventions": "decimal and date_order",
-} | {
-    option: option
-    for option in ("schemas", "views", "sample", "full", "nested", "dialect", "encoding")
-}
-"""The keywords that set an option of reading."""
-_CHOICES: Mapping[str, tuple[object, ...]] = {
-    "nested": get_args(Nested),
-    "decimal": (None, *get_args(DecimalMark)),
-    "date_order": (None, *get_args(DateOrder)),
-}
+def _keywords(needs: Needs) -> str:
+    return " and ".join(option.keyword for option in options_with(needs))
 
 
 def _read_options(settings: OpenSettings) -> ReadOptions:
     known = OpenSettings.__annotations__
+    choices = {option.keyword: option.choices for option in stated_options(ReadOptions)}
+    values: dict[str, object] = {}
     for keyword, value in settings.items():
         if keyword not in known:
             raise unknown_name("option", keyword, known)
-        if keyword in _CHOICES and value not in _CHOICES[keyword]:
-            choices = " or ".join(repr(choice) for choice in _CHOICES[keyword] if choice)
-            raise UsageError(f"{keyword}={value!r} isn't known.", hint=f"Use {choices}.")
-    sample = settings.get("sample")
-    if not _is_row_limit(sample):
+        if choices.get(keyword) and value not in choices[keyword]:
+            known_values = " or ".join(repr(choice) for choice in choices[keyword] if choice)
+            raise UsageError(f"{keyword}={value!r} isn't known.", hint=f"Use {known_values}.")
+        is_one_glob = keyword in _GLOBS and isinstance(value, str)
+        values[keyword] = (value,) if is_one_glob else value
+    if not _is_row_limit(settings.get("sample")):
         raise UsageError(
             "A sample is a whole number of rows, at least one row.", hint="Pass sample=100_000."
         )
-    return ReadOptions(
-        schemas=_globs(settings.get("schemas", ())),
-        include=_globs(settings.get("include", ())),
-        exclude=_globs(settings.get("exclude", ())),
-        views=settings.get("views", False),
-        sample=sample,
-        full=settings.get("full", False),
-        nested=settings.get("nested", "split"),
-        dialect=settings.get("dialect"),
-        conventions=Conventions(settings.get("decimal"), settings.get("date_order")),
-        encoding=settings.get("encoding"),
-    )
+    return with_values(ReadOptions, values)
+
+
+_GLOBS = {option.keyword for option in stated_options(ReadOptions) if option.default == ()}
+"""Options with several globs; one of them may be passed by itself."""
 
 
 def _is_row_limit(sample: object) -> bool:
     # NumPy's whole numbers are Integral, too.
     return sample is None or (isinstance(sample, Integral) and int(sample) >= 1)
-
-
-def _globs(value: Sequence[str]) -> tuple[str, ...]:
-    """Return globs as a tuple; one of them may be passed by itself."""
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 @contextmanager

@@ -17,13 +17,13 @@ from fluid_build.errors import SourceChangedError, UsageError
 from fluid_build.forging import Forged, ForgeOptions, write_forged
 from fluid_build.forging import forge as forge_source
 from fluid_build.forging.report_file import REPORT_FILE
-from fluid_build.modeling.dimensional.calendars.settings import calendar_settings
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.progress import OnProgress
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.outside import check_outside
 from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import staged_where_needed
+from fluid_build.stated_options import with_values
 from fluid_build.text import counted
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.folder_changes import loses_decisions
@@ -92,10 +92,12 @@ def forge(
     """
     folder = None if out is None else Path(out)
     place = opening(source, options)
-    forge_options = _options(
-        technique, variant, calendar=(fiscal_year_start, locale), event_dates=event_dates,
-        business_vault=business_vault, target=target,
-    )  # fmt: skip
+    asked = {
+        "technique": technique, "variant": variant, "event_dates": event_dates,
+        "fiscal_year_start": fiscal_year_start, "locale": locale,
+        "business_vault": business_vault, "target": target,
+    }  # fmt: skip
+    forge_options = with_values(ForgeOptions, asked)
     if folder is not None:
         _check_outside(folder, place)
         restore_interrupted(folder)
@@ -228,26 +230,6 @@ class ForgeResult:
 
     def _repr_html_(self) -> str:
         return forged_html(self._forged)
-
-
-def _options(
-    technique: str,
-    variant: str | None,
-    *,
-    calendar: tuple[str | int | None, str | None],
-    event_dates: Mapping[str, str],
-    business_vault: bool,
-    target: str,
-) -> ForgeOptions:
-    start, locale = calendar
-    return ForgeOptions(
-        technique=technique,
-        variant=variant,
-        calendar=calendar_settings(None if start is None else str(start), locale),
-        event_dates=event_dates,
-        business_vault=business_vault,
-        target=target,
-    )
 
 
 def _check_outside(folder: Path, place: Opening) -> None:

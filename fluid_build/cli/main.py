@@ -234,6 +234,14 @@ def command_tree() -> TyperGroup:
 
 
 def _commands() -> Iterator[TyperCommand | TyperGroup]:
+    """Yield the commands in the order of the help: those on data first."""
+    yield from _commands_on_data()
+    yield from _commands_on_folders()
+    yield from _commands_on_runs()
+    yield from _commands_on_settings()
+
+
+def _commands_on_data() -> Iterator[TyperCommand | TyperGroup]:
     yield LazyCommand(
         "demo",
         "demo:demo",
@@ -259,6 +267,9 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
             _data_model(),
         ],
     )
+
+
+def _commands_on_folders() -> Iterator[TyperCommand | TyperGroup]:
     yield LazyCommand(
         "report",
         "report:report",
@@ -295,6 +306,9 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
         "checking.contract_formats:import_commands",
         "Turn a contract in another format into a FLUID contract.",
     )
+
+
+def _commands_on_runs() -> Iterator[TyperCommand | TyperGroup]:
     yield _group(
         "runs",
         "Look at the forges that are recorded, and resume those that were interrupted.",
@@ -330,6 +344,9 @@ def _commands() -> Iterator[TyperCommand | TyperGroup]:
             "List the models whose prices and windows are known, without asking anyone.",
         ),
     )
+
+
+def _commands_on_settings() -> Iterator[TyperCommand | TyperGroup]:
     yield _group(
         "config",
         "Show and change the settings.",

@@ -14,14 +14,16 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug
-from fluid_build.cli.reading.read_arguments import ReadArguments, read_arguments
+from fluid_build.cli.reading.read_arguments import DataReading
 from fluid_build.cli.reading.source_options import split_name
 from fluid_build.cli.reading.source_session import temporary_files
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.extras import install_command
 from fluid_build.secrets import redact, surely_without_passwords
 from fluid_build.sources.addresses.kinds import RemoteKind
+from fluid_build.sources.options import READ_ALL
 from fluid_build.sources.uri import locate
+from fluid_build.stated_options import words
 
 if TYPE_CHECKING:
     from fluid_build.mcp.serving import HttpAddress
@@ -66,9 +68,6 @@ ShareValues: TypeAlias = Annotated[
 ]
 
 
-_EVERYTHING = ReadArguments()
-
-
 @with_option_groups
 def serve(
     context: typer.Context,
@@ -76,7 +75,7 @@ def serve(
     source: NamedSources = None,
     allow_write: AllowWrite = False,
     share_values: ShareValues = False,
-    arguments: ReadArguments = _EVERYTHING,
+    read: DataReading = READ_ALL,
     http: Annotated[
         bool, typer.Option("--http", help="Serve over HTTP on this machine instead of stdio.")
     ] = False,
@@ -115,7 +114,7 @@ def serve(
     from fluid_build.mcp.serving import serve_on_http, serve_on_stdio
 
     settings = workspace_settings(
-        workspace, named, arguments.read, allow_write=allow_write, share_values=share_values
+        workspace, named, read, allow_write=allow_write, share_values=share_values
     )
     with temporary_files(context.obj):
         try:
@@ -144,7 +143,7 @@ def show_config(
     source: NamedSources = None,
     allow_write: AllowWrite = False,
     share_values: ShareValues = False,
-    arguments: ReadArguments = _EVERYTHING,
+    read: DataReading = READ_ALL,
     _debug: Debug = False,
 ) -> int:
     """Print what to put into an editor's configuration.
@@ -164,7 +163,7 @@ def show_config(
         line += ["--source", f"{name}={_from_anywhere(uri)}"]
     line += ["--allow-write"] if allow_write else []
     line += ["--share-values"] if share_values else []
-    line += read_arguments(arguments.read)
+    line += words(read)
     key, file = _EDITORS[editor]
     kind = {"type": "stdio"} if editor == "vscode" else {}
     server = {**kind, "command": _own_command(), "args": line}

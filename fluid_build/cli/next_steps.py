@@ -14,7 +14,6 @@ from fluid_build.cli.invocation import (
     is_dbt_installed,
     path_from_here,
 )
-from fluid_build.cli.reading.read_arguments import read_arguments
 from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.extras import python_for, runs_here
@@ -28,6 +27,7 @@ from fluid_build.sources.addresses.kinds import DDL, IN_MEMORY, KINDS, RemoteKin
 from fluid_build.sources.neighbourhood import stray
 from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.uri import Address, locate
+from fluid_build.stated_options import words
 from fluid_build.transform.dbt.project_names import duckdb_database
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
 
@@ -62,7 +62,7 @@ def after_summary(
     place = source
     if isinstance(address.kind, RemoteKind):
         place = surely_without_passwords(source) or redact(source)
-    options = tuple(read_arguments(read))
+    options = tuple(words(read))
     remark = _password_remark(address)
     table = connected_tables(view)[0].name
     page = re.sub(r"[^\w.-]+", "-", view.profile.source_name) + ".html"

@@ -1,7 +1,6 @@
 """``fluid profile``: what is true in the data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,9 +9,9 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.next_steps import after_summary, next_steps
 from fluid_build.cli.option_groups import with_option_groups
-from fluid_build.cli.options import Debug, Dialect, Json
+from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.pages import page_section
-from fluid_build.cli.reading.read_arguments import ReadArguments
+from fluid_build.cli.reading.read_arguments import Reading
 from fluid_build.cli.reading.source_session import source_session
 from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.forging.report_file import rendered_page
@@ -25,18 +24,16 @@ from fluid_build.report.terminal.printing import show
 from fluid_build.report.terminal.source_screen import source_screen, table_screen
 from fluid_build.report.terminal.summary_screen import MOST_TABLES_IN_FULL, summary_screen
 from fluid_build.report.view import source_view
+from fluid_build.sources.options import READ_ALL
 from fluid_build.sources.table_choice import TableName, chosen_table, may_be_nested
 from fluid_build.text import listed
-
-_NO_READ_ARGUMENTS = ReadArguments()
 
 
 @with_option_groups
 def profile(
     context: typer.Context,
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="A URI, file, folder or glob.")],
-    reading: ReadArguments = _NO_READ_ARGUMENTS,
-    dialect: Dialect = None,
+    read: Reading = READ_ALL,
     table: Annotated[
         str | None,
         typer.Option(
@@ -69,7 +66,6 @@ def profile(
             )
         check_page_place(html)
     choice = _TableChoice(table)
-    read = replace(reading.read, dialect=dialect)
     with (
         messages.progress() as on_progress,
         source_session(

@@ -3,14 +3,62 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import Annotated, TypedDict, cast
 
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.errors import UsageError
+from fluid_build.modeling.dimensional.calendars.settings import calendar_settings, locale_of
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, CalendarSettings
 from fluid_build.modeling.logical import Technique
 from fluid_build.modeling.techniques import check_combinable, check_event_dates, check_technique
+from fluid_build.stated_options import Flag, Parts, field_values
 from fluid_build.transform.dbt.targets import TARGET_LABELS, Target, check_target
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarChoice:
+    """What a user may say of the calendar, as in ``calendar_settings``."""
+
+    fiscal_year_start: Annotated[
+        str | int | None,
+        Flag(
+            "--fiscal-year-start",
+            "Month in which the fiscal year starts, 1 to 12: adds it to the calendar.",
+            "MONTH",
+        ),
+    ] = None
+    locale: Annotated[
+        str | None,
+        Flag(
+            "--locale",
+            "Language of the calendar's month and day names, such as de or pt_BR.",
+            "NAME",
+        ),
+    ] = None
+
+
+def _calendar(choice: CalendarChoice) -> CalendarSettings:
+    start = choice.fiscal_year_start
+    return calendar_settings(None if start is None else str(start), choice.locale)
+
+
+def _calendar_choice(calendar: CalendarSettings) -> CalendarChoice:
+    return CalendarChoice(calendar.fiscal_year_start, locale_of(calendar))
+
+
+def _event_dates(answers: Sequence[str]) -> dict[str, str]:
+    """Return what --event-date says, dates by table; raise UsageError for what isn't a pair."""
+    dates: dict[str, str] = {}
+    for answer in answers:
+        table, sign, date = (part.strip() for part in answer.partition("="))
+        if not (table and sign and date):
+            raise UsageError(
+                f"--event-date {answer!r} isn't a table and a date.",
+                hint="Write it as TABLE=DATE, such as --event-date orders=shipped_date.",
+            )
+        if dates.setdefault(table, date) != date:
+            raise UsageError(f"--event-date names two dates of {table}.", hint="Keep one of them.")
+    return dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +71,50 @@ class ForgeOptions:
     target or date, or a business vault of another technique than a Data Vault.
     """
 
-    technique: str = "flat"
-    variant: str | None = None
-    calendar: CalendarSettings = DEFAULT_CALENDAR
-    event_dates: Mapping[str, str] = field(default_factory=dict)
-    business_vault: bool = False
-    target: str = "duckdb"
+    technique: Annotated[
+        str,
+        Flag(
+            "--technique",
+            "Modeling technique: flat, data_vault_2 (dv2) or dimensional (kimball, star).",
+            "NAME",
+        ),
+    ] = "flat"
+    variant: Annotated[
+        str | None,
+        Flag(
+            "--variant",
+            "Shape of a dimensional model: star, snowflake, galaxy or wide; chosen by default.",
+            "NAME",
+        ),
+    ] = None
+    event_dates: Annotated[
+        Mapping[str, str],
+        Flag(
+            "--event-date",
+            "The date of a fact's event, which decides the versions of its members (repeatable);"
+            " chosen by default.",
+            "TABLE=DATE",
+            read=_event_dates,
+        ),
+    ] = field(default_factory=dict)
+    calendar: Annotated[
+        CalendarSettings, Parts(CalendarChoice, make=_calendar, take=_calendar_choice)
+    ] = DEFAULT_CALENDAR
+    business_vault: Annotated[
+        bool,
+        Flag(
+            "--business-vault",
+            "With dv2: add point-in-time and bridge tables, which make queries faster.",
+        ),
+    ] = False
+    target: Annotated[
+        str,
+        Flag(
+            "--target",
+            "Where dbt builds: duckdb, postgres, snowflake, bigquery or databricks.",
+            "NAME",
+        ),
+    ] = "duckdb"
     decisions: Sequence[AnyDecision] = ()
     decisions_text: str = ""
 
@@ -61,25 +147,16 @@ class ForgeOptions:
 
     def as_settings(self) -> "ForgeSettings":
         """Return the options as keywords of ``forge``."""
-        return ForgeSettings(
-            technique=self.technique,
-            variant=self.variant,
-            calendar=self.calendar,
-            event_dates=self.event_dates,
-            business_vault=self.business_vault,
-            target=self.target,
-            decisions=self.decisions,
-            decisions_text=self.decisions_text,
-        )
+        return cast("ForgeSettings", field_values(self, ForgeOptions))
 
 
 class ForgeSettings(TypedDict, total=False):
-    """The fields of ``ForgeOptions``, as keywords."""
+    """The fields of ``ForgeOptions``, as keywords: type checkers take them from nothing else."""
 
     technique: str
     variant: str | None
-    calendar: CalendarSettings
     event_dates: Mapping[str, str]
+    calendar: CalendarSettings
     business_vault: bool
     target: str
     decisions: Sequence[AnyDecision]

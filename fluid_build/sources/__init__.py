@@ -32,14 +32,14 @@ from typing import TYPE_CHECKING, Unpack
 
 from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress, ignore
-from fluid_build.sources.addresses.kinds import Option
 from fluid_build.sources.credentials import NamedSettings, no_settings
 from fluid_build.sources.options import (
-    FLAGS,
+    Needs,
     OpenOptions,
     ReadOptions,
     ReadSettings,
-    options_set,
+    flags_with,
+    needs_of,
 )
 from fluid_build.sources.scan_estimate import OnScan, any_scan
 from fluid_build.sources.table_choice import (
@@ -81,9 +81,9 @@ def open_source(
     """
     address = place if isinstance(place, Address) else locate(str(place))
     requested = ReadOptions(**reading)
-    for option in options_set(requested):
-        if option not in address.kind.options:
-            raise _useless_option(address, option)
+    for needs in needs_of(requested):
+        if needs.name not in address.kind.options:
+            raise _useless_option(address, needs)
     from fluid_build.sources.base import OpenedAs
     from fluid_build.sources.declarations.source_names import check_name
 
@@ -124,21 +124,10 @@ def _split(opened: "OpenSource", on_progress: OnProgress) -> None:
         raise
 
 
-def _useless_option(address: Address, option: Option) -> UsageError:
-    missing = {
-        "schemas": "schemas to choose from",
-        "tables": "tables to choose from",
-        "views": "views",
-        "sample": "way to read a part of a table",
-        "full": "price for what is read",
-        "nested": "nested columns",
-        "dialect": "SQL dialect",
-        "conventions": "text to read numbers and dates from",
-        "encoding": "text file to decode",
-    }[option]
+def _useless_option(address: Address, needs: Needs) -> UsageError:
     phrase = address.kind.phrase
     verb = "have" if phrase.startswith("files") else "has"
     return UsageError(
-        f"{phrase[:1].upper()}{phrase[1:]} {verb} no {missing}.",
-        hint=f"Remove {FLAGS[option]}.",
+        f"{phrase[:1].upper()}{phrase[1:]} {verb} no {needs.thing}.",
+        hint=f"Remove {flags_with(needs)}.",
     )

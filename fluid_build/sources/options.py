@@ -1,11 +1,12 @@
 """What a user asks of the reading of a source, and the options that every opener gets."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, TypedDict
+from typing import Annotated, Literal, TypeAlias, TypedDict, cast, get_type_hints
 
+from fluid_build.errors import UsageError
 from fluid_build.progress import OnProgress, ignore
-from fluid_build.sources.addresses.kinds import Option
+from fluid_build.sources.addresses.kinds import SourceKind
 from fluid_build.sources.credentials import NamedSettings, no_settings
 from fluid_build.sources.scan_estimate import OnScan, any_scan
 from fluid_build.sources.table_choice import (
@@ -15,9 +16,25 @@ from fluid_build.sources.table_choice import (
     refuse_unmatched,
 )
 from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
+from fluid_build.stated_options import Flag, Parts, StatedOption, field_values, stated_options
 
 Nested: TypeAlias = Literal["split", "keep"]
 """What becomes of nested columns: child tables, or columns as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a kind of source has to have for an option to be of use.
+
+    ``name`` is what ``SourceKind.options`` calls it. A kind that isn't listed there has no
+    ``thing``.
+    """
+
+    name: str
+    thing: str
+
+
+_TABLES = Needs("tables", "tables to choose from")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,16 +50,76 @@ class ReadOptions:
     Unicode, None to guess it.
     """
 
-    schemas: Sequence[str] = ()
-    include: Sequence[str] = ()
-    exclude: Sequence[str] = ()
-    views: bool = False
-    sample: int | None = None
-    full: bool = False
-    nested: Nested = "split"
-    dialect: str | None = None
-    conventions: Conventions = NO_ANSWERS
-    encoding: str | None = None
+    schemas: Annotated[
+        Sequence[str],
+        Flag(
+            "--schema",
+            "Read only this schema of a database; a glob such as 'sales*' works (repeatable).",
+            "NAME",
+        ),
+        Needs("schemas", "schemas to choose from"),
+    ] = ()
+    include: Annotated[
+        Sequence[str],
+        Flag(
+            "--include",
+            "Read only these tables; a glob such as 'dim_*' works (repeatable).",
+            "TABLE",
+        ),
+        _TABLES,
+    ] = ()
+    exclude: Annotated[
+        Sequence[str],
+        Flag(
+            "--exclude",
+            "Leave these tables out; a glob such as '*_backup' works (repeatable).",
+            "TABLE",
+        ),
+        _TABLES,
+    ] = ()
+    views: Annotated[
+        bool, Flag("--views", "Read the views of a database as well."), Needs("views", "views")
+    ] = False
+    sample: Annotated[
+        int | None,
+        Flag("--sample", "Read at most about this many rows of each table of a server.", "ROWS"),
+        Needs("sample", "way to read a part of a table"),
+    ] = None
+    full: Annotated[
+        bool,
+        Flag("--full", "Read a warehouse in full, however many bytes its queries will scan."),
+        Needs("full", "price for what is read"),
+    ] = False
+    nested: Annotated[
+        Nested,
+        Flag(
+            "--nested",
+            "What becomes of nested columns: split (child tables, the default) or keep.",
+            "HOW",
+            noun="a way to read nested columns",
+            hint="Use --nested split (child tables) or --nested keep.",
+        ),
+        Needs("nested", "nested columns"),
+    ] = "split"
+    dialect: Annotated[
+        str | None,
+        Flag("--dialect", "SQL dialect of a .sql file; detected by default.", "NAME"),
+        Needs("dialect", "SQL dialect"),
+    ] = None
+    conventions: Annotated[
+        Conventions,
+        Parts(Conventions, make=lambda answers: answers, take=lambda answers: answers),
+        Needs("conventions", "text to read numbers and dates from"),
+    ] = NO_ANSWERS
+    encoding: Annotated[
+        str | None,
+        Flag(
+            "--encoding",
+            "Encoding of text files that aren't Unicode, such as windows-1251; guessed by default.",
+            "NAME",
+        ),
+        Needs("encoding", "text file to decode"),
+    ] = None
 
     def __post_init__(self) -> None:
         for name in ("schemas", "include", "exclude"):
@@ -50,22 +127,11 @@ class ReadOptions:
 
     def as_settings(self) -> "ReadSettings":
         """Return the options as keywords of ``open_source``."""
-        return ReadSettings(
-            schemas=self.schemas,
-            include=self.include,
-            exclude=self.exclude,
-            views=self.views,
-            sample=self.sample,
-            full=self.full,
-            nested=self.nested,
-            dialect=self.dialect,
-            conventions=self.conventions,
-            encoding=self.encoding,
-        )
+        return cast("ReadSettings", field_values(self, ReadOptions))
 
 
 class ReadSettings(TypedDict, total=False):
-    """The fields of ``ReadOptions``, as keywords."""
+    """The fields of ``ReadOptions``, as keywords: type checkers take them from nothing else."""
 
     schemas: Sequence[str]
     include: Sequence[str]
@@ -82,45 +148,58 @@ class ReadSettings(TypedDict, total=False):
 READ_ALL = ReadOptions()
 """Every table in full, nested columns split."""
 
-FLAGS: Mapping[Option, str] = {
-    "schemas": "--schema",
-    "tables": "--include and --exclude",
-    "views": "--views",
-    "sample": "--sample",
-    "full": "--full",
-    "nested": "--nested",
-    "dialect": "--dialect",
-    "conventions": "--decimal and --date-order",
-    "encoding": "--encoding",
+_NEEDS: Mapping[str, Needs] = {
+    name: mark
+    for name, hint in get_type_hints(ReadOptions, include_extras=True).items()
+    for mark in hint.__metadata__
+    if isinstance(mark, Needs)
 }
-"""The options of a command line that ask for each."""
+"""What each field needs of a source."""
 
 
-def options_set(requested: ReadOptions) -> list[Option]:
-    """Return the options that differ from their defaults."""
-    is_set: dict[Option, bool] = {
-        "schemas": bool(requested.schemas),
-        "tables": bool(requested.include or requested.exclude),
-        "views": requested.views,
-        "sample": requested.sample is not None,
-        "full": requested.full,
-        "nested": requested.nested != "split",
-        "dialect": requested.dialect is not None,
-        "conventions": requested.conventions != NO_ANSWERS,
-        "encoding": requested.encoding is not None,
-    }
-    return [option for option, differs in is_set.items() if differs]
+def needs_of(requested: ReadOptions) -> list[Needs]:
+    """Return what the options that differ from their defaults need of a source."""
+    differing = (
+        needs
+        for name, needs in _NEEDS.items()
+        if getattr(requested, name) != getattr(READ_ALL, name)
+    )
+    return list(dict.fromkeys(differing))
 
 
-def options_for(requested: ReadOptions, options: Collection[Option]) -> ReadOptions:
+def options_with(needs: Needs) -> list[StatedOption]:
+    """Return the options that need the same."""
+    return [option for option in stated_options(ReadOptions) if _NEEDS[option.field] == needs]
+
+
+def options_taken(kind: SourceKind) -> list[StatedOption]:
+    """Return the options that a kind of source takes."""
+    return [
+        option
+        for option in stated_options(ReadOptions)
+        if _NEEDS[option.field].name in kind.options
+    ]
+
+
+def flags_with(needs: Needs) -> str:
+    """Return how a command line asks for the options that need the same."""
+    return " and ".join(option.flag.name for option in options_with(needs))
+
+
+def options_for(requested: ReadOptions, options: Collection[str]) -> ReadOptions:
     """Return the requested options as far as a kind of source takes ``options``."""
-    ignored = [option for option in FLAGS if option not in options]
-    fields = {name for option in ignored for name in _FIELDS.get(option, (option,))}
-    return replace(requested, **{name: getattr(READ_ALL, name) for name in fields})
+    ignored = (name for name, needs in _NEEDS.items() if needs.name not in options)
+    return replace(requested, **{name: getattr(READ_ALL, name) for name in ignored})
 
 
-_FIELDS: Mapping[Option, tuple[str, ...]] = {"tables": ("include", "exclude")}
-"""The fields of an option that has several; the others are called after their option."""
+def check_some_take(
+    requested: ReadOptions, kinds: Collection[SourceKind], said: Callable[[Needs], str]
+) -> None:
+    """Raise UsageError for an option that no kind of source takes, as it's ``said`` here."""
+    for needs in needs_of(requested):
+        if not any(needs.name in kind.options for kind in kinds):
+            words = said(needs)
+            raise UsageError(f"None of the sources takes {words}.", hint=f"Remove {words}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from fluid_build.artifacts import write_artifacts
 from fluid_build.cli import failures, messages
 from fluid_build.cli.option_groups import with_option_groups
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.reading.read_arguments import ReadArguments
+from fluid_build.cli.reading.read_arguments import DataReading
 from fluid_build.cli.reading.source_session import source_session
 from fluid_build.contract.live import (
     CheckResult,
@@ -40,6 +40,7 @@ from fluid_build.report.terminal.screen_parts import (
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
 from fluid_build.sources.addresses.kinds import RemoteKind
+from fluid_build.sources.options import READ_ALL
 from fluid_build.sources.outside import check_outside
 from fluid_build.sources.uri import locate
 from fluid_build.text import counted
@@ -52,9 +53,6 @@ _LONGEST_REASON = 400
 _MARKS = {"failed": ("failed", "red"), "warn": ("warning", "yellow"), "info": ("note", "cyan")}
 
 
-_NO_READ_ARGUMENTS = ReadArguments()
-
-
 @with_option_groups
 def test(
     context: typer.Context,
@@ -64,7 +62,7 @@ def test(
     uri: Annotated[
         str, typer.Option("--uri", metavar="URI", help="Where the data is: a URI, file or folder.")
     ],
-    reading: ReadArguments = _NO_READ_ARGUMENTS,
+    read: DataReading = READ_ALL,
     junit: Annotated[
         Path | None,
         typer.Option("--junit", metavar="FILE", help="Write the result as JUnit XML as well."),
@@ -86,7 +84,7 @@ def test(
         _check_not_an_input(junit, contract, uri)
     with (
         messages.progress() as on_progress,
-        source_session(uri, context.obj, read=reading.read, on_progress=on_progress) as source,
+        source_session(uri, context.obj, read=read, on_progress=on_progress) as source,
     ):
         now = datetime.now(UTC).replace(tzinfo=None)
         result = check_live(promised, source, now=now, on_progress=on_progress)

@@ -1,22 +1,21 @@
 """The command line that forges a folder again, from its forge.json."""
 
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import cast
 
 from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.next_steps import Step
-from fluid_build.cli.reading.read_arguments import read_arguments
 from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.errors import UsageError
-from fluid_build.modeling.dimensional.calendars.settings import locale_of
+from fluid_build.forging import ForgeOptions
 from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, DimensionalModel
 from fluid_build.modeling.dimensional.facts.event_date_choice import requested_date
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.addresses.kinds import DDL, IN_MEMORY, KINDS, CatalogKind, RemoteKind
 from fluid_build.sources.declarations.source_names import name_of_path
 from fluid_build.sources.options import ReadOptions
-from fluid_build.sources.text_values.conventions import Conventions
+from fluid_build.stated_options import stated_options, stated_values, with_values, words
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
 
 _PLACEHOLDER = "SOURCE"
@@ -44,7 +43,9 @@ def forge_again(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
         *(["say where the source is"] if _PLACEHOLDER in places.values() else []),
     ]
     remark = f" ({'; '.join(remarks)})" if remarks else ""
-    options = (*_source_options(parts), *_model_options(manifest, model, places))
+    options = [*words(_read(parts)), *words(_options(manifest, model.dimensional))]
+    if not _names_itself(model.name, manifest, places):
+        options += ["--name", model.name]
     command = fluid("forge", "data-model", *sources, *options, "-o", str(folder))
     return Step(command, f"forge again with the decisions{remark}")
 
@@ -60,48 +61,36 @@ def _place(source: ManifestSource, folder: Path) -> str:
     return path_from_here(place)
 
 
-def _source_options(parts: dict[str, ManifestSource]) -> Iterator[str]:
-    """Yield the options of the sources; those of one command are the same for all of them."""
-    reads = [source.read for source in parts.values()]
-    answers = [read.conventions for read in reads]
-    yield from read_arguments(
-        ReadOptions(
-            schemas=_all(read.schemas for read in reads),
-            include=_all(read.include for read in reads),
-            exclude=_all(read.exclude for read in reads),
-            views=any(read.views for read in reads),
-            sample=next((read.sample for read in reads if read.sample), None),
-            full=any(read.full for read in reads),
-            nested="keep" if any(read.nested == "keep" for read in reads) else "split",
-            dialect=next((read.dialect for read in reads if read.dialect), None),
-            conventions=Conventions(
-                next((answer.decimal for answer in answers if answer.decimal), None),
-                next((answer.date_order for answer in answers if answer.date_order), None),
-            ),
-            encoding=next((read.encoding for read in reads if read.encoding), None),
-        )
+def _read(parts: dict[str, ManifestSource]) -> ReadOptions:
+    """Return how the sources were read; the options of one command are the same for all of them."""
+    asked: dict[str, object] = {}
+    for option in stated_options(ReadOptions):
+        values = [stated_values(source.read)[option.keyword] for source in parts.values()]
+        if option.default == ():
+            globs = chain.from_iterable(cast("list[tuple[str, ...]]", values))
+            asked[option.keyword] = tuple(dict.fromkeys(globs))
+        else:
+            others = (value for value in values if value != option.default)
+            asked[option.keyword] = next(others, option.default)
+    return with_values(ReadOptions, asked)
+
+
+def _options(manifest: Manifest, model: DimensionalModel | None) -> ForgeOptions:
+    """Return how the model was asked for."""
+    calendars = (dimension.calendar for dimension in (model.dimensions if model else ()))
+    dated = {
+        fact.entity_name: requested_date(fact.dated_by.reason)
+        for fact in (model.facts if model else ())
+        if fact.dated_by is not None
+    }
+    return ForgeOptions(
+        manifest.technique,
+        manifest.variant,
+        event_dates={fact: date for fact, date in dated.items() if date is not None},
+        calendar=next(filter(None, calendars), DEFAULT_CALENDAR),
+        business_vault=bool(manifest.business_vault),
+        target=manifest.target,
     )
-
-
-def _all(globs: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain(*globs)))
-
-
-def _model_options(
-    manifest: Manifest, model: LogicalModel, places: dict[str, str]
-) -> Iterator[str]:
-    if manifest.technique != "flat":
-        yield from ("--technique", manifest.technique)
-    if manifest.variant is not None:
-        yield from ("--variant", manifest.variant)
-    if manifest.business_vault:
-        yield "--business-vault"
-    if manifest.target != "duckdb":
-        yield from ("--target", manifest.target)
-    if model.dimensional is not None:
-        yield from _dimensional_options(model.dimensional)
-    if not _names_itself(model.name, manifest, places):
-        yield from ("--name", model.name)
 
 
 def _names_itself(name: str, manifest: Manifest, places: dict[str, str]) -> bool:
@@ -111,17 +100,3 @@ def _names_itself(name: str, manifest: Manifest, places: dict[str, str]) -> bool
     path = Path(places[""])
     own = path.name if path.is_dir() else path.stem
     return name == own or name_of_path(path, own) == name
-
-
-def _dimensional_options(model: DimensionalModel) -> Iterator[str]:
-    calendars = (dimension.calendar for dimension in model.dimensions)
-    calendar = next(filter(None, calendars), DEFAULT_CALENDAR)
-    locale = locale_of(calendar)
-    if calendar.fiscal_year_start is not None:
-        yield from ("--fiscal-year-start", str(calendar.fiscal_year_start))
-    if locale is not None:
-        yield from ("--locale", locale)
-    for fact in model.facts:
-        date = None if fact.dated_by is None else requested_date(fact.dated_by.reason)
-        if date is not None:
-            yield from ("--event-date", f"{fact.entity_name}={date}")

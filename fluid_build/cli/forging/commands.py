@@ -1,45 +1,36 @@
 """``fluid forge data-model``: a source's model, contract, dbt project and proof, as files."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 from fluid_build.cli.forging.arguments import ForgeArguments
 from fluid_build.cli.forging.runs import forge_sources
-from fluid_build.cli.option_groups import with_option_groups
-from fluid_build.cli.options import (
-    BusinessVault,
-    CredentialId,
-    Debug,
-    Dialect,
-    EventDates,
-    Exclude,
-    FiscalYearStart,
-    Include,
-    Locale,
-    Name,
-    Schemas,
-    Target,
-    Technique,
-    Variant,
-)
-from fluid_build.cli.reading.read_arguments import ReadArguments
+from fluid_build.cli.option_groups import Offered, with_option_groups
+from fluid_build.cli.options import CredentialId, Debug, Name
+from fluid_build.cli.reading.read_arguments import DdlReading, Reading
 from fluid_build.cli.reading.source_options import CHOICES, source_requests, uris_to_open
 from fluid_build.errors import UsageError
 from fluid_build.forging import ForgeOptions
-from fluid_build.modeling.dimensional.calendars.settings import calendar_settings
 from fluid_build.secrets import redact
 from fluid_build.sources.addresses.kinds import DDL, DUMP
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.declarations.source_names import check_name
-from fluid_build.sources.options import ReadOptions
+from fluid_build.sources.options import READ_ALL
 from fluid_build.sources.outside import check_outside
 from fluid_build.sources.uri import Address, locate
+from fluid_build.stated_options import stated_options
 
 _NO_ARGUMENTS = ForgeArguments()
-_NO_READ_ARGUMENTS = ReadArguments()
+_FLAT = ForgeOptions()
+
+_OPTIONS = tuple(option.keyword for option in stated_options(ForgeOptions))
+Modelling: TypeAlias = Annotated[ForgeOptions, Offered(_OPTIONS)]
+DdlModelling: TypeAlias = Annotated[
+    ForgeOptions, Offered(tuple(each for each in _OPTIONS if each != "event_dates"))
+]
+"""Without rows, nothing tells which date is that of an event."""
 
 
 @with_option_groups
@@ -59,16 +50,9 @@ def from_source(
         typer.Option("--source", metavar="KIND", help=f"The kind of source: {', '.join(CHOICES)}."),
     ] = None,
     credential_id: CredentialId = None,
-    reading: ReadArguments = _NO_READ_ARGUMENTS,
-    dialect: Dialect = None,
+    read: Reading = READ_ALL,
     name: Name = None,
-    technique: Technique = "flat",
-    variant: Variant = None,
-    event_date: EventDates = None,
-    fiscal_year_start: FiscalYearStart = None,
-    locale: Locale = None,
-    business_vault: BusinessVault = False,
-    target: Target = "duckdb",
+    options: Modelling = _FLAT,
     arguments: ForgeArguments = _NO_ARGUMENTS,
     _debug: Debug = False,
 ) -> int:
@@ -83,18 +67,10 @@ def from_source(
     \b
     Example:  fluid forge data-model from-source --uri shop.db --technique dv2 -o shop-model
     """
-    options = ForgeOptions(
-        technique,
-        variant,
-        calendar_settings(fiscal_year_start, locale),
-        _event_dates(event_date or []),
-        business_vault,
-        target,
-    )
     uris = uris_to_open(source, uri or (), credential_id)
     if len(uris) > 1:
         options.check_several()
-    requests = source_requests(source, uris, replace(reading.read, dialect=dialect))
+    requests = source_requests(source, uris, read)
     for request in requests:
         if arguments.out is not None:
             check_outside(arguments.out, request.address)
@@ -106,17 +82,9 @@ def from_source(
 def from_ddl(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="A SQL file.")],
-    schema: Schemas = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    dialect: Dialect = None,
+    read: DdlReading = READ_ALL,
     name: Name = None,
-    technique: Technique = "flat",
-    variant: Variant = None,
-    fiscal_year_start: FiscalYearStart = None,
-    locale: Locale = None,
-    business_vault: BusinessVault = False,
-    target: Target = "duckdb",
+    options: DdlModelling = _FLAT,
     arguments: ForgeArguments = _NO_ARGUMENTS,
     _debug: Debug = False,
 ) -> int:
@@ -128,13 +96,6 @@ def from_ddl(
     \b
     Example:  fluid forge data-model from-ddl schema.sql --dialect postgres -o shop-model
     """
-    options = ForgeOptions(
-        technique,
-        variant,
-        calendar_settings(fiscal_year_start, locale),
-        business_vault=business_vault,
-        target=target,
-    )
     address = locate(file)
     if address.kind is DUMP:
         address = Address(DDL, address.place)
@@ -143,9 +104,6 @@ def from_ddl(
             f"{redact(file)} isn't a SQL file.",
             hint="Pass a .sql file, or use `from-source` for data.",
         )
-    read = ReadOptions(
-        schemas=schema or (), include=include or (), exclude=exclude or (), dialect=dialect
-    )
     command = arguments.command("from-ddl", [SourceRequest(address, read=read)], options)
     command = replace(command, name=_checked(name))
     return forge_sources(command, context.obj, arguments.reporting)
@@ -153,18 +111,3 @@ def from_ddl(
 
 def _checked(name: str | None) -> str | None:
     return None if name is None else check_name(name)
-
-
-def _event_dates(answers: Sequence[str]) -> dict[str, str]:
-    """Return what --event-date says, dates by table; raise UsageError for what isn't a pair."""
-    dates: dict[str, str] = {}
-    for answer in answers:
-        table, sign, date = (part.strip() for part in answer.partition("="))
-        if not (table and sign and date):
-            raise UsageError(
-                f"--event-date {answer!r} isn't a table and a date.",
-                hint="Write it as TABLE=DATE, such as --event-date orders=shipped_date.",
-            )
-        if dates.setdefault(table, date) != date:
-            raise UsageError(f"--event-date names two dates of {table}.", hint="Keep one of them.")
-    return dates

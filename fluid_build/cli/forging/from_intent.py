@@ -3,7 +3,7 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -12,9 +12,9 @@ from fluid_build.block_yaml import block_yaml
 from fluid_build.cli import failures, messages
 from fluid_build.cli.forging.arguments import ForgeArguments
 from fluid_build.cli.forging.runs import forge_sources
-from fluid_build.cli.option_groups import with_option_groups
-from fluid_build.cli.options import Debug, Target
-from fluid_build.cli.reading.read_arguments import ReadArguments
+from fluid_build.cli.option_groups import Offered, with_option_groups
+from fluid_build.cli.options import Debug
+from fluid_build.cli.reading.read_arguments import DataReading
 from fluid_build.cli.reading.source_options import source_requests
 from fluid_build.copilot.cost import RunCostTracker, use_cost_tracker
 from fluid_build.copilot.store.configured import open_store
@@ -28,6 +28,7 @@ from fluid_build.pipeline.intent.schema_sql import schema_sql
 from fluid_build.pipeline.requests import ModelUse
 from fluid_build.pipeline.sessions import configured, open_session, requested_model
 from fluid_build.sources.combined import SourceRequest
+from fluid_build.sources.options import READ_ALL
 from fluid_build.sources.outside import check_outside
 from fluid_build.sources.uri import locate
 from fluid_build.text import listed_up_to
@@ -65,7 +66,10 @@ entities:
 
 
 _NO_ARGUMENTS = ForgeArguments()
-_NO_READ_ARGUMENTS = ReadArguments()
+_ANYWHERE = ForgeOptions()
+
+Building: TypeAlias = Annotated[ForgeOptions, Offered(("target",))]
+"""Where the product is built; the intent may choose the technique."""
 
 
 @with_option_groups
@@ -79,7 +83,7 @@ def from_intent(
         str | None,
         typer.Option("--uri", metavar="URI", help="A source that has the data."),
     ] = None,
-    reading: ReadArguments = _NO_READ_ARGUMENTS,
+    read: DataReading = READ_ALL,
     technique: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +92,7 @@ def from_intent(
             help="Modeling technique; by default the intent's, or else flat.",
         ),
     ] = None,
-    target: Target = "duckdb",
+    options: Building = _ANYWHERE,
     arguments: ForgeArguments = _NO_ARGUMENTS,
     template: Annotated[
         bool, typer.Option("--template", help="Print an intent to start from, and stop.")
@@ -117,12 +121,12 @@ def from_intent(
         request = _written_schema(product, out)
         product = _without_references(product)
     else:
-        (request,) = source_requests(None, [uri], reading.read)
+        (request,) = source_requests(None, [uri], read)
         if arguments.out is not None:
             check_outside(arguments.out, request.address)
         _note_unread_goal(product, arguments.model_use)
         _note_undecided(product)
-    options = ForgeOptions(technique or product.technique or "flat", target=target)
+    options = replace(options, technique=technique or product.technique or "flat")
     command = replace(arguments.command("from-intent", [request], options), intent=product)
     return forge_sources(command, context.obj, arguments.reporting)
 

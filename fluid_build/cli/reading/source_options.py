@@ -23,7 +23,7 @@ from fluid_build.sources.addresses.kinds import (
 from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.credentials import check_credential_name
 from fluid_build.sources.files.layout import format_of
-from fluid_build.sources.options import FLAGS, ReadOptions, options_for, options_set
+from fluid_build.sources.options import ReadOptions, check_some_take, flags_with, options_for
 from fluid_build.sources.uri import Address, is_place, locate
 
 _FORMATS = {"csv": {"csv"}, "parquet": {"parquet"}, "json": {"json", "jsonl"}}
@@ -141,10 +141,7 @@ def source_requests(
         )
     named = [split_name(uri) for uri in uris]
     places = [(name, locate(uri), uri) for name, uri in named]
-    for option in options_set(read):
-        if not any(option in address.kind.options for _, address, _ in places):
-            flag = FLAGS[option]
-            raise UsageError(f"None of the sources takes {flag}.", hint=f"Remove {flag}.")
+    check_some_take(read, [address.kind for _, address, _ in places], flags_with)
     return [
         _request(name, address, uri, options_for(read, address.kind.options))
         for name, address, uri in places

@@ -41,17 +41,6 @@ Kind: TypeAlias = Literal[
     "datahub",
     "datamesh-manager",
 ]
-Option: TypeAlias = Literal[
-    "schemas",
-    "tables",
-    "views",
-    "sample",
-    "full",
-    "nested",
-    "dialect",
-    "conventions",
-    "encoding",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +49,10 @@ class SourceKind:
 
     ``opener`` is ``module:function``, imported when a source is opened: a CSV file shouldn't wait
     for a SQL parser. ``schemes`` are those of its URIs, the usual one first. ``endings`` and
-    ``signature`` (an offset and the bytes there) tell its files. ``options`` are the options of
-    ``open_source`` that only some kinds take. ``scanner`` is the extension by which DuckDB attaches
-    its databases. ``query_hint`` says how to run the queries that
-    check a claim, which are DuckDB's SQL, where the source itself can't.
+    ``signature`` (an offset and the bytes there) tell its files. ``options`` are those of reading
+    that only some kinds take, by what ``ReadOptions`` says that they need. ``scanner`` is the
+    extension by which DuckDB attaches its databases. ``query_hint`` says how to run the queries
+    that check a claim, which are DuckDB's SQL, where the source itself can't.
     """
 
     name: Kind
@@ -73,7 +62,7 @@ class SourceKind:
     schemes: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
     signature: tuple[int, bytes] | None = None
-    options: frozenset[Option] = field(default_factory=frozenset)
+    options: frozenset[str] = field(default_factory=frozenset)
     scanner: Extension | None = None
     query_hint: str = ""
 
@@ -137,7 +126,7 @@ class RemoteFilesKind(RemoteKind):
     lists: bool = True
 
 
-_WAREHOUSE_OPTIONS: frozenset[Option] = frozenset(
+_WAREHOUSE_OPTIONS: frozenset[str] = frozenset(
     {"schemas", "tables", "views", "sample", "full", "nested", "conventions"}
 )
 
@@ -431,7 +420,7 @@ def _catalog(
     usual_uri: str,
     *,
     parameters: Collection[str] = (),
-    options: Collection[Option] = (),
+    options: Collection[str] = (),
     **more: Any,
 ) -> CatalogKind:
     path = tuple(usual_uri.partition("://")[2].lower().split("/")[1:])
@@ -459,7 +448,7 @@ CATALOGS: tuple[CatalogKind, ...] = (
         "glue:GlueCatalog",
         "glue://REGION/DATABASE",
         parameters=("catalog_id", "rows"),
-        options=frozenset[Option]({"full", "nested", "conventions"}),
+        options=frozenset({"full", "nested", "conventions"}),
         plain_fields=("region", "catalog_id", "endpoint", "access_key_id", "profile"),
         secret_fields=("secret_access_key", "session_token"),
         extra="glue",

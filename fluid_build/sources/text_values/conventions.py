@@ -22,7 +22,7 @@ either convention.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from fluid_build.sources.sql import literal
 from fluid_build.sources.text_values.exact_numbers import (
@@ -38,6 +38,7 @@ from fluid_build.sources.text_values.text_classes import (
     filled,
     values_of,
 )
+from fluid_build.stated_options import Flag
 
 DecimalMark: TypeAlias = Literal[".", ","]
 DateOrder: TypeAlias = Literal["dmy", "mdy"]
@@ -88,8 +89,26 @@ _BY_ANOTHER = "based on another column of the table"
 class Conventions:
     """The user's answers where a file leaves it open; None where there is none."""
 
-    decimal: DecimalMark | None = None
-    date_order: DateOrder | None = None
+    decimal: Annotated[
+        DecimalMark | None,
+        Flag(
+            "--decimal",
+            "The decimal mark, . or , if numbers in text such as 1.234 are ambiguous.",
+            "MARK",
+            noun="a decimal mark",
+            hint='Use --decimal "." or --decimal ",".',
+        ),
+    ] = None
+    date_order: Annotated[
+        DateOrder | None,
+        Flag(
+            "--date-order",
+            "dmy or mdy, if dates in text such as 01/02/2024 are ambiguous.",
+            "ORDER",
+            noun="an order of day and month",
+            hint="Use --date-order dmy or --date-order mdy.",
+        ),
+    ] = None
 
 
 NO_ANSWERS = Conventions()

@@ -7,9 +7,9 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 
 from fluid_build import __version__
 from fluid_build.artifacts import Content
@@ -23,13 +23,14 @@ from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.regular_files import open_regular, read_regular
 from fluid_build.secrets import surely_without_passwords
 from fluid_build.sources.addresses.kinds import COMBINED, IN_MEMORY, KINDS, Kind, RemoteKind
-from fluid_build.sources.options import READ_ALL, Nested, ReadOptions
-from fluid_build.sources.text_values.conventions import (
-    Conventions,
-    DateOrder,
-    DecimalMark,
-)
+from fluid_build.sources.options import READ_ALL, ReadOptions
 from fluid_build.sources.uri import Address, path_from
+from fluid_build.stated_options import (
+    StatedOption,
+    stated_options,
+    stated_values,
+    with_values,
+)
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
@@ -40,30 +41,45 @@ _MOST_BYTES = 16 * 1024 * 1024
 """Far more than a manifest takes, which has one short line for each file of the folder."""
 
 
-class ManifestSource(ModelPart):
+class _Place(ModelPart):
+    kind: Kind
+    location: str | None = None
+    # Always written, as by the first version, which had no other option.
+    schemas: tuple[str, ...] = ()
+
+
+def _entry(option: StatedOption) -> tuple[object, None]:
+    """Return an option as a field of a manifest, which leaves out what is as by default."""
+    if option.default == ():
+        return tuple[str, ...] | None, None
+    return (Literal[True] if option.default is False else option.type) | None, None
+
+
+if TYPE_CHECKING:
+    _ReadPlace = _Place
+else:
+    _ReadPlace = create_model(
+        "_ReadPlace",
+        __base__=_Place,
+        **{
+            option.keyword: _entry(option)
+            for option in stated_options(ReadOptions)
+            if option.keyword not in _Place.model_fields
+        },
+    )
+
+
+class ManifestSource(_ReadPlace):
     """Where the data is.
 
     ``location`` is a path or glob relative to the folder, with ``/``, or a server's connection
     string without a password. None where that isn't possible (data in memory, another drive on
     Windows, a password that can't be separated from the rest). The fields after it are what was
-    asked of the reading, as in ``ReadOptions``. ``nested`` is None where the source has nothing to
-    split, and in a manifest of a version that kept nested columns. ``parts`` are the sources by
-    name where several are combined, each with its own location.
+    asked of the reading, the options that ``ReadOptions`` states. ``nested`` is None where the
+    source has nothing to split, and in a manifest of a version that kept nested columns. ``parts``
+    are the sources by name where several are combined, each with its own location.
     """
 
-    kind: Kind
-    location: str | None = None
-    schemas: tuple[str, ...] = ()
-    include: tuple[str, ...] | None = None
-    exclude: tuple[str, ...] | None = None
-    views: Literal[True] | None = None
-    sample: int | None = None
-    full: Literal[True] | None = None
-    nested: Nested | None = None
-    dialect: str | None = None
-    decimal: DecimalMark | None = None
-    date_order: DateOrder | None = None
-    encoding: str | None = None
     parts: "dict[str, ManifestSource] | None" = None
 
     @model_validator(mode="after")
@@ -76,18 +92,13 @@ class ManifestSource(ModelPart):
     @property
     def read(self) -> ReadOptions:
         """How the source was read."""
-        return ReadOptions(
-            schemas=self.schemas,
-            include=self.include or (),
-            exclude=self.exclude or (),
-            views=bool(self.views),
-            sample=self.sample,
-            full=bool(self.full),
-            nested=self.nested or ("keep" if "nested" in KINDS[self.kind].options else "split"),
-            dialect=self.dialect,
-            conventions=Conventions(self.decimal, self.date_order),
-            encoding=self.encoding,
-        )
+        unsaid = {"nested": "keep"} if "nested" in KINDS[self.kind].options else {}
+        said = {
+            option.keyword: value
+            for option in stated_options(ReadOptions)
+            if (value := getattr(self, option.keyword)) is not None
+        }
+        return with_values(ReadOptions, unsaid | said)
 
 
 class Manifest(ModelPart):
@@ -115,21 +126,15 @@ def manifest_source(
     read: ReadOptions = READ_ALL,
 ) -> ManifestSource:
     """Return the source at an address, and how it's read, as the manifest of a folder has it."""
-    return ManifestSource(
-        kind=address.kind.name,
-        location=_location(address, folder),
-        schemas=tuple(read.schemas),
-        include=tuple(read.include) or None,
-        exclude=tuple(read.exclude) or None,
-        views=True if read.views else None,
-        sample=read.sample,
-        full=True if read.full else None,
-        nested=read.nested if "nested" in address.kind.options else None,
-        dialect=read.dialect,
-        decimal=read.conventions.decimal,
-        date_order=read.conventions.date_order,
-        encoding=read.encoding,
-    )
+    values = stated_values(read)
+    entries = {
+        option.keyword: values[option.keyword]
+        for option in stated_options(ReadOptions)
+        if values[option.keyword] != option.default
+    }
+    entries["nested"] = read.nested if "nested" in address.kind.options else None
+    place = {"kind": address.kind.name, "location": _location(address, folder)}
+    return ManifestSource.model_validate(place | entries)
 
 
 def _location(address: Address, folder: Path) -> str | None:

@@ -128,6 +128,56 @@ WITH digits AS (
 occurring AS (
 {indent(occurring)}
 ),
+{_DAYS_OF_YEARS}
+SELECT
+{select_list(columns)}
+FROM week_days
+UNION ALL
+SELECT
+{select_list(unknown)}"""
+
+
+def _settled_expressions(settings: CalendarSettings) -> dict[str, str]:
+    """Return the expressions of the columns that the calendar's settings decide."""
+    expressions = {
+        "month_name": _names(_MONTH, settings.month_names),
+        "day_name": _names("day_of_week", settings.day_names),
+    }
+    start = settings.fiscal_year_start
+    if start is None:
+        return expressions
+    months_before = f"({_MONTH} + {12 - start}) % 12"
+    is_next_year = f" + CASE WHEN {_MONTH} >= {start} THEN 1 ELSE 0 END" if start > 1 else ""
+    return expressions | {
+        "fiscal_year": f"{_EXPRESSIONS['year_number']}{is_next_year}",
+        "fiscal_quarter": (f"CAST(({months_before} - {months_before} % 3) / 3 AS INTEGER) + 1"),
+        "fiscal_period": f"{months_before} + 1",
+    }
+
+
+def _names(number: str, names: Sequence[str]) -> str:
+    whens = "\n".join(f"    WHEN {n} THEN {literal(name)}" for n, name in enumerate(names, 1))
+    return f"CASE {number}\n{whens}\nEND"
+
+
+def day_of_week(day: str) -> str:
+    """Return SQL for the weekday of a day, 1 for Monday to 7."""
+    return f"((DATE_DIFF('day', DATE '1900-01-01', {day}) % 7) + 7) % 7 + 1"
+
+
+def day_key(day: str) -> str:
+    """Return SQL for the key of a day in the calendar."""
+    return (
+        "COALESCE(\n"
+        f"    CAST(EXTRACT(YEAR FROM {day}) AS BIGINT) * 10000\n"
+        f"    + CAST(EXTRACT(MONTH FROM {day}) AS BIGINT) * 100\n"
+        f"    + CAST(EXTRACT(DAY FROM {day}) AS BIGINT),\n"
+        f"    CASE WHEN {day} > DATE '1900-01-01' THEN {_FOR_EVER} ELSE -{_FOR_EVER} END\n"
+        ")"
+    )
+
+
+_DAYS_OF_YEARS = f"""\
 year_days AS (
     SELECT 100 * hundreds.digit + 10 * tens.digit + ones.digit AS days
     FROM digits AS hundreds
@@ -181,50 +231,5 @@ week_days AS (
         DATE_DIFF('day', CAST(DATE_TRUNC('YEAR', thursday) AS DATE), thursday)
             AS year_day_of_thursday
     FROM weeks
-)
-SELECT
-{select_list(columns)}
-FROM week_days
-UNION ALL
-SELECT
-{select_list(unknown)}"""
-
-
-def _settled_expressions(settings: CalendarSettings) -> dict[str, str]:
-    """Return the expressions of the columns that the calendar's settings decide."""
-    expressions = {
-        "month_name": _names(_MONTH, settings.month_names),
-        "day_name": _names("day_of_week", settings.day_names),
-    }
-    start = settings.fiscal_year_start
-    if start is None:
-        return expressions
-    months_before = f"({_MONTH} + {12 - start}) % 12"
-    is_next_year = f" + CASE WHEN {_MONTH} >= {start} THEN 1 ELSE 0 END" if start > 1 else ""
-    return expressions | {
-        "fiscal_year": f"{_EXPRESSIONS['year_number']}{is_next_year}",
-        "fiscal_quarter": (f"CAST(({months_before} - {months_before} % 3) / 3 AS INTEGER) + 1"),
-        "fiscal_period": f"{months_before} + 1",
-    }
-
-
-def _names(number: str, names: Sequence[str]) -> str:
-    whens = "\n".join(f"    WHEN {n} THEN {literal(name)}" for n, name in enumerate(names, 1))
-    return f"CASE {number}\n{whens}\nEND"
-
-
-def day_of_week(day: str) -> str:
-    """Return SQL for the weekday of a day, 1 for Monday to 7."""
-    return f"((DATE_DIFF('day', DATE '1900-01-01', {day}) % 7) + 7) % 7 + 1"
-
-
-def day_key(day: str) -> str:
-    """Return SQL for the key of a day in the calendar."""
-    return (
-        "COALESCE(\n"
-        f"    CAST(EXTRACT(YEAR FROM {day}) AS BIGINT) * 10000\n"
-        f"    + CAST(EXTRACT(MONTH FROM {day}) AS BIGINT) * 100\n"
-        f"    + CAST(EXTRACT(DAY FROM {day}) AS BIGINT),\n"
-        f"    CASE WHEN {day} > DATE '1900-01-01' THEN {_FOR_EVER} ELSE -{_FOR_EVER} END\n"
-        ")"
-    )
+)"""
+"""From the days that occur to all days of their years, with what weeks are counted by."""
