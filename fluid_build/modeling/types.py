@@ -55,30 +55,19 @@ _NUMBERS = frozenset(
     """.split()
 )
 _NESTED = {"STRUCT": "struct", "MAP": "map", "UNION": "variant", "ENUM": "enum"}
-_FAMILIES: dict[str, Family] = {
+_NAMES_IN: dict[Family, str] = {
     "boolean": "boolean",
-    "tinyint": "integer",
-    "smallint": "integer",
-    "integer": "integer",
-    "bigint": "integer",
-    "decimal": "decimal",
-    "bignumeric": "decimal",
-    "real": "float",
-    "double": "float",
-    "string": "text",
-    "varchar": "text",
-    "char": "text",
-    "enum": "text",
-    "uuid": "text",
+    "integer": "tinyint smallint integer bigint",
+    "decimal": "decimal bignumeric",
+    "float": "real double",
+    "text": "string varchar char enum uuid",
     "date": "date",
     "time": "time",
-    "timestamp": "timestamp",
-    "timestamptz": "timestamp",
-    "array": "nested",
-    "struct": "nested",
-    "map": "nested",
-    "json": "nested",
-    "variant": "nested",
+    "timestamp": "timestamp timestamptz",
+    "nested": "array struct map json variant",
+}
+_FAMILIES: dict[str, Family] = {
+    name: family for family, names in _NAMES_IN.items() for name in names.split()
 }
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _LIST = re.compile(r"\[\d*\]$")
