@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from fluid_build.lexicon import terms
 from fluid_build.profiling.keys.accidents import is_quantity
-from fluid_build.profiling.measure.key_plausibility import plausibility
+from fluid_build.profiling.measure.key_forms import key_form
 from fluid_build.profiling.measure.schema import MeasuredColumn, MeasuredTable
 from fluid_build.profiling.weights import KeySearchWeights
 
@@ -44,7 +44,7 @@ def key_likelihoods(
 
 def _likelihood(column: MeasuredColumn, tables_with_name: int, weights: KeySearchWeights) -> float:
     name = column.parsed_name
-    likelihood = plausibility(column.stats)
+    likelihood = key_form(column.stats)
     if name.has_key_word:
         likelihood += weights.key_word
     words = set(name.bare)

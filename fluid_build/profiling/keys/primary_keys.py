@@ -17,7 +17,7 @@ from fluid_build.profiling.keys.accidents import (
     only_just_holds,
 )
 from fluid_build.profiling.keys.likelihood import CAPTION_WORDS, PRICE_WORDS, UNLIKELY_WORDS
-from fluid_build.profiling.measure.key_plausibility import plausibility
+from fluid_build.profiling.measure.key_forms import key_form
 from fluid_build.profiling.measure.schema import NAMED_AS_KEY, MeasuredColumn, MeasuredTable
 from fluid_build.profiling.references.key_repeats import KeyRepeats
 from fluid_build.profiling.weights import PrimaryKeyWeights
@@ -76,7 +76,7 @@ def choose_single(
 
 def score_single(column: MeasuredColumn, weights: PrimaryKeyWeights) -> float:
     """Return how much a unique column looks like its table's primary key."""
-    score = plausibility(column.stats)
+    score = key_form(column.stats)
     score += weights.own_key * column.own_key_score
     score += weights.key_word if column.parsed_name.has_key_word else 0.0
     if column.position == 0:
@@ -270,7 +270,7 @@ def _counts_rows(
 
 def score_part(column: MeasuredColumn, is_reference: bool, weights: PrimaryKeyWeights) -> float:
     """Return how much a column looks like part of a composite key."""
-    score = weights.column * plausibility(column.stats)
+    score = weights.column * key_form(column.stats)
     words = set(column.parsed_name.bare)
     if is_reference:
         score += weights.column_reference

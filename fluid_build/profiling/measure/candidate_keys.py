@@ -18,7 +18,7 @@ from typing import TypeAlias
 import duckdb
 
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats
-from fluid_build.profiling.measure.key_plausibility import plausibility
+from fluid_build.profiling.measure.key_forms import key_form
 from fluid_build.sources.sql import quote, quote_all
 
 MAX_COLUMNS = 4
@@ -54,7 +54,7 @@ _REPEATS = 24
 _ESTIMATE_SLACK = 1.3
 """How much larger an approximate distinct count may be in truth; DuckDB's is off by some 10 %."""
 _FEWEST_PLAUSIBLE = 0.5
-"""The plausibility that a column of a large table needs to be searched: what is left out is prose,
+"""The form of a key that a column of a large table needs to be searched: what is left out is prose,
 decimals and booleans."""
 _NARROW_INTEGERS = frozenset("TINYINT SMALLINT UTINYINT USMALLINT".split())
 """Types that can't hold the difference of two of their values."""
@@ -78,11 +78,11 @@ def find_candidate_keys(
 ) -> CandidateKeys:
     """Find every minimal candidate key of up to four columns, the likeliest first.
 
-    ``likelihood`` says how likely each column is to be part of the key, by default its plausibility
+    ``likelihood`` says how likely each column is to be part of the key, by default its form
     alone; of too many columns, the likeliest are searched.
     """
     if likelihood is None:
-        likelihood = {column.name: plausibility(column) for column in stats.columns}
+        likelihood = {column.name: key_form(column) for column in stats.columns}
     candidates = CandidateKeys()
     if stats.rows == 0:
         return candidates
@@ -95,7 +95,7 @@ def find_candidate_keys(
         and not column.is_key
         and column.distinct > 1
         and column.kind not in {"nested", "binary"}
-        and (not is_large or plausibility(column) >= _FEWEST_PLAUSIBLE)
+        and (not is_large or key_form(column) >= _FEWEST_PLAUSIBLE)
     ]
     searched = sorted(eligible, key=lambda column: -likelihood[column.name])[:MAX_SEARCHED]
     if len(searched) < len(eligible):

@@ -12,7 +12,7 @@ from typing import Literal
 
 from fluid_build.profiling.measure.candidate_keys import CandidateKeys
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats
-from fluid_build.profiling.measure.key_plausibility import reads_like_prose
+from fluid_build.profiling.measure.key_forms import reads_like_prose
 from fluid_build.profiling.names.concepts import read_concepts
 from fluid_build.profiling.names.key_names import own_key_score
 from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedTableName, parse_names

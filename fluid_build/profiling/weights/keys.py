@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class KeySearchWeights:
     """Which columns are searched for keys first; scores without a unit that only rank.
 
-    They are added to ``plausibility`` (0 to 1, by type and width).
+    They are added to ``key_form`` (0 to 1, by type and values).
     """
 
     key_word: float = 0.6
@@ -33,7 +33,7 @@ class KeySearchWeights:
 class PrimaryKeyWeights:
     """Which candidate key is the primary key; scores without a unit that only rank.
 
-    ``plausibility`` (0 to 1, by type and width) is what a name's words are weighed against.
+    ``key_form`` (0 to 1, by type and values) is what a name's words are weighed against.
     """
 
     own_key: float = 1.6
@@ -93,7 +93,7 @@ class PrimaryKeyWeights:
     """The same if no single column is unique: the rows must be told apart by something."""
 
     column: float = 0.6
-    """Of several columns: factor on the plausibility of each."""
+    """Of several columns: factor on the form of each."""
 
     column_reference: float = 1.2
     """Of several columns: for one that refers to a parent, as those of bridges and details do."""

@@ -73,25 +73,7 @@ def stage_json(
     Raises ValueError where there is nothing to read, OSError, EOFError, zlib.error or
     duckdb.Error where a file can't be read.
     """
-    notes: list[str] = []
-    places: list[Path] = []
-    present: list[Path] = []
-    other = "utf-8"
-    for path in files.paths:
-        text = encodings.examine(path, named=encoding)
-        if not encodings.start_of(path, 4096).strip(b"\xef\xbb\xbf \r\n\t"):
-            continue
-        present.append(path)
-        # DuckDB's JSON reader wants UTF-8 and takes no byte order mark.
-        marked = encodings.start_of(path, 3) == b"\xef\xbb\xbf"
-        if text.encoding == "utf-8" and not marked:
-            places.append(path)
-            continue
-        copy, replaced = rewrite(path, text, folder)
-        places.append(copy)
-        notes += encodings.notes_on(path.name, text, replaced)
-        if text.encoding != "utf-8":
-            other = text.encoding
+    present, places, other, notes = _in_unicode(files, folder, encoding)
     if not places:
         raise ValueError("It is empty.")
     copied = places != present
@@ -158,6 +140,35 @@ def stage_json(
         period=files.period,
     )
     return columns, tuple(notes), origin
+
+
+def _in_unicode(
+    files: TableFiles, folder: Path, encoding: str | None
+) -> tuple[list[Path], list[Path], str, list[str]]:
+    """Return the files that aren't empty, and where each can be read as UTF-8.
+
+    With them the encoding of those that had to be copied, and notes on what was copied. DuckDB's
+    reader of JSON wants UTF-8 and takes no byte order mark.
+    """
+    present: list[Path] = []
+    places: list[Path] = []
+    other = "utf-8"
+    notes: list[str] = []
+    for path in files.paths:
+        text = encodings.examine(path, named=encoding)
+        if not encodings.start_of(path, 4096).strip(b"\xef\xbb\xbf \r\n\t"):
+            continue
+        present.append(path)
+        marked = encodings.start_of(path, 3) == b"\xef\xbb\xbf"
+        if text.encoding == "utf-8" and not marked:
+            places.append(path)
+            continue
+        copy, replaced = rewrite(path, text, folder)
+        places.append(copy)
+        notes += encodings.notes_on(path.name, text, replaced)
+        if text.encoding != "utf-8":
+            other = text.encoding
+    return present, places, other, notes
 
 
 def _found(

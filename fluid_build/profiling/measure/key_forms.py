@@ -1,4 +1,7 @@
-"""How much a column looks like part of a key by its type and its values, whatever its name."""
+"""How much a column has the form of a key: by its type and its values, whatever its name.
+
+``profiling/keys/likelihood.py`` adds what names and other tables say.
+"""
 
 from fluid_build.profiling.measure.figures import ColumnStats
 
@@ -6,17 +9,17 @@ _SHORT_TEXT, _LONG_TEXT = 12, 40
 """Characters, on average, up to which text is a code, and up to which it is a name or a label."""
 _READ_VALUES = 20
 """Values that are read for prose: the most frequent ones are enough to tell."""
-_PLAUSIBILITY = {"integer": 1.0, "uuid": 0.9, "temporal": 0.6, "boolean": 0.2, "decimal": 0.1}
+_FORMS = {"integer": 1.0, "uuid": 0.9, "temporal": 0.6, "boolean": 0.2, "decimal": 0.1}
 """Whole numbers are keys most often; decimals and flags hardly ever. The steps are small next to
 what a name adds (``PrimaryKeyWeights``)."""
 _CODE, _LABEL, _PROSE = 0.8, 0.5, 0.1
-"""The plausibility of text: codes come right after numbers, labels after dates."""
+"""The forms of text: codes come right after numbers, labels after dates."""
 
 
-def plausibility(column: ColumnStats) -> float:
-    """Return how much a column looks like part of a key; 0 to 1, 0 if it can't be compared."""
+def key_form(column: ColumnStats) -> float:
+    """Return how much a column has the form of a key; 0 to 1, 0 if it can't be compared."""
     if column.kind != "text":
-        return _PLAUSIBILITY.get(column.kind, 0.0)
+        return _FORMS.get(column.kind, 0.0)
     length = column.avg_length or 0.0
     if length > _LONG_TEXT or reads_like_prose(column):
         return _PROSE
