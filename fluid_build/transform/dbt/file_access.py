@@ -46,7 +46,6 @@ make the forge of large files noticeably slower."""
 _HEAD = 10_000
 """Rows of a larger table that are compared: enough to show another type or another null."""
 
-"""Rows of a larger table that are compared: enough to show another type or another null."""
 
 Verdict: TypeAlias = Literal["same", "same at its start", "different"]
 

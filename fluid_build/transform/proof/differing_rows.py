@@ -17,10 +17,8 @@ from fluid_build.transform.proof.row_comparison import (
 MOST_SHOWN = 5
 """Rows of each side: enough to see a pattern, few enough to read."""
 
-"""Rows of each side: enough to see a pattern, few enough to read."""
 
 _LONGEST_VALUE = 80
-"""Characters of a value: a line of a terminal."""
 """Characters of a value: a line of a terminal."""
 
 
