@@ -295,3 +295,41 @@ def test_a_column_of_a_domain_has_its_base_type(tmp_path: Path) -> None:
             ("mood[]", "VARCHAR[]", True),
             ("s.amount", "DECIMAL(9,2)", True),
         ]
+
+
+def test_thousands_of_renames_that_wait_for_each_other_end(tmp_path: Path) -> None:
+    renames = (f"ALTER TABLE t{i} RENAME TO t{i + 1};" for i in reversed(range(5_000)))
+    with read(tmp_path, "CREATE TABLE t0 (id int);\n" + "\n".join(renames)) as source:
+        assert [table.name for table in source.tables] == ["t5000"]
+
+
+def test_a_statement_waits_for_the_table_that_another_one_renames(tmp_path: Path) -> None:
+    with read(
+        tmp_path,
+        'ALTER TABLE b ADD d int; ALTER TABLE "B" ADD e int; ALTER TABLE a RENAME TO B;'
+        "CREATE TABLE a (c int); ALTER TABLE nowhere ADD x int;",
+    ) as source:
+        assert [name for name, _, _ in columns(source)] == ["c", "d", "e"]
+        assert "nowhere" in " ".join(source.notes)
+
+
+def test_statements_that_rename_back_and_forth_end(tmp_path: Path) -> None:
+    with read(
+        tmp_path,
+        "RENAME TABLE a TO c, c TO a, d TO y; RENAME TABLE b TO d, d TO b, c TO y;"
+        "CREATE TABLE a (x int); CREATE TABLE b (x int);",
+        dialect="mysql",
+    ) as source:
+        assert sorted(table.name for table in source.tables) == ["a", "b"]
+
+
+def test_a_name_is_free_again_after_a_drop_or_a_rename(tmp_path: Path) -> None:
+    with read(
+        tmp_path,
+        "CREATE TABLE t (a int, b text); ALTER TABLE t ADD c int; ALTER TABLE t ADD C int;"
+        "ALTER TABLE t DROP c; ALTER TABLE t ADD c date; ALTER TABLE t RENAME COLUMN b TO d;"
+        "ALTER TABLE t ADD b int; ALTER TABLE t ADD d int;",
+    ) as source:
+        assert [(name, type_) for name, type_, _ in columns(source)] == [
+            ("a", "int"), ("d", "text"), ("c", "date"), ("b", "int"),
+        ]  # fmt: skip

@@ -29,13 +29,14 @@ def add_elements(schema: Schema, table: DraftTable, elements: Elements) -> None:
     """Add columns and keys to a table."""
     folding = schema.dialect.folding
     faults = list(elements.faults)
-    names = {fold(column.name, folding) for column in table.columns}
+    if elements.columns and len(table.folded) < len(table.columns):
+        table.folded = {fold(column.name, folding) for column in table.columns}
     for column in elements.columns:
         folded = fold(column.name, folding)
-        if folded in names:
+        if folded in table.folded:
             faults.append(f"the column {column.name.text} already exists")
         else:
-            names.add(folded)
+            table.folded.add(folded)
             table.columns.append(column)
     for key in elements.keys:
         index = schema.indexes.get(key.index) if key.index else None
@@ -67,6 +68,7 @@ def drop_column(schema: Schema, table: DraftTable, name: Identifier) -> None:
     """Drop a column and every key it's part of."""
     place = _place(schema, table, name, "drop")
     dropped = table.columns.pop(place).name.text.lower()
+    table.folded.clear()
     table.keys = [key for key in table.keys if dropped not in _lower(key.columns)]
     table.foreign_keys = [key for key in table.foreign_keys if dropped not in _lower(key.columns)]
 
@@ -92,6 +94,7 @@ def rename_column(schema: Schema, table: DraftTable, old: Identifier, new: Ident
         return tuple(new if name.text.lower() == old.text.lower() else name for name in names)
 
     table.columns[place] = replace(table.columns[place], name=new)
+    table.folded.clear()
     table.keys = [replace(key, columns=swap(key.columns)) for key in table.keys]
     table.foreign_keys = [replace(key, columns=swap(key.columns)) for key in table.foreign_keys]
     _change_references(schema, table, lambda key: replace(key, to_columns=swap(key.to_columns)))
@@ -124,6 +127,7 @@ def _move(schema: Schema, table: DraftTable, name: Identifier, home: str) -> Non
     if schema.tables.get(place, table) is not table:
         raise ChangeError(f"there is already a table {name.text}")
     _change_references(schema, table, lambda key: replace(key, to_table=new))
+    schema.moved |= {table.name.text.casefold(), name.text.casefold()}
     table.name, table.schema = name, home
     schema.tables = {
         place if known is table else key: known for key, known in schema.tables.items()

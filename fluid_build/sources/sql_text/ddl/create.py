@@ -53,6 +53,7 @@ def create_table(reader: Reader, schema: Schema) -> list[str]:
     for model in models:
         _copy(elements, model, table, schema)
     schema.tables[key] = table
+    schema.moved.add(name.casefold())
     schema.skipped.pop(key, None)
     try:
         add_elements(schema, table, elements)

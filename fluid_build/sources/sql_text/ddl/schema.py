@@ -92,7 +92,11 @@ class NamedType(NamedTuple):
 
 @dataclass(eq=False)
 class DraftTable:
-    """A table while statements still change it. ``parent`` is the table it's a partition of."""
+    """A table while statements still change it. ``parent`` is the table it's a partition of.
+
+    ``folded`` are the names of its columns as the database compares them, or nothing where they
+    aren't known any more: a script may add thousands of columns one by one.
+    """
 
     name: Identifier
     schema: str
@@ -101,6 +105,7 @@ class DraftTable:
     foreign_keys: list[ForeignKey] = field(default_factory=list)
     comment: str | None = None
     parent: ObjectName | None = None
+    folded: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -111,7 +116,8 @@ class Schema:
     CREATE SCHEMA statement; ``is_late`` while statements that waited for their tables are
     applied. ``aside`` are sentences about tables that nobody will miss,
     ``irrelevant`` counts statements that say nothing of structure by what they are, and ``absent``
-    are tables that statements change and none creates.
+    are tables that statements change and none creates. ``moved`` are names, without case, under
+    which tables came or went.
     """
 
     dialect: Dialect
@@ -125,6 +131,7 @@ class Schema:
     is_late: bool = False
     irrelevant: Counter[str] = field(default_factory=Counter)
     absent: list[str] = field(default_factory=list)
+    moved: set[str] = field(default_factory=set)
 
 
 class AbsentTableError(LookupError):

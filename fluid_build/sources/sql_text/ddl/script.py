@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 from fluid_build import limits
 from fluid_build.errors import SourceUnreadableError
@@ -19,12 +21,24 @@ from fluid_build.sources.sql_text.ddl.statements import Statement, split
 _MOST_SHOWN = 200
 
 
+class Waiting(NamedTuple):
+    """A statement about a table that isn't there yet: the schema that was current, and its name.
+
+    The name is without case, as tables are found by those that differ in case alone.
+    """
+
+    number: int
+    statement: Statement
+    current: str
+    table: str
+
+
 @dataclass
 class Script:
     """What some files say: the schema they add up to, and a count of their statements.
 
     ``faults`` are (number of the statement, sentence); ``waiting`` are the statements about tables
-    that aren't there yet, with the schema that was current.
+    that aren't there yet.
     """
 
     schema: Schema
@@ -35,7 +49,7 @@ class Script:
     columns: int = 0
     faults: list[tuple[int, str]] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    waiting: list[tuple[int, Statement, str]] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
     rows: ScriptRows = field(default_factory=ScriptRows)
     has_rows: bool = False
 
@@ -67,8 +81,9 @@ def _apply(script: Script, number: int, statement: Statement) -> None:
     place += f" {statement.line}"
     try:
         faults = apply(statement, script.schema)
-    except AbsentTableError:
-        script.waiting.append((number, statement, script.schema.current))
+    except AbsentTableError as absence:
+        waiting = Waiting(number, statement, script.schema.current, str(absence).casefold())
+        script.waiting.append(waiting)
     except UnreadableError as error:
         script.unread += 1
         # Among rows, what begins like no statement may be a value.
@@ -83,16 +98,32 @@ def _apply(script: Script, number: int, statement: Statement) -> None:
 
 
 def _apply_waiting(script: Script) -> None:
-    """Apply the statements that waited for a table, so that the order of files doesn't matter."""
+    """Apply the statements that waited for a table, so that the order of files doesn't matter.
+
+    They are gone through in rounds, as long as one has an effect. After the first, only those are
+    tried whose table came or went: each of thousands of renames may be what the next one waits for.
+    """
     schema = script.schema
     schema.is_late = True
-    before = -1
-    while len(script.waiting) != before:
-        before = len(script.waiting)
-        waiting, script.waiting = script.waiting, []
-        for number, statement, schema.current in waiting:
-            _apply(script, number, statement)
-    for _, statement, schema.current in script.waiting:
+    waiting, script.waiting = script.waiting, []
+    left = dict(enumerate(waiting))
+    by_table: dict[str, list[int]] = {}
+    tries = [(0, place) for place in left]
+    last = 0
+    while tries and tries[0][0] <= last + 1:
+        turn, place = heappop(tries)
+        number, statement, schema.current, _ = left[place]
+        schema.moved.clear()
+        _apply(script, number, statement)
+        for other in (other for name in schema.moved for other in by_table.pop(name, ())):
+            heappush(tries, (turn + (other < place), other))
+        if script.waiting:
+            left[place] = script.waiting.pop()
+            by_table.setdefault(left[place].table, []).append(place)
+        else:
+            del left[place]
+            last = turn
+    for _, statement, schema.current, _ in left.values():
         note_absence(statement, schema)
 
 
