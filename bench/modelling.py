@@ -3,13 +3,14 @@
     python bench/modelling.py                          # tests/modeling/expected, ../shared/corpus*
     python bench/modelling.py --only sakila --errors
     python bench/modelling.py --held-out               # databases that no rule was written for
+    python bench/modelling.py --expected ../drawings   # drawings of one's own; repeatable
 
 The expected models and their sources are files in ``tests/modeling/expected``, whose ``README.md``
-has their format. Each database is profiled, observed and modelled as ``fluid forge`` does it, as a
-star and as a vault, and compared element by element; ``bench/expected_models/scoring.py`` says how
-elements are paired and what counts as right, wrong and missed. The figures over all databases add
-up the counts, so that every element weighs the same. The exit code is 1 where the F1 of an aspect
-is below the goal.
+has their format; ``--expected`` names other folders of them. Each database is profiled, observed
+and modelled as ``fluid forge`` does it, as a star and as a vault, and compared element by element;
+``bench/expected_models/scoring.py`` says how elements are paired and what counts as right, wrong
+and missed. The figures over all databases add up the counts, so that every element weighs the same.
+The exit code is 1 where the F1 of an aspect is below the goal.
 """
 
 import argparse
@@ -43,14 +44,16 @@ GOAL = 0.90
 
 def main() -> int:
     options = read_options()
-    folder = EXPECTED / "held_out" if options.held_out else EXPECTED
+    folders = options.expected or [EXPECTED / "held_out" if options.held_out else EXPECTED]
     models = [
         model
+        for folder in folders
         for model in read_expected_models(folder)
         if not options.only or model.database in options.only
     ]
     if not models:
-        print(f"No expected model of that name in {folder}.", file=sys.stderr)
+        searched = ", ".join(map(str, folders))
+        print(f"No expected model of that name in {searched}.", file=sys.stderr)
         return 2
     began = time.perf_counter()
     total = ModelScore()
@@ -70,7 +73,11 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--corpus", type=Path, action="append", metavar="DIR", help="repeatable")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="databases")
-    parser.add_argument("--held-out", action="store_true", help="the databases that were held out")
+    drawn = parser.add_mutually_exclusive_group()
+    drawn.add_argument("--held-out", action="store_true", help="the databases that were held out")
+    drawn.add_argument(
+        "--expected", type=Path, action="append", metavar="DIR", help="other drawings; repeatable"
+    )
     parser.add_argument("--errors", action="store_true", help="list what isn't as expected")
     return parser.parse_args()
 
