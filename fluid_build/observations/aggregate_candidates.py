@@ -5,8 +5,10 @@ it refers, or that are parts of its dates (a month of days). Only names and figu
 are compared here, so that few pairs of tables are left to be summed.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import isnan
 from typing import Literal
 
@@ -14,6 +16,8 @@ from fluid_build.lexicon import terms
 from fluid_build.observations.observed_tables import ObservedTable, is_dated, value_type
 from fluid_build.profiling.names.words import Words, words
 from fluid_build.profiling.profile import ColumnProfile, ForeignKey, Profile, TableProfile
+from fluid_build.sources.addresses.periods import period_of
+from fluid_build.sources.sql import literal, quote
 
 DatePart = Literal[
     "", "day", "week", "month", "quarter", "year", "month_number", "quarter_number", "year_number"
@@ -24,6 +28,8 @@ _MOST_HOPS = 2
 _MOST_REACHED = 10_000
 """Columns that a row leads to which are looked at, near ones first: ten references to tables of ten
 lead to some two thousand. Fifty tables that all refer to each other lead to six million."""
+_MOST_PARTS = 4
+"""Parts of a detail that totals are compared with; the one that their name says comes first."""
 _FEWEST_VALUES = 3
 """Distinct values from which on equal figures (distinct values, least, greatest) aren't chance."""
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
@@ -57,6 +63,19 @@ class DetailColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of a table that have one value in a column, such as those of one period."""
+
+    column: str
+    value: str
+
+    @property
+    def condition(self) -> str:
+        """SQL that is true of these rows, where they're ``d``."""
+        return f"CAST(d.{quote(self.column)} AS VARCHAR) = {literal(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Reach:
     """A table with all columns that its rows lead to, and what its references lead to."""
 
@@ -66,6 +85,8 @@ class Reach:
     """Places in ``columns`` by the last word of a name."""
     targets: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     """What a column of the table refers to, where it does so alone."""
+    part: Part | None = None
+    """The rows that count; None for all of them."""
 
 
 def reaches(
@@ -82,6 +103,51 @@ def reaches(
         if _is_followed(profile, reference, tables):
             hops.setdefault(reference.from_table, []).append(_hop(reference))
     return {name: _reach(name, tables, hops) for name in tables}
+
+
+def parts(coarse: Reach, detail: Reach) -> list[Reach]:
+    """Return the parts of a detail that totals may be of, those that their own name says first.
+
+    ``sales_1997_by_month`` adds up those sales that have 1997 in ``period``, or in ``year``. Totals
+    that don't say it may be of any one period, where a column holds nothing but a few.
+    """
+    found = []
+    for column in detail.table.columns:
+        counts = column.top_values
+        is_counted = column.sample is None and len(counts) == column.distinct > 1
+        if not is_counted or not (is_whole_number(column) or value_type(column) == "VARCHAR"):
+            continue
+        of_periods = all(_is_period(count.value) for count in counts)
+        for count in counts:
+            is_named = _says(coarse.table.name, count.value)
+            if is_named or of_periods:
+                part = Part(column.name, count.value)
+                found.append((not is_named, _of_part(detail, part, count.count)))
+    ranked = sorted(found, key=lambda pair: pair[0])
+    return [reach for _, reach in ranked[:_MOST_PARTS]]
+
+
+@lru_cache(maxsize=65_536)
+def _is_period(value: str) -> bool:
+    period = period_of(value)
+    return period is not None and not period.table
+
+
+def _says(name: str, value: str) -> bool:
+    """Return whether a value is in a name, as one of the words that ``_`` parts, or several."""
+    around = rf"(?<![^\W_]){re.escape(value)}(?![^\W_])"
+    return value.lower() in name.lower() and bool(re.search(around, name, re.IGNORECASE))
+
+
+def _of_part(detail: Reach, part: Part, rows: int) -> Reach:
+    """Return what some rows of a table lead to; nothing is known of how far their values go."""
+    loose = {"min": None, "max": None, "distinct_exact": False}
+    columns = tuple(
+        (found, profiled if found.path else profiled.model_copy(update=loose))
+        for found, profiled in detail.columns
+    )
+    table = detail.table.model_copy(update={"rows": rows})
+    return replace(detail, table=table, columns=columns, part=part)
 
 
 def is_number(column: ColumnProfile) -> bool:

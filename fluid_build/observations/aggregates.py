@@ -19,6 +19,7 @@ from fluid_build.observations.aggregate_candidates import (
     DatePart,
     DetailColumn,
     Hop,
+    Part,
     Reach,
     computations,
     computed_sql,
@@ -28,6 +29,7 @@ from fluid_build.observations.aggregate_candidates import (
     is_number,
     is_whole_number,
     may_be_total,
+    parts,
     reaches,
 )
 from fluid_build.observations.observed_tables import ObservedTable, unless_unreadable, value_type
@@ -50,7 +52,7 @@ _PART_SQL: Mapping[DatePart, str] = {
 
 @dataclass(frozen=True, slots=True)
 class DetailRows:
-    """The rows of a table with those that they refer to: a FROM clause, and SQL for its columns.
+    """Rows of a table with those that they refer to: a FROM clause, and SQL for their columns.
 
     ``aliases`` names the table at the end of each path, the detailed table itself by ().
     """
@@ -64,9 +66,12 @@ class DetailRows:
 
 
 def detail_rows(
-    table: str, columns: Iterable[DetailColumn], relation: Callable[[str], str]
+    table: str,
+    columns: Iterable[DetailColumn],
+    relation: Callable[[str], str],
+    part: Part | None = None,
 ) -> DetailRows:
-    """Return the rows of a table with those that these columns need.
+    """Return the rows of a table, or of a part of it, with those that these columns need.
 
     ``relation`` returns what may follow FROM for a table, with columns named as at the source.
     """
@@ -83,6 +88,8 @@ def detail_rows(
                 for ours, theirs in zip(hop.from_columns, hop.to_columns, strict=True)
             )
             clauses.append(f"LEFT JOIN {relation(hop.to_table)} AS {alias} ON {conditions}")
+    if part is not None:
+        clauses.append(f"WHERE {part.condition}")
     return DetailRows("\n".join(clauses), aliases)
 
 
@@ -109,6 +116,7 @@ _MATCHING_SHARE = 0.95  # A few were corrected, or the details of the first mont
 class Aggregate:
     """A table that holds totals of ``detail``, with how each of its columns is computed.
 
+    They're of all its rows, or of a ``part`` of them.
     Of its ``rows``, ``matched`` have exactly the computed values. ``missing`` counts the groups of
     the detail that it has no row for. ``query`` computes it on the source.
     """
@@ -120,6 +128,13 @@ class Aggregate:
     matched: int
     missing: int
     query: str
+    part: Part | None = None
+
+    @property
+    def summed(self) -> str:
+        """The rows that it sums up, in words: the detail, and the part of it."""
+        where = f" where {self.part.column} is {self.part.value}" if self.part else ""
+        return f"{self.detail}{where}"
 
     @property
     def is_exact(self) -> bool:
@@ -188,15 +203,21 @@ def _observed(
     detail: Reach,
     turns: Iterator[int],
 ) -> Aggregate | None:
-    """Return how a table sums up another; None where it doesn't, or no turn is left to try."""
-    for groups in islice(_groupings(coarse, detail), _MOST_ATTEMPTS):
-        comparison = _Comparison(connection, tables, coarse, detail, groups)
-        if not comparison.may_match() or next(turns, None) is None:
+    """Return how a table sums up another, or a part of it; None where it doesn't.
+
+    No more is tried than there are turns.
+    """
+    for rows in chain((detail,), parts(coarse, detail)):
+        if not _may_detail(rows, coarse):
             continue
-        with unless_unreadable():
-            aggregate = comparison.measure()
-            if aggregate is not None:
-                return aggregate
+        for groups in islice(_groupings(coarse, rows), _MOST_ATTEMPTS):
+            comparison = _Comparison(connection, tables, coarse, rows, groups)
+            if not comparison.may_match() or next(turns, None) is None:
+                continue
+            with unless_unreadable():
+                aggregate = comparison.measure()
+                if aggregate is not None:
+                    return aggregate
     return None
 
 
@@ -245,7 +266,8 @@ class _Comparison:
         columns |= {name: AggregateColumn(name, "group", of) for name, of in self.groups.items()}
         ordered = tuple(columns[column.name] for column in self.coarse.table.columns)
         name, detail = self.coarse.table.name, self.detail.table.name
-        return Aggregate(name, detail, ordered, rows, matched, missing, self._query(ordered))
+        query = self._query(ordered)
+        return Aggregate(name, detail, ordered, rows, matched, missing, query, self.detail.part)
 
     def may_match(self) -> bool:
         """Return whether each column may be computed in some way, by names and bounds."""
@@ -347,7 +369,7 @@ class _Comparison:
     def _joined(self, columns: Sequence[AggregateColumn], how: str = "LEFT JOIN") -> str:
         """Return the table, joined with what the details add up to as t0, t1 and so on."""
         used = [*self.groups.values(), *(column.of for column in columns if column.of)]
-        details = detail_rows(self.detail.table.name, used, self._typed)
+        details = detail_rows(self.detail.table.name, used, self._typed, self.detail.part)
         selected = [
             f"TRY_CAST({details.column(of)} AS {self._type(name)}) AS g{number}"
             for number, (name, of) in enumerate(self.groups.items())
@@ -398,7 +420,10 @@ class _Comparison:
         """Return the query that computes the table on the source."""
         used = [column.of for column in columns if column.of]
         details = detail_rows(
-            self.detail.table.name, used, lambda table: self.tables[table].profile.sql
+            self.detail.table.name,
+            used,
+            lambda table: self.tables[table].profile.sql,
+            self.detail.part,
         )
         selected = ",\n  ".join(
             f"{self._computed(column, details)} AS {quote(column.column)}" for column in columns

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.observations.aggregate_candidates import Part
 from fluid_build.observations.aggregates import Aggregate
 from tests.observations.sources import observed
 
@@ -135,6 +136,45 @@ def test_totals_of_some_groups_only_are_no_aggregate(tmp_path: Path) -> None:
         SELECT time_id, sum(store_sales) AS store_sales FROM sales WHERE time_id < 665 GROUP BY ALL
         """,
     )
+
+
+@pytest.mark.parametrize(
+    ("totals", "column"),
+    [("agg_sales_1997", "period"), ("agg_sales", "period"), ("agg_1997_sales", "channel")],
+)
+def test_totals_of_one_part_are_recognised(tmp_path: Path, totals: str, column: str) -> None:
+    """Of the part that their own name says, or of any one period."""
+    other = "1998" if column == "period" else "other"
+    (aggregate,) = observed(
+        tmp_path,
+        *_STAR,
+        f"ALTER TABLE sales ADD COLUMN {column} VARCHAR",
+        f"UPDATE sales SET {column} = CASE WHEN time_id < 665 THEN '1997' ELSE '{other}' END",
+        f"""
+        CREATE TABLE {totals} AS
+        SELECT time_id, sum(store_sales) AS store_sales, count(*) AS fact_count
+        FROM sales WHERE {column} = '1997' GROUP BY ALL
+        """,
+    ).aggregates
+    assert aggregate.is_exact
+    assert aggregate.part == Part(column, "1997")
+    assert aggregate.summed == f"sales where {column} is 1997"
+    assert aggregate.query.count("= '1997'") == 1
+
+
+def test_totals_of_a_part_that_no_name_says_are_no_aggregate(tmp_path: Path) -> None:
+    """Any column divides rows; only a period, or what the name says, is a part by itself."""
+    assert not observed(
+        tmp_path,
+        *_STAR,
+        "ALTER TABLE sales ADD COLUMN channel VARCHAR",
+        "UPDATE sales SET channel = CASE WHEN time_id < 665 THEN 'web' ELSE 'shop' END",
+        """
+        CREATE TABLE agg_website AS
+        SELECT time_id, sum(store_sales) AS store_sales, count(*) AS fact_count
+        FROM sales WHERE channel = 'web' GROUP BY ALL
+        """,
+    ).aggregates
 
 
 def test_no_more_than_a_number_of_comparisons_is_made(

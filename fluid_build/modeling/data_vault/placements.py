@@ -174,7 +174,7 @@ def _unless_derived(tables: SourceTables, placement: Placement, table: str) -> P
     )
     if totals is None or tables.referrers[table]:
         return placement
-    note = f"Its rows are totals of {totals.detail}, which a business vault computes."
+    note = f"Its rows are totals of {totals.summed}, which a business vault computes."
     alternative = Alternative(
         choice="left to the business vault", reason=f"{totals.detail} gives the same figures"
     )

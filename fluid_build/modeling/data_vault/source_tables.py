@@ -92,7 +92,12 @@ def source_tables(
     identities = {name: _identity(entity) for name, entity in entities.items()}
     references: dict[str, list[Relationship]] = defaultdict(list)
     referrers: dict[str, list[Relationship]] = defaultdict(list)
+    totals = {a.table for a in observations.aggregates if a.is_exact}
     for relationship in conceptual.relationships:
+        # Every value of a group is in its totals, so that either seems to refer to the other.
+        is_of_totals = {relationship.from_entity, relationship.to_entity} & totals
+        if is_of_totals and relationship.origin != "declared":
+            continue
         if _is_usable(relationship, entities, identities):
             references[relationship.from_entity].append(relationship)
             referrers[relationship.to_entity].append(relationship)

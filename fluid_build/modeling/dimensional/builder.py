@@ -136,13 +136,14 @@ def _left_out(aggregate: Aggregate) -> LeftOut:
         name=aggregate.table,
         detail=aggregate.detail,
         columns=aggregate.columns,
+        part=aggregate.part,
         query=aggregate.query,
         mapped_source_tables=(aggregate.table,),
         source_columns=source_columns(
             aggregate.table, tuple(column.column for column in aggregate.columns)
         ),
         reason=(
-            f"An aggregate of {aggregate.detail} by {_listed(groups)}: all {aggregate.rows:,} rows"
+            f"An aggregate of {aggregate.summed} by {_listed(groups)}: all {aggregate.rows:,} rows"
             f" have the computed {_listed(totals)}, so it isn't built. The proof computes it again."
         ),
     )

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from fluid_build.modeling.element import DecidedElement, Element, ModelPart, RelationName
 from fluid_build.modeling.measures import Additivity, Aggregation
-from fluid_build.observations.aggregate_candidates import AggregateColumn
+from fluid_build.observations.aggregate_candidates import AggregateColumn, Part
 
 Variant = Literal["star", "snowflake", "galaxy", "wide"]
 FactType = Literal["transaction", "periodic_snapshot", "accumulating_snapshot", "factless"]
@@ -290,12 +290,13 @@ class LeftOut(Element):
     """A source table that isn't built, since each of its rows is computed from another table.
 
     ``name`` is the table's at the source. Each of ``columns`` is a group or a total of the rows of
-    ``detail``; ``query`` computes the table on the source.
+    ``detail``, or of a ``part`` of them; ``query`` computes the table on the source.
     """
 
     name: str
     detail: str
     columns: tuple[AggregateColumn, ...]
+    part: Part | None = None
     query: str = ""
 
 

@@ -316,10 +316,20 @@ def test_totals_that_can_be_computed_have_no_hub(missing: int, keyless: list[str
     assert ("hub_totals" in relations(model)) == (not keyless)
 
 
+def test_totals_relate_nothing_by_what_only_their_values_show() -> None:
+    """Each day is in the totals of days, so that sales and calendars seem to refer to them."""
+    schema = f"{SHOP}\nsales *id, product_id > product, day date\ntotals *day date, amount decimal"
+    totals = Aggregate("totals", "sales", (), rows=9, matched=9, missing=0, query="")
+    measured = source(schema, reference("sales", "day", "totals", "day"))
+    model = vault(measured, observations=Observations(aggregates=(totals,)))
+    assert [table.name for table in model.keyless_tables] == ["psa_totals"]
+
+
 def test_totals_of_what_has_a_hub_stay_there_with_a_note() -> None:
-    schema = f"{SHOP}\ntotals *product_id > product, *day date, amount decimal"
+    schema = f"{SHOP}\ntotals *product_id, *day date, amount decimal"
+    declared = reference("totals", "product_id", "product", "id", origin="declared")
     totals = Aggregate("totals", "orders", (), rows=9, matched=9, missing=0, query="")
-    model = vault(source(schema), observations=Observations(aggregates=(totals,)))
+    model = vault(source(schema, declared), observations=Observations(aggregates=(totals,)))
     result = satellite(model, "msat_totals")
     assert result.reason.endswith("Its rows are totals of orders, which a business vault computes.")
     assert [other.choice for other in result.alternatives] == ["left to the business vault"]

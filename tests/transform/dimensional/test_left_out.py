@@ -28,6 +28,25 @@ def test_totals_are_left_out_and_computed_again_by_the_proof(tmp_path: Path) -> 
         assert (proof.missing, proof.unexpected) == (0, 0)
 
 
+def test_totals_of_one_period_are_computed_from_its_rows(tmp_path: Path) -> None:
+    """Sales of several years have a total of one of them."""
+    by_year = (
+        *_SALES[:2],
+        "CREATE TABLE sales AS SELECT *, CASE WHEN sale_id % 3 = 0 THEN '2023' ELSE '2024' END"
+        " AS period FROM sale",
+        "DROP TABLE sale",
+        "CREATE TABLE family_totals_2024 AS SELECT family, round(sum(amount), 2) AS amount,"
+        " count(*) AS sales_count FROM sales JOIN product USING (product_id)"
+        " WHERE period = '2024' GROUP BY ALL",
+    )
+    with star(tmp_path, by_year) as shop:
+        (totals,) = shop.star.left_out
+        assert totals.reason.startswith("An aggregate of sales where period is 2024 by family")
+        assert shop.failures() == []
+        (proof,) = (table for table in shop.proof().tables if "totals" in table.table)
+        assert (proof.missing, proof.unexpected) == (0, 0)
+
+
 def test_totals_that_no_longer_add_up_fail_the_proof(tmp_path: Path) -> None:
     """A later change of a total is shown as lost, since nothing holds it."""
     with star(tmp_path, _SALES) as shop:

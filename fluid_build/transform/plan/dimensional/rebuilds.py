@@ -59,7 +59,7 @@ def aggregate_rows(
         return nested(f"SELECT {columns}\n{rows.from_clause}")
 
     used = [column.of for column in left_out.columns if column.of]
-    details = detail_rows(left_out.detail, used, relation)
+    details = detail_rows(left_out.detail, used, relation, left_out.part)
     computed = ", ".join(
         f"{_typed(star, left_out, column, details.column(column.of) if column.of else '')}"
         f" AS {quote(column.column)}"
