@@ -57,6 +57,7 @@ NumberConcept = Literal[
     "flow", "movement", "state_table", "movement_table", "sale_table", "match_side",
     "match_score", "standing_table", "quantity_end", "short_quantity_end", "quantity_start",
     "behind_plural", "addable", "measured", "known_number",
+    "used_up", "bill",
 ]  # fmt: skip
 Weekday = Literal[
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",

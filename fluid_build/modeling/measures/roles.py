@@ -258,18 +258,30 @@ def _role(
         if _is_code(column, name, is_measured=name_words(column.name) in measured_names):
             return None
     elif name.meaning == "code":
-        if name.word in terms("identifying", "placing"):
+        # No number that identifies has a fraction, but a value as a number does.
+        reads = set(name_words(column.name)[:-1]) & terms("reading")
+        if name.word in terms("identifying", "placing") and not reads:
             return None
-        name = NumberName("unknown")
+        name = NumberName("reading", min(reads)) if reads else NumberName("unknown")
     elif name.meaning == "count" and name.word not in terms("count", "addable"):
         name = NumberName("unknown")
     if column.semantic_type == "percentage" or _is_share(column, name):
         return non_additive("its values are shares, and a sum of shares is meaningless")
     if name.meaning == "share_of_money" or (name.meaning, column.semantic_type) == _NAMED_MONEY:
         name = NumberName("addable", name.word or "money")
+    if name.meaning == "unknown":
+        name = _read_in_row(column, context)
     if context.is_pay and name.meaning == "addable" and name.word in terms("amount"):
         name = NumberName("pay", name.word)
     return additive_role(name, context) or other_role(column, name, context)
+
+
+def _read_in_row(column: ColumnProfile, context: RowContext) -> NumberName:
+    """Return what a name that says nothing by itself says of such values in such a row."""
+    last = "".join(name_words(column.name)[-1:])
+    is_used_up = context.is_period and last in terms("used_up")
+    is_billed = not is_whole(column) and last in terms("bill")
+    return NumberName("addable", last) if is_used_up or is_billed else NumberName("unknown")
 
 
 def _is_code(column: ColumnProfile, name: NumberName, *, is_measured: bool) -> bool:

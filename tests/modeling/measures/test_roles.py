@@ -222,6 +222,31 @@ def test_a_quantity_in_a_table_of_stock_is_a_level() -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "additivity"), [("pay_date", "additive"), ("worker_id", "non-additive")]
+)
+def test_what_was_used_up_adds_up_where_a_row_is_for_a_period(key: str, additivity: str) -> None:
+    """In the row of a person, it's as of now, or a share."""
+    leave = column("leave_accrued", "DOUBLE", distinct=1, min="1.0", max="1.0")
+    used = column("ferie_maturato", "DOUBLE", **SPREAD)
+    expected = {"leave_accrued": additivity, "ferie_maturato": additivity}
+    assert in_table("payroll_lines", leave, used, primary_key=(key,)) == expected
+
+
+@pytest.mark.parametrize("name", ["shop_invoice", "Rechnung", "client_facture"])
+def test_a_fraction_that_is_called_like_a_bill_is_an_amount(name: str) -> None:
+    """A whole number may be the bill's."""
+    assert role(name, "DOUBLE", min="0.5", max="99.25") == "sum additive"
+    assert role(name, distinct=100, min="1", max="100") is None
+
+
+@pytest.mark.parametrize("name", ["value_as_number", "result_num", "ValueNumber"])
+def test_a_value_as_a_number_is_a_reading(name: str) -> None:
+    """Values of many tests stand in one column; whole ones may be the number of a value."""
+    assert role(name, "DOUBLE", min="0.5", max="99.25") == "avg non-additive"
+    assert role("account_number", "DOUBLE", min="0.5", max="99.25") is None
+
+
+@pytest.mark.parametrize(
     ("name", "additivity"),
     [
         ("UnitsBalance", "semi-additive"),
