@@ -122,11 +122,21 @@ def is_status(attribute: Attribute) -> bool:
 
 def is_period(attributes: Collection[Attribute]) -> bool:
     """Return whether attributes say from when to when something holds."""
-    dates = [
-        {_DATE_SUFFIX.sub("", word) for word in words(attribute.name)}
-        for attribute in attributes
-        if is_date(attribute)
-    ]
-    return any(terms("begin_mark") & date for date in dates) and any(
-        terms("end", "until") & date for date in dates
-    )
+    return any(map(is_begin, attributes)) and any(map(is_end, attributes))
+
+
+def is_begin(attribute: Attribute) -> bool:
+    """Return whether an attribute says from when something holds or lasts."""
+    return bool(terms("begin_mark") & _date_words(attribute))
+
+
+def is_end(attribute: Attribute) -> bool:
+    """Return whether an attribute says until when something holds or lasts."""
+    return bool(terms("end", "until") & _date_words(attribute))
+
+
+def _date_words(attribute: Attribute) -> set[str]:
+    """Return the words of a date's name without glued ones for days; none where it's no date."""
+    if not is_date(attribute):
+        return set()
+    return {_DATE_SUFFIX.sub("", word) for word in words(attribute.name)}

@@ -6,9 +6,11 @@ from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.business_keys import is_known_by_key, natural_key
 from fluid_build.modeling.data_vault.column_purposes import (
+    is_begin,
     is_bookkeeping,
     is_date,
     is_distinctive,
+    is_end,
     is_event_date,
     is_naming,
     is_period,
@@ -51,6 +53,7 @@ def entity_evidence(tables: SourceTables, entity: Entity) -> str:
         return f"people identify its rows by {identity.attributes[0]}"
     # The youngest orders have no shipping date yet: that's a step to come. A date that is null in
     # rows of any age is an optional remark, and one that comes without the earlier date no step.
+    # Until when something lasted is no step either.
     later = {
         order.later
         for order in tables.observations.date_orders
@@ -61,6 +64,7 @@ def entity_evidence(tables: SourceTables, entity: Entity) -> str:
         and order.skipped <= (1 - _SHARE_IN_ORDER) * (order.both + order.skipped)
         and is_event_date(entity.attribute(order.later))
         and not is_technical(entity.attribute(order.later))
+        and not is_end(entity.attribute(order.later))
     }
     changing = [a.name for a in entity.attributes if is_status(a) or a.name in later]
     if changing and any(map(is_event_date, entity.attributes)):
@@ -124,14 +128,16 @@ def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:
 
 
 def count_descriptive(tables: SourceTables, entity: Entity) -> int:
-    """Return how many columns of a table neither refer, measure nor keep records."""
+    """Return how many columns of a table neither refer, measure, keep records nor bound a period."""
     referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
     key = tables.identity(entity.name)
+    lasts = is_period(entity.attributes)
     return sum(
         a.name not in {*referring, *key}
         and a.measure is None
         and not is_technical(a)
         and not is_bookkeeping(a)
+        and not (lasts and (is_begin(a) or is_end(a)))
         for a in entity.attributes
     )
 

@@ -369,6 +369,23 @@ def test_what_has_dates_or_more_than_a_name_and_is_followed_by_a_business_is_no_
     assert {"tournament", "team"} <= {hub.entity_name for hub in model.hubs}
 
 
+@pytest.mark.parametrize(("later", "is_hub"), [("returned", True), ("care_end_date", False)])
+def test_until_when_something_lasted_is_no_state(later: str, is_hub: bool) -> None:
+    """An illness of a patient lasts until it's over; nobody follows it like an order."""
+    care = f"care *id, customer_id > customer, product_id > product, care_start_date date, {later}"
+    order = DateOrder("care", "care_start_date", later, 60, 60, 10, 0, open_is_recent=True)
+    observed = Observations(date_orders=(order,))
+    model = vault(source(f"{TWO_HUBS} {care} date?"), observations=observed)
+    assert ("care" in {hub.entity_name for hub in model.hubs}) == is_hub
+
+
+def test_the_bounds_of_a_period_describe_no_thing_of_its_own() -> None:
+    """Periods of a customer are several of one, whatever their number and kind."""
+    schema = f"{TWO_HUBS} cover *id, customer_id > customer, start_date date, end_date date"
+    assert kinds(source(f"{schema}, sort text/9"))["cover"] == "multi-active"
+    assert kinds(source(f"{schema}, colour text, size text, place text"))["cover"] == "hub"
+
+
 @pytest.mark.parametrize(
     ("is_recent", "skipped", "is_hub"), [(True, 0, True), (False, 0, False), (True, 40, False)]
 )

@@ -94,3 +94,33 @@ def test_a_discount_for_each_pair_is_no_weighting_factor() -> None:
         sale     *id, customer_id > customer, sold date, amount decimal
     """
     assert not star(source(agreed)).bridges
+
+
+def test_rows_of_one_entity_are_related_in_kinds_and_for_a_time() -> None:
+    """Each kind of relation is in the key; from when until when it's valid is no event."""
+    model = star(
+        source(
+            """
+            term     *id, term_name text
+            relates  *from_id > term, *to_id > term, *kind text/9, valid_from date, valid_to date
+            usage    *id, used date, hits decimal, term_id > term
+        """
+        )
+    )
+    result = bridge(model, "brg_relates")
+    assert result.grain == "One row for each pair of term and term, and each kind."
+    assert result.grain_columns == ("from_id", "to_id", "kind")
+    assert not any(fact.entity_name == "relates" for fact in model.facts)
+
+
+def test_what_happens_between_rows_of_one_entity_on_a_day_is_an_event() -> None:
+    """A flight from one airport to another has a day, which is no validity."""
+    model = star(
+        source(
+            """
+            airport *id, airport_name text
+            flight  *from_id > airport, *to_id > airport, *carrier text/9, *flown date
+        """
+        )
+    )
+    assert [fact.entity_name for fact in model.facts] == ["flight"]

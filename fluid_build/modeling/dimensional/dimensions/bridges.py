@@ -10,6 +10,7 @@ from fluid_build.modeling.dimensional.elements import Bridge, Dimension, FactAtt
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import source_columns
+from fluid_build.text import listed
 
 
 def describe_bridges(
@@ -62,6 +63,9 @@ def _bridge(ends: _Ends, entity: Entity, used_relations: set[str]) -> Bridge:
     )
     attributes = tuple(_attributes(ends, entity, (left, right), used_columns))
     columns = {attribute.attribute: attribute.name for attribute in attributes}
+    key = layout.graph.keys[entity.name]
+    kinds = [name for name in key if name not in {*left.from_attributes, *right.from_attributes}]
+    of_kind = f", and each {listed(kinds)}" if kinds else ""
     return Bridge(
         name=free_column(f"brg_{layout.names.stem(entity.name)}", used_relations),
         entity_name=entity.name,
@@ -70,10 +74,8 @@ def _bridge(ends: _Ends, entity: Entity, used_relations: set[str]) -> Bridge:
         right=ends.name(right),
         left_columns=left.from_attributes,
         right_columns=right.from_attributes,
-        grain=f"One row for each pair of {left.to_entity} and {right.to_entity}.",
-        grain_columns=tuple(
-            dict.fromkeys(columns[name] for name in layout.graph.keys[entity.name])
-        ),
+        grain=f"One row for each pair of {left.to_entity} and {right.to_entity}{of_kind}.",
+        grain_columns=tuple(dict.fromkeys(columns[name] for name in key)),
         references=references,
         attributes=attributes,
         mapped_source_tables=(entity.name,),

@@ -4,19 +4,22 @@ The references decide first (who refers to whom, and how many rows depend on one
 columns hold (dates, numbers that add up, names), and never a name alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
     has_few_values,
+    is_category,
+    is_date,
     is_descriptive,
     is_flag,
     is_record_stamp,
     is_share,
     is_weak_measure,
 )
+from fluid_build.modeling.dimensional.judging.date_roles import validity_start
 from fluid_build.modeling.dimensional.judging.event_rules import (
     describes,
     dimension_reason,
@@ -133,8 +136,20 @@ def _is_bridge(graph: ReferenceGraph, entity: Entity) -> bool:
     # Rows of one entity may be related in several ways, and a rule for a pair isn't an event.
     is_loop = len({reference.to_entity for reference in references}) == 1
     return (is_loop or key <= ends | row_number) and all(
-        _adds_little(graph, entity, a) or (is_loop and _is_rule(a)) for a in besides
+        _adds_little(graph, entity, a) or (is_loop and _qualifies(entity, a, key)) for a in besides
     )
+
+
+def _qualifies(entity: Entity, attribute: Attribute, key: Set[str]) -> bool:
+    """Return whether an attribute says how two rows of one entity are related, or how long.
+
+    Each kind of relation is in the key: one term maps to another, and is a part of it too.
+    """
+    if is_date(attribute):
+        dates = filter(is_date, entity.attributes)
+        periods = ((validity_start(end, entity), end) for end in dates)
+        return any(start is not None and attribute in (start, end) for start, end in periods)
+    return _is_rule(attribute) or (attribute.name in key and is_category(attribute))
 
 
 def _is_rule(attribute: Attribute) -> bool:
