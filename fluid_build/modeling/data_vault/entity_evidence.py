@@ -128,7 +128,7 @@ def _names_another(tables: SourceTables, entity: Entity, column: str) -> bool:
 
 
 def count_descriptive(tables: SourceTables, entity: Entity) -> int:
-    """Return how many columns of a table neither refer, measure, keep records nor bound a period."""
+    """Return how many columns neither refer, measure, keep records nor bound a period."""
     referring = {c for r in tables.references[entity.name] for c in r.from_attributes}
     key = tables.identity(entity.name)
     lasts = is_period(entity.attributes)
