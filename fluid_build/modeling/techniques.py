@@ -37,6 +37,7 @@ from fluid_build.modeling.logical import ElementText, LogicalModel, Product, Tec
 from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
+from fluid_build.observations.repeated_references import without_repeated
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources.declarations.catalog_facts import CatalogFacts
 
@@ -265,6 +266,7 @@ def build_decided_model(
     )
     check_event_dates(checked, event_dates)
     profile = without_contradicted(profile, observations.contradicted_references)
+    profile = without_repeated(profile, observations.repeated_references)
     conceptual = conceptual_model(profile, observations, decisions)
     if observations.key_overlaps:
         questions = tuple(open_questions(conceptual, observations.key_overlaps))

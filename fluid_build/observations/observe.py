@@ -17,6 +17,11 @@ from fluid_build.observations.key_overlaps import KeyOverlap, key_overlaps
 from fluid_build.observations.key_uses import KeyUse, key_uses
 from fluid_build.observations.observed_tables import observed_tables, reporting_failures
 from fluid_build.observations.recurring_services import RecurringService, recurring_services
+from fluid_build.observations.repeated_references import (
+    RepeatedReference,
+    repeated_references,
+    without_repeated,
+)
 from fluid_build.observations.row_formulas import RowFormula, row_formulas
 from fluid_build.observations.row_identities import RowIdentity, row_identities
 from fluid_build.observations.running_levels import RunningLevel, running_levels
@@ -57,6 +62,7 @@ class Observations:
     split_references: tuple[SplitReference, ...] = ()
     recurring_services: tuple[RecurringService, ...] = ()
     contradicted_references: tuple[ContradictedReference, ...] = ()
+    repeated_references: tuple[RepeatedReference, ...] = ()
     unlisted_identifiers: tuple[UnlistedIdentifier, ...] = ()
 
 
@@ -78,6 +84,8 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
         tables, connection = list(by_name.values()), source.connection
         contradicted = tuple(contradicted_references(connection, by_name, profile.foreign_keys))
         profile = without_contradicted(profile, contradicted)
+        repeated = tuple(repeated_references(connection, by_name, profile.foreign_keys))
+        profile = without_repeated(profile, repeated)
         observations = Observations(
             same_moments=tuple(same_moments(connection, tables)),
             twin_moments=tuple(twin_moments(connection, tables)),
@@ -94,6 +102,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
             split_references=tuple(split_references(connection, by_name, profile.foreign_keys)),
             recurring_services=tuple(recurring_services(connection, by_name, profile)),
             contradicted_references=contradicted,
+            repeated_references=repeated,
             unlisted_identifiers=tuple(
                 unlisted_identifiers(connection, by_name, profile.foreign_keys)
             ),

@@ -19,7 +19,9 @@ from functools import partial
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.column_purposes import (
     is_bookkeeping,
+    is_distinctive,
     is_event_date,
+    is_naming,
     is_technical,
 )
 from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
@@ -97,7 +99,10 @@ def only_relates(tables: SourceTables, table: str, lists: Set[str]) -> bool:
         for a in entity.attributes
         if a.name not in referring and not is_technical(a) and not is_bookkeeping(a)
     ]
-    return any(map(is_event_date, own)) or len(own) <= _MOST_OF_RELATIONSHIP
+    # Where each row has a name besides, an opening day dates a thing and no relationship.
+    has_names = any(is_naming(a) and is_distinctive(a) for a in own)
+    happens = any(map(is_event_date, own)) and not has_names
+    return happens or len(own) <= _MOST_OF_RELATIONSHIP
 
 
 def subtype_reason(reference: Relationship) -> str:
