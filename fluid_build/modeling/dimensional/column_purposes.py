@@ -79,13 +79,27 @@ def is_life_date(attribute: Attribute) -> bool:
 def event_dates(entity: Entity) -> tuple[Attribute, ...]:
     """Return the dates on which the event of a row happened.
 
-    The date when the record was created counts only where the entity has no other.
+    The date when the record was created counts only where the entity has no other, or where it's
+    one part of the key.
     """
     dates = [a for a in entity.attributes if is_date(a) and not _is_empty(a)]
-    events = [date for date in dates if not is_record_stamp(date) and not is_life_date(date)]
+    events = [
+        date
+        for date in dates
+        if tells_rows_apart(entity, date) or not (is_record_stamp(date) or is_life_date(date))
+    ]
     if events:
         return tuple(events)
     return tuple(date for date in dates if _says(date, "creation") and _varies(date, entity))
+
+
+def tells_rows_apart(entity: Entity, date: Attribute) -> bool:
+    """Return whether a date is a part of the key, whatever its name says.
+
+    Balances by customer and ``updated_at`` are of that day: the next one is another row.
+    """
+    key = entity.primary_key
+    return key is not None and key.holds and len(key.attributes) > 1 and date.name in key.attributes
 
 
 def calendar_day(entity: Entity) -> Attribute | None:

@@ -105,3 +105,20 @@ def test_wide_facts_leave_snapshots_as_they_are() -> None:
     measured = source(f"person *id, name text, salary decimal, a text\n{sale}")
     snapshot = fact(star(measured, "wide"), "fct_person_snapshot")
     assert not any(reference.carried for reference in snapshot.dimensions)
+
+
+def _with_states(key: str) -> DimensionalModel:
+    town = "town *id, name text, region text, mayor text"
+    person = "person *id, name text, birthplace text"
+    return star(source(f"{town}\n{person}\nstate {key}, balance decimal\n{SALE}"))
+
+
+def test_a_stamp_in_the_key_is_the_day_of_a_snapshot() -> None:
+    """Beside the key, it only says when the balance was last written."""
+    key = "*person_id/40 > person, *updated_at timestamp/5"
+    state = fact(_with_states(key), "fct_state")
+    assert state.fact_type == "periodic_snapshot"
+    assert state.grain_columns == ("person_id", "updated_at")
+    assert state.dated_by is not None and "updated_at is the only date" in state.dated_by.reason
+    beside = _with_states("*person_id > person, updated_at timestamp/5")
+    assert "fct_state" not in {fact.name for fact in beside.facts}

@@ -20,6 +20,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_month,
     is_planned,
     is_record_stamp,
+    tells_rows_apart,
 )
 from fluid_build.modeling.dimensional.judging.date_roles import DateRoles, precedes
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph, is_mandatory
@@ -101,7 +102,8 @@ def own_candidates(
                 attribute=attribute.name,
                 is_planned=is_planned(attribute),
                 is_always_there=is_mandatory(calendar) if calendar else attribute.required,
-                is_about_record=is_record_stamp(attribute),
+                is_about_record=is_record_stamp(attribute)
+                and not tells_rows_apart(entity, attribute),
                 is_month=is_month(attribute),
                 precedes=frozenset(
                     later.name

@@ -16,6 +16,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
     is_planned,
     is_record_stamp,
+    tells_rows_apart,
 )
 from fluid_build.modeling.dimensional.elements import FactType
 from fluid_build.modeling.dimensional.judging.date_roles import (
@@ -93,7 +94,7 @@ def snapshot_identity(
     starts = [validity_start(end, entity) for end in filter(is_date, entity.attributes)]
     for date in dates:
         days = date.evidence.distinct or 0
-        if date in starts or is_record_stamp(date):
+        if date in starts or (is_record_stamp(date) and not tells_rows_apart(entity, date)):
             continue
         if not days or entity.rows < _FEWEST_MEMBERS_A_DAY * days:
             continue

@@ -19,6 +19,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
     is_life_date,
     is_planned,
+    tells_rows_apart,
 )
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
 from fluid_build.observations.date_orders import DateOrder
@@ -134,7 +135,12 @@ def _without_housekeeping(
 ) -> tuple[Attribute, ...]:
     """Return the dates without those that most tables have, unless there is no other."""
     stamps = graph.record_keeping.stamps
-    return tuple(date for date in dates if (entity.name, date.name) not in stamps) or dates
+    kept = tuple(
+        date
+        for date in dates
+        if (entity.name, date.name) not in stamps or tells_rows_apart(entity, date)
+    )
+    return kept or dates
 
 
 def _is_start_of_life(attribute: Attribute) -> bool:

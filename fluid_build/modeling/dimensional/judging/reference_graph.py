@@ -16,6 +16,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
     is_record_stamp,
     names_record_author,
+    tells_rows_apart,
 )
 from fluid_build.modeling.measures import value_bounds
 from fluid_build.modeling.types import column_type, family
@@ -173,7 +174,11 @@ class ReferenceGraph:
         """
         dates = event_dates(entity)
         stamps = self.record_keeping.stamps
-        events = tuple(date for date in dates if (entity.name, date.name) not in stamps)
+        events = tuple(
+            date
+            for date in dates
+            if (entity.name, date.name) not in stamps or tells_rows_apart(entity, date)
+        )
         if events or terms("log") & {singular(word) for word in words(entity.name)}:
             return events or dates
         lines = (self.entities[child.from_entity] for child in self.children[entity.name])
