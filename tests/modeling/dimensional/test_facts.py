@@ -4,6 +4,7 @@ import pytest
 
 from fluid_build.errors import UsageError
 from fluid_build.modeling.dimensional.elements import DimensionReference, Fact, FactDate
+from fluid_build.observations.aggregates import Aggregate
 from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.observe import Observations
 from fluid_build.observations.row_identities import RowIdentity
@@ -492,3 +493,19 @@ def test_one_dimension_inherited_from_two_headers_has_two_roles() -> None:
     assert len(set(stores)) == len(stores) == 2
     days = [r.role for r in result.dimensions if r.dimension == "dim_date"]
     assert len(set(days)) == len(days) == 2
+
+
+def test_totals_that_are_not_exact_are_a_fact_and_no_dimension_with_versions() -> None:
+    """Figures of each category are no things that change, though a category is their key."""
+    schema = """
+        product *id, title text, family text/9
+        sale    *id, sold date, amount decimal, product_id/50 > product
+        figures *family text, label text, amount decimal
+    """
+    totals = Aggregate("figures", "sale", (), rows=100, matched=98, missing=0, query="")
+    model = star(source(schema), observations=Observations(aggregates=(totals,)))
+    assert fact(model, "fct_figures").reason.startswith(
+        "Nearly all of its rows are totals of sale."
+    )
+    assert "dim_figures" not in {dimension.name for dimension in model.dimensions}
+    assert "dim_figures" in {dimension.name for dimension in star(source(schema)).dimensions}

@@ -92,6 +92,10 @@ def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
         )
     if _is_bridge(graph, entity):
         return EntityRole("bridge", "It only links rows of two entities, many to many.")
+    totals = next((a for a in graph.observations.aggregates if a.table == entity.name), None)
+    if totals is not None and not is_referred_to:
+        # Nearly all: what is a total in every row isn't built.
+        return EntityRole("fact", f"Nearly all of its rows are totals of {totals.summed}.")
     part = _reference_to_whole(graph, entity)
     if part is not None:
         reason = f"Each row belongs to one row of {part.to_entity} and extends it."
