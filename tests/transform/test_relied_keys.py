@@ -77,14 +77,16 @@ def test_the_dbt_test_of_a_stagings_keys_reads_that_relation_alone(
 ) -> None:
     """A failed test holds back only what reads all of the relations that it reads."""
     plan = transform_plan(build_model(profile, technique))
-    entries = data_tests(plan, dialect_of("duckdb"))
+    tests = data_tests(plan, dialect_of("duckdb"))
     for build in staging(plan):
-        for entry in entries.get(build.name, []):
-            (test,) = entry.values()
-            promises = test["arguments"]["promises"]
-            if any("unique" in promise for promise in promises):
-                assert not any("to" in promise for promise in promises)
-                assert "config" not in test
+        if build.name not in tests:
+            continue
+        found = tests[build.name]
+        named = [*found.of_relation, *(test for of in found.of_columns.values() for test in of)]
+        keys = [entry for test in named for kind, entry in test.items() if "unique" in kind]
+        assert len(keys) == sum(test.kind == "unique" for test in build.tests)
+        assert not any("config" in entry for entry in keys)
+        assert not any("unique" in str(test["promises"]) for test in named if "promises" in test)
 
 
 def test_a_vault_tests_the_keys_that_become_hashes(profile: Profile) -> None:

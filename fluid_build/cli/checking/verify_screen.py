@@ -19,6 +19,7 @@ from fluid_build.report.terminal.screen_parts import (
     whole,
 )
 from fluid_build.text import counted
+from fluid_build.transform.dbt.promise_macros import BrokenPromise
 from fluid_build.transform.dbt.running import DbtNode, DbtStatus
 from fluid_build.verification import DbtVerified, ForgedFolder, Verified, WarehouseVerified
 
@@ -177,11 +178,15 @@ def _dbt_figures(verified: DbtVerified) -> Iterator[str]:
 def _node_line(node: DbtNode) -> str:
     if not node.broken:
         return f"{node.name}: {_one_line(node.message)}"
-    promises = ", ".join(
-        f"{promise.promise} ({counted(promise.rows, 'row')}, {promise.known:,} then)"
-        for promise in node.broken
-    )
-    return f"{node.name}: more rows violate it than when the folder was generated: {promises}"
+    more = f"{node.name}: more rows violate it than when the folder was generated"
+    if [promise.promise for promise in node.broken] == [node.name]:
+        return f"{more} ({_then(node.broken[0])})"
+    promises = ", ".join(f"{promise.promise} ({_then(promise)})" for promise in node.broken)
+    return f"{more}: {promises}"
+
+
+def _then(promise: BrokenPromise) -> str:
+    return f"{counted(promise.rows, 'row')}, {promise.known:,} then"
 
 
 def _one_line(message: str) -> str:

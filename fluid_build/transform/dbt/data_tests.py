@@ -1,52 +1,88 @@
-"""A plan's tests as dbt's: for each relation one test that fails, and one that only warns.
+"""A plan's tests as dbt's: keys and references one by one, all else together.
 
-The references of a staging relation have a test of their own.
-
-A dbt node costs far more than its query, so the promises of a relation share one test. It's the
-project's own generic test (``promise_macros.py``): for each promise that more rows break than are
-known to, it returns a row with the promise's name and the number of rows.
+A key or a reference is a generic test of dbt, so one that fails is named in dbt's own words; of
+several columns it's a test of the project's own (``promise_macros.py``). What dbt has no test for,
+and what is only a property of a row, would be hundreds of nodes, and a node costs far more than its
+query. So a relation has one test for all of these that fail, and one for those that only warn: for
+each promise that more rows break than are known to, it returns a row with the promise's name and
+the number of rows.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dbt.dialects import TargetDialect
-from fluid_build.transform.dbt.promise_macros import GENERIC_TEST
-from fluid_build.transform.plan.elements import Build, BuildTest, RowScope, TransformPlan
+from fluid_build.transform.dbt.promise_macros import COMBINATION_TEST, GENERIC_TEST
+from fluid_build.transform.plan.elements import EVERY_ROW, Build, BuildTest, RowScope, TransformPlan
 
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
 _INTEGER_TYPES = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
+
+_COMPUTED_KEYS = {"hash-key", "foreign-key", "technical"}
+"""The tags of hashes and surrogate keys: a row without a member has the key of the unknown one."""
 
 Entry = dict[str, object]
 Weight = Literal["error", "warn"]
 
 
-def data_tests(plan: TransformPlan, dialect: TargetDialect) -> dict[str, list[Entry]]:
+@dataclass(frozen=True, slots=True)
+class RelationTests:
+    """The tests of a relation: those of a single column by its name, and the others.
+
+    ``never_null`` are columns that the database itself is told to keep free of nulls.
+    """
+
+    of_relation: list[dict[str, Entry]] = field(default_factory=list)
+    of_columns: dict[str, list[dict[str, Entry]]] = field(default_factory=dict)
+    never_null: set[str] = field(default_factory=set)
+
+    def failing_keys(self) -> list[str]:
+        """Return the names of dbt's own tests that fail."""
+        tests = [test for tests in self.of_columns.values() for test in tests]
+        entries = [entry for test in tests for entry in test.values()]
+        return [str(entry["name"]) for entry in entries if "config" not in entry]
+
+
+def data_tests(plan: TransformPlan, dialect: TargetDialect) -> dict[str, RelationTests]:
     """Return the tests of each build by its name.
 
     Those of severity ``info`` are figures, which dbt can't express.
     """
     builds = {build.name: build for build in plan.builds}
     used_names = set(builds)
-    entries: dict[str, list[Entry]] = {}
+    tests: dict[str, RelationTests] = {}
     for build in plan.builds:
+        found = RelationTests()
+        grouped: dict[str, list[Entry]] = {}
+        for test in _claims(build):
+            if _is_computed_key(build, test):
+                found.never_null.update(test.columns)
+            elif _is_native(build, test, builds):
+                _add_native(found, _unused(test.name, used_names), test)
+            else:
+                promise = _promise(build, test, builds.get(test.to_model or ""), dialect)
+                grouped.setdefault(_group(build, test), []).append(promise)
         for group, weight in _GROUPS.items():
-            promises = [
-                _promise(build, test, builds.get(test.to_model or ""), dialect)
-                for test in _claims(build)
-                if _group(build, test) == group
-            ]
-            if promises:
-                name = free_identifier(f"{build.name}_{group}", used_names)
-                used_names.add(name)
-                entries.setdefault(build.name, []).append(_entry(name, weight, build, promises))
-    return entries
+            if group in grouped:
+                name = _unused(f"{build.name}_{group}", used_names)
+                found.of_relation.append(_entry(name, weight, build, grouped[group]))
+        if found != RelationTests():
+            tests[build.name] = found
+    return tests
 
 
 _GROUPS: dict[str, Weight] = {"promises": "error", "references": "error", "expectations": "warn"}
+
+
+def _unused(name: str, used_names: set[str]) -> str:
+    """Return a name that no other test or model has, which from now on is used."""
+    unused = free_identifier(name, used_names)
+    used_names.add(unused)
+    return unused
 
 
 def _group(build: Build, test: BuildTest) -> str:
@@ -58,6 +94,58 @@ def _group(build: Build, test: BuildTest) -> str:
     if _weight(test) == "warn":
         return "expectations"
     return "references" if build.layer == "staging" and test.to_model else "promises"
+
+
+def _is_computed_key(build: Build, test: BuildTest) -> bool:
+    """Whether a claim is that a key which the load computes is never null.
+
+    No row can break it, so it's a constraint of the table, which costs no node.
+    """
+    is_table = build.layer != "staging" and build.materialization != "view"
+    is_claim = test.kind == "not_null" and test.evidence is None and test.scope == EVERY_ROW
+    if not is_table or not is_claim or _weight(test) == "warn":
+        return False
+    return not _COMPUTED_KEYS.isdisjoint(build.column(test.columns[0]).tags)
+
+
+def _is_native(build: Build, test: BuildTest, builds: Mapping[str, Build]) -> bool:
+    """Whether a claim about a key or a reference is one that dbt has a test for.
+
+    Of some of the rows it has none, and it counts the keys that repeat and not their rows, so keys
+    with known exceptions aren't among them either.
+    """
+    if test.scope != EVERY_ROW:
+        return False
+    if test.kind == "relationships":
+        parent = builds.get(test.to_model or "")
+        is_to_key = parent is not None and test.to_columns == parent.key and len(parent.key) == 1
+        return parent is not None and is_to_key and not _compares_text(build, test, parent)
+    if test.kind == "unique":
+        return not test.allowed
+    (column,) = test.columns
+    is_key = column in build.key or "business-key" in build.column(column).tags
+    return test.kind == "not_null" and is_key
+
+
+def _add_native(found: RelationTests, name: str, test: BuildTest) -> None:
+    arguments: Entry = {}
+    if test.kind == "relationships":
+        arguments = {"to": f"ref('{test.to_model}')", "field": test.to_columns[0]}
+    elif len(test.columns) > 1:
+        arguments = {"combination_of_columns": list(test.columns)}
+    entry: Entry = {"name": name}
+    if test.reason:
+        entry["description"] = test.reason
+    if arguments:
+        entry["arguments"] = arguments
+    if _weight(test) == "warn":
+        entry["config"] = {"severity": "warn"}
+        if test.allowed:
+            entry["config"] = {"severity": "warn", "warn_if": f">{test.allowed}"}
+    if len(test.columns) > 1:
+        found.of_relation.append({COMBINATION_TEST: entry})
+    else:
+        found.of_columns.setdefault(test.columns[0], []).append({test.kind: entry})
 
 
 def _claims(build: Build) -> Iterator[BuildTest]:
@@ -77,7 +165,7 @@ def _weight(test: BuildTest) -> Weight:
     return "warn" if test.allowed or test.severity == "warn" else "error"
 
 
-def _entry(name: str, weight: Weight, build: Build, promises: Sequence[Entry]) -> Entry:
+def _entry(name: str, weight: Weight, build: Build, promises: Sequence[Entry]) -> dict[str, Entry]:
     arguments: Entry = {"promises": list(promises)}
     histories = {test.scope.latest_of for test in build.tests if test.scope.latest_of}
     if any(promise.get("latest") for promise in promises):

@@ -42,8 +42,7 @@ _LOAD_DATE_MACRO = """\
     {{ var('load_date', run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f')) }}
 {%- endmacro %}
 """
-
-
+_SEVERITY = "{{ var('test_severity', 'error') }}"
 _STAYS_MACRO = f"""\
 {{#- Whether a table exists, and the run is not a --full-refresh that makes it from nothing. -#}}
 {{% macro {STAYS}() -%}}
@@ -81,7 +80,7 @@ def dbt_project(
     if any(f"{STAYS}()" in text for text in models.values()):
         files[f"macros/{STAYS}.sql"] = _STAYS_MACRO
     files |= _semantic_files(plan, model, access)
-    files["README.md"] = readme(plan, model, access, dialect, name, files)
+    files["README.md"] = readme(plan, model, access, dialect, name, files, tests)
     return files
 
 
@@ -127,4 +126,5 @@ def _project(
                 for layer in layers
             }
         },
+        **({"data_tests": {name: {"+severity": _SEVERITY}}} if has_tests else {}),
     }

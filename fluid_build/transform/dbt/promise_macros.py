@@ -1,4 +1,4 @@
-"""The generic test that checks all promises of a relation, and the report of broken ones.
+"""The generic tests that dbt doesn't have, and the report of broken ones.
 
 Both use only SQL that all targets share, so that no adapter needs a version of its own.
 https://docs.getdbt.com/best-practices/writing-custom-generic-tests
@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 
 GENERIC_TEST = "promises"
+COMBINATION_TEST = "unique_combination_of_columns"
+"""Named as in dbt_utils, which the project would need for nothing else."""
 MACRO_FILE = "macros/promises.sql"
 ON_RUN_END = "{{ report_broken_promises(results) }}"
 _LINE = re.compile(r"(\w+): (\w+) is broken by (\d+) rows?, (\d+) known")
@@ -15,7 +17,10 @@ _LINE = re.compile(r"(\w+): (\w+) is broken by (\d+) rows?, (\d+) known")
 
 @dataclass(frozen=True, slots=True)
 class BrokenPromise:
-    """A promise that more rows break than are known to; ``test`` is the dbt node."""
+    """A promise that more rows break than are known to; ``test`` is the dbt node.
+
+    Of a test of dbt's own, ``rows`` are those that it returns: for ``unique`` the repeated values.
+    """
 
     test: str
     promise: str
@@ -33,7 +38,7 @@ def broken_promise(message: str) -> BrokenPromise | None:
 
 MACROS = """\
 {#-
-    Every promise of a relation in one test. A promise is one of
+    Every promise of a relation that has no test of its own, in one test. A promise is one of
       - broken: a condition that no row may meet;
       - unique: columns in which no two rows agree; rows with a null in one of them don't count;
       - columns, to, to_columns: a reference to a row that exists, unless a column is null.
@@ -145,6 +150,16 @@ latest AS (
             {%- endfor %}
         WHERE parent.{{ promise.to_columns[0] }} IS NULL
     {% endmacro %}
+
+
+{#- No two rows agree in these columns; rows with a null in one of them don't count. -#}
+{% test unique_combination_of_columns(model, combination_of_columns) %}
+SELECT {{ combination_of_columns | join(', ') }}, COUNT(*) AS n_records
+FROM {{ model }}
+WHERE {{ combination_of_columns | join(' IS NOT NULL AND ') }} IS NOT NULL
+GROUP BY {{ combination_of_columns | join(', ') }}
+HAVING COUNT(*) > 1
+{% endtest %}
 
 
 {#- Log which promises are broken; dbt itself only counts them. -#}

@@ -3,17 +3,17 @@
 Properties: https://docs.getdbt.com/reference/configs-and-properties.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from fluid_build.block_yaml import block_yaml
-from fluid_build.transform.dbt.data_tests import Entry
+from fluid_build.transform.dbt.data_tests import Entry, RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja import literal_document
 from fluid_build.transform.dbt.model_files import FOLDERS
 from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, TransformPlan
 
-_Tests = Mapping[str, Sequence[Entry]]
+_Tests = Mapping[str, RelationTests]
 
 
 def properties(plan: TransformPlan, tests: _Tests, dialect: TargetDialect) -> dict[str, str]:
@@ -57,6 +57,7 @@ def yaml_file(document: Mapping[str, object]) -> str:
 
 def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
     published = build.layer != "staging"
+    own = tests.get(build.name, RelationTests())
     meta = _filled(
         {
             "title": build.title,
@@ -71,13 +72,13 @@ def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
             "config": _filled(
                 {"contract": {"enforced": True} if published else None, "meta": meta}
             ),
-            "data_tests": list(tests.get(build.name, ())),
-            "columns": [_column(column, dialect) for column in build.columns],
+            "data_tests": own.of_relation,
+            "columns": [_column(column, own, dialect) for column in build.columns],
         }
     )
 
 
-def _column(column: PlanColumn, dialect: TargetDialect) -> Entry:
+def _column(column: PlanColumn, own: RelationTests, dialect: TargetDialect) -> Entry:
     meta = _filled(
         {
             "semantic_type": column.semantic_type,
@@ -92,6 +93,8 @@ def _column(column: PlanColumn, dialect: TargetDialect) -> Entry:
             "description": column.description or column.reason,
             "data_type": dialect.type(column.type),
             "config": _filled({"tags": tags, "meta": meta}),
+            "constraints": [{"type": "not_null"}] if column.name in own.never_null else None,
+            "data_tests": own.of_columns.get(column.name),
         }
     )
 

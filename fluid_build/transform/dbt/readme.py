@@ -3,10 +3,13 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
+from fluid_build.block_yaml import block_yaml
 from fluid_build.markdown import code, codes, fenced, table, text
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.transform.dbt.data_tests import RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.model_files import FOLDERS
+from fluid_build.transform.dbt.promise_macros import MACRO_FILE
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import TARGET_LABELS, Target, target_type
 from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
@@ -38,6 +41,7 @@ def readme(
     dialect: TargetDialect,
     name: str,
     files: Collection[str],
+    tests: Mapping[str, RelationTests],
 ) -> str:
     """Return the README of a project as Markdown; ``files`` are the paths of its other files."""
     sections = (
@@ -45,6 +49,7 @@ def readme(
         _notes(access),
         _running(access, dialect),
         _contents(plan, files),
+        _tests(plan, name, tests),
         _loading(plan),
         _business_vault(plan),
         _deleted(plan, model),
@@ -114,6 +119,39 @@ def _contents(plan: TransformPlan, files: Collection[str]) -> str:
             "\n\nThe YAML file in each folder describes every model and column, with the source"
             " tables and columns that it comes from. Published models have an enforced contract."
             " `osi/` has the semantic model; dbt 1.12 and later read it."
+        )
+    )
+
+
+def _tests(plan: TransformPlan, name: str, tests: Mapping[str, RelationTests]) -> str:
+    """Return how the tests are made, and how a user changes what they tolerate."""
+    own_names = [
+        (build, test_name)
+        for build in plan.builds
+        if build.name in tests
+        for test_name in tests[build.name].failing_keys()
+    ]
+    if not own_names:
+        return ""
+    (build, example), *_ = sorted(own_names, key=lambda pair: pair[0].layer == "staging")
+    settings = {
+        "data_tests": {name: {FOLDERS[build.layer]: {example: {"+error_if": ">10"}}}},
+    }
+    never_null = any(one.never_null for one in tests.values())
+    return "\n\n".join(
+        (
+            "## Tests",
+            "Keys and references to keys have a test each: dbt's `unique`, `not_null` and"
+            " `relationships`, and `unique_combination_of_columns` for a key of several columns,"
+            f" from {code(MACRO_FILE)}."
+            + (" Keys that the load computes are `not_null` columns." if never_null else "")
+            + " All else that is promised of a model is one test that fails (`…_promises`) and one"
+            " that only warns (`…_expectations`); dbt logs which of the promises are broken.",
+            "To let every test only warn:",
+            fenced("dbt build --vars '{test_severity: warn}'", "sh"),
+            "To tolerate some failures of one test, name it in `dbt_project.yml`, which"
+            " `fluid forge` leaves as it is once you have changed it:",
+            fenced(block_yaml(settings).rstrip(), "yaml"),
         )
     )
 

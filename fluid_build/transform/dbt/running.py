@@ -9,6 +9,7 @@ the database, it writes to a temporary folder. Its messages are read as JSON
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,8 @@ _FAILED_IMPORT = "mashumaro.exceptions.UnserializableField"
 """What the import of dbt ends with on a Python that is too new for it."""
 _LONGEST_MESSAGE = 1000
 """Characters of dbt's own words in an error: a traceback of dbt has many thousands."""
+_KNOWN = re.compile(r"configured to (?:fail|warn) if >(\d+)")
+"""How dbt says in the message of a test up to how many failures it passes over."""
 _PRIVATE_VARIABLES = (
     DSN_VARIABLE,
     *(kind.password_variable for kind in KINDS.values() if isinstance(kind, ServerKind)),
@@ -54,7 +57,8 @@ _PRIVATE_VARIABLES = (
 class DbtNode:
     """A model or a test that dbt ran.
 
-    ``failures`` is how many rows a test found; ``broken`` are the promises that they break.
+    ``failures`` is how many rows a test found; ``broken`` are the promises that they break. A test
+    of a single promise is named like it.
     """
 
     name: str
@@ -223,14 +227,19 @@ def _node(
 ) -> DbtNode:
     kind, _, name = str(result["unique_id"]).split(".")[:3]
     failures = result.get("failures")
+    status = _STATUSES[str(result["status"])]
+    named = tuple(promise for promise in broken if promise.test == name)
+    if not named and kind == "test" and failures and status in {"failed", "warned"}:
+        known = _KNOWN.search(str(result.get("message") or ""))
+        named = (BrokenPromise(name, name, int(failures), int(known[1]) if known else 0),)
     return DbtNode(
         name=name,
         kind=kind,
-        status=_STATUSES[str(result["status"])],
+        status=status,
         message=_masked(str(result.get("message") or ""), secrets),
         failures=int(failures) if failures is not None else None,
         seconds=float(result["execution_time"]),
-        broken=tuple(promise for promise in broken if promise.test == name),
+        broken=named,
     )
 
 

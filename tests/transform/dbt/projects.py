@@ -74,7 +74,7 @@ def written(files: Mapping[str, str], folder: Path) -> Path:
 
 
 def compiled_tests(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The query of every test of a project by its name, as dbt makes it of the macros."""
+    """The query of every test of a project's own by its name, as dbt makes it of the macros."""
     macros = files[MACRO_FILE].replace("{% test ", "{% macro ").replace("{% endtest", "{% endmacro")
     template = jinja2.Environment(extensions=["jinja2.ext.do"]).from_string(
         macros, {"api": _Api, "execute": False}
@@ -86,9 +86,9 @@ def compiled_tests(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     ]
     for model in (model for document in properties for model in document.get("models", ())):
         for entry in model.get("data_tests", ()):
-            test = entry["promises"]
+            ((kind, test),) = entry.items()
             arguments = _evaluated(test["arguments"])
-            query = template.module.promises(f"x.{model['name']}", **arguments)  # type: ignore[attr-defined]
+            query = getattr(template.module, kind)(f"x.{model['name']}", **arguments)
             yield test["name"], str(query)
 
 

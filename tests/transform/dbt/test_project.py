@@ -13,6 +13,7 @@ import yaml
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.project_names import project_name
+from fluid_build.transform.dbt.promise_macros import BrokenPromise
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.plan.elements import (
     LOAD_DATE,
@@ -100,11 +101,19 @@ def history() -> Build:
         "    WHERE known.id = staged.id\n)",
         ref_models=(f"stg_{CUSTOMERS}",),
         columns=tuple(
-            PlanColumn(name=name, type=type_, contract_type="string")
+            PlanColumn(
+                name=name,
+                type=type_,
+                contract_type="string",
+                tags=("technical",) if name == "load_date" else (),
+            )
             for name, type_ in columns.items()
         ),
         key=("id",),
-        tests=(test_of("hub_customer", "unique", "id", reason="One {{ row }} a key."),),
+        tests=(
+            test_of("hub_customer", "unique", "id", reason="One {{ row }} a key."),
+            test_of("hub_customer", "not_null", "load_date"),
+        ),
     )
 
 
@@ -188,19 +197,59 @@ def test_everything_is_built_and_nothing_is_warned_of_but_what_was_announced(
     ]
 
 
-def test_a_relation_has_one_test_of_what_must_hold_and_one_of_what_warns(
-    first: DbtResult, shop: Shop
+def test_keys_and_references_have_a_test_each_and_all_else_of_a_relation_one(
+    first: DbtResult,
 ) -> None:
-    """However many promises there are, dbt runs at most two tests a relation."""
+    """However many promises there are, dbt runs at most two tests of those it has none for."""
     tests = {node.name for node in first.nodes if node.kind == "test"}
     assert tests == {
+        f"{CUSTOMERS}_it_s_1_unique",
         f"{CUSTOMERS}_promises",
         f"{CUSTOMERS}_expectations",
-        "lines_promises",
-        "lines_expectations",
+        "lines_order_id_line_no_unique",
+        "lines_customer_relationships",
+        "lines_customer_relationships_strict",
         "notes_expectations",
-        "hub_customer_promises",
+        "hub_customer_id_unique",
     }
+
+
+def test_keys_and_references_are_tests_of_dbt_below_their_column(parsed: dict[str, Any]) -> None:
+    """Tools that look for tests of keys find them, with the severity that they have."""
+    found = {
+        node["name"]: (node["test_metadata"]["name"], node["column_name"], node["config"])
+        for node in parsed["nodes"].values()
+        if node["resource_type"] == "test" and node["test_metadata"]["name"] != "promises"
+    }
+    assert {name: (kind, column) for name, (kind, column, _) in found.items()} == {
+        f"{CUSTOMERS}_it_s_1_unique": ("unique", "it_s_1"),
+        "lines_order_id_line_no_unique": ("unique_combination_of_columns", None),
+        "lines_customer_relationships": ("relationships", "customer"),
+        "lines_customer_relationships_strict": ("relationships", "customer"),
+        "hub_customer_id_unique": ("unique", "id"),
+    }
+    assert {
+        name: (config["severity"], config["warn_if"])
+        for name, (*_, config) in found.items()
+        if not name.endswith("_strict")
+    } == {
+        f"{CUSTOMERS}_it_s_1_unique": ("warn", "!= 0"),
+        "lines_order_id_line_no_unique": ("error", "!= 0"),
+        "lines_customer_relationships": ("warn", ">6"),
+        "hub_customer_id_unique": ("error", "!= 0"),
+    }
+
+
+def test_a_key_that_the_load_computes_is_a_constraint_and_no_test(parsed: dict[str, Any]) -> None:
+    """No row can break it, and a node costs dbt far more than its query."""
+    nodes = parsed["nodes"]
+    hub = next(node for node in nodes.values() if node["name"] == "hub_customer")
+    constraints = {
+        name: [one["type"] for one in column["constraints"]]
+        for name, column in hub["columns"].items()
+    }
+    assert constraints == {"id": [], "brace": [], "load_date": ["not_null"]}
+    assert not [node for node in nodes.values() if node["name"].endswith("load_date_not_null")]
 
 
 def test_what_breaks_a_promise_is_counted_in_rows(first: DbtResult) -> None:
@@ -283,8 +332,7 @@ def test_a_strangers_text_is_documentation_and_nothing_else(parsed: dict[str, An
     nodes = {node["name"]: node for node in parsed["nodes"].values()}
     assert nodes["hub_customer"]["description"].startswith("Once {% raw %} each.")
     assert nodes["hub_customer"]["config"]["meta"]["title"] == "Customer {{ hub }}"
-    (promise,) = nodes["hub_customer_promises"]["test_metadata"]["kwargs"]["promises"]
-    assert rendered(promise["reason"]) == "One {{ row }} a key."
+    assert nodes["hub_customer_id_unique"]["description"] == "One {{ row }} a key."
     source = next(s for s in parsed["sources"].values() if s["name"] == CUSTOMERS)
     assert source["identifier"] == '{{ Cust }} ""om"" ers'
     assert "{% raw %}" in source["columns"]
@@ -335,6 +383,31 @@ def test_the_readme_lists_changed_names_and_known_exceptions(shop: Shop) -> None
     assert "| `order` | `order_` |" in text
     assert "| `lines` | `relationships` | `customer` | 6 |" in text
     assert "load_date" in text
+
+
+def test_the_user_says_what_a_broken_key_does(dbt: None, tmp_path: Path) -> None:
+    """It fails a test of its name; by a variable, or a line of the project's, it only warns."""
+    path = database(
+        tmp_path / "things.duckdb",
+        "CREATE TABLE thing (id INTEGER NOT NULL, label VARCHAR)",
+        "INSERT INTO thing SELECT i, 'l' || i % 7 FROM range(200) AS r(i)",
+    )
+    with modelled(path) as source:
+        plan = transform_plan(source.model)
+        files = dbt_project(plan, source.model, access=duckdb_access(plan, path))
+    project = written(files, tmp_path / "dbt")
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("INSERT INTO thing SELECT 1, 'again' FROM range(4)")
+    key = "stg_thing_id_unique"
+    (failed,) = run_dbt(project).failed
+    assert (failed.name, failed.broken) == (key, (BrokenPromise(key, key, 1, 0),))
+    warned = run_dbt(project, variables={"test_severity": "warn"})
+    assert warned.ok
+    assert key in {node.name for node in warned.warned}
+    settings = yaml.safe_load(files["dbt_project.yml"])
+    settings["data_tests"][project_name(plan)]["staging"] = {key: {"+error_if": ">10"}}
+    written({"dbt_project.yml": yaml.safe_dump(settings)}, project)
+    assert key in {node.name for node in run_dbt(project).warned}
 
 
 def test_the_readme_names_every_folder_of_models(shop: Shop) -> None:
