@@ -50,9 +50,7 @@ def _stack(sizes: Sequence[tuple[float, float]], gap: float, most: float) -> lis
     return corners
 
 
-def _highest(
-    skyline: list[tuple[float, float]], first: int, right: float, enough: float
-) -> float:
+def _highest(skyline: list[tuple[float, float]], first: int, right: float, enough: float) -> float:
     """Return the top of what is placed from a part of the skyline up to ``right``.
 
     It's looked for no further where it's ``enough`` to be of no use.
