@@ -145,6 +145,49 @@ def test_a_zstd_file_that_says_it_expands_too_much_is_refused(tmp_path: Path) ->
         open_source(tmp_path / "bomb.csv.zst")
 
 
+def _parquet(path: Path, query: str) -> Path:
+    duckdb.connect().execute(f"COPY ({query}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("most", "beyond"),
+    [
+        ("SELECT 1 AS a FROM range(262_144)", "SELECT 1 AS a FROM range(262_145)"),
+        (
+            "SELECT NULL::INT AS a, 'x' AS b FROM range(131_072)",
+            "SELECT NULL::INT AS a, 'x' AS b FROM range(131_073)",
+        ),
+        ("SELECT repeat([1], 87_381) AS a", "SELECT repeat([1], 87_382) AS a"),
+        ("SELECT repeat('x', 2_000_000) AS a", "SELECT repeat('x', 2_200_000) AS a"),
+    ],
+    ids=["rows", "columns", "items", "text"],
+)
+def test_a_parquet_file_that_says_it_holds_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: str, beyond: str
+) -> None:
+    """A run of a million rows takes a few bytes; below the bound it's read like any other."""
+    monkeypatch.setattr(encodings, "_HARMLESS", 2 * MEGABYTE)
+    with open_source(_parquet(tmp_path / "most.parquet", most)) as source:
+        assert source.tables
+    bomb = _parquet(tmp_path / "bomb.parquet", beyond)
+    said = _why(bomb)
+    assert "expands to more than 250 times its size" in said
+    monkeypatch.setenv("FLUID_MAX_EXPANSION", "1_000_000")
+    with open_source(bomb) as source:
+        assert source.tables
+
+
+def test_a_parquet_file_of_values_that_differ_is_read_whatever_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One column of keys makes up for many that hold the same value throughout."""
+    monkeypatch.setattr(encodings, "_HARMLESS", 1)
+    query = "SELECT hash(i) AS id, 1 AS a, NULL::INT AS b, 'x' AS c FROM range(20_000) t(i)"
+    with open_source(_parquet(tmp_path / "t.parquet", query)) as source:
+        assert len(source.tables[0].columns) == 4
+
+
 def _streamed(path: Path, last_line: int) -> None:
     """A zstd file written as a stream, whose frame doesn't state its size."""
     duckdb.connect().execute(

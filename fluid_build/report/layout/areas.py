@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 from math import sqrt
 
 from fluid_build.report.layout.columns import assign_columns
-from fluid_build.report.layout.graph import Graph
+from fluid_build.report.layout.graph import Graph, Link, Node
 from fluid_build.report.layout.nets import Net, nets_of
 from fluid_build.report.layout.packing import fitting_scale
 
@@ -60,7 +60,15 @@ def find_areas(graph: Graph, gap: float) -> Areas:
     for area, boxes in enumerate(areas):
         for box in boxes:
             area_of[box] = area
-    local = [_local_columns(graph, boxes, gap) for boxes in areas]
+    inner: list[list[Link]] = [[] for _ in areas]
+    for link in graph.links:
+        area = area_of[number[link.child]]
+        if area == area_of[number[link.parent]]:
+            inner[area].append(link)
+    local = [
+        _local_columns([graph.nodes[box] for box in boxes], links, gap)
+        for boxes, links in zip(areas, inner, strict=True)
+    ]
     sizes = [_size(graph, boxes, columns, gap) for boxes, columns in zip(areas, local, strict=True)]
     across, row = _grid(sizes)
     column_of = [0] * len(graph.nodes)
@@ -147,15 +155,12 @@ def _sorted_areas(areas: list[list[int]], weights: dict[tuple[int, int], int]) -
     return [sorted(areas[area]) for area in order]
 
 
-def _local_columns(graph: Graph, boxes: list[int], gap: float) -> list[int]:
-    """Return the columns of an area's boxes, from 0."""
-    ids = {graph.nodes[box].id for box in boxes}
-    links = tuple(link for link in graph.links if link.child in ids and link.parent in ids)
-    nodes = tuple(graph.nodes[box] for box in boxes)
+def _local_columns(nodes: list[Node], links: list[Link], gap: float) -> list[int]:
+    """Return the columns of an area's boxes, from 0; the links are those between them."""
     heights = [node.height + gap for node in nodes]
     width = sum(node.width for node in nodes) / len(nodes) + _TYPICAL_CHANNEL
     limit = max(sqrt(sum(heights) * width / _ASPECT), *heights)
-    return assign_columns(heights, nets_of(Graph(nodes, links)), limit)
+    return assign_columns(heights, nets_of(Graph(tuple(nodes), tuple(links))), limit)
 
 
 def _size(graph: Graph, boxes: list[int], columns: list[int], gap: float) -> tuple[float, float]:
@@ -181,10 +186,10 @@ def _grid_scale(sizes: list[tuple[float, float]], rows: int) -> float:
     parts = [sizes[start : start + rows] for start in range(0, len(sizes), rows)]
     heights = [0.0] * rows
     for turn, part in enumerate(parts):
-        for at, (_, height) in enumerate(part):
-            row = _row(turn, at, rows)
-            heights[row] = max(heights[row], height)
-    return fitting_scale(sum(max(width for width, _ in part) for part in parts), sum(heights))
+        own = [height for _, height in part][:: -1 if turn % 2 else 1]
+        first = _row(turn, len(part) - 1, rows) if turn % 2 else 0
+        heights[first : first + len(own)] = map(max, heights[first:], own)
+    return fitting_scale(sum(max(part)[0] for part in parts), sum(heights))
 
 
 def _row(turn: int, at: int, rows: int) -> int:

@@ -8,6 +8,7 @@ crosses; risers that don't meet share a track.
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from itertools import accumulate, pairwise
 
 # Parallel lines closer than this look like one.
@@ -17,6 +18,9 @@ CLEARANCE = 6.0
 _COLLISION = 1_000_000
 _SAME_HEIGHT = 0.5
 _PASSES = 8
+# Each is compared with each. So many are in a channel where more than thirty boxes all refer to
+# each other; no line can be followed there, whatever the order.
+_MOST_ORDERED = 300
 
 # Where a line meets a column: the height, and the number of links.
 Pin = tuple[float, int]
@@ -63,9 +67,12 @@ def assign_tracks(
 
     A riser has two parts where the horizontal lines would collide in any order. The right pin of
     the first and the left pin of the second are at the same height then. ``straight`` are the
-    heights of lines that pass the channel without a bend.
+    heights of lines that pass the channel without a bend. Very many risers are neither ordered nor
+    parted.
     """
     strands = [[riser] for riser in risers]
+    if len(risers) > _MOST_ORDERED:
+        return strands, _number_as_they_come(risers)
     while True:
         parts = [riser for strand in strands for riser in strand]
         costs = _costs(parts)
@@ -196,6 +203,19 @@ def _number(ordered: list[Riser]) -> int:
                 riser.track = other.track + 1
     _align(ordered)
     return 1 + max((riser.track for riser in ordered), default=-1)
+
+
+def _number_as_they_come(risers: Sequence[Riser]) -> int:
+    """Give each riser a track that is free where it runs; return their number."""
+    ends: list[tuple[float, int]] = []
+    tracks = 0
+    for riser in sorted(risers, key=lambda riser: riser.top):
+        if ends and ends[0][0] + CLEARANCE <= riser.top:
+            _, riser.track = heappop(ends)
+        else:
+            riser.track, tracks = tracks, tracks + 1
+        heappush(ends, (riser.bottom, riser.track))
+    return tracks
 
 
 def _are_close(first: Riser, second: Riser) -> bool:

@@ -21,6 +21,8 @@ _MEAN_SWEEPS = 8
 _MEDIAN_SWEEPS = 6
 # In a drawing of more lines none can be followed anyway, and medians are what takes longest.
 _MOST_STRAIGHTENED = 5_000
+# Of so many, two sweeps show as much as all.
+_MOST_SWEPT = 20_000
 
 # A place where a slot wants its top to be, and how much.
 Wish = tuple[float, float]
@@ -37,8 +39,7 @@ def place_vertically(slots: Slots) -> list[float]:
         for slot, distance in zip(stack, distances, strict=True):
             tops[slot] = (upper + lower) / 2 + distance
     left, right = _pins(slots)
-    straightened = sum(map(len, slots.channels)) <= _MOST_STRAIGHTENED
-    for sweep in range(_MEAN_SWEEPS + (_MEDIAN_SWEEPS if straightened else 0)):
+    for sweep in range(sweeps_of(sum(map(len, slots.channels)))):
         middle = _mean if sweep < _MEAN_SWEEPS else _median
         numbers = range(len(stacks))
         for number in numbers if sweep % 2 == 0 else reversed(numbers):
@@ -59,6 +60,13 @@ def place_vertically(slots: Slots) -> list[float]:
             for slot, distance, start in zip(stack, distances, pool(wishes, middle), strict=True):
                 tops[slot] = min(max(start, upper), lower) + distance
     return tops
+
+
+def sweeps_of(lines: int) -> int:
+    """Return how often the columns of a drawing of so many lines are gone through."""
+    if lines > _MOST_SWEPT:
+        return 2
+    return _MEAN_SWEEPS + (_MEDIAN_SWEEPS if lines <= _MOST_STRAIGHTENED else 0)
 
 
 def _rooms(slots: Slots, stacks: list[list[int]]) -> list[tuple[float, float]]:

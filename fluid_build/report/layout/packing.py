@@ -1,7 +1,7 @@
 """Rectangles side by side on a page about as wide as a screen."""
 
 from collections.abc import Sequence
-from math import sqrt
+from math import inf, sqrt
 
 from fluid_build.report.layout.drawing import Point
 
@@ -40,25 +40,25 @@ def _stack(sizes: Sequence[tuple[float, float]], gap: float, most: float) -> lis
     skyline: list[tuple[float, float]] = [(0.0, 0.0)]
     corners = []
     for width, height in sizes:
-        at = min(
-            (
-                Point(x, _highest(skyline, number, x + width))
-                for number, (x, _) in enumerate(skyline)
-                if x + width <= most + 0.001 or x == 0.0
-            ),
-            key=lambda point: (point.y, point.x),
-        )
+        at = Point(0.0, inf)
+        for number, (x, _) in enumerate(skyline):
+            if x + width <= most + 0.001 or x == 0.0:
+                top = _highest(skyline, number, x + width, at.y)
+                at = Point(x, top) if top < at.y else at
         corners.append(at)
         skyline = _raised(skyline, at.x, at.x + width + gap, at.y + height + gap)
     return corners
 
 
-def _highest(skyline: list[tuple[float, float]], first: int, right: float) -> float:
-    """Return the top of what is placed from a part of the skyline up to ``right``."""
+def _highest(skyline: list[tuple[float, float]], first: int, right: float, enough: float) -> float:
+    """Return the top of what is placed from a part of the skyline up to ``right``.
+
+    It's looked for no further where it's ``enough`` to be of no use.
+    """
     top = 0.0
     for number in range(first, len(skyline)):
         left, height = skyline[number]
-        if left >= right:
+        if left >= right or top >= enough:
             break
         top = max(top, height)
     return top

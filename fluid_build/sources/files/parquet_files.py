@@ -20,11 +20,16 @@ from fluid_build.sources.files.parquet_unions import FileColumns, Unions, text_o
 from fluid_build.sources.files.storage import FileStorage
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.text_values.encodings import check_expansion
 from fluid_build.sources.uri import as_pattern
 
 _Place: TypeAlias = Callable[[Path], str]
 """Where DuckDB reads the content of a file."""
 _NAMED = ("filename", literal(FILE_NAME))
+_BYTES_OF_VALUE = 8
+"""What a value of a repeated run takes once it's read: the engine has most of them as 64 bits."""
+_VALUES_OF_ITEM = 3
+"""An item of a list becomes a row: with its own value, its parent's key, and its place."""
 _EMPTY_COLUMN = "VARCHAR"
 """The type of a column that no file gives one: text takes whatever it may hold one day."""
 
@@ -44,8 +49,8 @@ def read_parquet(
     """Make a view over the files of one table; its columns, and how they are read.
 
     Remote files are read once, into a table; ``folder`` takes copies of files with decimals that
-    DuckDB would misread. Raises duckdb.Error where one is unreadable, and
-    ValueError where DuckDB would read other values than it has.
+    DuckDB would misread. Raises duckdb.Error where one is unreadable, and ValueError where DuckDB
+    would read other values than it has, or far more of them than fit its size.
 
     A column of Parquet's Null type, which pandas and Arrow write where every value is missing, is
     not read but given as nulls: DuckDB fails on queries that skip some of its pages. It has the
@@ -59,6 +64,8 @@ def read_parquet(
     options = keys.options
     if len(files.paths) > 1:
         options += (("union_by_name", "true"),)
+    for path in files.paths:
+        _check_expansion(connection, storage.place(path))
     fields = {path: columns_of(connection, storage.place(path)) for path in files.paths}
     place = _as_duckdb_reads(files, fields, storage, folder)
     by_name = {path: _named(connection, place(path), some) for path, some in fields.items()}
@@ -106,6 +113,19 @@ def read_parquet(
         in_place=not is_changed,
         period=files.period,
     )
+
+
+def _check_expansion(connection: duckdb.DuckDBPyConnection, place: str) -> None:
+    """Raise ValueError where a file holds so much, by its own account, that it was made to hurt."""
+    held, pages = connection.execute(
+        "SELECT coalesce(sum(num_values * if(num_values > row_group_num_rows, ?, 1)), 0),"
+        " coalesce(sum(total_uncompressed_size), 0) FROM parquet_metadata(?)",
+        [_VALUES_OF_ITEM, as_pattern(place)],
+    ).fetchone() or (0, 0)
+    size, *_ = connection.execute(
+        "SELECT file_size_bytes FROM parquet_file_metadata(?)", [as_pattern(place)]
+    ).fetchone() or (0,)
+    check_expansion(size, max(int(held) * _BYTES_OF_VALUE, int(pages)))
 
 
 def _as_duckdb_reads(

@@ -273,14 +273,14 @@ def zstd_content(path: Path) -> int:
     start = 5 + (0 if single else 1) + (0, 1, 2, 4)[head[4] & 3]
     width = (1 if single else 0, 2, 4, 8)[flag]
     content = int.from_bytes(head[start : start + width], "little") + (256 if width == 2 else 0)
-    check_expansion(path, content)
+    check_expansion(path.stat().st_size, content)
     return content
 
 
-def check_expansion(path: Path, length: int) -> None:
-    """Raise ValueError where a file that expands to so many bytes was made to hurt."""
+def check_expansion(size: int, length: int) -> None:
+    """Raise ValueError where a file of that size that expands to so many bytes was made to hurt."""
     times = limits.EXPANSION.value
-    if length > max(_HARMLESS, times * path.stat().st_size):
+    if length > max(_HARMLESS, times * size):
         raise ValueError(
             f"It expands to more than {times:,} times its size. {limits.EXPANSION.how_to_raise}"
         )
@@ -356,7 +356,7 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
         while block := file.read(size):
             length += len(block)
             if packed and length > _HARMLESS:
-                check_expansion(path, length)
+                check_expansion(path.stat().st_size, length)
             yield block
 
 

@@ -13,6 +13,8 @@ _LINE_BREAK = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")|\n""")
 
 def indent(sql: str) -> str:
     """Return SQL moved to the right; line breaks inside of texts and quoted names stay."""
+    if "\n" not in sql or ("'" not in sql and '"' not in sql):
+        return _INDENT + sql.replace("\n", f"\n{_INDENT}")
     return _INDENT + _LINE_BREAK.sub(lambda match: match[1] or f"\n{_INDENT}", sql)
 
 

@@ -47,7 +47,7 @@ def _check_expansion(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
             f" FROM (SELECT line FROM {as_lines(path)} LIMIT {lines})"
         ).fetchone()
         read, size = row or (0, 0)
-        encodings.check_expansion(path, int(size))
+        encodings.check_expansion(path.stat().st_size, int(size))
         if read < lines:
             return
         lines *= 8
