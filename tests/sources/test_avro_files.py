@@ -161,3 +161,22 @@ def test_fields_whose_names_differ_in_case_alone_are_read_apart(tmp_path: Path) 
             "n__a": 3,
             "n__A_2": 4,
         }
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(66, True), (67, False), (20_000, False)])
+def test_a_schema_of_types_deep_inside_each_other_is_refused(
+    tmp_path: Path, depth: int, *, is_read: bool
+) -> None:
+    text = '"long"'
+    for level in range(depth):
+        text = f'{{"type":"record","name":"r{level}","fields":[{{"name":"a","type":{text}}}]}}'
+    head = b"Obj\x01" + number(1) + number(11) + b"avro.schema" + number(len(text))
+    sync = bytes(16)
+    block = number(1) + number(1) + number(1)
+    (tmp_path / "t.avro").write_bytes(head + text.encode() + number(0) + sync + block + sync)
+    if is_read:
+        with open_source(tmp_path / "t.avro") as source:
+            assert source.tables
+    else:
+        with pytest.raises(SourceUnreadableError, match="too many types inside each other"):
+            open_source(tmp_path / "t.avro")

@@ -8,7 +8,7 @@ https://avro.apache.org/docs/1.12.0/specification/#logical-types
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +19,10 @@ from fluid_build.sources.declared import unique_names
 _MAGIC = b"Obj\x01"
 _LARGEST_SCHEMA = 16 * 1024 * 1024
 _SCHEMA = b"avro.schema"
+_MOST_LEVELS = 200
+"""Objects and lists of a schema inside each other, three for each record in a record: documents
+have fewer than ten records in each other, and Python stops at about 150."""
+_TOO_DEEP = "Its schema has too many types inside each other."
 _MOST_BYTES = 16
 """DuckDB fails on decimals in a fixed number of more bytes."""
 _READABLE = {
@@ -129,7 +133,22 @@ def _head(file: IO[bytes]) -> dict[bytes, bytes]:
 def _document(entries: Mapping[bytes, bytes]) -> Mapping[str, JsonValue]:
     if _SCHEMA not in entries:
         raise ValueError("It has no schema.")
-    return _mapping(json.loads(entries[_SCHEMA]))
+    try:
+        document = json.loads(entries[_SCHEMA])
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    level = [document]
+    for _ in range(_MOST_LEVELS):
+        level = [part for whole in level for part in _parts(whole)]
+        if not level:
+            return _mapping(document)
+    raise ValueError(_TOO_DEEP)
+
+
+def _parts(whole: JsonValue) -> Iterable[JsonValue]:
+    if isinstance(whole, Mapping):
+        return whole.values()
+    return whole if isinstance(whole, list) else ()
 
 
 def _entries(file: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
