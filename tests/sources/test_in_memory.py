@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.progress import Progress
@@ -274,3 +276,39 @@ def test_an_interrupt_while_reading_leaves_no_file(temporary: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         open_source(in_memory({"t": pd.DataFrame({"a": [1]})}), on_progress=interrupt)
     assert list(temporary.iterdir()) == []
+
+
+@given(
+    values=st.lists(
+        st.none()
+        | st.builds(
+            decimal.Decimal,
+            st.tuples(
+                st.sampled_from([0, 1]),
+                st.lists(st.integers(0, 9), min_size=1, max_size=28).map(tuple),
+                st.integers(-30, 12),
+            ),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_every_decimal_of_pandas_keeps_its_digits(
+    dtype: str, values: list[decimal.Decimal | None]
+) -> None:
+    """Without digits behind the point (1.2E+3), and with more than a number has: those are text."""
+    type_, found, note = staged_column(values, dtype)
+    if type_ == "VARCHAR" and any(values):
+        assert "digits" in note
+    assert [None if value is None else decimal.Decimal(str(value)) for value in found] == values
+
+
+@pytest.mark.parametrize("days", [29, 30, 360, 365, -400])
+def test_durations_of_pandas_are_days_and_no_months(days: int) -> None:
+    duration = datetime.timedelta(days=days, seconds=1)
+    frame = pd.DataFrame({"c": pd.Series([duration, None], dtype="timedelta64[ns]")})
+    with open_source(in_memory({"t": frame})) as source:
+        query = f"SELECT DATE '2024-01-01' + c FROM {source.tables[0].relation}"
+        moment = source.connection.execute(query).fetchall()[0][0]
+    assert moment == datetime.datetime(2024, 1, 1) + duration

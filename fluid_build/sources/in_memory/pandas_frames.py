@@ -22,6 +22,10 @@ _READABLE_KINDS = frozenset("biufMm")
 """NumPy's letters of boolean, whole, unsigned, floating, datetime and timedelta."""
 _LARGEST_EXACT = 2**53
 """Whole numbers up to here are exact in a float64."""
+_MOST_DIGITS = 38
+"""Digits of the widest DECIMAL."""
+_MONTH_OF_DAYS = 30
+"""Days that DuckDB takes for a month in a column of durations; in an object column it doesn't."""
 _PYTHON_TYPES: Mapping[str, type] = {"boolean": bool, "whole number": int, "number": float}
 """What DuckDB knows of values that NumPy has types of its own for."""
 _FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -123,6 +127,8 @@ def _readable_column(values: Any) -> tuple[Any, str, str]:
     if numpy_kind == "m" and values.dt.nanoseconds.mod(1000).any():
         whole = f"CAST({quote(str(values.name))} AS BIGINT)"
         return _whole_nanoseconds(values), whole, whole_durations("nanoseconds")
+    if numpy_kind == "m" and (values.dt.days.abs() >= _MONTH_OF_DAYS).any():
+        return _converted_objects(values, lambda value: value.to_pytimedelta()), "", ""
     if numpy_kind in _READABLE_KINDS or _is_text(dtype) or hasattr(dtype, "tz"):
         return values, "", ""
     text = values.astype(object).map(str, na_action="ignore")
@@ -191,11 +197,23 @@ def _is_finer(value: Any) -> bool:
 
 
 def _readable_decimals(values: Any, present: Any) -> tuple[Any, str, str]:
-    """Return decimals as they are; DuckDB takes a column with one that isn't finite for floats."""
-    if all(value.is_finite() for value in present):
-        return values.where(values.notna(), None), "", ""
-    note = "Some of its decimals are infinite; read as text."
-    return values.map(str, na_action="ignore"), "", note
+    """Return decimals as texts, and the cast to the type that has a place for each digit.
+
+    DuckDB takes ``1.2E+3`` for 1.200, cuts digits where a column needs more than it has, and makes
+    floats of one with a decimal that isn't finite.
+    """
+    if not all(value.is_finite() for value in present):
+        note = "Some of its decimals are infinite; read as text."
+        return values.map(str, na_action="ignore"), "", note
+    whole = max((value.adjusted() + 1 for value in present if value), default=1)
+    behind = max((-value.as_tuple().exponent for value in present), default=0)
+    digits = max(whole, 1) + max(behind, 0)
+    if digits > _MOST_DIGITS:
+        note = f"Its decimals need {digits:,} digits, more than a number has; read as text."
+        return values.map(str, na_action="ignore"), "", note
+    type_ = f"DECIMAL({digits}, {max(behind, 0)})"
+    texts = _converted_objects(values, lambda value: f"{value:f}")
+    return texts, f"CAST({quote(str(values.name))} AS {type_})", ""
 
 
 def _family(kind: type) -> str:
