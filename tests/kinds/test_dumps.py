@@ -1,6 +1,9 @@
 """SQL dumps with rows, profiled and forged."""
 
+import textwrap
 from pathlib import Path
+
+import duckdb
 
 from fluid_build.forging import forge
 from fluid_build.profiling import profile_source
@@ -16,6 +19,24 @@ def test_a_forge_of_a_dump_copies_its_rows_for_dbt(write: Write, tmp_path: Path)
         forged = forge(source, out=tmp_path / "shop")
     assert forged.proof.verdict == "proven"
     assert (tmp_path / "shop/dbt/land/customer.parquet").is_file()
+
+
+def test_the_copy_of_a_dump_keeps_the_microseconds_of_intervals(
+    write: Write, tmp_path: Path
+) -> None:
+    """Parquet's own intervals have milliseconds, and none below zero."""
+    dump = """
+        CREATE TABLE public.trip (id integer NOT NULL, took interval);
+        COPY public.trip (id, took) FROM stdin;
+        1\t1 day 00:00:01.123456
+        2\t-00:00:05
+        \\.
+        """
+    with open_source(write(textwrap.dedent(dump))) as source:
+        forge(source, out=tmp_path / "trips")
+    copy = tmp_path / "trips/dbt/land/trip.parquet"
+    rows = duckdb.sql(f"SELECT took::INTERVAL::VARCHAR FROM '{copy}' ORDER BY id").fetchall()
+    assert rows == [("1 day 00:00:01.123456",), ("-00:00:05",)]
 
 
 def test_an_answer_settles_how_text_in_a_dump_is_written(write: Write) -> None:

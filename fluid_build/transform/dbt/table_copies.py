@@ -20,8 +20,9 @@ from fluid_build.transform.plan.elements import PlanSource, TransformPlan
 COPIES_FOLDER = "land"
 _REFRESH = "Run `fluid forge` again to refresh it."
 
-# Parquet has no such types, and DuckDB would write others instead.
-_NOT_IN_PARQUET = re.compile(r"\b(U?HUGEINT|BIT|ENUM|UNION|BIGNUM|TIME WITH TIME ZONE)\b")
+# Parquet has no such types, and DuckDB would write others instead; its intervals have milliseconds,
+# and none below zero.
+_NOT_IN_PARQUET = re.compile(r"\b(U?HUGEINT|BIT|ENUM|UNION|BIGNUM|INTERVAL|TIME WITH TIME ZONE)\b")
 
 
 def write_copy(
