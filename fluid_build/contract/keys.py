@@ -7,7 +7,7 @@ from here by every format that has a place for it.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from fluid_build.contract.fluid import DqRule, Expose, FluidContract
@@ -72,9 +72,11 @@ def keys_of(contract: FluidContract) -> tuple[Keys, ...]:
     )
 
 
-def columns_of_rule(rule: DqRule, expose: Expose) -> Columns:
-    """Return the columns that a rule is about; empty where its selector is something else."""
-    names = _column_names(expose)
+def columns_of_rule(rule: DqRule, names: Collection[str]) -> Columns:
+    """Return the columns that a rule is about; empty where its selector is something else.
+
+    ``names`` are the ``column_names`` of its expose, asked once for all rules.
+    """
     labelled = names_of((rule.labels or {}).get("columns"))
     if labelled:
         return labelled if all(name in names for name in labelled) else ()
@@ -84,6 +86,11 @@ def columns_of_rule(rule: DqRule, expose: Expose) -> Columns:
         return (rule.selector,)
     parts = tuple(part.strip() for part in rule.selector.split(","))
     return parts if all(part in names for part in parts) else ()
+
+
+def column_names(expose: Expose) -> frozenset[str]:
+    """Return the names of an expose's columns."""
+    return frozenset(column.name for column in expose.contract.columns or ())
 
 
 def names_of(label: str | None) -> Columns:
@@ -108,11 +115,11 @@ def allows_nothing(rule: DqRule) -> bool:
 
 
 def _primary(expose: Expose) -> Columns:
-    names = _column_names(expose)
+    names = column_names(expose)
     labelled = names_of((expose.labels or {}).get("primary-key"))
     candidates = [
         labelled,
-        *(columns_of_rule(r, expose) for r in _unique_rules(expose) if _key(r) == "primary"),
+        *(columns_of_rule(r, names) for r in _unique_rules(expose) if _key(r) == "primary"),
         *(columns for _, columns in _entities(expose, "primary")),
     ]
     for columns in candidates:
@@ -123,17 +130,19 @@ def _primary(expose: Expose) -> Columns:
 
 def _primary_holds(primary: Columns, expose: Expose) -> bool:
     """Return whether no rule on the columns of the primary key allows for exceptions."""
+    names = column_names(expose)
     return all(
         allows_nothing(rule)
         for rule in _unique_rules(expose)
-        if set(columns_of_rule(rule, expose)) == set(primary)
+        if set(columns_of_rule(rule, names)) == set(primary)
     )
 
 
 def _unique(expose: Expose) -> tuple[Columns, ...]:
     """Return the keys that no row may break and that a rule or entity vouches for."""
+    names = column_names(expose)
     keys = [
-        columns_of_rule(rule, expose)
+        columns_of_rule(rule, names)
         for rule in _unique_rules(expose)
         if rule.severity != "info" and allows_nothing(rule)
     ]
@@ -143,12 +152,13 @@ def _unique(expose: Expose) -> tuple[Columns, ...]:
 
 def _references(expose: Expose, whole: _Whole) -> tuple[TableReference, ...]:
     references = []
+    names = column_names(expose)
     for rule in _rules(expose):
         labels = rule.labels or {}
         target = whole.places.get(labels.get("to-table", ""))
         if labels.get("rule") == "reference" and target is not None:
             theirs = names_of(labels.get("to-columns"))
-            columns = columns_of_rule(rule, expose)
+            columns = columns_of_rule(rule, names)
             references.append(
                 TableReference(columns, target, theirs, rule.id, allows_nothing(rule))
             )
@@ -162,7 +172,7 @@ def _references(expose: Expose, whole: _Whole) -> tuple[TableReference, ...]:
 
 
 def _holds_together(reference: TableReference, target: Expose) -> bool:
-    names = _column_names(target)
+    names = column_names(target)
     return (
         bool(reference.columns)
         and len(reference.columns) == len(reference.to_columns)
@@ -193,7 +203,7 @@ def _entities(expose: Expose, type_: EntityType) -> list[tuple[str, Columns]]:
     """Return the semantic entities of a type whose expression is one column or several."""
     if expose.semantics is None:
         return []
-    names = _column_names(expose)
+    names = column_names(expose)
     entities = [
         (entity.name, columns_of_expression(entity.expr or entity.name))
         for entity in expose.semantics.entities or ()
@@ -231,7 +241,3 @@ def _rules(expose: Expose) -> Sequence[DqRule]:
 
 def _key(rule: DqRule) -> str | None:
     return (rule.labels or {}).get("key")
-
-
-def _column_names(expose: Expose) -> list[str]:
-    return [column.name for column in expose.contract.columns or ()]

@@ -16,7 +16,7 @@ import jsonschema_rs
 from fluid_build.contract.exports.official import definitions_of
 from fluid_build.contract.exports.tracking import Json, is_finite
 from fluid_build.contract.fluid import DqRule, Expose
-from fluid_build.contract.keys import Columns, TableReference, columns_of_rule, names_of
+from fluid_build.contract.keys import Columns, TableReference, names_of
 from fluid_build.contract.row_scopes import rows_in, scope_of
 from fluid_build.sources.sql import literal, quote, quote_all
 from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
@@ -50,14 +50,17 @@ _OF_SHARE = {None: "mustBeLessOrEqualTo", ">=": "mustBeLessOrEqualTo", ">": "mus
 
 
 def check(
-    rule: DqRule, expose: Expose, reference: TableReference | None, exposes: Sequence[Expose]
+    rule: DqRule,
+    columns: Columns,
+    expose: Expose,
+    reference: TableReference | None,
+    exposes: Sequence[Expose],
 ) -> Json:
     """Return the closest check, without the rule's name, description and severity.
 
-    ``reference`` is what a reference rule is about. A rule that has no counterpart becomes
-    ``type: text``.
+    ``columns`` are those that the rule is about, and ``reference`` is what a reference rule is
+    about. A rule that has no counterpart becomes ``type: text``.
     """
-    columns = columns_of_rule(rule, expose)
     return (
         _check_of_label((rule.labels or {}).get(CHECK_LABEL, ""))
         or _check_of_reference(rule, expose, reference, exposes)

@@ -20,7 +20,14 @@ from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_
 from fluid_build.contract.exports.type_names import dcs_type, rules_of, spelled, type_options
 from fluid_build.contract.fluid import Expose, FluidContract
 from fluid_build.contract.fluid.column import ContractColumn
-from fluid_build.contract.keys import Keys, TableReference, columns_of_rule, keys_of, names_of
+from fluid_build.contract.keys import (
+    Keys,
+    TableReference,
+    column_names,
+    columns_of_rule,
+    keys_of,
+    names_of,
+)
 from fluid_build.text import free_name
 
 DCS_VERSION = "1.2.1"
@@ -301,13 +308,14 @@ def _lineage(column: ContractColumn) -> Json | None:
 def _checks(promise: TrackedMapping, index: int, whole: _Whole) -> dict[str | None, list[Json]]:
     """Return the checks of each field by its name, and under None those of the model."""
     expose = whole.contract.exposes[index]
+    names = column_names(expose)
     rules = (expose.contract.dq.rules or []) if expose.contract.dq is not None else []
     references = {r.rule: r for r in whole.keys[index].references}
     read = promise.part("dq").parts("rules") if rules else []
     by_place: dict[str | None, list[Json]] = {}
     for rule, part in zip(rules, read, strict=True):
-        columns = columns_of_rule(rule, expose)
-        native = check(rule, expose, references.get(rule.id), whole.contract.exposes)
+        columns = columns_of_rule(rule, names)
+        native = check(rule, columns, expose, references.get(rule.id), whole.contract.exposes)
         place = columns[0] if len(columns) == 1 else None
         by_place.setdefault(place, []).append(_check(part, native))
     if promise.peek("quality"):

@@ -11,7 +11,7 @@ from functools import partial
 
 from fluid_build.contract.durations import age_text, moment_before
 from fluid_build.contract.fluid import DqRule, Expose
-from fluid_build.contract.keys import columns_of_rule, names_of
+from fluid_build.contract.keys import column_names, columns_of_rule, names_of
 from fluid_build.contract.live import queries
 from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
@@ -286,7 +286,7 @@ def _result(rule: DqRule, columns: tuple[str, ...], sql: str = "") -> "partial[C
 
 
 def _selected(rule: DqRule, expose: Expose) -> tuple[str, ...]:
-    return columns_of_rule(rule, expose)
+    return columns_of_rule(rule, column_names(expose))
 
 
 def _columns(rule: DqRule, context: RuleContext) -> tuple[Column, ...]:

@@ -7,7 +7,7 @@ from functools import partial
 from fluid_build.contract.column_types import ValueType, holds_all, value_type
 from fluid_build.contract.fluid import ContractColumn, DqRule, Expose
 from fluid_build.contract.fluid.quality import DqSeverity
-from fluid_build.contract.keys import columns_of_rule
+from fluid_build.contract.keys import column_names, columns_of_rule
 from fluid_build.contract.live import queries
 from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
@@ -186,8 +186,9 @@ def _strictly_complete(expose: Expose) -> set[str]:
     """Return the columns with a strict completeness rule, which has the severity of a null."""
     rules = expose.contract.dq.rules if expose.contract.dq is not None else None
     complete: set[str] = set()
+    names = column_names(expose)
     for rule in rules or ():
-        columns = columns_of_rule(rule, expose)
+        columns = columns_of_rule(rule, names)
         if rule.type == "completeness" and len(columns) == 1 and _is_strict(rule):
             complete.update(columns)
     return complete

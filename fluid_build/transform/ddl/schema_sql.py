@@ -77,7 +77,9 @@ def in_dependency_order(
         free = [
             build
             for build in waiting
-            if all(key.to_table not in names - {build.name} for key in keys[build.name])
+            if not any(
+                key.to_table in names and key.to_table != build.name for key in keys[build.name]
+            )
         ] or waiting[:1]
         ordered += free
         free_names = {build.name for build in free}
@@ -85,12 +87,9 @@ def in_dependency_order(
     return ordered
 
 
-def is_not_null(build: Build, column: str) -> bool:
-    """Return whether a column is never null, and no row breaks that."""
-    return build.column(column).required and not any(
-        test.kind == "not_null" and test.columns == (column,) and test.allowed
-        for test in build.tests
-    )
+def _broken_not_null(build: Build) -> set[tuple[str, ...]]:
+    """Return the columns that must be filled, each alone, although some rows have none."""
+    return {test.columns for test in build.tests if test.kind == "not_null" and test.allowed}
 
 
 def _holds(test: BuildTest) -> bool:
@@ -246,7 +245,11 @@ def _header(target: Target) -> str:
 def _create_table(
     build: Build, references: list[ForeignKey], target: Target, syntax: Syntax
 ) -> str:
-    lines = [_column(build, column, target, syntax) for column in build.columns]
+    broken = _broken_not_null(build)
+    lines = [
+        _column(column, target, syntax, column.required and (column.name,) not in broken)
+        for column in build.columns
+    ]
     primary = primary_key(build)
     if primary:
         lines.append(f"PRIMARY KEY ({_names(primary, syntax)}){syntax.after_key}")
@@ -258,8 +261,8 @@ def _create_table(
     return f"CREATE TABLE {syntax.name(build.name)} (\n    {body}\n){comment};"
 
 
-def _column(build: Build, column: PlanColumn, target: Target, syntax: Syntax) -> str:
-    required = " NOT NULL" if is_not_null(build, column.name) else ""
+def _column(column: PlanColumn, target: Target, syntax: Syntax, never_null: bool) -> str:
+    required = " NOT NULL" if never_null else ""
     comment = _inline(syntax.column_comment, column.description, syntax)
     return f"{syntax.name(column.name)} {_type(column, target, syntax)}{required}{comment}"
 

@@ -28,7 +28,7 @@ from fluid_build.contract.exports.odcs.write_checks import DIMENSIONS, RULE_KEYS
 from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.fluid.quality import DqRuleType
-from fluid_build.contract.keys import keys_of
+from fluid_build.contract.keys import column_names, columns_of_rule, keys_of
 
 _TYPES = {
     "nullValues": "completeness",
@@ -120,8 +120,10 @@ def prefer_native(contract: FluidContract, tables: Sequence[Sequence[ReadCheck]]
     for expose, keys, checks in zip(contract.exposes, keys_of(contract), tables, strict=True):
         rules = (expose.contract.dq.rules or ()) if expose.contract.dq is not None else ()
         references = {reference.rule: reference for reference in keys.references}
+        names = column_names(expose)
         for read, rule in zip(checks, rules, strict=True):
-            written = check(rule, expose, references.get(rule.id), contract.exposes)
+            columns = columns_of_rule(rule, names)
+            written = check(rule, columns, expose, references.get(rule.id), contract.exposes)
             if read.is_ours and written != read.native:
                 words = _in_words_of_native(dict(read.rule), read.native, read.column)
                 read.rule.clear()

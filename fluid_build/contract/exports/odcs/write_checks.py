@@ -11,7 +11,7 @@ from fluid_build.contract.exports.checks import check
 from fluid_build.contract.exports.odcs.custom_properties import custom_properties
 from fluid_build.contract.exports.tracking import Json, TrackedMapping, without_none
 from fluid_build.contract.fluid import Expose
-from fluid_build.contract.keys import Keys, columns_of_rule
+from fluid_build.contract.keys import Keys, column_names, columns_of_rule
 
 DIMENSIONS = {
     "freshness": "timeliness",
@@ -41,13 +41,14 @@ def table_checks(
 ) -> TableChecks:
     """Return the checks of an expose; takes its rules and quality expressions."""
     expose = exposes[index]
+    names = column_names(expose)
     references = {reference.rule: reference for reference in keys.references}
     rules = (expose.contract.dq.rules or []) if expose.contract.dq is not None else []
     parts = promise.part("dq").parts("rules") if rules else []
     checks = TableChecks()
     for rule, part in zip(rules, parts, strict=True):
-        columns = columns_of_rule(rule, expose)
-        native = check(rule, expose, references.get(rule.id), exposes)
+        columns = columns_of_rule(rule, names)
+        native = check(rule, columns, expose, references.get(rule.id), exposes)
         if len(columns) == 1:
             checks.columns.setdefault(columns[0], []).append(_document(part, native))
         else:
