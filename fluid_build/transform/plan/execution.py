@@ -177,10 +177,23 @@ def _run(connection: duckdb.DuckDBPyConnection, build: Build, *, again: bool) ->
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:
-        raise BuildFailedError(
-            f"{build.name} failed to build: {str(error).splitlines()[0]}",
-            hint="If the source hasn't changed since the model was generated, please report this.",
-        ) from error
+        raise build_failure(f"{build.name} failed to build", error) from error
+
+
+def build_failure(what: str, error: duckdb.Error) -> BuildFailedError:
+    """Return the error for a query that failed, with what helps: memory, disk, or a report."""
+    text = str(error)
+    # DuckDB has no class of its own for a full disk, and calls its own bound one "offload".
+    if "No space left on device" in text or "max_temp_directory_size" in text:
+        hint = (
+            "Free space on the disk, or name a folder on a larger one with the environment"
+            " variable TMPDIR."
+        )
+    elif isinstance(error, duckdb.OutOfMemoryException):
+        hint = 'Raise the limit with the environment variable FLUID_MEMORY_LIMIT, such as "8GB".'
+    else:
+        hint = "If the source hasn't changed since the model was generated, please report this."
+    return BuildFailedError(f"{what}: {text.splitlines()[0]}", hint=hint)
 
 
 def _first_difference(promised: list[tuple[str, str]], columns: list[tuple[str, str]]) -> str:

@@ -28,6 +28,7 @@ from fluid_build.sources.text_values.conventions import DATE_FORMATS, Convention
 from fluid_build.sources.text_values.exact_numbers import are_codes_sql, are_unevenly_spaced_sql
 from fluid_build.sources.text_values.text_classes import DUMPED_NULL, NULL_WORDS, SPACES
 from fluid_build.text import noun
+from fluid_build.transform.plan.execution import build_failure
 
 _COLUMNS_A_QUERY = 200
 """Columns checked in one query: DuckDB takes time to plan thousands of expressions at once."""
@@ -84,7 +85,8 @@ class TextProof(ModelPart):
 def prove_text(source: Source, table: Table) -> TextProof | None:
     """Check a table against the text of its files; None where it wasn't read from delimited text.
 
-    Raises SourceChangedError where the files can't be read again.
+    Raises SourceChangedError where the files can't be read again, and BuildFailedError where
+    memory or disk isn't enough.
     """
     origin = table.origin
     if not isinstance(origin, InFiles) or origin.format != "csv":
@@ -98,6 +100,8 @@ def prove_text(source: Source, table: Table) -> TextProof | None:
             return _compared(source, table, relation, origin)
     except duckdb.InterruptException:
         raise
+    except duckdb.OutOfMemoryException as error:
+        raise build_failure(f"The files of {table.name!r} couldn't be compared", error) from error
     except (*DUCKDB_ERRORS, *READ_ERRORS, ValueError) as error:
         paths = [path for part in origin.parts for path in part.paths]
         raise SourceChangedError(

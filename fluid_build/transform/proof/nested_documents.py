@@ -6,10 +6,10 @@ was split would pass.
 
 import duckdb
 
-from fluid_build.errors import BuildFailedError
 from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.base import Source, Table
 from fluid_build.text import counted
+from fluid_build.transform.plan.execution import build_failure
 from fluid_build.transform.proof.row_comparison import Counts, between, count, describe
 
 
@@ -65,9 +65,8 @@ def prove_nested(source: Source, table: Table) -> NestedProof | None:
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:
-        raise BuildFailedError(
-            f"The documents of {table.name!r} couldn't be rebuilt: {str(error).splitlines()[0]}",
-            hint="If the source hasn't changed since the model was generated, please report this.",
+        raise build_failure(
+            f"The documents of {table.name!r} couldn't be rebuilt", error
         ) from error
     return NestedProof(
         tables=documents.tables,

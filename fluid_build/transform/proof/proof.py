@@ -32,7 +32,7 @@ from fluid_build.transform.plan.elements import (
     TransformPlan,
     ValueColumn,
 )
-from fluid_build.transform.plan.execution import Built, built
+from fluid_build.transform.plan.execution import Built, build_failure, built
 from fluid_build.transform.plan.parallel_sessions import in_sessions, small
 from fluid_build.transform.plan.techniques import checks, rebuilds
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
@@ -375,10 +375,7 @@ def _named_table(
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:
-        raise BuildFailedError(
-            f"The comparison of {source.table!r} failed to run: {str(error).splitlines()[0]}",
-            hint="If the source hasn't changed since the model was generated, please report this.",
-        ) from error
+        raise build_failure(f"The comparison of {source.table!r} failed to run", error) from error
 
 
 def _table(
