@@ -156,7 +156,15 @@ def test_nested_times_of_polars_keep_their_nanoseconds() -> None:
     assert (json.loads(texts[0]), column.notes) == ([[1], [1500]], (DURATIONS,))
 
 
-@pytest.mark.parametrize("dtype", [object, "category", "timestamp[ns, UTC][pyarrow]"])
+def test_moments_of_pandas_in_a_type_of_arrow_keep_their_nanoseconds() -> None:
+    moments = pd.Series([pd.Timestamp("2024-01-01 00:00:00.123456789", tz="UTC"), None])
+    frame = pd.DataFrame({"c": moments.astype("timestamp[ns, UTC][pyarrow]")})
+    column, texts = staged_text(frame)
+    assert (column.type, column.notes) == ("TIMESTAMP_NS", (IN_UTC,))
+    assert texts == ["2024-01-01 00:00:00.123456789", None]
+
+
+@pytest.mark.parametrize("dtype", [object, "category"])
 def test_moments_in_other_columns_of_pandas_are_text_where_they_would_be_cut(dtype: Any) -> None:
     moments = [pd.Timestamp("2024-01-01 00:00:00.123456789", tz="UTC"), None]
     column, values = staged(pd.DataFrame({"c": pd.Series(moments).astype(dtype)}))

@@ -1,31 +1,23 @@
-"""Arrow tables, polars data frames and DuckDB relations, scanned through Arrow's C stream."""
+"""Arrow tables and polars data frames, scanned through Arrow's C stream."""
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import duckdb
+from duckdb.sqltypes import DuckDBPyType
 
-from fluid_build.sources.in_memory.exact_times import with_exact_times
-from fluid_build.sources.in_memory.prepared import PreparedColumn, PreparedTable, distinct_names
+from fluid_build.sources.in_memory.engine_types import json_note
+from fluid_build.sources.in_memory.exact_types import with_exact_types
+from fluid_build.sources.in_memory.prepared import (
+    PreparedColumn,
+    PreparedTable,
+    Stream,
+    distinct_names,
+)
+from fluid_build.sources.in_memory.python_values import TextColumn, text_column
 from fluid_build.sources.sql import quote
 
-_CHANGED_BY_ARROW = frozenset(
-    {"UUID", "BIT", "HUGEINT", "UHUGEINT", "TIME WITH TIME ZONE", "JSON", "BIGNUM"}
-)
-"""Types of DuckDB that come out of Arrow as another type, or as another value."""
-
-
-class _Stream:
-    """The Arrow stream of an object, without the object's other abilities.
-
-    DuckDB scans a stream by itself, and needs pyarrow for an object that it recognizes.
-    """
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Return a new stream of the rows."""
-        return self._table.__arrow_c_stream__(requested_schema)
+_REGISTERED = "stream_to_prepare"
 
 
 def is_arrow_table(table: object) -> bool:
@@ -37,25 +29,40 @@ def is_arrow_table(table: object) -> bool:
     )
 
 
-def prepare_arrow(connection: duckdb.DuckDBPyConnection, table: Any) -> PreparedTable:
-    """Return an object as a stream; a lazy one is collected first."""
-    if isinstance(table, duckdb.DuckDBPyRelation):
-        return _prepare_relation(table)
+def prepare_arrow(
+    connection: duckdb.DuckDBPyConnection, table: Any, labels: Sequence[str] | None = None
+) -> PreparedTable:
+    """Return an object as a stream; a lazy one is collected first.
+
+    ``labels`` are the names of the columns for the user, where the table has others.
+    """
     if _is_lazy(table):
         table = table.collect()
     names = _names(table)
-    chosen_names, notes = distinct_names(names)
+    distinct, notes = distinct_names(names)
     if len(set(names)) < len(names):
-        table = table.rename_columns(chosen_names)
-    table, remarks = with_exact_times(table)
-    stream = _Stream(table)
-    columns = tuple(
-        PreparedColumn(name, expression, remarks.get(i, ()))
-        for i, (name, expression) in enumerate(
-            zip(chosen_names, _expressions(connection, stream), strict=True)
-        )
-    )
-    return PreparedTable(stream, columns, notes)
+        table = table.rename_columns(distinct)
+    labels = labels or distinct
+    given = table
+    table, objects = _with_texts(table, labels)
+    table, remarks = with_exact_types(table, labels)
+    stream = Stream(table)
+    columns = []
+    for i, (label, (name, type_)) in enumerate(
+        zip(labels, _described(connection, stream), strict=True)
+    ):
+        expression, note = quote(name), json_note(label, type_)
+        if i in objects:
+            expression = objects[i].expression(name)
+        elif type_.id == "enum":  # A dictionary, which is read as its values.
+            expression = f"CAST({expression} AS VARCHAR)"
+        elif note:
+            expression = f"CAST({expression} AS JSON)"
+        remark = (*remarks.get(i, ()), *((note,) if note else ()))
+        remark = objects[i].notes if i in objects else remark
+        values = None if remark else _values(given, i)
+        columns.append(PreparedColumn(label, expression, remark, values))
+    return PreparedTable((stream,), tuple(columns), notes)
 
 
 def _is_lazy(table: object) -> bool:
@@ -70,42 +77,40 @@ def _names(table: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def _expressions(connection: duckdb.DuckDBPyConnection, stream: _Stream) -> list[str]:
-    """Return the columns by the names that DuckDB gives them, dictionaries as their values."""
+def _with_texts(table: Any, labels: Sequence[str]) -> tuple[Any, Mapping[int, TextColumn]]:
+    """Return a frame of polars with texts for Python's objects, and these by their position."""
+    objects: dict[int, TextColumn] = {}
+    if not type(table).__module__.startswith("polars."):
+        return table, objects
+    import polars
+
+    for i, type_ in enumerate(table.schema.dtypes()):
+        if type_ == polars.Object:
+            series = table.to_series(i)
+            objects[i] = text_column(labels[i], series.to_list())
+            texts = polars.Series(series.name, objects[i].texts, dtype=polars.String)
+            table = table.with_columns(texts)
+    return table, objects
+
+
+def _described(
+    connection: duckdb.DuckDBPyConnection, stream: Stream
+) -> list[tuple[str, DuckDBPyType]]:
+    """Return the columns by the names that DuckDB gives them, with their types."""
     connection.register(_REGISTERED, stream)
     try:
-        described = connection.execute(f"DESCRIBE {_REGISTERED}").fetchall()
+        relation = connection.table(_REGISTERED)
+        return list(zip(relation.columns, relation.types, strict=True))
     finally:
         connection.unregister(_REGISTERED)
-    return [
-        f"CAST({quote(name)} AS VARCHAR)" if type_.startswith("ENUM") else quote(name)
-        for name, type_, *_ in described
-    ]
 
 
-_REGISTERED = "stream_to_prepare"
-
-
-def _prepare_relation(relation: duckdb.DuckDBPyRelation) -> PreparedTable:
-    """Return a relation, which belongs to another connection, as a stream of its rows.
-
-    The relation runs on its own connection, batch by batch, and no setting of that is changed.
-    """
-    names, notes = distinct_names(list(relation.columns))
-    types = [str(type_) for type_ in relation.types]
-    is_text_in_arrow = [type_ in _CHANGED_BY_ARROW for type_ in types]
-    projected = relation.project(
-        ", ".join(
-            f"{f'CAST(#{i} AS VARCHAR)' if as_text else f'#{i}'} AS c{i}"
-            for i, as_text in enumerate(is_text_in_arrow, start=1)
-        )
-    )
-    columns = tuple(
-        PreparedColumn(name, f"CAST(c{i} AS {_type_after_export(type_)})")
-        for i, (name, type_) in enumerate(zip(names, types, strict=True), start=1)
-    )
-    return PreparedTable(_Stream(projected), columns, notes)
-
-
-def _type_after_export(type_: str) -> str:
-    return "VARCHAR" if type_.startswith("ENUM") else type_.replace('"NULL"', "INTEGER")
+def _values(table: Any, position: int) -> Callable[[Sequence[int]], list[object]] | None:
+    """Return a function for Python's own values of a column; None for what is only a stream."""
+    if hasattr(table, "to_series"):
+        series = table.to_series(position)
+        return lambda rows: list(series.gather(rows).to_list())
+    if hasattr(table, "take"):
+        column = table.column(position)
+        return lambda rows: [column[row].as_py() for row in rows]
+    return None

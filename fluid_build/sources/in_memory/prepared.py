@@ -1,27 +1,47 @@
 """A table of this process on its way into the engine, whatever library it is from."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedColumn:
-    """A column: its name for the user, SQL over the registered object, and notes on its values."""
+    """A column: its name for the user, SQL over the registered objects, and notes on its values.
+
+    ``values`` returns Python's own values of some rows, of a column that is read as it is.
+    """
 
     name: str
     expression: str
     notes: tuple[str, ...] = ()
+    values: Callable[[Sequence[int]], list[object]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTable:
-    """An object that DuckDB can scan once it's registered, and its columns.
+    """Objects that DuckDB can scan once they're registered, side by side, and their columns.
 
     ``notes`` are on the table as a whole.
     """
 
-    scannable: object
+    scannables: tuple[object, ...]
     columns: tuple[PreparedColumn, ...]
     notes: tuple[str, ...] = ()
+
+
+class Stream:
+    """The Arrow stream of an object, without the object's other abilities.
+
+    DuckDB scans a stream by itself, and needs pyarrow for an object that it recognizes.
+    """
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return a new stream of the rows."""
+        return self._table.__arrow_c_stream__(requested_schema)
 
 
 def distinct_names(names: list[str]) -> tuple[list[str], tuple[str, ...]]:

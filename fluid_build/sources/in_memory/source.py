@@ -15,15 +15,23 @@ from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.in_memory.arrow_tables import is_arrow_table, prepare_arrow
 from fluid_build.sources.in_memory.pandas_frames import is_pandas_frame, prepare_pandas
 from fluid_build.sources.in_memory.prepared import PreparedTable
+from fluid_build.sources.in_memory.relations import prepare_relation
+from fluid_build.sources.in_memory.same_values import check_values
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.sql import quote
 from fluid_build.sources.table_choice import TableName
 
-_REGISTERED = "registered"
 _BYTES_OF_A_VALUE = 16
 """What a value takes at most once it's staged, for the choice between memory and disk."""
-_TABLE_ERRORS = (*DUCKDB_ERRORS, ValueError, TypeError, OverflowError, ArithmeticError)
+_TABLE_ERRORS = (
+    *DUCKDB_ERRORS,
+    ArithmeticError,
+    LookupError,
+    NotImplementedError,
+    TypeError,
+    ValueError,
+)
 """What libraries raise for values that they can't convert; such a table is skipped."""
 
 
@@ -121,11 +129,16 @@ def _stage(connection: duckdb.DuckDBPyConnection, name: str, relation: str, tabl
         f"{column.expression} AS {quote(alias)}"
         for column, alias in zip(prepared.columns, aliases, strict=True)
     )
-    connection.register(_REGISTERED, prepared.scannable)
+    names = [f"registered_{i}" for i in range(len(prepared.scannables))]
+    for registered, scannable in zip(names, prepared.scannables, strict=True):
+        connection.register(registered, scannable)
     try:
-        connection.execute(f"CREATE TABLE {relation} AS SELECT {selected} FROM {_REGISTERED}")
+        rows = " POSITIONAL JOIN ".join(names)
+        connection.execute(f"CREATE TABLE {relation} AS SELECT {selected} FROM {rows}")
     finally:
-        connection.unregister(_REGISTERED)
+        for registered in names:
+            connection.unregister(registered)
+    check_values(connection, relation, list(zip(prepared.columns, aliases, strict=True)))
     types = [row[1] for row in connection.execute(f"DESCRIBE {relation}").fetchall()]
     columns = tuple(
         Column(column.name, type_, alias=alias, notes=column.notes)
@@ -137,4 +150,6 @@ def _stage(connection: duckdb.DuckDBPyConnection, name: str, relation: str, tabl
 def _prepared(connection: duckdb.DuckDBPyConnection, table: object) -> PreparedTable:
     if is_pandas_frame(table):
         return prepare_pandas(connection, table)
+    if isinstance(table, duckdb.DuckDBPyRelation):
+        return prepare_relation(table)
     return prepare_arrow(connection, table)
