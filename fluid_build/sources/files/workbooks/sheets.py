@@ -179,9 +179,7 @@ def _notes_on_times(area: Area, facts: SheetFacts) -> Iterator[str]:
         if cells and _letters(place) in facts.finer:
             yield f"{name}: times are finer than a millisecond, and read rounded to one."
         if any(isinstance(cell, date) and cell.timetuple()[:3] == _TWO_DAYS for cell in cells):
-            yield (
-                f"{name}: 1900-02-28 may be 1900-02-29, a day that Excel counts and no calendar has."
-            )
+            yield (f"{name}: 1900-02-28 may be 1900-02-29, which Excel counts and no calendar has.")
 
 
 _OF_TIME = (date, time, timedelta)
