@@ -238,6 +238,15 @@ def _reader(text: str, delimiter: str, escape: str, *, strict: bool) -> Iterator
     return csv.reader(lines, delimiter=delimiter, strict=strict)
 
 
+def has_blanks_around_quotes(text: str, delimiter: str) -> bool:
+    """Return whether blanks stand before or behind a value in quotes, which readers leave out."""
+    mark = re.escape(delimiter)
+    quoted = '"(?:[^"]|"")*"'
+    field = rf"(?:(?P<spaced> +{quoted} *|{quoted} +)(?={mark}|[\r\n]|\Z)|{quoted}|[^{mark}\r\n]*)"
+    fields = re.finditer(rf"(?:\A|{mark}|[\r\n]){field}", text)
+    return any(match["spaced"] for match in fields)
+
+
 _ENDED_LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """A line with its end, which is part of a value in quotes."""
 
