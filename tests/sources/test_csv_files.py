@@ -442,7 +442,7 @@ def test_truths_in_several_spellings_are_noted(
 @pytest.mark.parametrize(
     ("text", "is_noted"),
     [
-        ('a,b\n1, "x, y"\n', True),
+        ('a,b\n1, "x"\n2, "x, y"\n', True),
         ('a,b\n1,"x, y" \n', True),
         ('a,b\n"1" ,x\n', True),
         ('a,b\n1,"x, "\n', False),

@@ -50,9 +50,9 @@ def readable(
     if not text.is_plain:
         quoting = Quoting(dialect.delimiter, dialect.escape)
         place, replaced = rewrite(path, text, folder, quoting)
-    notes = encodings.notes_on(path.name, text, replaced)
+    notes = list(encodings.notes_on(path.name, text, replaced))
     if has_blanks_around_quotes(sample, dialect.delimiter):
-        notes = [*notes, f"Blanks around values in quotes were left out of {path.name}."]
+        notes.append(f"Blanks around values in quotes were left out of {path.name}.")
     return Readable(path, place, dialect, text, tuple(notes))
 
 
