@@ -95,3 +95,13 @@ def test_digits_that_a_floating_type_loses_are_noted(
 ) -> None:
     read, _ = column(tmp_path, f"{MYSQL.format(type_)}INSERT INTO `t` VALUES (1,{number});\n")
     assert [note[:29] for note in read.notes] == ["1 value has more digits than "] * is_rounded
+
+
+def test_oracle_s_float_keeps_its_decimal_digits(tmp_path: Path) -> None:
+    text = (
+        "CREATE TABLE t (id NUMBER(10), v FLOAT(126), w VARCHAR2(5));\n"
+        "INSERT INTO t VALUES (1, 0.1234567890123456789, 'x');\n"
+    )
+    read, values = column(tmp_path, text)
+    assert values == ["0.1234567890123456789"]
+    assert read.notes == ()

@@ -8,6 +8,7 @@ import duckdb
 
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.sql import quote
+from fluid_build.sources.sql_text.ddl.dialects import Dialect
 from fluid_build.sources.sql_text.dumps.session_zones import SessionZones
 from fluid_build.sources.text_values.decimals import settle_decimal
 from fluid_build.sources.text_values.timestamps import FINER
@@ -20,6 +21,7 @@ _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")
 _DATED = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 _FLOATING = re.compile(r"(?:double|float|real|binary_|decfloat|bigdecimal)", re.IGNORECASE)
 """Declared types that are DOUBLE; others are exact, without a width or with one too large."""
+_FLOATING_IN_ORACLE = re.compile("binary_", re.IGNORECASE)
 _DIGITS = {"FLOAT": (6, 9), "DOUBLE": (15, 17)}
 """How many digits a type always gives back, and how many tell each of its values (IEEE 754)."""
 _PLAIN = "regexp_full_match({}, '-?[0-9]*\\.?[0-9]+|NaN|-?Infinity')"
@@ -52,7 +54,7 @@ def create_typed(
     rows came with. A column with a value that its declared type can't hold stays text, with a note.
     """
     columns = [column for column in table.columns if column.alias in names]
-    readings = [_reading(column) for column in columns]
+    readings = [_reading(column, zones.dialect) for column in columns]
     checks = ", ".join(
         f"count(*) FILTER ({condition})"
         for column, reading in zip(columns, readings, strict=True)
@@ -114,7 +116,7 @@ def _with_note(column: Column, type_: str, note: str) -> Column:
     return replace(column, type=type_, notes=(*column.notes, note))
 
 
-def _reading(column: Column) -> _Reading:
+def _reading(column: Column, dialect: Dialect) -> _Reading:
     text, type_ = quote(column.alias), column.type
     value = text
     if column.declared_type.upper().startswith("YEAR"):
@@ -126,10 +128,12 @@ def _reading(column: Column) -> _Reading:
         )
         # Without digits, a backslash is PostgreSQL's older way to escape a byte.
         return _Reading(value, f"contains({text}, '\\') AND NOT {_IS_HEX.format(text)}")
-    is_exact = not _FLOATING.match(column.declared_type)
+    # Oracle's own FLOAT has decimal digits, up to 38.
+    floating = _FLOATING_IN_ORACLE if dialect.sqlplus else _FLOATING
+    is_exact = not floating.match(column.declared_type)
     if type_ == "DOUBLE[]" and is_exact:
         return _Reading(text, "false")
-    if type_ == "DOUBLE" and is_exact:
+    if type_ in ("FLOAT", "DOUBLE") and is_exact:
         return _Reading(text, f"{text} <> '' AND NOT {_PLAIN.format(text)}", is_settled=True)
     if type_.endswith("[]"):
         return _array(text, type_)
