@@ -459,7 +459,7 @@ def test_blanks_that_are_left_out_around_quotes_are_noted(
 
 
 def test_a_minus_that_is_no_hyphen_is_noted(tmp_path: Path) -> None:
-    """−5 and -5 are one number."""
+    """A long minus is read as any other, so that two spellings are one number."""
     with open_source(written(tmp_path / "m.csv", "id,v\n1,\u22125\n2,-5\n")) as source:
         assert [row[1] for row in rows_of(source)] == ["-5", "-5"]
         assert "no hyphen" in only(source).notes[0]
