@@ -10,7 +10,7 @@ from fluid_build.errors import FluidError, SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
 from tests.sources.avro_orders import ORDERS, order
-from tests.sources.avro_writer import decimal, number, write_avro
+from tests.sources.avro_writer import decimal, number, text, write_avro
 
 
 def test_logical_types_unions_and_comments_are_read(tmp_path: Path) -> None:
@@ -180,3 +180,23 @@ def test_a_schema_of_types_deep_inside_each_other_is_refused(
     else:
         with pytest.raises(SourceUnreadableError, match="too many types inside each other"):
             open_source(tmp_path / "t.avro")
+
+
+def test_what_becomes_of_a_key_that_is_twice_in_a_map_is_noted(tmp_path: Path) -> None:
+    """DuckDB reads one of the two, and nothing shows that there were two."""
+    schema = {
+        "type": "record",
+        "name": "r",
+        "fields": [
+            {"name": "id", "type": "long"},
+            {"name": "m", "type": {"type": "array", "items": {"type": "map", "values": "long"}}},
+        ],
+    }
+    pairs = number(2) + text("a") + number(1) + text("a") + number(2) + number(0)
+    write_avro(tmp_path / "r.avro", schema, [number(1) + number(1) + pairs + number(0)])
+    with open_source(tmp_path / "r.avro", nested="keep") as source:
+        (table,) = source.tables
+    assert table.column("m").notes == (
+        "Of a key that is twice in one of its maps, only the last value is read.",
+    )
+    assert not table.column("id").notes

@@ -340,3 +340,36 @@ def test_a_file_of_hive_is_parted_by_its_own_delimiter(tmp_path: Path) -> None:
         (table,) = source.tables
         rows = source.connection.sql(f"FROM {table.relation}").fetchall()
         assert rows == [(1, "a,b"), (2, "c")]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["comment", "Hello, world", "Yes, and no", "One, two"],
+        [
+            "address",
+            "Main Street 1, Berlin",
+            "Long Road 2, Paris",
+            "No comma here",
+            "Short 3, Rome",
+        ],
+        ["full name", "Doe,John", "Smith,Anna"],
+        ["tags", "red;green;blue", "red;black;white"],
+    ],
+)
+def test_text_that_the_same_mark_would_part_stays_one_column(
+    tmp_path: Path, lines: list[str]
+) -> None:
+    """A name over text with commas is no title, where nothing else shows a header below it."""
+    names, rows, notes, left_out = read(written(tmp_path, "\n".join(lines)))
+    assert names == lines[:1]
+    assert rows == [(line,) for line in lines[1:]]
+    assert left_out == []
+    assert "blank line" in notes
+
+
+def test_a_blank_line_makes_a_title_above_a_table_of_text(tmp_path: Path) -> None:
+    """What the note on a single column says to do is enough."""
+    names, rows, _, left_out = read(written(tmp_path, "Staff\n\nname,city\nAnn,Rome\nBo,Oslo\n"))
+    assert (names, rows) == (["name", "city"], [("Ann", "Rome"), ("Bo", "Oslo")])
+    assert left_out == [(1, "title"), (2, "title")]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fluid_build.errors import SourceUnreadableError
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Source, Table
+from fluid_build.sources.files.delimited import files
 from fluid_build.sources.text_values import encodings
 from fluid_build.sources.text_values.utf8_copies import Quoting, rewrite
 
@@ -423,3 +424,42 @@ def test_quotes_come_back_however_they_are_escaped(tmp_path: Path, escape: str, 
     with open_source(written(tmp_path / "t.csv", text.getvalue())) as source:
         assert {row[1] for row in rows_of(source)} == set(values)
         assert only(source).notes == ()
+
+
+@pytest.mark.parametrize("rows", [3, 1_000])
+def test_truths_in_several_spellings_are_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """TRUE and true are one value, whichever way the file is read."""
+    monkeypatch.setattr(files, "WORTH_A_GUESS", 1_000)
+    lines = ["TRUE,true"] * rows + ["FALSE,True", "FALSE,false"]
+    with open_source(written(tmp_path / "t.csv", "\n".join(["a,b", *lines]))) as source:
+        assert types_of(source) == ["BOOLEAN", "BOOLEAN"]
+        noted = [column.name for column in only(source).columns if column.notes]
+    assert noted == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_noted"),
+    [
+        ('a,b\n1, "x"\n2, "x, y"\n', True),
+        ('a,b\n1,"x, y" \n', True),
+        ('a,b\n"1" ,x\n', True),
+        ('a,b\n1,"x, "\n', False),
+        ('a,b\n1,"x, ""y"" , z"\n', False),
+        ("a,b\n1, x\n", False),
+    ],
+)
+def test_blanks_that_are_left_out_around_quotes_are_noted(
+    tmp_path: Path, text: str, is_noted: bool
+) -> None:
+    with open_source(written(tmp_path / "q.csv", text)) as source:
+        noted = [note for note in only(source).notes if "Blanks around" in note]
+    assert len(noted) == is_noted
+
+
+def test_a_minus_that_is_no_hyphen_is_noted(tmp_path: Path) -> None:
+    """A long minus is read as any other, so that two spellings are one number."""
+    with open_source(written(tmp_path / "m.csv", "id,v\n1,\u22125\n2,-5\n")) as source:
+        assert [row[1] for row in rows_of(source)] == ["-5", "-5"]
+        assert "no hyphen" in only(source).notes[0]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import duckdb
+import openpyxl
 import pytest
 
 from fluid_build.errors import (
@@ -386,3 +387,81 @@ def test_json_that_is_copied_keeps_the_keys_of_its_path(
         (table,) = source.tables
         rows = source.connection.execute(f"SELECT region FROM {table.relation}").fetchall()
     assert sorted(rows) == [("a/b",), ("é",)]
+
+
+@pytest.mark.parametrize(("ending", "text"), [("jsonl", '{"id": 1}\n'), ("parquet", "SELECT 1 id")])
+def test_words_for_null_in_a_path_are_noted(tmp_path: Path, ending: str, text: str) -> None:
+    """DuckDB takes null, however it's written, for the key that is missing."""
+    for word in ("null", "NULL", "__HIVE_DEFAULT_PARTITION__", "x"):
+        write(tmp_path, {f"t/k={word}/f.{ending}": text})
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+    assert table.column("k").notes == ("Null in the rows of the folders k=NULL and k=null.",)
+
+
+def test_words_for_null_in_the_paths_of_csv_files_stay_text(tmp_path: Path) -> None:
+    for word in ("null", "NULL", "__HIVE_DEFAULT_PARTITION__"):
+        write(tmp_path, {f"t/k={word}/f.csv": "id,v\n1,x\n"})
+    with open_source(tmp_path) as source:
+        (table,) = source.tables
+        rows = source.connection.execute(f"SELECT k FROM {table.relation}").fetchall()
+    assert set(rows) == {("null",), ("NULL",), (None,)}
+
+
+PARTS = {"csv": "id,v\n1,a\n", "jsonl": '{"id": 1}\n', "parquet": "SELECT 1 AS id"}
+
+
+@pytest.mark.parametrize("ending", PARTS)
+def test_a_key_that_is_twice_in_a_path_is_refused(tmp_path: Path, ending: str) -> None:
+    for value in (1, 2):
+        write(tmp_path, {f"t/k=0/K={value}/f.{ending}": PARTS[ending]})
+    with pytest.raises(SourceUnreadableError, match="has 2 folders k=…, in k=0/K="):
+        open_source(tmp_path)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_a_key_s_value_that_duckdb_does_not_see_is_refused(tmp_path: Path, ending: str) -> None:
+    for value in ("a=b", "c"):
+        write(tmp_path, {f"t/k={value}/f.{ending}": PARTS[ending]})
+    with open_source(tmp_path) as source:
+        assert [skipped.name for skipped in source.skipped] == [f"t/k=a=b/f.{ending}"]
+        assert "k=a%3Db" in source.skipped[0].reason
+
+
+def test_partitions_of_several_formats_are_refused(tmp_path: Path) -> None:
+    """Two tables with a part of the rows each, and without the key, are neither."""
+    write(tmp_path, {"t/k=1/f.csv": PARTS["csv"], "t/k=2/f.parquet": PARTS["parquet"]})
+    write(tmp_path, {"other.csv": PARTS["csv"]})
+    with open_source(tmp_path) as source:
+        assert [table.name for table in source.tables] == ["other"]
+        assert [skipped.name for skipped in source.skipped] == ["t"]
+        assert "several formats: csv, parquet" in source.skipped[0].reason
+
+
+@pytest.mark.parametrize("beside", ["names.csv", "other/part.csv"])
+@pytest.mark.parametrize("ending", PARTS)
+def test_partitions_beside_others_are_one_table_with_their_key(
+    tmp_path: Path, ending: str, beside: str
+) -> None:
+    folder = tmp_path / "shop"
+    write(folder, {f"_k={key}/f.{ending}": PARTS[ending] for key in (1, 2)})
+    write(folder, {beside: "code,name\n1,x\n"})
+    with open_source(folder) as source:
+        table = next(table for table in source.tables if table.name == "shop")
+        rows = source.connection.execute(f"SELECT _k FROM {table.relation} ORDER BY 1").fetchall()
+    assert rows == [(1,), (2,)]
+
+
+def test_keys_of_folders_of_workbooks_are_named(tmp_path: Path) -> None:
+    for key in (1, 2):
+        path = tmp_path / f"t/k={key}/f.xlsx"
+        path.parent.mkdir(parents=True)
+        book = openpyxl.Workbook()
+        assert book.active
+        book.active.append(["id", "v"])
+        book.active.append([key, "x"])
+        book.save(path)
+    with open_source(tmp_path) as source:
+        assert source.notes == (
+            "The keys of the folders in t, k, are no columns of the tables in their workbooks.",
+        )

@@ -188,6 +188,19 @@ def test_a_parquet_file_of_values_that_differ_is_read_whatever_its_size(
         assert len(source.tables[0].columns) == 4
 
 
+def test_a_parquet_file_that_is_almost_empty_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nulls and columns of one value cost less than values that differ."""
+    monkeypatch.setattr(encodings, "_HARMLESS", 1)
+    names = ", ".join(f"NULL::INT AS n{i}, 'x' AS c{i}" for i in range(10))
+    query = f"SELECT if(i % 100 = 0, hash(i), NULL) AS id, {names} FROM range(120_000) t(i)"
+    path = _parquet(tmp_path / "t.parquet", query)
+    assert 250 * path.stat().st_size < 21 * 8 * 120_000
+    with open_source(path) as source:
+        assert len(source.tables[0].columns) == 21
+
+
 def _streamed(path: Path, last_line: int) -> None:
     """A zstd file written as a stream, whose frame doesn't state its size."""
     duckdb.connect().execute(

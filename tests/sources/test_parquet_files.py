@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from fluid_build.errors import FluidError
+from fluid_build.errors import FluidError, SourceUnreadableError
 from fluid_build.sources import open_source, staged_views
 from fluid_build.sources.base import Source
 from fluid_build.sources.files.arrow_schema import duration_units
@@ -335,3 +335,16 @@ def test_decimals_that_become_floating_numbers_are_noted(tmp_path: Path) -> None
         (table,) = source.tables
     notes = [note for column in table.columns for note in column.notes]
     assert any("decimals are read as floating numbers" in note for note in notes)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+@pytest.mark.parametrize("days", [-1, 2])
+def test_times_outside_of_a_day_are_refused(tmp_path: Path, unit: str, days: int) -> None:
+    """DuckDB reads them as something that has no spelling."""
+    type_ = pyarrow.time64(unit) if unit == "us" else pyarrow.time32(unit)
+    many = days * 86_400 * {"s": 1, "ms": 1_000, "us": 1_000_000}[unit]
+    parquet.write_table(
+        pyarrow.table({"id": [1], "at": pyarrow.array([many], type_)}), tmp_path / "t.parquet"
+    )
+    with pytest.raises(SourceUnreadableError, match="at has times before 00:00 or after 24:00"):
+        open_source(tmp_path / "t.parquet")

@@ -453,3 +453,52 @@ def test_times_just_before_midnight_stay_there(tmp_path: Path, named: bool) -> N
         (1, last, 0.99999999998843),
         (2, datetime.time(), 0.5),
     ]
+
+
+@pytest.mark.parametrize("code", ["&#13;", "_x000D_"])
+@pytest.mark.parametrize("others", [[], ["number"]])
+def test_a_return_in_a_cell_is_kept(tmp_path: Path, code: str, others: list[str]) -> None:
+    """What ends a line of our own file ends no value in it."""
+    workbook = openpyxl.Workbook()
+    sheet = filled(workbook.active, [])
+    for n, text in enumerate(("name", "a@b", "c@@d", "e@\nf", "g_x000D_")):
+        sheet.append([*(n or other for other in others), text])
+    workbook.save(tmp_path / "plain.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "plain.xlsx") as archive,
+        zipfile.ZipFile(tmp_path / "r.xlsx", "w") as target,
+    ):
+        for name in archive.namelist():
+            target.writestr(name, archive.read(name).replace(b"@", code.encode()))
+    with open_source(tmp_path / "r.xlsx") as source:
+        (table,) = source.tables
+        query = f"SELECT name FROM {table.relation} ORDER BY rowid"
+        values = [value for (value,) in source.connection.execute(query).fetchall()]
+    assert values == ["a\rb", "c\r\rd", "e\r\nf", "g\r"]
+
+
+@pytest.mark.parametrize(
+    ("number", "format_", "note"),
+    [
+        (1e-8, "[h]:mm:ss", "finer than a millisecond"),
+        (45000.1234567, "yyyy-mm-dd hh:mm:ss", "finer than a millisecond"),
+        (0.5000011574074074, "hh:mm:ss", ""),
+        (45000.5000011574, "yyyy-mm-dd hh:mm:ss", ""),
+        (0.1234567, "0.0000000", ""),
+        (60, "yyyy-mm-dd", "1900-02-29"),
+        (61, "yyyy-mm-dd", ""),
+    ],
+)
+def test_moments_that_are_others_in_the_workbook_are_noted(
+    tmp_path: Path, number: float, format_: str, note: str
+) -> None:
+    workbook = openpyxl.Workbook()
+    sheet = filled(workbook.active, [])
+    sheet.append(["id", "moment"])
+    sheet.append([1, number])
+    sheet["B2"].number_format = format_
+    workbook.save(tmp_path / "m.xlsx")
+    with open_source(tmp_path / "m.xlsx") as source:
+        notes = source.tables[0].notes
+    assert [one.partition(":")[0] for one in notes] == ["moment"] * bool(note)
+    assert not note or note in notes[0]

@@ -14,6 +14,7 @@ from fluid_build.sources.catalogs.snapshot import FilesLocation
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, Engine, reason
 from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.files.parquet_columns import columns_of
+from fluid_build.sources.files.parquet_footers import footers_of
 from fluid_build.sources.files.parquet_unions import Unions, text_of, unions_of
 from fluid_build.sources.files.remote.listing import files_at
 from fluid_build.sources.files.remote.object_store_login import log_in
@@ -184,8 +185,8 @@ def _reader(
     if each.location.format != "parquet":
         return _call(each, each.files, columns), Unions()
     files = {
-        Path(file): {column.name: column for column in columns_of(connection, file)}
-        for file in each.files
+        Path(file): {column.name: column for column in columns_of(footer)}
+        for file, footer in footers_of(connection, each.files).items()
     }
     wide = {
         column.name for some in files.values() for column in some.values() if column.wide_digits

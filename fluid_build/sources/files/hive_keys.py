@@ -11,9 +11,10 @@ from urllib.parse import unquote
 
 import duckdb
 
-from fluid_build.sources.files.layout import TableFiles, partitions
+from fluid_build.sources.files.layout import TableFiles, keys_in, partitions
 from fluid_build.sources.origin import Options
 from fluid_build.sources.sql import literal, quote
+from fluid_build.text import listed, noun
 
 _HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 """What Hive and Spark call the folder of rows whose key is null."""
@@ -37,9 +38,11 @@ class Keys:
 def keys_of(connection: duckdb.DuckDBPyConnection, files: TableFiles) -> Keys:
     """Return how the keys in the paths of a table's files are read.
 
-    DuckDB guesses a type for each. One whose values would become fewer by it stays text. Raises
-    ValueError where some of the paths lack a key, which DuckDB doesn't read.
+    DuckDB guesses a type for each. One whose values would become fewer by it stays text, and the
+    word null is null. Raises ValueError where some of the paths lack a key, which DuckDB doesn't
+    read, have one twice, or have a value that it doesn't see.
     """
+    refuse_repeated(files)
     for key, count in _lacking(files).items():
         raise ValueError(
             f"{count:,} of its {len(files.paths):,} files have no folder {key}=… in their path, as"
@@ -48,13 +51,44 @@ def keys_of(connection: duckdb.DuckDBPyConnection, files: TableFiles) -> Keys:
     texts: dict[str, set[str]] = {}
     for path in files.paths:
         for key, value in partitions(path, files.root).items():
+            if "=" in value:
+                raise ValueError(
+                    f"The value of the folder {key}={value} has a =, so that it isn't read."
+                    f" Rename it to {key}={value.replace('=', '%3D')}."
+                )
+            if "\ufffd" in unquote(value):
+                raise ValueError(f"The folder {key}={value} isn't UTF-8 behind its % signs.")
             texts.setdefault(key, set()).update({unquote(value)} - {_HIVE_NULL})
     options: Options = (("hive_partitioning", str(bool(texts)).lower()),)
     as_text = [key for key, values in texts.items() if _coincide(connection, values)]
     if as_text:
         types = ", ".join(f"{literal(key)}: VARCHAR" for key in as_text)
         options += (("hive_types", f"{{{types}}}"),)
-    return Keys(options, dict.fromkeys(as_text, _SPELLINGS))
+    nulls = {key: sorted(filter(_is_null, values)) for key, values in texts.items()}
+    notes = {key: _note_on_nulls(key, words) for key, words in nulls.items() if words}
+    return Keys(options, dict.fromkeys(as_text, _SPELLINGS) | notes)
+
+
+def _is_null(text: str) -> bool:
+    """Return whether DuckDB takes a key's text for null."""
+    return text.upper() == "NULL"
+
+
+def _note_on_nulls(key: str, words: Sequence[str]) -> str:
+    folders = listed(f"{key}={word}" for word in words)
+    return f"Null in the rows of the {noun(len(words), 'folder')} {folders}."
+
+
+def refuse_repeated(files: TableFiles) -> None:
+    """Raise ValueError where a path has the same key twice: which of the values is meant?"""
+    for path in files.paths:
+        counts = Counter(key.lower() for key, _ in keys_in(path, files.root))
+        for key, count in counts.items():
+            if count > 1:
+                raise ValueError(
+                    f"The path of {path.name} has {count} folders {key}=…, in"
+                    f" {path.relative_to(files.root).parent}. Rename all but one."
+                )
 
 
 def notes_on_lacking(files: TableFiles) -> Iterator[str]:

@@ -79,8 +79,13 @@ def stem(path: Path) -> str:
 
 def partitions(path: Path, root: Path) -> dict[str, str]:
     """Return the ``key=value`` folders between a root and a file, in order."""
+    return dict(keys_in(path, root))
+
+
+def keys_in(path: Path, root: Path) -> list[tuple[str, str]]:
+    """Return the ``key=value`` folders between a root and a file, though a key has several."""
     matches = (_PARTITION.fullmatch(part) for part in path.relative_to(root).parts[:-1])
-    return {match.group(1): match.group(2) for match in matches if match}
+    return [(match.group(1), match.group(2)) for match in matches if match]
 
 
 def layout_of(place: str, columns: Columns) -> Layout:
@@ -170,7 +175,7 @@ def _folder(folder: Path, columns: Columns) -> Layout:
         parts = _as_one_table(folder, files, columns)
         if parts:
             return _joined(
-                [Layout((parts,)), *(_one_folder(entry, columns) for entry in folders)],
+                [Layout((parts,)), *_folders(folder, folders, columns)],
                 ignored,
                 folder,
             )
@@ -178,10 +183,43 @@ def _folder(folder: Path, columns: Columns) -> Layout:
     in_groups = {path for table in periodic for path in table.paths}
     own = _separate([path for path in files if path not in in_groups], columns)
     return _joined(
-        [Layout(tuple(periodic)), own, *(_one_folder(entry, columns) for entry in folders)],
+        [Layout(tuple(periodic)), own, *_folders(folder, folders, columns)],
         ignored,
         folder,
     )
+
+
+def _folders(folder: Path, below: Sequence[Path], columns: Columns) -> Iterator[Layout]:
+    """Yield the tables of the folders in a folder; those of its partitions are one."""
+    parts = [path for path in below if _PARTITION.fullmatch(path.name) and not _is_lake(path)]
+    yield from (_one_folder(path, columns) for path in below if path not in parts)
+    if parts:
+        files, ignored = _data_files([file for path in parts for file in _walk(path, ())], columns)
+        beside = tuple(str(path.relative_to(folder)) for path in ignored)
+        yield replace(_of_partitions(folder, files), ignored=beside)
+        yield from (lake for path in parts for lake in _lakes(path))
+
+
+def _of_partitions(folder: Path, files: Sequence[Path]) -> Layout:
+    """Return the one table of the files in a folder's partitions; none where formats differ."""
+    kinds = sorted({kind for path in files if (kind := format_of(path))})
+    if len(kinds) > 1:
+        why = f"Its partitions have files of several formats: {', '.join(kinds)}. Write all in one."
+        return Layout((), (), ((folder.name, why),))
+    if kinds == ["excel"]:
+        keys = dict.fromkeys(key for path in files for key in partitions(path, folder))
+        note = (
+            f"The keys of the folders in {folder.name}, {', '.join(keys)}, are no columns of the"
+            " tables in their workbooks."
+        )
+        return Layout(tuple(_each_a_table(folder, files)), notes=(note,))
+    return Layout(tuple(TableFiles(folder.name, kind, tuple(files), folder) for kind in kinds))
+
+
+def _each_a_table(folder: Path, files: Sequence[Path]) -> Iterator[TableFiles]:
+    for name, path in zip(_names(files), files, strict=True):
+        if kind := format_of(path):
+            yield TableFiles(f"{folder.name}.{name}", kind, (path,), path.parent)
 
 
 def _have_columns_of(part: Path, files: Sequence[Path], columns: Columns) -> bool:
@@ -196,8 +234,13 @@ def _have_columns_of(part: Path, files: Sequence[Path], columns: Columns) -> boo
 
 
 def _is_hidden(name: str) -> bool:
-    """Return whether a name is one of a program's own files; Excel locks a file with ~$."""
-    return name.startswith((".", "_", "~$")) and name != "_delta_log"
+    """Return whether a name is one of a program's own files; Excel locks a file with ~$.
+
+    A key may begin with an underscore.
+    """
+    if name.startswith("_"):
+        return name != "_delta_log" and not _PARTITION.fullmatch(name)
+    return name.startswith((".", "~$"))
 
 
 def _walk(folder: Path, apart: Collection[Path]) -> Iterator[Path]:
@@ -228,16 +271,14 @@ def _one_folder(folder: Path, columns: Columns) -> Layout:
     whole = _as_one_table(folder, files, columns)
     if whole:
         return Layout((whole, *further), beside, left_out)
+    inside = _of_partitions(folder, [path for path in files if partitions(path, folder)])
+    files = [path for path in files if not partitions(path, folder)]
     periodic = _by_period(folder, files, columns)
     in_groups = {path for table in periodic for path in table.paths}
-    alone = [path for path in files if path not in in_groups]
-    tables = [
-        TableFiles(f"{folder.name}.{name}", kind, (path,), path.parent)
-        for name, path in zip(_names(alone), alone, strict=True)
-        if (kind := format_of(path))
-    ]
+    tables = [*_each_a_table(folder, [path for path in files if path not in in_groups])]
     tables += [replace(table, name=f"{folder.name}.{table.name}") for table in periodic]
-    return Layout((*tables, *further), beside, left_out)
+    tables += [*inside.tables, *further]
+    return Layout(tuple(tables), beside, left_out + inside.left_out, inside.notes)
 
 
 def _partitioned_below(folder: Path) -> Iterator[Path]:
@@ -379,4 +420,5 @@ def _joined(layouts: Sequence[Layout], ignored: Sequence[Path], folder: Path) ->
         tuple(sorted(tables, key=lambda table: (table.name.lower(), table.name))),
         tuple(sorted(names)),
         tuple(entry for layout in layouts for entry in layout.left_out),
+        tuple(note for layout in layouts for note in layout.notes),
     )

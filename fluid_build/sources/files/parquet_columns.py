@@ -8,11 +8,9 @@ import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import duckdb
-
 from fluid_build.sources.files.arrow_schema import duration_units
+from fluid_build.sources.files.parquet_footers import Footer
 from fluid_build.sources.text_values.nanoseconds import CUT, whole_durations
-from fluid_build.sources.uri import as_pattern
 
 MOST_DIGITS = 38
 """DuckDB reads decimals of more digits as a DOUBLE of some other number: 0.01 as 167772.16."""
@@ -23,7 +21,6 @@ _FINER_KINDS = ("TimeType(", "TimestampType(isAdjustedToUTC=1")
 """Types that DuckDB has in microseconds only; it reads timestamps without a zone to the
 nanosecond."""
 _NANOSECONDS = "NANOS=Nano"
-_ARROW_SCHEMA = "ARROW:schema"
 _WIDE = f"Its decimals may have more than {MOST_DIGITS} digits; they're read as text."
 
 
@@ -71,36 +68,21 @@ class _Element:
         return self.meaning.startswith(_FINER_KINDS) and _NANOSECONDS in self.meaning
 
 
-def columns_of(connection: duckdb.DuckDBPyConnection, place: str) -> list[ParquetColumn]:
-    """Return the top-level columns of a file, in order. Raises duckdb.Error."""
-    return list(_top_level(_schema(connection, place), _durations(connection, place)))
+def columns_of(footer: Footer) -> list[ParquetColumn]:
+    """Return the top-level columns of a file, in order."""
+    schema = [_Element(*row) for row in footer.schema]
+    return list(_top_level(schema, _durations(footer.arrow_schema)))
 
 
-def _schema(connection: duckdb.DuckDBPyConnection, place: str) -> list[_Element]:
-    """Return a file's schema, depth first."""
-    rows = connection.execute(
-        "SELECT name, coalesce(num_children, 0), coalesce(CAST(logical_type AS VARCHAR), ''),"
-        " coalesce(type, ''), coalesce(precision, 0),"
-        " coalesce(repetition_type = 'REPEATED', false), coalesce(duckdb_type, '')"
-        " FROM parquet_schema(?)",
-        [as_pattern(place)],
-    ).fetchall()
-    return [_Element(*row) for row in rows]
-
-
-def _durations(connection: duckdb.DuckDBPyConnection, place: str) -> Mapping[str, str]:
+def _durations(arrow_schema: bytes | None) -> Mapping[str, str]:
     """Return the columns of durations, by the unit of their whole numbers.
 
     Parquet has no such type: Arrow and pandas write numbers, and their own schema beside them.
     """
-    row = connection.execute(
-        "SELECT value FROM parquet_kv_metadata(?) WHERE key = ?::BLOB",
-        [as_pattern(place), _ARROW_SCHEMA],
-    ).fetchone()
-    if row is None:
+    if arrow_schema is None:
         return {}
     try:
-        return duration_units(base64.b64decode(row[0]))
+        return duration_units(base64.b64decode(arrow_schema))
     except binascii.Error:
         return {}
 

@@ -16,20 +16,16 @@ from fluid_build.sources.declared import unique_names
 from fluid_build.sources.files.hive_keys import by_lower_name, keys_of, shadowed_columns
 from fluid_build.sources.files.layout import TableFiles, partitions
 from fluid_build.sources.files.parquet_columns import MOST_DIGITS, ParquetColumn, columns_of
+from fluid_build.sources.files.parquet_footers import footers_of
 from fluid_build.sources.files.parquet_unions import FileColumns, Unions, text_of, unions_of
 from fluid_build.sources.files.storage import FileStorage
 from fluid_build.sources.origin import FilePart, InFiles, Options
 from fluid_build.sources.sql import literal, quote
-from fluid_build.sources.text_values.encodings import check_expansion
 from fluid_build.sources.uri import as_pattern
 
 _Place: TypeAlias = Callable[[Path], str]
 """Where DuckDB reads the content of a file."""
 _NAMED = ("filename", literal(FILE_NAME))
-_BYTES_OF_VALUE = 8
-"""What a value of a repeated run takes once it's read: the engine has most of them as 64 bits."""
-_VALUES_OF_ITEM = 3
-"""An item of a list becomes a row: with its own value, its parent's key, and its place."""
 _EMPTY_COLUMN = "VARCHAR"
 """The type of a column that no file gives one: text takes whatever it may hold one day."""
 
@@ -64,9 +60,10 @@ def read_parquet(
     options = keys.options
     if len(files.paths) > 1:
         options += (("union_by_name", "true"),)
-    for path in files.paths:
-        _check_expansion(connection, storage.place(path))
-    fields = {path: columns_of(connection, storage.place(path)) for path in files.paths}
+    footers = footers_of(connection, [storage.place(path) for path in files.paths])
+    for footer in footers.values():
+        footer.check_size()
+    fields = {path: columns_of(footers[storage.place(path)]) for path in files.paths}
     place = _as_duckdb_reads(files, fields, storage, folder)
     by_name = {path: _named(connection, place(path), some) for path, some in fields.items()}
     shadowed: Mapping[str, str] = {}
@@ -100,6 +97,7 @@ def read_parquet(
             read, names, _described(connection, relation), strict=True
         )
     )
+    _refuse_impossible_times(connection, relation, columns)
     is_changed = read != aliases or any(
         field.holds_null or field.wide_digits
         for file_fields in fields.values()
@@ -115,17 +113,24 @@ def read_parquet(
     )
 
 
-def _check_expansion(connection: duckdb.DuckDBPyConnection, place: str) -> None:
-    """Raise ValueError where a file holds so much, by its own account, that it was made to hurt."""
-    held, pages = connection.execute(
-        "SELECT coalesce(sum(num_values * if(num_values > row_group_num_rows, ?, 1)), 0),"
-        " coalesce(sum(total_uncompressed_size), 0) FROM parquet_metadata(?)",
-        [_VALUES_OF_ITEM, as_pattern(place)],
-    ).fetchone() or (0, 0)
-    size, *_ = connection.execute(
-        "SELECT file_size_bytes FROM parquet_file_metadata(?)", [as_pattern(place)]
-    ).fetchone() or (0,)
-    check_expansion(size, max(int(held) * _BYTES_OF_VALUE, int(pages)))
+def _refuse_impossible_times(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[Column]
+) -> None:
+    """Raise ValueError where a time isn't one of a day, which DuckDB has no spelling for."""
+    times = [column for column in columns if column.type == "TIME"]
+    if not times:
+        return
+    tests = (
+        f"bool_or({quote(column.alias)} NOT BETWEEN TIME '00:00:00' AND TIME '24:00:00')"
+        for column in times
+    )
+    found = connection.execute(f"SELECT {', '.join(tests)} FROM {relation}").fetchone() or ()
+    for column, is_impossible in zip(times, found, strict=True):
+        if is_impossible:
+            raise ValueError(
+                f"{column.name} has times before 00:00 or after 24:00. Write it as durations, or as"
+                " whole numbers."
+            )
 
 
 def _as_duckdb_reads(

@@ -81,6 +81,7 @@ MOMENT_SPELLINGS_NOTE = (
     "Read as text: it has dates or times in two spellings, such as 10:00 and 10:00:00 or 1/2/2024"
     " and 01/02/2024, which would become one value."
 )
+TRUTHS_NOTE = "It has true or false in several spellings, such as TRUE and true: each is one value."
 OFFSETS_NOTE = "Read as text: its moments are written with several offsets from UTC."
 _BY_ANOTHER = "based on another column of the table"
 
@@ -415,9 +416,11 @@ _GROUPED = _SPACED | bits(
 def may_coincide(classes: int, reading: Reading) -> bool:
     """Return whether values may be spelled in two ways that become one.
 
-    5 and 5.0 may, 1 000 and 1000, and moments such as 10:00 and 10:00:00. DuckDB's own spelling of
-    a date is the only one that is read as such.
+    5 and 5.0 may, 1 000 and 1000, moments such as 10:00 and 10:00:00, and TRUE and true. DuckDB's
+    own spelling of a date is the only one that is read as such.
     """
+    if reading.type == "BOOLEAN":
+        return True
     if reading.spelling not in _MARKED:
         return reading.type in _MOMENT_TYPES or bool(reading.type == "DATE" and reading.spelling)
     decimals = decimals_of(classes, reading.spelling)
@@ -439,14 +442,16 @@ def coincidence(text: str, reading: Reading) -> tuple[str, str]:
     if reading.classes & bits("offset"):
         offsets = f"count(DISTINCT regexp_extract({text}, '[-+][0-9:]*$')) > 1"
         return f"({offsets} OR {merged})", OFFSETS_NOTE
-    return merged, MOMENT_SPELLINGS_NOTE
+    return merged, TRUTHS_NOTE if reading.type == "BOOLEAN" else MOMENT_SPELLINGS_NOTE
 
 
 def sole_spellings(reading: Reading) -> tuple[str, ...]:
-    """Return tests that no two values of a date or a moment pass which become one.
+    """Return tests that no two values of a date, a moment or a truth pass which become one.
 
     Another is that all have their digits and marks in the same places.
     """
+    if reading.type == "BOOLEAN":
+        return ("{c} = lower({c})", "{c} = upper({c})", "regexp_full_match({c}, '[TF][a-z]+')")
     if reading.template.startswith("CAST({c} "):
         return (f"CAST(TRY_{reading.template} AS VARCHAR) = {{c}}",)
     return ("NOT regexp_matches({c}, '(^|[^0-9])0')",) if reading.spelling else ()

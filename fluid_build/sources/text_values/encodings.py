@@ -277,10 +277,14 @@ def zstd_content(path: Path) -> int:
     return content
 
 
-def check_expansion(size: int, length: int) -> None:
-    """Raise ValueError where a file of that size that expands to so many bytes was made to hurt."""
+def check_expansion(size: int, length: int, *, whole: int | None = None) -> None:
+    """Raise ValueError where a file of that size that expands to so many bytes was made to hurt.
+
+    ``whole`` is what it expands to if repeated values count like all others: what is short even so
+    is harmless.
+    """
     times = limits.EXPANSION.value
-    if length > max(_HARMLESS, times * size):
+    if (length if whole is None else whole) > _HARMLESS and length > times * size:
         raise ValueError(
             f"It expands to more than {times:,} times its size. {limits.EXPANSION.how_to_raise}"
         )

@@ -17,6 +17,7 @@ from fluid_build.sources.text_values.text_classes import NULL_WORDS, SPACES
 
 _BLANKS = " \\t\u00a0\u202f"
 _BLANK = f"[{_BLANKS}]*"
+_LONG_MINUS = "[\u2212\u2013]"
 _MINUS = "[-\u2212\u2013]"
 _SIGNS = "R\\$|[$€£¥₹₽₺₩₪₫₴₦฿]|z\u0142|K\u010d|kr[.]?|Fr[.]|Rs[.]?"
 # The codes of the currencies most traded; three capital letters may be anything else.
@@ -52,14 +53,15 @@ _PER_QUERY = 20
 class Affixes:
     """What surrounds the numbers of a column: a currency, or percent signs, or only blanks.
 
-    ``minus_after`` says that negative numbers have their sign behind them, and ``in_brackets`` that
-    some are in parentheses.
+    ``minus_after`` says that negative numbers have their sign behind them, ``in_brackets`` that
+    some are in parentheses, and ``long_minus`` that some have another sign than a hyphen.
     """
 
     currency: str = ""
     percent: bool = False
     minus_after: bool = False
     in_brackets: bool = False
+    long_minus: bool = False
 
     @property
     def note(self) -> str:
@@ -73,6 +75,8 @@ class Affixes:
             notes.append("Numbers with a minus after them are negative: 7- is read as -7.")
         if self.in_brackets:
             notes.append("Numbers in parentheses are negative: (7) is read as -7.")
+        if self.long_minus:
+            notes.append("A minus that is no hyphen was read as one: \u22127 is -7.")
         return " ".join(notes)
 
 
@@ -112,19 +116,20 @@ def _with_affixes(
         some = columns[first : first + _PER_QUERY]
         figures = ", ".join(_figures(quote(name)) for name in some)
         row = connection.execute(f"SELECT {figures} FROM {relation}").fetchone() or ()
-        for name, cells in zip(some, zip(*[iter(row)] * 7, strict=True), strict=True):
-            all_fit, currencies, percents, is_plain, after, before, brackets = cells
+        for name, cells in zip(some, zip(*[iter(row)] * 8, strict=True), strict=True):
+            all_fit, currencies, percents, is_plain, after, before, brackets, long = cells
             one_way = not (after and before)
             is_uniform = len(currencies) <= 1 and percents in (True, False) and one_way
             if all_fit and is_plain and is_uniform:
                 currency = currencies[0] if currencies else ""
-                yield name, Affixes(currency, percents, after, brackets)
+                yield name, Affixes(currency, percents, after, brackets, long)
 
 
 def _figures(column: str) -> str:
     """Return SQL: whether all values fit, their currencies, whether all or none are percentages
     (null where only some are), whether some value isn't in parentheses, and whether some have a
-    minus after the number, some a sign of a negative number before it, and some parentheses.
+    minus after the number, some a sign of a negative number before it, some parentheses, and some a
+    minus that is no hyphen.
     """
     words = ", ".join(literal(word) for word in NULL_WORDS)
     value = f"(CASE WHEN {column} NOT IN ({words}) THEN {column} END)"
@@ -138,5 +143,6 @@ def _figures(column: str) -> str:
         f" CASE WHEN bool_and({percent}) THEN true WHEN NOT bool_or({percent}) THEN false END,"
         f" coalesce(bool_or(NOT contains({value}, '(')), false),"
         f" coalesce(bool_or({after}), false), coalesce(bool_or({before}), false),"
-        f" coalesce(bool_or(contains({value}, '(')), false)"
+        f" coalesce(bool_or(contains({value}, '(')), false),"
+        f" coalesce(bool_or(regexp_matches({value}, {literal(_LONG_MINUS)})), false)"
     )

@@ -45,7 +45,8 @@ class Dialect:
     ``declared`` says that the first of them, such as ``sep=;``, names the delimiter, and ``groups``
     how many of the last of them are part of the header. ``unheaded`` columns, the last ones, have
     no cell in the header at all. ``overlong`` is the share of the sample's rows that have more
-    values than there are columns.
+    values than there are columns. ``undivided`` is what else would part the lines of a single
+    column, if its name were a title.
     """
 
     delimiter: str
@@ -57,6 +58,7 @@ class Dialect:
     groups: int = 0
     unheaded: int = 0
     overlong: float = 0.0
+    undivided: str = ""
 
 
 def sniff(sample: str, *, complete: bool) -> Dialect | None:
@@ -81,6 +83,8 @@ def sniff(sample: str, *, complete: bool) -> Dialect | None:
     if not readings or _is_one_column(sample, readings):
         return _single_column(sample)
     best = max(_without_decimal_comma(sample, readings), key=lambda reading: reading.merit)
+    if _may_be_text_below_its_name(best):
+        return replace(_single_column(sample), undivided=best.delimiter)
     return _with_header(best.records, best.width, best.delimiter, best.escape)
 
 
@@ -102,6 +106,36 @@ def _is_one_column(sample: str, readings: Sequence["_Split"]) -> bool:
     first, *below = [line.strip() for line in _lines(sample) if line.strip()]
     only_commas = all(reading.delimiter == "," for reading in readings)
     return only_commas and "," not in first and all(map(_WITH_COMMA.fullmatch, below))
+
+
+def _may_be_text_below_its_name(reading: "_Split") -> bool:
+    """Say whether a title right above a table may as well be the name of a column of text.
+
+    ``address`` over ``Main Street 1, Berlin`` would lose its name, and its first value would name
+    columns. Read as one column, the lines of a table with a title lose nothing.
+    """
+    records = reading.records
+    start = table_start(records, reading.width)
+    title = records[0][0].strip() if len(records[0]) == 1 else ""
+    if start.titles != 1 or start.rows > 1 or is_value(title) or title[:1] in ("", "#"):
+        return False
+    first, *below = [record for record in records[1:] if record]
+    return not any(
+        _are_values(column) and (not start.header or not is_value(first[i].strip()))
+        for i, column in enumerate(_columns(below if start.header else [first, *below], len(first)))
+    )
+
+
+def _columns(records: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """Return what stands in each column of some records, blank cells left out."""
+    return [
+        [row[i].strip() for row in records[:200] if i < len(row) and row[i].strip()]
+        for i in range(width)
+    ]
+
+
+def _are_values(column: Sequence[str]) -> bool:
+    return bool(column) and all(map(is_value, column))
 
 
 def _without_decimal_comma(sample: str, readings: Sequence["_Split"]) -> Sequence["_Split"]:
@@ -202,6 +236,15 @@ def _reader(text: str, delimiter: str, escape: str, *, strict: bool) -> Iterator
             lines, delimiter=delimiter, doublequote=False, escapechar="\\", strict=strict
         )
     return csv.reader(lines, delimiter=delimiter, strict=strict)
+
+
+def has_blanks_around_quotes(text: str, delimiter: str) -> bool:
+    """Return whether blanks stand before or behind a value in quotes, which readers leave out."""
+    mark = re.escape(delimiter)
+    quoted = '"(?:[^"]|"")*"'
+    field = rf"(?:(?P<spaced> +{quoted} *|{quoted} +)(?={mark}|[\r\n]|\Z)|{quoted}|[^{mark}\r\n]*)"
+    fields = re.finditer(rf"(?:\A|{mark}|[\r\n]){field}", text)
+    return any(match["spaced"] for match in fields)
 
 
 _ENDED_LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -317,7 +360,7 @@ def _grouped_names(records: Sequence[Sequence[str]], row: int) -> tuple[str, ...
     ):
         return ()
     columns = [[r[i].strip() for r in below if i < len(r) and r[i].strip()] for i in named]
-    if not all(column and all(map(is_value, column)) for column in columns):
+    if not all(map(_are_values, columns)):
         return ()
     names, group = [], ""
     for i, cell in enumerate(cells):
@@ -412,10 +455,7 @@ def _has_odd_names(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool
     It is where most cells are plain names, one of them over nothing but values, or where the odd
     ones count up evenly, as years do; and where none turns up again in its own column.
     """
-    columns = [
-        [row[i].strip() for row in below[:200] if i < len(row) and row[i].strip()]
-        for i in range(len(cells))
-    ]
+    columns = _columns(below, len(cells))
     headed = [(cell, column) for cell, column in zip(cells, columns, strict=True) if cell]
     names = {cell.lower() for cell, _ in headed}
     if len(names) < len(headed) or any(cell in column for cell, column in headed):
@@ -423,8 +463,7 @@ def _has_odd_names(cells: Sequence[str], below: Sequence[Sequence[str]]) -> bool
     plain = [(cell, column) for cell, column in headed if not is_value(cell)]
     odd = [cell for cell, _ in headed if is_value(cell)]
     heads_values = any(
-        column and cell.lower() not in _MISSING and all(is_value(value) for value in column)
-        for cell, column in plain
+        cell.lower() not in _MISSING and _are_values(column) for cell, column in plain
     )
     return bool(plain) and ((len(plain) > len(odd) and heads_values) or _counts_up(odd))
 

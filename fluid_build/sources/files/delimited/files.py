@@ -46,6 +46,7 @@ from fluid_build.sources.files.delimited.text_types import (
     infer,
     sampled_rows,
 )
+from fluid_build.sources.files.hive_keys import refuse_repeated
 from fluid_build.sources.files.layout import TableFiles, partitions
 from fluid_build.sources.origin import FilePart, InFiles, LeftOut, Options
 from fluid_build.sources.sql import quote
@@ -103,6 +104,7 @@ def stage_csv(
     for file in present:
         _refuse_overlong(file)
         refuse_overlong_lines(file)
+    refuse_repeated(files)
     names = all_names(present, files)
     notes = _notes_on_files(present, len(opened) - len(present))
     loaded, verdicts = _staged(
@@ -286,6 +288,7 @@ def _notes_on_files(files: Sequence[Readable], empty: int) -> list[str]:
     if empty:
         notes.append(f"{empty} of its {empty + len(files)} files are empty.")
     notes += [note for file in files if (note := _note_on_titles(file))]
+    notes += [note for file in files if (note := _note_on_undivided(file))]
     renamed = dict.fromkeys(
         f"`{chosen}`"
         for file in files
@@ -317,6 +320,17 @@ def _note_on_titles(file: Readable) -> str:
     return (
         f"Lines {lines[0]} to {lines[-1]} of {file.source.name} are above the table and were left"
         " out."
+    )
+
+
+def _note_on_undivided(file: Readable) -> str:
+    mark = file.dialect.undivided
+    if not mark:
+        return ""
+    return (
+        f"Read as the single column {file.dialect.names[0] or 'column1'}: {file.source.name} has"
+        f" {mark!r} in its lines, but not in the first. If that is a title, leave a blank line"
+        " below it."
     )
 
 

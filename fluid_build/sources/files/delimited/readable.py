@@ -8,7 +8,11 @@ import duckdb
 
 from fluid_build import limits
 from fluid_build.sources.files.delimited import zstd_lines
-from fluid_build.sources.files.delimited.dialect import Dialect, sniff
+from fluid_build.sources.files.delimited.dialect import (
+    Dialect,
+    has_blanks_around_quotes,
+    sniff,
+)
 from fluid_build.sources.files.delimited.zstd_lines import longest_line
 from fluid_build.sources.files.layout import TableFiles
 from fluid_build.sources.origin import Options
@@ -38,15 +42,18 @@ def readable(
     text = encodings.examine(path, longest_line=longest_line(), named=encoding)
     if path.suffix.lower() in encodings.ZSTD:
         zstd_lines.check(connection, path)
-    dialect = dialect_of(*sample_of(connection, path, text.encoding))
+    sample, complete = sample_of(connection, path, text.encoding)
+    dialect = dialect_of(sample, complete)
     if dialect is None:
         return None
     place, replaced = path, list[int]()
     if not text.is_plain:
         quoting = Quoting(dialect.delimiter, dialect.escape)
         place, replaced = rewrite(path, text, folder, quoting)
-    notes = tuple(encodings.notes_on(path.name, text, replaced))
-    return Readable(path, place, dialect, text, notes)
+    notes = list(encodings.notes_on(path.name, text, replaced))
+    if has_blanks_around_quotes(sample, dialect.delimiter):
+        notes.append(f"Blanks around values in quotes were left out of {path.name}.")
+    return Readable(path, place, dialect, text, tuple(notes))
 
 
 def sample_of(connection: duckdb.DuckDBPyConnection, path: Path, encoding: str) -> tuple[str, bool]:

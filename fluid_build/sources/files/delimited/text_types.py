@@ -11,6 +11,7 @@ from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.conventions import (
     DATE_FORMATS,
     NO_ANSWERS,
+    TRUTHS_NOTE,
     Conventions,
     Decision,
     Reading,
@@ -315,7 +316,10 @@ def _without_coinciding(
     masks: Sequence[int],
     decisions: Sequence[Decision],
 ) -> list[Decision]:
-    """Return the decisions, with text where values in two spellings would become one."""
+    """Return the decisions, with text where values in two spellings would become one.
+
+    Of truth values in several spellings it's only noted.
+    """
     open_ = {
         i: coincidence(text, decision.reading)
         for i, (text, mask, decision) in enumerate(zip(texts, masks, decisions, strict=True))
@@ -326,7 +330,7 @@ def _without_coinciding(
     questions = ", ".join(question for question, _ in open_.values())
     row = connection.execute(f"SELECT {questions} FROM {relation}").fetchone()
     notes = {
-        i: Decision(note=note)
+        i: replace(decisions[i], note=note) if note == TRUTHS_NOTE else Decision(note=note)
         for (i, (_, note)), coincide in zip(open_.items(), row or (), strict=True)
         if coincide
     }

@@ -26,6 +26,7 @@ _WIDEST = 16
 _ONES, _ZEROS = r"'\xFF'::BLOB", r"'\x00'::BLOB"
 _MOST_DIGITS = 38
 """Digits of DuckDB's widest decimal."""
+_LAST_OF_KEY = "Of a key that is twice in one of its maps, only the last value is read."
 _AS_STORED = "Its values are bytes as Avro stores them: what they mean isn't read."
 
 
@@ -33,12 +34,14 @@ _AS_STORED = "Its values are bytes as Avro stores them: what they mean isn't rea
 class _Record:
     """A file's schema: what it declares, and its decimals, by name with precision and scale.
 
-    ``unread`` names the fields with values that stay bytes as they are stored.
+    ``unread`` names the fields with values that stay bytes as they are stored, and ``maps`` those
+    with maps, which Avro lets repeat a key.
     """
 
     schema: LakeSchema
     decimals: Mapping[str, tuple[int, int]]
     unread: frozenset[str]
+    maps: frozenset[str]
 
 
 def column_names(path: Path) -> tuple[str, ...]:
@@ -91,13 +94,18 @@ def stage_avro(
     if files.period is not None:
         query = f"SELECT {files.period.select_list} FROM ({query})"
     connection.execute(f"CREATE TABLE {relation} AS {query}")
-    noted = {name for record in records.values() for name in record.unread}
+    as_stored = {name for record in records.values() for name in record.unread}
+    maps = {name for record in records.values() for name in record.maps}
     of_keys = by_lower_name(shadowed, keys.notes)
     columns = tuple(
         Column(
             name,
             type_,
-            notes=(*([_AS_STORED] if name in noted else ()), *of_keys.get(name.lower(), ())),
+            notes=(
+                *([_AS_STORED] if name in as_stored else ()),
+                *([_LAST_OF_KEY] if name in maps else ()),
+                *of_keys.get(name.lower(), ()),
+            ),
         )
         for name, type_ in _described(connection, relation)
     )
@@ -169,7 +177,22 @@ def _record(path: Path) -> _Record:
         for field in fields
         if str(field.get("name")) not in decimals and _stays_bytes(field.get("type"))
     )
-    return _Record(LakeSchema(declared, _text(document.get("doc"))), decimals, unread)
+    maps = frozenset(str(field.get("name")) for field in fields if _has_map(field.get("type")))
+    return _Record(LakeSchema(declared, _text(document.get("doc"))), decimals, unread, maps)
+
+
+def _has_map(type_: JsonValue) -> bool:
+    if isinstance(type_, list):
+        return any(map(_has_map, type_))
+    if not isinstance(type_, Mapping):
+        return type_ == "map"
+    return any(map(_has_map, _types_in(type_)))
+
+
+def _types_in(type_: Mapping[str, JsonValue]) -> list[JsonValue]:
+    """Return the types that a type is made of."""
+    fields = [part.get("type") for part in _list(type_.get("fields")) if isinstance(part, Mapping)]
+    return [type_.get(name) for name in ("type", "items", "values")] + fields
 
 
 def _stays_bytes(type_: JsonValue) -> bool:
@@ -182,9 +205,7 @@ def _stays_bytes(type_: JsonValue) -> bool:
     if isinstance(logical, str) and type_.get("type") in {"bytes", "fixed"}:
         is_read = logical in {"decimal", "uuid"} and isinstance(size, int) and size <= _WIDEST
         return not is_read
-    nested = [type_.get(name) for name in ("type", "items", "values")]
-    nested += [part.get("type") for part in _list(type_.get("fields")) if isinstance(part, Mapping)]
-    return any(_stays_bytes(part) for part in nested)
+    return any(map(_stays_bytes, _types_in(type_)))
 
 
 def _decimal(type_: JsonValue) -> tuple[int, int] | None:

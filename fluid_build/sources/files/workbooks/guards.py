@@ -35,7 +35,8 @@ _RESULT = re.compile(rb"<(?:\w+:)?v\b")
 _LONG_NUMBER = re.compile(
     rb"<(?:\w+:)?c\s(?![^>]*\bt=\"(?!n\"))[^>]*?\br=\"([A-Z]{1,3})[0-9]{1,7}\"[^>]*>"
     rb"(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>))?"
-    rb"<(?:\w+:)?v>(-?[0-9.]{16,}(?:[eE][-+]?[0-9]{1,3})?|-?[0-9.]+[eE]\+?[0-9]{3})</"
+    rb"<(?:\w+:)?v>(-?(?:[0-9.]{16,}|[0-9]*\.[0-9]{6,})(?:[eE][-+]?[0-9]{1,3})?"
+    rb"|-?[0-9.]+[eE][-+]?[0-9]{1,3})</"
 )
 _LATE = re.compile(
     rb"<(?:\w+:)?c\s(?![^>]*\bt=\"(?!n\"))[^>]*?\br=\"([A-Z]{1,3})([0-9]{1,7})\"[^>]*>"
@@ -44,6 +45,10 @@ _LATE = re.compile(
 _ROUNDED_UP = 1 - 0.0005 / 86_400
 """From this part of a day on, the nearest millisecond, which times are read to, is midnight."""
 _MICROS_OF_A_DAY = 86_400_000_000
+_MOST_NOISE = 0.01
+"""A millisecond's part up to which a moment's number of 15 digits may differ from what it's of."""
+_LAST_MOMENT = 2_958_466
+"""The day after 9999-12-31, the last that spreadsheets have."""
 _DIGITS_OF_A_DOUBLE = 17
 """So many digits tell every double from its neighbours, and spreadsheets write no more."""
 _ERROR = re.compile(rb"<(?:\w+:)?c\s[^>]*?\bt=\"e\"")
@@ -66,13 +71,15 @@ Place: TypeAlias = tuple[int, int]
 class SheetFacts:
     """What the reader of cells doesn't say of a sheet: errors, and formulas without a result.
 
-    ``rounded`` are the letters of columns with numbers that a double doesn't have. ``late`` are
-    numbers that are times just before midnight, if they are times.
+    ``rounded`` are the letters of columns with numbers that a double doesn't have, and ``finer``
+    those with numbers that are finer than a millisecond, if they are times. ``late`` are numbers
+    that are times just before midnight, if they are times.
     """
 
     errors: int = 0
     uncalculated: int = 0
     rounded: tuple[str, ...] = ()
+    finer: frozenset[str] = frozenset()
     late: Mapping[Place, time] = field(default_factory=dict)
 
 
@@ -158,11 +165,14 @@ def _facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
     errors = uncalculated = 0
     columns: set[bytes] = set()
     rounded: set[bytes] = set()
+    finer: set[bytes] = set()
     late: dict[Place, time] = {}
     first, last = 1 << 30, 0
     for block in _blocks(archive, part):
         errors += len(_ERROR.findall(block))
-        rounded |= {column for column, text in _LONG_NUMBER.findall(block) if _is_rounded(text)}
+        numbers = _LONG_NUMBER.findall(block)
+        rounded |= {column for column, text in numbers if _is_rounded(text)}
+        finer |= {column for column, text in numbers if column not in finer and _is_finer(text)}
         late |= _late_times(block)
         for cell, column, row, formula in _CELL.findall(block):
             columns.add(column)
@@ -172,10 +182,11 @@ def _facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
             number = int(row)
             first, last = min(first, number), max(last, number)
     if columns:
-        numbers = [_column_number(column) for column in columns]
-        _check_area(last - first + 1, max(numbers) - min(numbers) + 1)
+        places = [_column_number(column) for column in columns]
+        _check_area(last - first + 1, max(places) - min(places) + 1)
     letters = (column.decode() for column in sorted(rounded, key=_column_number))
-    return SheetFacts(errors, uncalculated, tuple(letters), late)
+    of_finer = frozenset(column.decode() for column in finer)
+    return SheetFacts(errors, uncalculated, tuple(letters), of_finer, late)
 
 
 def _late_times(block: bytes) -> dict[Place, time]:
@@ -208,6 +219,18 @@ def _is_rounded(text: bytes) -> bool:
     digits = len(mantissa.replace(".", "").strip("-0"))
     is_whole = mantissa == stored and "." not in stored
     return (digits > _DIGITS_OF_A_DOUBLE or is_whole) and Decimal(stored) != Decimal(number)
+
+
+def _is_finer(text: bytes) -> bool:
+    """Return whether a number is finer than a millisecond, if it's one of days."""
+    try:
+        days = float(text)
+    except ValueError:
+        return False
+    if abs(days) >= _LAST_MOMENT:
+        return False
+    millis = days * (_MICROS_OF_A_DAY / 1000)
+    return abs(millis - round(millis)) > _MOST_NOISE
 
 
 def _column_number(letters: bytes) -> int:

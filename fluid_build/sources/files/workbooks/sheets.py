@@ -1,14 +1,15 @@
 """A workbook's tables, put aside as text: one for each sheet, or for each table that it names."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import time
+from datetime import date, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fluid_build import limits
 from fluid_build.extras import needs_extra
+from fluid_build.sources.files.delimited.readable import numbered_names
 from fluid_build.sources.files.sheet_tables import CellKind, SheetTable
 from fluid_build.sources.files.workbooks.areas import Area, Grid, tables_of
 from fluid_build.sources.files.workbooks.cells import Cell, Row, is_blank, kind_of_cell, text_of
@@ -60,7 +61,8 @@ def _read(
             skipped.append((sheet.name, "it has a chart or a macro, and no cells."))
             continue
         cells = workbook.get_sheet_by_name(sheet.name)
-        late = facts.get(sheet.name, SheetFacts()).late
+        known = facts.get(sheet.name, SheetFacts())
+        late = known.late
         named = _named_areas(workbook, sheet.name, cells, late)
         areas = named or [("", area) for area in tables_of(_grid(cells, late))]
         if late:
@@ -75,12 +77,13 @@ def _read(
                 )
             )
             continue
-        notes = _notes_on(sheet, facts.get(sheet.name, SheetFacts()), len(areas))
+        notes = _notes_on(sheet, known, len(areas))
         for number, (name, area) in enumerate(areas, start=1):
             own_name = name or (sheet.name if number == 1 else f"{sheet.name}_{number}")
             file = folder / f"sheet_{abs(hash(path)):x}_{len(tables)}.csv"
             table = _spooled(own_name, sheet.name, area, file)
-            tables.append(replace(table, notes=(*notes, *table.notes)))
+            of_times = tuple(_notes_on_times(area, known))
+            tables.append(replace(table, notes=(*notes, *table.notes, *of_times)))
     return Workbook(_with_file_s_name(path, tables), tuple(skipped))
 
 
@@ -169,6 +172,21 @@ def _notes_on(sheet: "SheetMetadata", facts: SheetFacts, tables: int) -> tuple[s
     return tuple(notes)
 
 
+def _notes_on_times(area: Area, facts: SheetFacts) -> Iterator[str]:
+    """Yield notes on columns with moments that are others in the workbook."""
+    for i, (name, place) in enumerate(zip(numbered_names(area.names), area.columns, strict=True)):
+        cells = [row[i] for row in area.rows if isinstance(row[i], _OF_TIME)]
+        if cells and _letters(place) in facts.finer:
+            yield f"{name}: times are finer than a millisecond, and read rounded to one."
+        if any(isinstance(cell, date) and cell.timetuple()[:3] == _TWO_DAYS for cell in cells):
+            yield (f"{name}: 1900-02-28 may be 1900-02-29, which Excel counts and no calendar has.")
+
+
+_OF_TIME = (date, time, timedelta)
+_TWO_DAYS = (1900, 2, 28)
+"""What the numbers 59 and 60 are both read as."""
+
+
 def _spooled(name: str, sheet: str, area: Area, file: Path) -> SheetTable:
     """Write a table's rows to a file, and return the table."""
     limits.COLUMNS.check(len(area.columns), "columns")
@@ -176,7 +194,7 @@ def _spooled(name: str, sheet: str, area: Area, file: Path) -> SheetTable:
     kinds: list[set[CellKind]] = [set() for _ in area.columns]
     blanks = [0] * len(area.columns)
     with file.open("w", encoding="utf-8", newline="") as place:
-        writer = csv.writer(place, lineterminator="\n")
+        writer = csv.writer(place, lineterminator="\r\n")
         for number, row in enumerate(area.rows):
             texts = [text_of(cell) for cell in row]
             if not any(texts):

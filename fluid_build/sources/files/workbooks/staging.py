@@ -143,7 +143,8 @@ def _load(connection: duckdb.DuckDBPyConnection, table: SheetTable, texts: Seque
     connection.execute(
         f"CREATE OR REPLACE TABLE {_TEXT} AS SELECT {', '.join(texts)} FROM read_csv("
         f"{literal(as_pattern(str(table.rows)))}, auto_detect=false, header=false, delim=',',"
-        f" quote='\"', escape='\"', columns={{{columns}}}, max_line_size=33554432)"
+        f" quote='\"', escape='\"', columns={{{columns}}}, max_line_size=33554432,"
+        r" new_line='\r\n')"
     )
 
 

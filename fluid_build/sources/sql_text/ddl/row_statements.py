@@ -22,6 +22,7 @@ from fluid_build.sources.sql_text.ddl.schema import (
     find_table,
     table_key,
 )
+from fluid_build.sources.sql_text.ddl.session_zone import zone_after
 from fluid_build.sources.sql_text.ddl.statements import Statement
 from fluid_build.sources.sql_text.ddl.tokens import Token, Tokenizer, tokens_of
 
@@ -87,7 +88,8 @@ class RowStatement:
     """A statement with rows: the columns that they're written for, and where they begin.
 
     ``columns`` is None where the table hasn't one of those that it names. ``replaces`` says that a
-    row may take the place of an earlier one, or give way to it.
+    row may take the place of an earlier one, or give way to it. ``zone`` is the session's time
+    zone, empty where nobody knows.
     """
 
     file: SqlFile
@@ -95,6 +97,7 @@ class RowStatement:
     columns: tuple[ColumnDef, ...] | None
     start: int
     replaces: bool
+    zone: str
 
 
 @dataclass
@@ -116,7 +119,8 @@ class ScriptRows:
 
     ``tables`` has dropped ones too. ``lost`` counts statements by the name of a table that isn't
     there, ``unrun`` are statements that may change any table's rows, and ``waiting`` those about
-    tables that aren't there yet, with the schema that was current and the table's name.
+    tables that aren't there yet, with the schema and the time zone that were current and the
+    table's name. ``zone`` is the current time zone.
     ``routines`` are the names of tables that functions and procedures write to, and ``triggers``
     those of a table, with the tables whose rows they may change.
     """
@@ -124,7 +128,8 @@ class ScriptRows:
     tables: dict[DraftTable, TableRows] = field(default_factory=dict)
     lost: Counter[str] = field(default_factory=Counter)
     unrun: list[Statement] = field(default_factory=list)
-    waiting: list[tuple[SqlFile, Statement, str, ObjectName]] = field(default_factory=list)
+    waiting: list[tuple[SqlFile, Statement, str, str, ObjectName]] = field(default_factory=list)
+    zone: str = ""
     routines: dict[str, list[ObjectName]] = field(default_factory=dict)
     triggers: dict[DraftTable, list[tuple[Statement, set[DraftTable]]]] = field(
         default_factory=dict
@@ -144,6 +149,7 @@ class ScriptRows:
 def follow(rows: ScriptRows, file: SqlFile, statement: Statement, schema: Schema) -> None:
     """Keep what a statement does to rows, in the schema as it is now."""
     first = statement.words[0]
+    rows.zone = zone_after(statement, rows.zone)
     if statement.client:
         if first.startswith(_INCLUDING):
             _keep_unrun(rows, file, statement, schema)
@@ -160,10 +166,10 @@ def follow(rows: ScriptRows, file: SqlFile, statement: Statement, schema: Schema
 def follow_waiting(rows: ScriptRows, schema: Schema) -> None:
     """Keep what statements do that waited for their tables: the order of files doesn't matter."""
     waiting, rows.waiting = rows.waiting, []
-    for file, statement, schema.current, _ in waiting:
+    for file, statement, schema.current, rows.zone, _ in waiting:
         follow(rows, file, statement, schema)
     known = schema.skipped | schema.aside
-    for _, statement, schema.current, name in rows.waiting:
+    for _, statement, schema.current, _, name in rows.waiting:
         if statement.words[0] in _BRINGING_ROWS:
             if table_key(schema, name) not in known:
                 rows.lost[name.name.text] += 1
@@ -202,14 +208,16 @@ def _bring(
 ) -> None:
     draft = find_table(schema, header.table)
     if draft is None:
-        rows.waiting.append((file, statement, schema.current, header.table))
+        rows.waiting.append((file, statement, schema.current, rows.zone, header.table))
         return
     folding = schema.dialect.folding
     places = [find_column(draft.columns, name, folding) for name in header.columns]
     named = [draft.columns[place] for place in places if place is not None]
     columns = None if None in places else rows.shape(named or draft.columns)
     known = rows.of(draft)
-    known.statements.append(RowStatement(file, statement, columns, header.start, header.replaces))
+    known.statements.append(
+        RowStatement(file, statement, columns, header.start, header.replaces, rows.zone)
+    )
     for trigger, changed in rows.triggers.get(draft, ()):
         for other in changed:
             if trigger not in rows.of(other).unrun:
@@ -297,7 +305,7 @@ def _keep_unrun(rows: ScriptRows, file: SqlFile, statement: Statement, schema: S
         if known.statements or known.unrun or first not in ("UPDATE", "DELETE"):
             known.unrun.append(statement)
     if names and not drafts:
-        rows.waiting.append((file, statement, schema.current, names[0]))
+        rows.waiting.append((file, statement, schema.current, rows.zone, names[0]))
     elif not drafts and (first in _OPAQUE or statement.client) and not _is_harmless(statement):
         rows.unrun.append(statement)
 

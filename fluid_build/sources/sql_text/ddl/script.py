@@ -58,6 +58,7 @@ def read_script(files: Sequence[SqlFile], dialect: Dialect) -> Script:
     """Read the statements of some files, in order; SourceUnreadableError for too many tables."""
     script = Script(Schema(dialect), several_files=len(files) > 1)
     for file in files:
+        script.rows.zone = ""
         for statement in split(file.text, dialect, file.name):
             script.statements += 1
             script.creates += _creates_table(statement)

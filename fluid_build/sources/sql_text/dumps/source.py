@@ -51,6 +51,7 @@ from fluid_build.sources.sql_text.dumps.literals import (
 )
 from fluid_build.sources.sql_text.dumps.row_count import count_rows
 from fluid_build.sources.sql_text.dumps.row_files import DROPPED, RowFile, rows_query
+from fluid_build.sources.sql_text.dumps.session_zones import SessionZones
 from fluid_build.sources.sql_text.dumps.sqlite_script import open_sqlite_script
 from fluid_build.sources.sql_text.dumps.types import create_typed
 from fluid_build.text import counted, listed, listed_up_to
@@ -164,8 +165,9 @@ class _Rows:
 
     ``unrun`` are statements that only a server could follow, and ``retyped`` are earlier types of
     columns that rows were written for. ``doubt`` says of which statement rows may be lost, and why.
-    ``replaces`` says that a statement changes rows that others brought, and ``replaced`` counts the
-    values by column whose bytes weren't UTF-8, ``digits`` those that are binary, and ``empty``
+    ``replaces`` says that a statement changes rows that others brought, and ``zones`` are the time
+    zones of their sessions, empty where nobody knows. ``replaced`` counts the values by column
+    whose bytes weren't UTF-8, ``digits`` those that are binary, and ``empty``
     those of text that a server takes for null.
     """
 
@@ -177,6 +179,7 @@ class _Rows:
     retyped: dict[str, str] = field(default_factory=dict)
     doubt: str = ""
     replaces: bool = False
+    zones: set[str] = field(default_factory=set)
     replaced: Counter[str] = field(default_factory=Counter)
     digits: Counter[str] = field(default_factory=Counter)
     empty: Counter[str] = field(default_factory=Counter)
@@ -280,6 +283,7 @@ class _Loader:
             rows.left_out += [statement.statement.line] * lost
             return
         tail = max(start, end - _CLAUSES)
+        rows.zones.add(statement.zone)
         rows.replaces |= statement.replaces or bool(_CLASH.search(text, tail, end))
         if is_copy:
             lines = self._whole_lines(statement.file.text, start, end, statement)
@@ -416,7 +420,8 @@ class _Loader:
         else:
             query = rows_query(rows.files.values())
             names = {column.alias for file in rows.files.values() for column in file.columns}
-            table = create_typed(connection, query, table, names)
+            zones = SessionZones(self._ddl.dialect, frozenset(rows.zones))
+            table = create_typed(connection, query, table, names, zones)
             for file in rows.files.values():
                 file.path.unlink()
             _assert_loaded(connection, table, sum(file.rows for file in rows.files.values()))

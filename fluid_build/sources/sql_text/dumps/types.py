@@ -1,13 +1,15 @@
 """Rows as text, given the types that their table declares."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
 
 from fluid_build.sources.base import Column, Table
 from fluid_build.sources.sql import quote
+from fluid_build.sources.sql_text.ddl.dialects import Dialect
+from fluid_build.sources.sql_text.dumps.session_zones import SessionZones
 from fluid_build.sources.text_values.decimals import settle_decimal
 from fluid_build.sources.text_values.timestamps import FINER
 
@@ -19,6 +21,9 @@ _DECIMAL = re.compile(r"DECIMAL\(\d+,\s*(\d+)\)")
 _DATED = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 _FLOATING = re.compile(r"(?:double|float|real|binary_|decfloat|bigdecimal)", re.IGNORECASE)
 """Declared types that are DOUBLE; others are exact, without a width or with one too large."""
+_FLOATING_IN_ORACLE = re.compile("binary_", re.IGNORECASE)
+_DIGITS = {"FLOAT": (6, 9), "DOUBLE": (15, 17)}
+"""How many digits a type always gives back, and how many tell each of its values (IEEE 754)."""
 _PLAIN = "regexp_full_match({}, '-?[0-9]*\\.?[0-9]+|NaN|-?Infinity')"
 
 
@@ -26,16 +31,22 @@ _PLAIN = "regexp_full_match({}, '-?[0-9]*\\.?[0-9]+|NaN|-?Infinity')"
 class _Reading:
     """How a column's text becomes its type, and when a value doesn't fit, both as SQL.
 
+    ``rounded`` is when a floating number has more digits than its type gives back, and
     ``is_settled`` says that its values decide which number they become.
     """
 
     value: str
     misfit: str
+    rounded: str = "false"
     is_settled: bool = False
 
 
 def create_typed(
-    connection: duckdb.DuckDBPyConnection, rows: str, table: Table, names: Collection[str]
+    connection: duckdb.DuckDBPyConnection,
+    rows: str,
+    table: Table,
+    names: Collection[str],
+    zones: SessionZones,
 ) -> Table:
     """Create a table from rows of text; return it with the columns and types that it has.
 
@@ -43,21 +54,29 @@ def create_typed(
     rows came with. A column with a value that its declared type can't hold stays text, with a note.
     """
     columns = [column for column in table.columns if column.alias in names]
-    readings = [_reading(column) for column in columns]
-    checks = ", ".join(f"count(*) FILTER ({reading.misfit})" for reading in readings)
-    misfits = connection.execute(f"SELECT {checks} FROM ({rows})").fetchone() or ()
-    typed = [
-        column if count == 0 else _as_text(column, count)
-        for column, count in zip(columns, misfits, strict=True)
-    ]
+    readings = [_reading(column, zones.dialect) for column in columns]
+    checks = ", ".join(
+        f"count(*) FILTER ({condition})"
+        for column, reading in zip(columns, readings, strict=True)
+        for condition in (
+            reading.misfit,
+            reading.rounded,
+            zones.depends(column, quote(column.alias)),
+        )
+    )
+    counts = connection.execute(f"SELECT {checks} FROM ({rows})").fetchone() or ()
+    typed = [_checked(column, counts[3 * i : 3 * i + 3], zones) for i, column in enumerate(columns)]
     values = ", ".join(
-        f"{reading.value if count == 0 else quote(column.alias)} AS {quote(column.alias)}"
-        for column, reading, count in zip(columns, readings, misfits, strict=True)
+        f"{reading.value if now.type == column.type else quote(column.alias)}"
+        f" AS {quote(column.alias)}"
+        for column, now, reading in zip(columns, typed, readings, strict=True)
     )
     connection.execute(f"CREATE TABLE {table.relation} AS SELECT {values} FROM ({rows})")
     typed = [
-        _settled(connection, table.relation, column) if reading.is_settled and not count else column
-        for column, reading, count in zip(typed, readings, misfits, strict=True)
+        _settled(connection, table.relation, now)
+        if reading.is_settled and now.type == column.type
+        else now
+        for column, now, reading in zip(columns, typed, readings, strict=True)
     ]
     notes = [f"{column.name}: {note}" for column in typed for note in column.notes]
     missing = [column.name for column in table.columns if column.alias not in names]
@@ -66,13 +85,38 @@ def create_typed(
     return replace(table, columns=tuple(typed), notes=(*table.notes, *notes))
 
 
-def _as_text(column: Column, misfits: int) -> Column:
-    values = "1 value isn't" if misfits == 1 else f"{misfits:,} values aren't"
-    note = f"{values} of its declared type {column.declared_type}; read as text."
-    return replace(column, type="VARCHAR", notes=(*column.notes, note))
+def _checked(column: Column, counts: Sequence[int], zones: SessionZones) -> Column:
+    """Return a column with the type and the notes that counts of its values give it.
+
+    They are of misfits, of rounded numbers, and of moments that depend on the session's zone.
+    """
+    misfits, rounded, dependent = counts
+    if misfits:
+        values = "1 value isn't" if misfits == 1 else f"{misfits:,} values aren't"
+        return _with_note(
+            column,
+            "VARCHAR",
+            f"{values} of its declared type {column.declared_type}; read as text.",
+        )
+    if rounded:
+        values = "1 value has" if rounded == 1 else f"{rounded:,} values have"
+        return _with_note(
+            column,
+            column.type,
+            f"{values} more digits than its declared type {column.declared_type} keeps; rounded as"
+            " a database does.",
+        )
+    note = zones.note(column, dependent)
+    if dependent and zones.is_said:
+        return _with_note(column, "VARCHAR", f"{note} Read as text.")
+    return _with_note(column, column.type, note) if note else column
 
 
-def _reading(column: Column) -> _Reading:
+def _with_note(column: Column, type_: str, note: str) -> Column:
+    return replace(column, type=type_, notes=(*column.notes, note))
+
+
+def _reading(column: Column, dialect: Dialect) -> _Reading:
     text, type_ = quote(column.alias), column.type
     value = text
     if column.declared_type.upper().startswith("YEAR"):
@@ -84,10 +128,12 @@ def _reading(column: Column) -> _Reading:
         )
         # Without digits, a backslash is PostgreSQL's older way to escape a byte.
         return _Reading(value, f"contains({text}, '\\') AND NOT {_IS_HEX.format(text)}")
-    is_exact = not _FLOATING.match(column.declared_type)
+    # Oracle's own FLOAT has decimal digits, up to 38.
+    floating = _FLOATING_IN_ORACLE if dialect.sqlplus else _FLOATING
+    is_exact = not floating.match(column.declared_type)
     if type_ == "DOUBLE[]" and is_exact:
         return _Reading(text, "false")
-    if type_ == "DOUBLE" and is_exact:
+    if type_ in ("FLOAT", "DOUBLE") and is_exact:
         return _Reading(text, f"{text} <> '' AND NOT {_PLAIN.format(text)}", is_settled=True)
     if type_.endswith("[]"):
         return _array(text, type_)
@@ -100,6 +146,23 @@ def _reading(column: Column) -> _Reading:
     return _Reading(
         f"CAST({value} AS {type_})",
         f"{text} IS NOT NULL AND (TRY_CAST({value} AS {type_}) IS NULL{odd})",
+        _rounded(text, type_),
+    )
+
+
+def _rounded(text: str, type_: str) -> str:
+    """Return when a number in text has digits that its type doesn't give back, as SQL."""
+    if type_ not in _DIGITS:
+        return "false"
+    always, enough = _DIGITS[type_]
+    number = f"TRY_CAST({text} AS {type_})"
+    digits, shortest, longest = (
+        f"trim(translate(regexp_replace({spelled}, '[eE].*', ''), '-+.', ''), '0')"
+        for spelled in (text, f"CAST({number} AS VARCHAR)", f"format('{{:.{enough}g}}', {number})")
+    )
+    return (
+        f"length({digits}) > {always} AND isfinite({number})"
+        f" AND {digits} NOT IN ({shortest}, {longest})"
     )
 
 
@@ -118,7 +181,9 @@ def _odd(text: str, type_: str) -> str:
             f" OR regexp_matches({text}, {_NOT_AS_SAID})"
         )
     if type_.startswith("TIME"):
-        return f" OR regexp_matches({text}, {FINER}) OR regexp_matches({text}, {_NOT_AS_SAID})"
+        odd = f" OR regexp_matches({text}, {FINER}) OR regexp_matches({text}, {_NOT_AS_SAID})"
+        # DuckDB moves the moment by an offset, which servers leave out or move by a session's.
+        return odd if "ZONE" in type_ else f"{odd} OR regexp_matches({text}, {_HAS_OFFSET})"
     return ""
 
 
@@ -131,11 +196,13 @@ def _array(text: str, type_: str) -> _Reading:
     misfit = (
         f"upper(part) <> 'NULL' AND (TRY_CAST(part AS {element}) IS NULL{_odd('part', element)})"
     )
+    rounded = f"len(list_filter({parts}, lambda part: {_rounded('part', element)})) > 0"
     return _Reading(
         f"list_transform({parts}, lambda part: {cast})",
         f"{text} IS NOT NULL AND (NOT starts_with({text}, '{{') OR contains({text}, '\\')"
         f" OR regexp_matches({text}[2:-2], '[{{}}\"]')"
         f" OR len(list_filter({parts}, lambda part: {misfit})) > 0)",
+        rounded if element in _DIGITS else "false",
     )
 
 
@@ -150,4 +217,6 @@ def _settled(connection: duckdb.DuckDBPyConnection, relation: str, column: Colum
 _NOT_AS_SAID = "'^([0-9]{1,3}|0000)-|(^| )24:|^[a-hj-zA-HJ-Z]'"
 """What DuckDB reads as another moment than a server: a year of two digits, the year 0, 24:00 and
 words such as epoch; infinity is the same for both."""
+_HAS_OFFSET = "':[0-9.]+ ?([-+AC-Zac-z]|[Bb][^Cc])'"
+"""An offset or a zone behind the time, other than the years before Christ."""
 _IS_HEX = "regexp_full_match({}, '\\\\x([0-9A-Fa-f]{{2}})*')"
