@@ -253,9 +253,9 @@ def _remember(forged: Forged) -> Forged:
 def _planned_changes(changes: Sequence[FileChange]) -> FolderChanges:
     actions = Counter(change.action for change in changes)
     return FolderChanges(
-        files=actions["create"] + actions["replace"] + actions["nothing"],
+        files=actions["create"] + actions["replace"] + actions["merge"] + actions["nothing"],
         added=actions["create"],
-        replaced=actions["replace"],
+        replaced=actions["replace"] + actions["merge"],
         removed=actions["remove"],
         kept=_kept_files(change for change in changes if change.action == "keep"),
     )

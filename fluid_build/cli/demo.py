@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from fluid_build.cli import failures, messages
-from fluid_build.cli.folder_edits import contradictions, kept_section
+from fluid_build.cli.folder_edits import contradictions, edits_section, kept_section
 from fluid_build.cli.forging.receipt_screen import receipt_section
 from fluid_build.cli.forging.runs import ForgeCommand
 from fluid_build.cli.forging.screen import files_section, forged_view
@@ -63,7 +63,7 @@ def demo(
     forged, receipt = result.forged, result.receipt
     for note in receipt.notes:
         messages.tell(note)
-    contradicting = contradictions(out, forged.kept)
+    contradicting = contradictions(out, forged)
     show(_story(database, forged, receipt, contradicting))
     holds = not forged.profile.skipped and not contradicting and not receipt.errors
     return failures.DONE if holds else failures.CHECK_FAILED
@@ -79,9 +79,10 @@ def _story(
     )
     yield Text()
     yield from source_screen(view)
-    yield from model_section(view, forged.notes)
+    yield from model_section(view, forged.notes, forged.outdated)
     yield from receipt_section(receipt)
     yield from files_section(forged.files)
+    yield from edits_section(forged.edits)
     yield from kept_section(forged.kept, contradicting, _HOW_TO_RESTORE)
     yield from next_steps(_next_steps(database))
 

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from fluid_build.cli.invocation import fluid
 from fluid_build.errors import FluidError
-from fluid_build.forging import Preview
+from fluid_build.forging import Forged, Preview
+from fluid_build.forging.project_edits import HOMELESS_FILE, KeptEdits
 from fluid_build.report.terminal.screen_parts import (
     Copyable,
     Part,
@@ -34,11 +35,17 @@ WITH_OPTIONS = (
 _COUNTED: dict[Action, str] = {
     "create": "to create",
     "replace": "to change",
+    "merge": "to change with your edits",
     "remove": "to remove",
     "keep": "to keep",
     "nothing": "unchanged",
 }
-_SECTIONS: dict[Action, str] = {"create": "Created", "replace": "Changed", "remove": "Removed"}
+_SECTIONS: dict[Action, str] = {
+    "create": "Created",
+    "replace": "Changed",
+    "merge": "Changed, with your edits",
+    "remove": "Removed",
+}
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_FILES = 20
 # A preview is read on a screen: far longer diffs are for a diff tool on two folders.
@@ -47,15 +54,30 @@ _MOST_LINES = 800
 _LONGEST_LINE = 200
 
 
-def contradictions(folder: Path, kept: Sequence[FileChange]) -> tuple[str, ...]:
+def contradictions(folder: Path, forged: Forged) -> tuple[str, ...]:
     """Return where kept files don't match the newly generated ones, each as a sentence."""
-    if not kept:
+    if not forged.kept:
         return ()
+    stale = (f"{name} was edited for an earlier structure of the model" for name in forged.outdated)
     try:
-        forged = read_folder(folder)
+        there = read_folder(folder)
     except FluidError as error:
-        return (error.message,)
-    return (*map(str, forged.disagreements), *forged.outdated)
+        return (error.message, *stale)
+    return (*map(str, there.disagreements), *there.outdated, *stale)
+
+
+def edits_section(edits: KeptEdits) -> Iterator[Part]:
+    """Yield which files were written with somebody's edits, and which edits have no place."""
+    if edits.files:
+        count = counted(len(edits.files), "file")
+        yield heading("Your edits", f"still in {count}, with what is new")
+        yield from lines(edits.files, "yellow", most=_MOST_FILES)
+    if edits.homeless:
+        yield heading("Edits without a place", f"their model or column is gone: {HOMELESS_FILE}")
+        yield from lines(edits.homeless, "yellow", most=_MOST_FILES)
+    if edits.overruled:
+        yield heading("Edits that were replaced", "the source has changed there as well")
+        yield from lines(edits.overruled, "yellow", most=_MOST_FILES)
 
 
 def kept_section(

@@ -5,7 +5,6 @@ what was meant, it's written as a whole.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import yaml
 from pydantic_core import to_json
@@ -22,22 +21,22 @@ from fluid_build.decisions.nodes import DecisionNodes, EntryNode, decision_nodes
 from fluid_build.decisions.subjects import subject
 from fluid_build.errors import DecisionError
 from fluid_build.json_types import JsonObject, JsonValue
+from fluid_build.yaml_edits import (
+    NotEditableError,
+    TextEdit,
+    block,
+    dash,
+    last_place,
+    line_break,
+    line_end,
+    with_edits,
+    without_lines,
+)
 
 SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
 """How editors find the schema."""
 _SCHEMA_MARK = "# yaml-language-server:"
 _LAST_FIELDS = ("by", "reason", "evidence")
-
-
-class _NotEditableError(Exception):
-    """The text is laid out in a way that can't be edited in place."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    start: int
-    end: int
-    text: str
 
 
 def decisions_text(previous: str, applied: Sequence[AnyDecision]) -> str:
@@ -80,8 +79,8 @@ def with_decision(previous: str, decision: AnyDecision) -> str:
         try:
             text = _without_entries(previous, nodes, gone)
             if parse_decisions(text) != tuple(remaining):
-                raise _NotEditableError
-        except (_NotEditableError, DecisionError):
+                raise NotEditableError
+        except (NotEditableError, DecisionError):
             text = canonical_text(remaining)
         nodes = decision_nodes(text, DECISIONS_FILE)
     return _edited(text, nodes, remaining, remaining, [decision])
@@ -139,10 +138,10 @@ def _edited(
             for edit in _evidence_edits(text, node, after)
         ]
         edits += _appending_edits(text, nodes, added)
-        result = _with_schema_line(_with_edits(text, edits))
+        result = _with_schema_line(with_edits(text, edits))
         if parse_decisions(result) == expected:
             return result
-    except (_NotEditableError, DecisionError):
+    except (NotEditableError, DecisionError):
         pass
     canonical = canonical_text(expected)
     if parse_decisions(canonical) != expected:
@@ -150,20 +149,12 @@ def _edited(
     return canonical
 
 
-def _with_edits(text: str, edits: Sequence[_Edit]) -> str:
-    pieces, end = [], 0
-    for edit in sorted(edits, key=lambda edit: edit.start):
-        pieces += [text[end : edit.start], edit.text]
-        end = edit.end
-    return "".join((*pieces, text[end:]))
-
-
 def _with_schema_line(text: str) -> str:
     has_line = any(line.startswith(_SCHEMA_MARK) for line in text.splitlines())
-    return text if has_line else f"{SCHEMA_LINE}{_line_break(text)}{text}"
+    return text if has_line else f"{SCHEMA_LINE}{line_break(text)}{text}"
 
 
-def _evidence_edits(text: str, entry: EntryNode, after: AnyDecision) -> Iterator[_Edit]:
+def _evidence_edits(text: str, entry: EntryNode, after: AnyDecision) -> Iterator[TextEdit]:
     """Yield what replaces, adds or removes the evidence of an entry."""
     node = _mapping(entry.node)
     pairs = {str(key.value): (key, value) for key, value in node.value}
@@ -173,17 +164,17 @@ def _evidence_edits(text: str, entry: EntryNode, after: AnyDecision) -> Iterator
         yield _flow_evidence(text, node, place, evidence)
         return
     indent = " " * node.value[0][0].start_mark.column
-    content = "" if evidence is None else _block({"evidence": evidence}, indent, text)
+    content = "" if evidence is None else block({"evidence": evidence}, indent, text)
     if place is None:
-        end = _line_end(text, _last_place(text, node))
-        yield _Edit(end, end, f"{_line_break(text)}{indent}{content}")
+        end = line_end(text, last_place(text, node))
+        yield TextEdit(end, end, f"{line_break(text)}{indent}{content}")
         return
     key, value = place
-    start, end = key.start_mark.index, _last_place(text, value, at_least=key.end_mark.index + 1)
+    start, end = key.start_mark.index, last_place(text, value, at_least=key.end_mark.index + 1)
     if evidence is not None:
-        yield _Edit(start, end, content)
+        yield TextEdit(start, end, content)
         return
-    yield _without_lines(text, start, end)
+    yield without_lines(text, start, end)
 
 
 def _flow_evidence(
@@ -191,116 +182,64 @@ def _flow_evidence(
     node: yaml.MappingNode,
     place: tuple[yaml.Node, yaml.Node] | None,
     evidence: JsonObject | None,
-) -> _Edit:
+) -> TextEdit:
     content = f"evidence: {to_json(evidence).decode()}"
     if place is None:
-        end = _last_place(text, node.value[-1][1], at_least=node.value[-1][0].end_mark.index)
-        return _Edit(end, end, f", {content}")
+        end = last_place(text, node.value[-1][1], at_least=node.value[-1][0].end_mark.index)
+        return TextEdit(end, end, f", {content}")
     if evidence is None:
-        raise _NotEditableError  # A comma before or after it would be left over.
+        raise NotEditableError  # A comma before or after it would be left over.
     key, value = place
-    return _Edit(key.start_mark.index, value.end_mark.index, content)
+    return TextEdit(key.start_mark.index, value.end_mark.index, content)
 
 
 def _appending_edits(
     text: str, nodes: DecisionNodes, added: Sequence[AnyDecision]
-) -> Iterator[_Edit]:
+) -> Iterator[TextEdit]:
     if not added:
         return
     fields = [entry_fields(decision) for decision in added]
-    newline = _line_break(text)
+    newline = line_break(text)
     place = nodes.entries_node
     if not isinstance(place, yaml.SequenceNode) or not nodes.entries:
         yield _first_entries(text, nodes, fields)
     elif place.flow_style:
         end = nodes.entries[-1].node.end_mark.index
-        yield _Edit(end, end, "".join(f", {to_json(entry).decode()}" for entry in fields))
+        yield TextEdit(end, end, "".join(f", {to_json(entry).decode()}" for entry in fields))
     else:
         indent = " " * place.start_mark.column
-        end = _line_end(text, _last_place(text, place))
-        entries = "".join(f"{newline}{indent}{_block([entry], indent, text)}" for entry in fields)
-        yield _Edit(end, end, entries)
+        end = line_end(text, last_place(text, place))
+        entries = "".join(f"{newline}{indent}{block([entry], indent, text)}" for entry in fields)
+        yield TextEdit(end, end, entries)
 
 
-def _first_entries(text: str, nodes: DecisionNodes, fields: Sequence[JsonObject]) -> _Edit:
+def _first_entries(text: str, nodes: DecisionNodes, fields: Sequence[JsonObject]) -> TextEdit:
     """Return what puts entries into a text that has none."""
-    newline = _line_break(text)
+    newline = line_break(text)
     place = nodes.entries_node
     if place is not None:
         start, end = place.start_mark.index, place.end_mark.index
-        return _Edit(start, end, f"{newline}{_block(fields, '', text)}")
+        return TextEdit(start, end, f"{newline}{block(fields, '', text)}")
     version: JsonObject = {} if nodes.root is not None else {"version": 1}
-    document = _block({**version, "decisions": fields}, "", text)
+    document = block({**version, "decisions": fields}, "", text)
     separator = newline if text and not text.endswith("\n") else ""
-    return _Edit(len(text), len(text), f"{separator}{document}{newline}")
+    return TextEdit(len(text), len(text), f"{separator}{document}{newline}")
 
 
 def _without_entries(text: str, nodes: DecisionNodes, gone: Sequence[yaml.Node]) -> str:
     """Return a text without the lines of some entries."""
     if not isinstance(nodes.entries_node, yaml.SequenceNode) or nodes.entries_node.flow_style:
-        raise _NotEditableError
+        raise NotEditableError
     if len(gone) == len(nodes.entries):
         first, last = nodes.entries[0].node, nodes.entries[-1].node
         line_start = text.rfind("\n", 0, first.start_mark.index)
-        end = _line_end(text, _last_place(text, last))
+        end = line_end(text, last_place(text, last))
         return f"{text[:line_start].rstrip()} []{text[end:]}"
-    edits = [_without_lines(text, _dash(text, node), _last_place(text, node)) for node in gone]
-    return _with_edits(text, edits)
-
-
-def _without_lines(text: str, start: int, end: int) -> _Edit:
-    """Return what removes the lines between two places, of which nothing else is on the first."""
-    before = text.rfind("\n", 0, start)
-    if before < 0 or text[before:start].strip():
-        raise _NotEditableError
-    if before > 0 and text[before - 1] == "\r":
-        before -= 1
-    return _Edit(before, _line_end(text, end), "")
-
-
-def _dash(text: str, node: yaml.Node) -> int:
-    """Return the place of the dash in front of an entry."""
-    return text.rfind("-", 0, int(node.start_mark.index))
-
-
-def _block(value: JsonObject | Sequence[JsonObject], indent: str, text: str) -> str:
-    """Return a value as YAML to be put behind ``indent``, with the line breaks of ``text``."""
-    if isinstance(value, dict):
-        lines = block_yaml(value).splitlines()
-    else:
-        # The list is the only value of a mapping, whose first line is its key.
-        lines = block_yaml({"decisions": value}).splitlines()[1:]
-    return f"{_line_break(text)}{indent}".join(lines)
+    edits = [without_lines(text, dash(text, node), last_place(text, node)) for node in gone]
+    return with_edits(text, edits)
 
 
 def _mapping(node: yaml.Node) -> yaml.MappingNode:
     if not isinstance(node, yaml.MappingNode):
-        raise _NotEditableError
+        raise NotEditableError
     return node
-
-
-def _last_place(text: str, node: yaml.Node, *, at_least: int = 0) -> int:
-    """Return where a node's text ends, without the blank lines and comments behind it."""
-    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
-        last = node.value[-1]
-        if not isinstance(last, tuple):
-            return _last_place(text, last, at_least=at_least)
-        key, value = last
-        return _last_place(text, value, at_least=int(key.end_mark.index) + 1)
-    end = int(node.end_mark.index)
-    while end > at_least and text[end - 1].isspace():
-        end -= 1
-    return max(end, at_least)
-
-
-def _line_end(text: str, place: int) -> int:
-    """Return where the line of a place ends, before its line break."""
-    end = text.find("\n", place)
-    if end < 0:
-        return len(text)
-    return end - 1 if end > place and text[end - 1] == "\r" else end
-
-
-def _line_break(text: str) -> str:
-    first = text.find("\n")
-    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"

@@ -12,6 +12,15 @@ from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.forging.documents import NEVER_SHOWN, documents
 from fluid_build.forging.options import ForgeOptions
+from fluid_build.forging.project_edits import (
+    HOMELESS_FILE,
+    NO_EDITS,
+    NOTHING_MERGED,
+    RECORD_FILE,
+    KeptEdits,
+    merged_files,
+    record,
+)
 from fluid_build.forging.results import Forged, Preview
 from fluid_build.forging.stages import Designed
 from fluid_build.profiling.profile import Profile
@@ -84,7 +93,11 @@ class Outputs:
         return documents(self.profile, self.designed, self.contract, self.schema, previous)
 
     def forged(
-        self, proof: Proof, files: tuple[Path, ...] = (), kept: tuple[FileChange, ...] = ()
+        self,
+        proof: Proof,
+        files: tuple[Path, ...] = (),
+        kept: tuple[FileChange, ...] = (),
+        edits: KeptEdits = NO_EDITS,
     ) -> Forged:
         """Return all of it with its proof, the files that were written and those that weren't."""
         return Forged(
@@ -97,34 +110,51 @@ class Outputs:
             kept,
             self.project.notes,
             self.designed.verdicts,
+            edits,
         )
 
 
 def write_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Forged:
     """Write all files and their manifest, all or none.
 
-    Files that were edited or added since are kept unless ``overwrite`` is set. Raises OutputError.
+    Files that were edited or added since are kept unless ``overwrite`` is set; edits to the YAML of
+    the dbt project are kept entry by entry. Raises OutputError.
     """
     out, options = outputs.out, outputs.options
-    with _folder_contents(outputs, proof) as files:
+    with _folder_contents(outputs, proof) as generated:
         restore_interrupted(out)
-        changes = folder_changes(out, files, overwrite=overwrite)
+        merged = NOTHING_MERGED if overwrite else merged_files(out, generated)
+        files: Mapping[str, Content] = {**generated, **merged.contents}
+        changes = folder_changes(out, files, overwrite=overwrite, merged=merged.files)
         kept = tuple(change for change in changes if change.action == "keep")
+        outdated = [change.name for change in kept if change.outdated]
         foreign = [change.name for change in kept if change.owner == "foreign"]
         origin, model = _origin(outputs.source, out), outputs.designed.model
-        manifest = manifest_json(model, origin, files, target=options.warehouse, foreign=foreign)
+        # Of a merged file, what was generated is told from what somebody wrote.
+        homeless = {name: files[name] for name in (HOMELESS_FILE,) if name in files}
+        known = {**homeless, **generated}
+        manifest = manifest_json(
+            model,
+            origin,
+            known,
+            target=options.warehouse,
+            foreign=foreign,
+            outdated={name: out / name for name in outdated},
+        )
         written = {name: files[name] for name in files.keys() - {change.name for change in kept}}
         removed = [change.name for change in changes if change.action == "remove"]
         paths = write_artifacts(out, {**written, MANIFEST_FILE: manifest}, remove=removed)
-    return outputs.forged(proof, paths, kept)
+    return outputs.forged(proof, paths, kept, merged.edits)
 
 
 def preview_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Preview:
     """Return what ``write_folder`` would change."""
-    with _folder_contents(outputs, proof) as files:
-        changes = folder_changes(outputs.out, files, overwrite=overwrite)
+    with _folder_contents(outputs, proof) as generated:
+        merged = NOTHING_MERGED if overwrite else merged_files(outputs.out, generated)
+        files: Mapping[str, Content] = {**generated, **merged.contents}
+        changes = folder_changes(outputs.out, files, overwrite=overwrite, merged=merged.files)
         differences = _differences(outputs.out, changes, files)
-    return Preview(outputs.forged(proof), changes, differences)
+    return Preview(outputs.forged(proof, edits=merged.edits), changes, differences)
 
 
 def _project_files(
@@ -140,7 +170,8 @@ def _project_files(
     else:
         return DbtProject({})
     project = dbt_project(plan, designed.model, target=options.warehouse, access=access)
-    return DbtProject({f"{DBT_FOLDER}/{name}": text for name, text in project.items()}, access)
+    files = {f"{DBT_FOLDER}/{name}": text for name, text in project.items()}
+    return DbtProject({**files, RECORD_FILE: record(files)}, access)
 
 
 @contextmanager

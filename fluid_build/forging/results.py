@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.decisions.verdicts import Verdict
+from fluid_build.forging.project_edits import NO_EDITS, KeptEdits, is_built
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import Profile
 from fluid_build.transform.plan.elements import TransformPlan
@@ -18,7 +19,8 @@ class Forged:
     """What was generated. ``files`` are the paths that were written, sorted, if any were.
 
     ``kept`` are files in the same folder that were left alone, because somebody edited or added
-    them. ``verdicts`` say what became of each decision, in their order.
+    them. ``edits`` are those to the YAML of the dbt project, which were merged with what was
+    generated. ``verdicts`` say what became of each decision, in their order.
     """
 
     profile: Profile
@@ -30,6 +32,14 @@ class Forged:
     kept: tuple[FileChange, ...] = ()
     notes: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    edits: KeptEdits = NO_EDITS
+
+    @property
+    def outdated(self) -> tuple[str, ...]:
+        """Return the kept files by which dbt builds something else than the model, by name."""
+        return tuple(
+            change.name for change in self.kept if change.outdated and is_built(change.name)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from fluid_build.decisions.verdicts import Verdict
 from fluid_build.forging import Forged, ForgeOptions, Preview
 from fluid_build.forging.documents import refuse_invalid
 from fluid_build.forging.folder import preview_folder, write_folder
+from fluid_build.forging.project_edits import KeptEdits
 from fluid_build.forging.stages import decide, measure, prove, report_stage
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.observations.observe import Observations
@@ -306,11 +307,12 @@ class Coordinator(CompositeAgent):
         report_stage(place.on_progress, "write")
         if request.is_preview:
             self.preview = preview_folder(outputs, proof, overwrite=request.overwrite)
-            return {"files": [], "kept": []}
+            return {"files": [], "kept": [], "edits": {}}
         written = write_folder(outputs, proof, overwrite=request.overwrite)
         return {
             "files": [str(path) for path in written.files],
             "kept": [asdict(change) for change in written.kept],
+            "edits": {name: list(places) for name, places in asdict(written.edits).items()},
         }
 
     def _record_forge_episode(self, state: Composite) -> JsonObject:
@@ -351,6 +353,7 @@ class Coordinator(CompositeAgent):
             self.place.values.require(PROOF),
             tuple(Path(path) for path in written["files"]),
             tuple(FileChange(**change) for change in written["kept"]),
+            KeptEdits(**{name: tuple(places) for name, places in written["edits"].items()}),
         )
 
     @property

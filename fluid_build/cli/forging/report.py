@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from fluid_build.cli import failures, messages
@@ -32,7 +33,7 @@ def report_run(
 ) -> int:
     """Show what a run has made, or would make, and return the exit code."""
     forged, out, receipt = result.forged, request.out, result.receipt
-    contradicting = contradictions(out, forged.kept)
+    contradicting = contradictions(out, forged)
     _tell_banner(receipt)
     if as_json:
         document = (
@@ -66,10 +67,11 @@ def forged_document(
         "skipped": [skipped.model_dump() for skipped in profile.skipped],
         "built": [build.name for build in forged.plan.published],
         "renamed": [renaming.model_dump() for renaming in forged.plan.renamed],
-        "proof": forged.proof.verdict,
+        "proof": "not proven" if forged.outdated else forged.proof.verdict,
         "notes": list(forged.notes),
         "files": [str(path) for path in forged.files],
         "kept": [{"file": str(out / change.name), "owner": change.owner} for change in forged.kept],
+        "edits": asdict(forged.edits),
         "misfits": list(contradicting),
         **run_document(receipt),
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.table import Column
 
-from fluid_build.cli.folder_edits import kept_section
+from fluid_build.cli.folder_edits import edits_section, kept_section
 from fluid_build.cli.next_steps import Step, next_steps
 from fluid_build.decisions.files import DECISIONS_FILE
 from fluid_build.decisions.files import SCHEMA_FILE as DECISIONS_SCHEMA_FILE
@@ -67,9 +67,10 @@ def forged_screen(
     yield from source_screen.reading_notes(view)
     is_large = len(view.tables) > MOST_TABLES_IN_FULL
     yield from first_findings(view) if is_large else findings_section(view)
-    yield from model_section(view, forged.notes)
+    yield from model_section(view, forged.notes, forged.outdated)
     yield from receipt
     yield from files_section(forged.files)
+    yield from edits_section(forged.edits)
     yield from kept_section(forged.kept, contradicting)
     yield from next_steps(steps)
 

@@ -12,8 +12,13 @@ from fluid_build.transform.plan.elements import Renaming
 _MOST_RENAMED = 8
 
 
-def model_section(view: SourceView, notes: Sequence[str]) -> Iterator[Part]:
-    """Yield the relations in figures, notes on the project, and the verdict or the loss."""
+def model_section(
+    view: SourceView, notes: Sequence[str], unproven: Sequence[str] = ()
+) -> Iterator[Part]:
+    """Yield the relations in figures, notes on the project, and the verdict or the loss.
+
+    ``unproven`` are files that say what is built otherwise than the model.
+    """
     model, proof = view.model, view.proof
     assert model is not None and proof is not None
     yield heading("Model", " · ".join(filter(None, (model.technique, model.variant))))
@@ -28,7 +33,7 @@ def model_section(view: SourceView, notes: Sequence[str]) -> Iterator[Part]:
         yield from proof_section(proof)
         yield from after_a_loss(proof)
     else:
-        yield indented(verdict_line(proof))
+        yield indented(verdict_line(proof, unproven=unproven))
 
 
 def _renamed(renamed: Sequence[Renaming]) -> Iterator[Part]:

@@ -115,8 +115,18 @@ def _differing_by_value(table: TableProof) -> Sequence[str]:
     return [name for name in table.by_value if name in differs or name in table.misread]
 
 
-def verdict_line(proof: Proof, *, tick: str = TICK) -> Text:
-    """Return the verdict in a line."""
+def verdict_line(proof: Proof, *, tick: str = TICK, unproven: Sequence[str] = ()) -> Text:
+    """Return the verdict in a line; ``unproven`` are files that say what is built otherwise."""
+    if unproven and proof.verdict != "lost":
+        names = listed_up_to(_MOST_VALUES, unproven)
+        verb = "is" if len(unproven) == 1 else "are"
+        return Text.assemble(
+            text("Not proven. ", "bold yellow"),
+            text(
+                f"{names} {verb} kept as you edited it, and made for an earlier structure: what dbt"
+                " builds with it isn't what was compared with the source."
+            ),
+        )
     if proof.verdict == "proven":
         rows = counted(sum(table.rows for table in proof.tables), "row")
         empty = sum(table.verdict == "empty" for table in proof.tables)

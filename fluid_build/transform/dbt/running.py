@@ -145,7 +145,7 @@ def run_dbt(
         nodes=tuple(
             _node(result, log.broken, secrets)
             for result in document["results"]
-            if not _is_hook_that_ran(result)
+            if not _runs_nothing(result)
         ),
         warnings=tuple(_masked(warning, secrets) for warning in log.warnings),
     )
@@ -217,9 +217,11 @@ def _report(event: Mapping[str, Any], on_progress: OnProgress) -> None:
         on_progress(Progress("dbt", int(data["index"]), int(data["total"]), name))
 
 
-def _is_hook_that_ran(result: Mapping[str, Any]) -> bool:
+def _runs_nothing(result: Mapping[str, Any]) -> bool:
+    """Return whether a node is a hook that ran, or somebody's exposure, which is only said."""
     is_hook = str(result["unique_id"]).startswith("operation.")
-    return is_hook and _STATUSES[str(result["status"])] == "built"
+    status = str(result["status"])
+    return status == "no-op" or (is_hook and _STATUSES[status] == "built")
 
 
 def _node(

@@ -6,8 +6,8 @@ which no forge ever wrote.
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias
 
@@ -30,7 +30,7 @@ from fluid_build.regular_files import read_regular
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
-Action: TypeAlias = Literal["create", "replace", "remove", "keep", "nothing"]
+Action: TypeAlias = Literal["create", "replace", "merge", "remove", "keep", "nothing"]
 Owner: TypeAlias = Literal["forge", "edited", "foreign"]
 
 _MOST_LINES = 5_000
@@ -46,26 +46,37 @@ class FileChange:
 
     ``owner`` is ``forge`` where the file is as a forge wrote it or doesn't exist, ``edited`` where
     a forge wrote it and somebody changed it since, ``foreign`` where no forge wrote it. Only edited
-    and foreign files are ever kept.
+    and foreign files are ever kept. One that is kept is ``outdated`` where the forge now writes
+    another than the one that was edited. To ``merge`` a file is to write it with its edits.
     """
 
     name: str
     action: Action
     owner: Owner = "forge"
+    outdated: bool = False
 
 
 def folder_changes(
-    folder: Path, files: Mapping[str, Content], *, overwrite: bool = False
+    folder: Path,
+    files: Mapping[str, Content],
+    *,
+    overwrite: bool = False,
+    merged: Collection[str] = (),
 ) -> tuple[FileChange, ...]:
     """Return what to do with each file, and with those that only an earlier forge wrote, by name.
 
     ``files`` are those to be written, without ``forge.json``. With ``overwrite`` nothing is kept:
-    foreign files are replaced, edited ones are replaced or removed. Raises OutputError where the
+    foreign files are replaced, edited ones are replaced or removed. The edits of ``merged`` files
+    are in ``files`` already, all that have a place there. Raises OutputError where the
     folder's ``forge.json`` can't be read, so that it's unknown which files were edited.
     """
-    earlier = _manifest(folder, overwrite=overwrite)
+    earlier = manifest_there(folder, overwrite=overwrite)
     changes = [_written(folder, name, files[name], earlier, overwrite) for name in files]
     changes += _left_over(folder, files, earlier, overwrite)
+    changes = [
+        _with_edits(change, is_left=change.name in files) if change.name in merged else change
+        for change in changes
+    ]
     return tuple(sorted(changes, key=lambda change: change.name))
 
 
@@ -74,11 +85,22 @@ def edited_files(folder: Path, manifest: Manifest) -> tuple[str, ...]:
     return tuple(
         name
         for name, written in manifest.files.items()
-        if _is_inside(name) and _digest_on_disk(folder / name) != written
+        if _is_inside(name) and digest_on_disk(folder / name) != written
     )
 
 
-def _manifest(folder: Path, *, overwrite: bool) -> Manifest | None:
+def _with_edits(change: FileChange, *, is_left: bool) -> FileChange:
+    """Return what to do with a file whose edits are taken care of."""
+    if change.action != "keep":
+        return change
+    return replace(change, action="merge" if is_left else "remove", outdated=False)
+
+
+def manifest_there(folder: Path, *, overwrite: bool = False) -> Manifest | None:
+    """Return the manifest of an earlier forge; None without one.
+
+    Raises OutputError where it can't be read, unless everything is overwritten.
+    """
     if not os.path.lexists(folder / MANIFEST_FILE):
         return None
     try:
@@ -103,13 +125,24 @@ def _written(
         return FileChange(name, "create")
     if path.is_dir() and not path.is_symlink():
         return FileChange(name, "replace")  # Refused, with the reason, when it is written.
-    now = _digest_on_disk(path)
+    now = digest_on_disk(path)
     if now == digest(content):
         return FileChange(name, "nothing")
     if name == DECISIONS_FILE and isinstance(content, str) and not loses_decisions(folder, content):
         return FileChange(name, "replace")
     owner = _owner(name, now, earlier)
-    return FileChange(name, "replace" if owner == "forge" or overwrite else "keep", owner)
+    if owner == "forge" or overwrite:
+        return FileChange(name, "replace", owner)
+    is_outdated = owner == "edited" and _is_outdated(name, now, content, earlier)
+    return FileChange(name, "keep", owner, outdated=is_outdated)
+
+
+def _is_outdated(name: str, now: str | None, content: Content, earlier: Manifest | None) -> bool:
+    """Return whether an edited file was made for another structure than that of today."""
+    if earlier is None or now is None:
+        return False
+    was_outdated = (earlier.outdated or {}).get(name) == now
+    return was_outdated or earlier.files.get(name) != digest(content)
 
 
 def _owner(name: str, now: str | None, earlier: Manifest | None) -> Owner:
@@ -136,10 +169,11 @@ def _left_over(
         path = folder / name
         if not path.is_file() or _belongs_to_decisions(folder, name):
             continue
-        if _digest_on_disk(path) == earlier.files[name]:
+        if digest_on_disk(path) == earlier.files[name]:
             yield FileChange(name, "remove")
         else:
-            yield FileChange(name, "remove" if overwrite else "keep", "edited")
+            action: Action = "remove" if overwrite else "keep"
+            yield FileChange(name, action, "edited", outdated=not overwrite)
 
 
 def _belongs_to_decisions(folder: Path, name: str) -> bool:
@@ -169,7 +203,7 @@ def _is_as_written(folder: Path, path: Path) -> bool:
         return False
     written = earlier.files.get(DECISIONS_FILE)
     is_ours = written is not None and DECISIONS_FILE not in earlier.foreign
-    return is_ours and _digest_on_disk(path) == written
+    return is_ours and digest_on_disk(path) == written
 
 
 def _is_inside(name: str) -> bool:
@@ -177,7 +211,7 @@ def _is_inside(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts
 
 
-def _digest_on_disk(path: Path) -> str | None:
+def digest_on_disk(path: Path) -> str | None:
     """Return the digest of a file; None for a pipe, a broken link or another irregular file."""
     if not path.is_file():
         return None

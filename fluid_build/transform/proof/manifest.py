@@ -106,7 +106,8 @@ class Manifest(ModelPart):
 
     The proof is left out, because every verification rewrites it. Where somebody's edits were kept,
     the digest is of the file that the forge would have written. ``foreign`` names the files that
-    were there before any forge and were left alone.
+    were there before any forge and were left alone. ``outdated`` has the digests of kept files that
+    were edited for an earlier structure: such a file is outdated until somebody edits it again.
     """
 
     version: Literal[1] = 1
@@ -118,6 +119,7 @@ class Manifest(ModelPart):
     source: ManifestSource
     files: dict[str, str] = Field(default_factory=dict)
     foreign: tuple[str, ...] = ()
+    outdated: dict[str, str] | None = None
 
 
 def manifest_source(
@@ -157,8 +159,12 @@ def manifest_json(
     *,
     target: Target = "duckdb",
     foreign: Sequence[str] = (),
+    outdated: Mapping[str, Path] | None = None,
 ) -> str:
-    """``forge.json`` of a model and of the files that are written with it."""
+    """``forge.json`` of a model and of the files that are written with it.
+
+    ``outdated`` are the kept files that were edited for an earlier structure, as they are.
+    """
     manifest = Manifest(
         technique=model.technique,
         variant=model.dimensional.variant if model.dimensional is not None else None,
@@ -167,6 +173,7 @@ def manifest_json(
         source=source,
         files={name: digest(files[name]) for name in sorted(files) if name != PROOF_FILE},
         foreign=tuple(sorted(foreign)),
+        outdated={name: digest(path) for name, path in (outdated or {}).items()} or None,
     )
     return manifest.model_dump_json(indent=2, exclude_none=True) + "\n"
 

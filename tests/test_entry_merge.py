@@ -1,0 +1,197 @@
+"""A person's edits to generated YAML live through changes of what is generated, entry by entry."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fluid_build.block_yaml import block_yaml
+from fluid_build.forging.entry_merge import entries, identity, merged
+from fluid_build.yaml_edits import NotEditableError, edited_yaml, plain_yaml
+
+Document = dict[str, Any]
+words = st.text("abc:#'é\n -", min_size=1, max_size=6)
+names = st.sampled_from(["a", "b", "c", "d"])
+
+
+def column(name: str, type_: str, description: str, tested: bool) -> Document:
+    tests = {"data_tests": [{"unique": {"name": f"{name}_unique"}}]} if tested else {}
+    return {"name": name, "description": description, "data_type": type_, **tests}
+
+
+columns = st.builds(
+    column, names, st.sampled_from(["BIGINT", "VARCHAR"]), st.sampled_from("xyz"), st.booleans()
+)
+models = st.builds(
+    lambda name, parts: {"name": name, "description": f"{name}.", "columns": parts},
+    names,
+    st.lists(columns, min_size=1, max_size=4, unique_by=lambda each: each["name"]),
+)
+documents = st.builds(
+    lambda parts: {"version": 2, "models": parts},
+    st.lists(models, min_size=1, max_size=3, unique_by=lambda each: each["name"]),
+)
+Edit = tuple[int, int, str, str]
+edits = st.lists(
+    st.tuples(
+        st.integers(0, 9),
+        st.integers(0, 9),
+        st.sampled_from(["description", "tags", "meta", "test", "owner", "severity"]),
+        words,
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def cell(document: Document, model: str, name: str) -> Document | None:
+    """Return a column of a document."""
+    for part in document.get("models", []):
+        for each in part.get("columns", []) if part["name"] == model else []:
+            if each["name"] == name:
+                return dict(each)
+    return None
+
+
+def edit(document: Document, edits: list[Edit]) -> tuple[Document, list[tuple[str, str, str, Any]]]:
+    """Edit a document, and return what a reader must find again, by model and column."""
+    there = plain_yaml(block_yaml(document))[1]
+    found: dict[tuple[str, str, str], Any] = {}
+    edited: Document = dict(there)
+    for model_number, column_number, kind, text in edits:
+        model = edited["models"][model_number % len(edited["models"])]
+        part = model["columns"][column_number % len(model["columns"])]
+        place = (model["name"], part["name"])
+        if kind in ("description", "owner"):
+            part[kind] = found[*place, kind] = f"mine {text}"
+        elif kind == "tags":
+            part["tags"] = found[*place, kind] = [f"mine {text}"]
+        elif kind == "meta":
+            part["meta"] = found[*place, kind] = {"mine": text}
+        elif kind == "test":
+            test = {"not_null": {"name": f"mine_{part['name']}"}}
+            tests = part.setdefault("data_tests", [])
+            if test not in tests:
+                tests.append(test)
+            found[*place, "data_tests"] = test
+        elif "data_tests" in part and "unique" in part["data_tests"][0]:
+            part["data_tests"][0]["unique"]["config"] = {"severity": "warn"}
+    return edited, [(*place, value) for place, value in found.items()]
+
+
+@given(base=documents, ours=documents, edits=edits)
+def test_an_edit_stays_or_is_named_whatever_the_next_structure(
+    base: Document, ours: Document, edits: list[Edit]
+) -> None:
+    """In its place where that still is; else among those without a place."""
+    theirs, found = edit(base, edits)
+    merge = merged(base, theirs, ours, ())
+    result, homeless = merge.value, merge.homeless or {}
+    assert isinstance(result, dict) and isinstance(homeless, dict)
+    for model, name, key, value in found:
+        place = result if cell(ours, model, name) is not None else homeless
+        part = cell(place, model, name)
+        assert part is not None, (model, name, key)
+        assert value in part[key] if key == "data_tests" else part[key] == value
+    assert bool(homeless) == bool(list(entries(homeless)))
+
+
+@given(base=documents, ours=documents, edits=edits)
+def test_what_nobody_edited_is_as_it_is_generated_now(
+    base: Document, ours: Document, edits: list[Edit]
+) -> None:
+    """Entries that are gone go, new ones come, and the types are those of the source."""
+    theirs, found = edit(base, edits)
+    result = merged(base, theirs, ours, ()).value
+    assert isinstance(result, dict)
+    assert {m["name"] for m in result["models"]} == {m["name"] for m in ours["models"]}
+    touched = {(model, name, key) for model, name, key, _ in found}
+    for model in ours["models"]:
+        for each in model["columns"]:
+            part = cell(result, model["name"], each["name"])
+            assert part is not None
+            assert part["data_type"] == each["data_type"]
+            if (model["name"], each["name"], "description") not in touched:
+                assert part["description"] == each["description"]
+
+
+@given(base=documents, ours=documents, edits=edits)
+def test_an_edited_text_says_what_was_merged_and_keeps_its_comments(
+    base: Document, ours: Document, edits: list[Edit]
+) -> None:
+    """Each line has a comment; those of what stays are still there."""
+    theirs, _ = edit(base, edits)
+    lines = block_yaml(theirs).splitlines()
+    text = "\n".join([f"{line}  # {n}" for n, line in enumerate(lines)]) + "\n"
+    result = merged(base, theirs, ours, ()).value
+    assert isinstance(result, dict)
+    written = edited_yaml(text, result, identity)
+    assert plain_yaml(written)[1] == result
+    assert "version: 2  # 0" in written
+
+
+@given(base=documents, edits=edits)
+def test_without_a_new_structure_a_text_stays_to_the_byte(
+    base: Document, edits: list[Edit]
+) -> None:
+    """Comments, quotes and blank lines are nobody's business."""
+    theirs, _ = edit(base, edits)
+    text = "# Mine\n\n" + block_yaml(theirs).replace("description: x", "description:   'x'")
+    assert edited_yaml(text, merged(base, theirs, base, ()).value, identity) == text  # type: ignore[arg-type]
+
+
+def model(*columns: Document, **further: Any) -> Document:
+    return {"models": [{"name": "orders", "columns": list(columns), **further}]}
+
+
+def test_a_deletion_is_an_edit() -> None:
+    """A test that somebody removed doesn't come back with the next forge."""
+    base = model(column("id", "BIGINT", "x", tested=True))
+    theirs = model(column("id", "BIGINT", "x", tested=False))
+    ours = model(column("id", "BIGINT", "y", tested=True), column("new", "DATE", "x", tested=False))
+    expected = model(
+        column("id", "BIGINT", "y", tested=False), column("new", "DATE", "x", tested=False)
+    )
+    assert merged(base, theirs, ours, ()).value == expected
+
+
+def test_a_type_that_both_changed_is_that_of_the_source() -> None:
+    """The contract would fail with any other; the edit is named."""
+    base, theirs, ours = (
+        model(column("id", type_, "x", tested=False)) for type_ in ("INTEGER", "TEXT", "BIGINT")
+    )
+    merge = merged(base, theirs, ours, ())
+    assert merge.value == ours
+    assert list(entries(merge.overruled)) == ["orders.id: data_type"]
+
+
+def test_what_somebody_added_for_a_column_that_is_gone_has_no_place() -> None:
+    """A test of the model that names the column would fail to build."""
+    test = {"unique_combination": {"arguments": {"combination_of_columns": ["id", "old"]}}}
+    base = model(
+        column("id", "BIGINT", "x", tested=False), column("old", "DATE", "x", tested=False)
+    )
+    ours = model(column("id", "BIGINT", "x", tested=False))
+    merge = merged(base, {"models": [{**base["models"][0], "data_tests": [test]}]}, ours, ())
+    assert merge.value == ours
+    assert merge.homeless == {"models": [{"name": "orders", "data_tests": [test]}]}
+
+
+def test_an_exposure_stays_without_the_models_that_are_gone() -> None:
+    """Otherwise dbt refuses a project that refers to a model that it doesn't have."""
+    base = model(column("id", "BIGINT", "x", tested=False))
+    exposure = {"name": "sales", "depends_on": ["ref('orders')", "ref('old')"]}
+    merge = merged(base, {**base, "exposures": [exposure]}, base, ["old"])
+    assert merge.value == {**base, "exposures": [{**exposure, "depends_on": ["ref('orders')"]}]}
+    assert list(entries(merge.homeless)) == ["exposures: sales"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: &x 1\nb: *x\n", "a: !!str 1\n", "a: 1\na: 2\n", "- a\n", "a: [\n", "1: [a]\n? [b]\n: c"],
+)
+def test_a_text_that_is_no_plain_mapping_is_refused(text: str) -> None:
+    """It's kept as a whole instead."""
+    with pytest.raises(NotEditableError):
+        plain_yaml(text)
