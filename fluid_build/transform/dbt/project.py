@@ -18,13 +18,13 @@ from fluid_build.transform.dbt.model_files import (
     model_files,
 )
 from fluid_build.transform.dbt.project_names import project_name
-from fluid_build.transform.dbt.properties_yml import properties, source_properties
+from fluid_build.transform.dbt.properties_yml import groups, properties, source_properties
 from fluid_build.transform.dbt.readme import readme
 from fluid_build.transform.dbt.semantic_model import semantic_document, semantic_json
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target, check_target
 from fluid_build.transform.dbt.time_spine import time_spine
-from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.elements import Layer, TransformPlan
 
 _GITIGNORE = """\
 target/
@@ -70,6 +70,7 @@ def dbt_project(
         ".gitignore": _GITIGNORE,
         "models/staging/_sources.yml": source_properties(plan, access, dialect),
         **models,
+        "models/_groups.yml": groups(name),
         **properties(plan, tests, dialect),
         **access.files,
     }
@@ -96,6 +97,13 @@ def _semantic_files(
     return {f"osi/{plan.name}.json": semantic_json(document), **spine}
 
 
+def _layer_config(layer: Layer, target: Target) -> dict[str, str]:
+    """Return the config of a folder: only what is published may be read from outside."""
+    access = "private" if layer == "staging" else "public"
+    config = {**materialization_config(MATERIALIZED[layer], target), "access": access}
+    return {f"+{key}": value for key, value in config.items()}
+
+
 def _fiscal_year_start(model: LogicalModel) -> int | None:
     dimensions = model.dimensional.dimensions if model.dimensional is not None else ()
     calendars = (dimension.calendar for dimension in dimensions if dimension.calendar is not None)
@@ -119,11 +127,8 @@ def _project(
         **({"on-run-end": [promise_macros.ON_RUN_END]} if has_tests else {}),
         "models": {
             name: {
-                FOLDERS[layer]: {
-                    f"+{key}": value
-                    for key, value in materialization_config(MATERIALIZED[layer], target).items()
-                }
-                for layer in layers
+                "+group": name,
+                **{FOLDERS[layer]: _layer_config(layer, target) for layer in layers},
             }
         },
         **({"data_tests": {name: {"+severity": _SEVERITY}}} if has_tests else {}),

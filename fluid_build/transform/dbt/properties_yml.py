@@ -45,6 +45,13 @@ def source_properties(plan: TransformPlan, access: SourceAccess, dialect: Target
     )
 
 
+def groups(name: str) -> str:
+    """Return the file of the group that all models are in, and alone reads the private ones."""
+    description = f"The models of {name}. Put the name of who answers for them here."
+    owner = {"name": "unassigned"}
+    return yaml_file({"groups": [{"name": name, "owner": owner, "description": description}]})
+
+
 def yaml_file(document: Mapping[str, object]) -> str:
     """Return a properties file; nothing in it is Jinja but what was marked as such."""
     text = block_yaml({"version": 2, **document})
@@ -110,6 +117,7 @@ def _source(
     return _filled(
         {
             "name": name,
+            "description": f"The tables that {name} is made of, as they are.",
             "database": database,
             "schema": schema,
             "quoting": {"database": True, "schema": True, "identifier": True},

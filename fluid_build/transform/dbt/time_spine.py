@@ -31,8 +31,13 @@ def time_spine(used_names: Collection[str], fiscal_year_start: int | None = None
     """
     name = spine_name(used_names)
     columns = ["CAST(date_day AS DATE) AS date_day"]
-    described: list[dict[str, str]] = [
-        {"name": "date_day", "description": "The day.", "granularity": "day"}
+    described: list[dict[str, object]] = [
+        {
+            "name": "date_day",
+            "description": "The day.",
+            "granularity": "day",
+            "data_tests": ["not_null", "unique"],
+        }
     ]
     spine: dict[str, object] = {"standard_granularity_column": "date_day"}
     if fiscal_year_start is not None:
