@@ -98,13 +98,17 @@ def test_edits_live_through_a_new_structure_that_dbt_builds(
 def test_edits_of_another_technique_have_no_place(
     fluid: Fluid, source: Path, tmp_path: Path
 ) -> None:
-    """The file of its models goes, and what was said in it is kept where dbt doesn't read it."""
+    """The file of its models goes, what it said is kept, and the project's variables stay."""
     folder = forged(source, tmp_path / "out")
     path = folder / "dbt" / "models" / "flat" / "_flat.yml"
     path.write_text(path.read_text().replace("name: city\n", "name: city\n    quote: true\n"))
+    project = folder / "dbt" / "dbt_project.yml"
+    project.write_text(f"{project.read_text()}vars:\n  region: EU  # Ours.\n")
     outcome = forge(fluid, source, folder, "dv2")
     assert "customer.city: quote" in outcome.out
     assert (outcome.code, path.exists()) == (0, False)
+    assert project.read_text().endswith("vars:\n  region: EU  # Ours.\n")
+    assert yaml.safe_load(project.read_text())["models"]["shop"].keys() >= {"raw_vault"}
     assert run_dbt(folder / "dbt").ok
 
 

@@ -98,8 +98,11 @@ def _semantic_files(
 
 
 def _layer_config(layer: Layer, target: Target) -> dict[str, str]:
-    """Return the config of a folder: only what is published may be read from outside."""
-    access = "private" if layer == "staging" else "public"
+    """Return the config of a folder: other projects may read only what is published.
+
+    dbt would refuse somebody's exposure that depends on a private staging.
+    """
+    access = "protected" if layer == "staging" else "public"
     config = {**materialization_config(MATERIALIZED[layer], target), "access": access}
     return {f"+{key}": value for key, value in config.items()}
 

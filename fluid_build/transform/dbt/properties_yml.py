@@ -46,7 +46,7 @@ def source_properties(plan: TransformPlan, access: SourceAccess, dialect: Target
 
 
 def groups(name: str) -> str:
-    """Return the file of the group that all models are in, and alone reads the private ones."""
+    """Return the file of the group that all models are in, which says who answers for them."""
     description = f"The models of {name}. Put the name of who answers for them here."
     owner = {"name": "unassigned"}
     return yaml_file({"groups": [{"name": name, "owner": owner, "description": description}]})

@@ -198,11 +198,11 @@ def test_everything_is_built_and_nothing_is_warned_of_but_what_was_announced(
     ]
 
 
-def test_staging_is_private_and_what_is_published_public(parsed: dict[str, Any]) -> None:
+def test_other_projects_may_read_only_what_is_published(parsed: dict[str, Any]) -> None:
     """Other projects build on what has a contract; all models have one owner."""
     models = [node for node in parsed["nodes"].values() if node["resource_type"] == "model"]
     of_plan = [model for model in models if "semantic" not in model["fqn"]]
-    assert {model["access"] for model in of_plan if "staging" in model["fqn"]} == {"private"}
+    assert {model["access"] for model in of_plan if "staging" in model["fqn"]} == {"protected"}
     published = [model for model in of_plan if "staging" not in model["fqn"]]
     assert {model["access"] for model in published} == {"public"}
     assert all(model["contract"]["enforced"] for model in published)
