@@ -50,7 +50,7 @@ def counted_builds(sources: VaultSources) -> Iterator[Build]:
 
 def _counted_relation(sources: VaultSources, relation: KeylessTable | Link) -> Build:
     history = counted_history(relation, sources.names)
-    staging = sources.hashed[relation.table]
+    staging = sources.names.staging(relation.table)
     row_hash = row_key(relation)
     key = (row_hash.name, "load_date")
     hubs = tuple(

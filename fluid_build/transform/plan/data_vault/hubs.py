@@ -35,7 +35,7 @@ def _hub(sources: VaultSources, hub: Hub) -> Build:
         sql=_sql(sources, hub, business_key),
         incremental=only_new(f"model.{hub.name}", hub.hash_key, "ranked"),
         ref_models=tuple(
-            dict.fromkeys(sources.hashed[table] for table, _ in sources.feeds[hub.name])
+            dict.fromkeys(sources.names.staging(table) for table, _ in sources.feeds[hub.name])
         ),
         columns=(hub_key(sources, hub), LOAD_DATE_COLUMN, RECORD_SOURCE, *business_key),
         key=(hub.hash_key,),
@@ -96,7 +96,7 @@ def _branch(
             "record_source",
             precedence,
         ],
-        f"model.{sources.hashed[table]}",
+        f"model.{sources.names.staging(table)}",
         where=() if is_own else [f"{column.name} IS NOT NULL" for column in columns],
         distinct=not is_own,
     )

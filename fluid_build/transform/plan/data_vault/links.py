@@ -39,7 +39,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
     )
     children = retagged(sources.columns(link.table, link.dependent_child_keys), "business-key")
     columns = (link_key(link), LOAD_DATE_COLUMN, RECORD_SOURCE, *keys, *children)
-    staging = sources.hashed[link.table]
+    staging = sources.names.staging(link.table)
     return Build(
         name=link.name,
         layer="raw_vault",

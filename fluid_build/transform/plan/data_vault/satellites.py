@@ -87,7 +87,7 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
         satellite,
         satellite_history(satellite, sources),
         arriving=_arriving(sources, satellite, link),
-        staging=sources.hashed[satellite.table],
+        staging=sources.names.staging(satellite.table),
         columns=columns,
         key=key,
         tests=(
@@ -129,7 +129,7 @@ def _arriving(sources: VaultSources, satellite: Satellite, link: Link | None) ->
             *names.columns_of(satellite.table, satellite.multi_active_keys),
             *(column.name for column in payload),
         ],
-        f"model.{sources.hashed[satellite.table]}",
+        f"model.{sources.names.staging(satellite.table)}",
         where=[f"{satellite.hash_key} IS NOT NULL"] if may_lack_it else (),
         distinct=satellite.name in sources.of_references,
     )
