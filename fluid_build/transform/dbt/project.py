@@ -10,6 +10,11 @@ from fluid_build.transform.dbt import promise_macros
 from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
+from fluid_build.transform.dbt.loading_macros import (
+    KEEPS_HISTORY,
+    LOAD_DATE_MACRO,
+    STAYS_MACRO,
+)
 from fluid_build.transform.dbt.model_files import (
     FOLDERS,
     MATERIALIZED,
@@ -24,7 +29,7 @@ from fluid_build.transform.dbt.semantic_model import semantic_document, semantic
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target, check_target
 from fluid_build.transform.dbt.time_spine import time_spine
-from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.elements import Layer, TransformPlan
 
 _GITIGNORE = """\
 target/
@@ -36,20 +41,7 @@ land/
 *.duckdb
 *.duckdb.wal
 """
-_LOAD_DATE_MACRO = """\
-{#- The same moment for a whole run, in UTC; set the variable load_date to repeat a run exactly. -#}
-{% macro load_date() -%}
-    {{ var('load_date', run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f')) }}
-{%- endmacro %}
-"""
 _SEVERITY = "{{ var('test_severity', 'error') }}"
-_STAYS_MACRO = f"""\
-{{#- Whether a table exists, and the run is not a --full-refresh that makes it from nothing. -#}}
-{{% macro {STAYS}() -%}}
-    {{%- set found = load_cached_relation(this) if execute else none -%}}
-    {{{{ return(found is not none and not should_full_refresh()) }}}}
-{{%- endmacro %}}
-"""
 
 
 def dbt_project(
@@ -76,9 +68,9 @@ def dbt_project(
     if tests:
         files[promise_macros.MACRO_FILE] = promise_macros.MACROS
     if any(LOAD_DATE in text for text in models.values()):
-        files["macros/load_date.sql"] = _LOAD_DATE_MACRO
+        files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in models.values()):
-        files[f"macros/{STAYS}.sql"] = _STAYS_MACRO
+        files[f"macros/{STAYS}.sql"] = STAYS_MACRO
     files |= _semantic_files(plan, model, access)
     files["README.md"] = readme(plan, model, access, dialect, name, files, tests)
     return files
@@ -102,6 +94,15 @@ def _fiscal_year_start(model: LogicalModel) -> int | None:
     return next((calendar.fiscal_year_start for calendar in calendars), None)
 
 
+def _layers_with_history(plan: TransformPlan) -> set[Layer]:
+    """Return the layers with rows that the source may no longer have.
+
+    A business vault has none: all of it follows from the raw vault.
+    """
+    kept = (build.layer for build in plan.builds if build.incremental is not None)
+    return {layer for layer in kept if layer != "business_vault"}
+
+
 def _project(
     plan: TransformPlan, name: str, target: Target, *, has_tests: bool
 ) -> dict[str, object]:
@@ -121,7 +122,10 @@ def _project(
             name: {
                 FOLDERS[layer]: {
                     f"+{key}": value
-                    for key, value in materialization_config(MATERIALIZED[layer], target).items()
+                    for key, value in {
+                        **materialization_config(MATERIALIZED[layer], target),
+                        **(KEEPS_HISTORY if layer in _layers_with_history(plan) else {}),
+                    }.items()
                 }
                 for layer in layers
             }
