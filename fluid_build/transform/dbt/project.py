@@ -5,8 +5,10 @@ no text of a source can become Jinja or YAML.
 """
 
 from fluid_build.block_yaml import block_yaml
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt import promise_macros
+from fluid_build.transform.dbt.called_models import macro_files
 from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
@@ -29,6 +31,7 @@ from fluid_build.transform.dbt.semantic_model import semantic_document, semantic
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target, check_target
 from fluid_build.transform.dbt.time_spine import time_spine
+from fluid_build.transform.plan.dimensional.star import HASHING
 from fluid_build.transform.plan.elements import Layer, TransformPlan
 
 _GITIGNORE = """\
@@ -67,13 +70,18 @@ def dbt_project(
     }
     if tests:
         files[promise_macros.MACRO_FILE] = promise_macros.MACROS
-    if any(LOAD_DATE in text for text in models.values()):
+    files |= macro_files(plan.builds, _strategy(model), dialect)
+    if any(LOAD_DATE in text for text in files.values()):
         files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in models.values()):
         files[f"macros/{STAYS}.sql"] = STAYS_MACRO
     files |= _semantic_files(plan, model, access)
     files["README.md"] = readme(plan, model, access, dialect, name, files, tests)
     return files
+
+
+def _strategy(model: LogicalModel) -> HashKeyStrategy:
+    return model.dv2.hash_key_strategy if model.dv2 is not None else HASHING
 
 
 def _semantic_files(

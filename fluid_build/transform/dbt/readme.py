@@ -96,6 +96,13 @@ def _running(access: SourceAccess, dialect: TargetDialect) -> str:
     return "\n\n".join(lines)
 
 
+_MACROS = (
+    "\n\nModels with a history only say what they're made of. How they are loaded is in the macros"
+    " that they call, and how changes are found by a hash in `macros/hashing.sql`: change it there"
+    " for all of them. `fluid forge` leaves a file as it is once you have changed it."
+)
+
+
 def _contents(plan: TransformPlan, files: Collection[str]) -> str:
     rows = []
     for layer in dict.fromkeys(build.layer for build in plan.builds):
@@ -121,6 +128,7 @@ def _contents(plan: TransformPlan, files: Collection[str]) -> str:
             " tables and columns that it comes from. Published models have an enforced contract."
             " `osi/` has the semantic model; dbt 1.12 and later read it."
         )
+        + (_MACROS if "macros/hashing.sql" in files else "")
     )
 
 
