@@ -339,6 +339,7 @@ def dbt_demo(options: argparse.Namespace) -> int:
         shop, out = Path(place, "shop.db"), Path(place, "vault")
         build_shop(shop)
         forge(shop, out, "data_vault_2")
+        print(_models(out))
         for _ in range(options.runs):
             for left in (*(out / "dbt").glob("*.duckdb"), *(out / "dbt").glob("target/*.msgpack")):
                 left.unlink()
@@ -365,6 +366,18 @@ def dbt_demo(options: argparse.Namespace) -> int:
         f" time (goal {DBT_GOAL:.0f} s)"
     )
     return 0 if best <= DBT_GOAL else 1
+
+
+def _models(out: Path) -> str:
+    """Return how many models a project has for a table of the source, and how long they are."""
+    models = [path.read_text().splitlines() for path in (out / "dbt" / "models").rglob("*.sql")]
+    tables = len(json.loads((out / "plan.json").read_text())["sources"])
+    lines = sum(map(len, models))
+    longest = max(len(line) for lines_of_model in models for line in lines_of_model)
+    return (
+        f"{len(models)} models, {len(models) / tables:.1f} a table of the source,"
+        f" {lines / len(models):.1f} lines a model, the longest line has {longest} characters"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -40,6 +40,11 @@ _ESCAPED = re.compile(r"\{\{ (\\?[\"'])\{[{%#]?\1 \}\}")
 _RAW = re.compile(r"\{% raw %\}.*?\{% endraw %\}", re.DOTALL)
 _LITERALS = re.compile(r"('[\w ./:%-]*'|\"[\w ./:%-]*\")(, ?('[\w ./:%-]*'|\"[\w ./:%-]*\"))*")
 
+_PLAIN_CALL = re.compile(
+    r"\{\{ (vault|dimension)_\w+\(\n"
+    r"(?:[\s\[\]{},:]|\w+=|true|ref\('\w+'\)|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")*\) \}\}"
+)
+"""A call of a pattern whose arguments are texts and names: nothing in them is evaluated."""
 _PLAIN_CONFIG = re.compile(
     r"\{\{ config\((materialized|incremental_strategy|on_schema_change|='x'|, )+\) \}\}"
 )
@@ -193,7 +198,7 @@ def _dbt_files(folder: Path) -> list[Path]:
 
 def _jinja(text: str) -> set[str]:
     """Return the Jinja of a file that dbt would run, with plain literals left out."""
-    blocks = _JINJA.findall(_ESCAPED.sub("", _RAW.sub("", text)))
+    blocks = _JINJA.findall(_PLAIN_CALL.sub("", _ESCAPED.sub("", _RAW.sub("", text))))
     plain = {_LITERALS.sub("'x'", block.replace("''", "'")) for block in blocks}
     return {block for block in plain if not _PLAIN_CONFIG.fullmatch(block)}
 

@@ -119,7 +119,7 @@ VAULT_DAMAGES = {
         "sat_customer",
         first("hub_customer", "load_date", "TIMESTAMP '2000-01-09'"),
     ),
-    "a row of the staging": ("stg_hashed_customer", "DELETE FROM model.stg_hashed_customer"),
+    "a row of the staging": ("stg_customer", "DELETE FROM model.stg_customer"),
 }
 
 

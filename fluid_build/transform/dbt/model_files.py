@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from fluid_build.transform.dbt.called_models import call_text
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja_references import with_references
 from fluid_build.transform.dbt.targets import Target
@@ -64,6 +65,8 @@ def _body(build: Build, source: str, dialect: TargetDialect) -> str:
     def with_jinja(sql: str) -> str:
         return with_references(sql, own=build.name, source=source, backslashes=dialect.backslashes)
 
+    if build.call is not None:
+        return call_text(build.call, dialect)
     first_load = with_jinja(dialect.query(build.sql))
     if build.incremental is None:
         return first_load

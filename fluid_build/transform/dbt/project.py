@@ -5,11 +5,18 @@ no text of a source can become Jinja or YAML.
 """
 
 from fluid_build.block_yaml import block_yaml
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt import promise_macros
+from fluid_build.transform.dbt.called_models import macro_files
 from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
+from fluid_build.transform.dbt.loading_macros import (
+    KEEPS_HISTORY,
+    LOAD_DATE_MACRO,
+    STAYS_MACRO,
+)
 from fluid_build.transform.dbt.model_files import (
     FOLDERS,
     MATERIALIZED,
@@ -24,6 +31,7 @@ from fluid_build.transform.dbt.semantic_model import semantic_document, semantic
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target, check_target
 from fluid_build.transform.dbt.time_spine import time_spine
+from fluid_build.transform.plan.dimensional.star import HASHING
 from fluid_build.transform.plan.elements import Layer, TransformPlan
 
 _GITIGNORE = """\
@@ -36,20 +44,7 @@ land/
 *.duckdb
 *.duckdb.wal
 """
-_LOAD_DATE_MACRO = """\
-{#- The same moment for a whole run, in UTC; set the variable load_date to repeat a run exactly. -#}
-{% macro load_date() -%}
-    {{ var('load_date', run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f')) }}
-{%- endmacro %}
-"""
 _SEVERITY = "{{ var('test_severity', 'error') }}"
-_STAYS_MACRO = f"""\
-{{#- Whether a table exists, and the run is not a --full-refresh that makes it from nothing. -#}}
-{{% macro {STAYS}() -%}}
-    {{%- set found = load_cached_relation(this) if execute else none -%}}
-    {{{{ return(found is not none and not should_full_refresh()) }}}}
-{{%- endmacro %}}
-"""
 
 
 def dbt_project(
@@ -76,13 +71,18 @@ def dbt_project(
     }
     if tests:
         files[promise_macros.MACRO_FILE] = promise_macros.MACROS
-    if any(LOAD_DATE in text for text in models.values()):
-        files["macros/load_date.sql"] = _LOAD_DATE_MACRO
+    files |= macro_files(plan.builds, _strategy(model), dialect)
+    if any(LOAD_DATE in text for text in files.values()):
+        files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in models.values()):
-        files[f"macros/{STAYS}.sql"] = _STAYS_MACRO
+        files[f"macros/{STAYS}.sql"] = STAYS_MACRO
     files |= _semantic_files(plan, model, access)
     files["README.md"] = readme(plan, model, access, dialect, name, files, tests)
     return files
+
+
+def _strategy(model: LogicalModel) -> HashKeyStrategy:
+    return model.dv2.hash_key_strategy if model.dv2 is not None else HASHING
 
 
 def _semantic_files(
@@ -97,13 +97,16 @@ def _semantic_files(
     return {f"osi/{plan.name}.json": semantic_json(document), **spine}
 
 
-def _layer_config(layer: Layer, target: Target) -> dict[str, str]:
+def _layer_config(plan: TransformPlan, layer: Layer, target: Target) -> dict[str, object]:
     """Return the config of a folder: other projects may read only what is published.
 
     dbt would refuse somebody's exposure that depends on a private staging.
     """
-    access = "protected" if layer == "staging" else "public"
-    config = {**materialization_config(MATERIALIZED[layer], target), "access": access}
+    config = {
+        **materialization_config(MATERIALIZED[layer], target),
+        "access": "protected" if layer == "staging" else "public",
+        **(KEEPS_HISTORY if layer in _layers_with_history(plan) else {}),
+    }
     return {f"+{key}": value for key, value in config.items()}
 
 
@@ -111,6 +114,15 @@ def _fiscal_year_start(model: LogicalModel) -> int | None:
     dimensions = model.dimensional.dimensions if model.dimensional is not None else ()
     calendars = (dimension.calendar for dimension in dimensions if dimension.calendar is not None)
     return next((calendar.fiscal_year_start for calendar in calendars), None)
+
+
+def _layers_with_history(plan: TransformPlan) -> set[Layer]:
+    """Return the layers with rows that the source may no longer have.
+
+    A business vault has none: all of it follows from the raw vault.
+    """
+    kept = (build.layer for build in plan.builds if build.incremental is not None)
+    return {layer for layer in kept if layer != "business_vault"}
 
 
 def _project(
@@ -131,7 +143,7 @@ def _project(
         "models": {
             name: {
                 "+group": name,
-                **{FOLDERS[layer]: _layer_config(layer, target) for layer in layers},
+                **{FOLDERS[layer]: _layer_config(plan, layer, target) for layer in layers},
             }
         },
         **({"data_tests": {name: {"+severity": _SEVERITY}}} if has_tests else {}),

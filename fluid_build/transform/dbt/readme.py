@@ -8,6 +8,7 @@ from fluid_build.markdown import code, codes, fenced, table, text
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.transform.dbt.data_tests import RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
+from fluid_build.transform.dbt.loading_macros import LOAD_DATE_VARIABLE, REFRESHES
 from fluid_build.transform.dbt.model_files import FOLDERS
 from fluid_build.transform.dbt.promise_macros import MACRO_FILE
 from fluid_build.transform.dbt.source_entries import SourceAccess
@@ -95,6 +96,13 @@ def _running(access: SourceAccess, dialect: TargetDialect) -> str:
     return "\n\n".join(lines)
 
 
+_MACROS = (
+    "\n\nModels with a history only say what they're made of. How they are loaded is in the macros"
+    " that they call, and how changes are found by a hash in `macros/hashing.sql`: change it there"
+    " for all of them. `fluid forge` leaves a file as it is once you have changed it."
+)
+
+
 def _contents(plan: TransformPlan, files: Collection[str]) -> str:
     rows = []
     for layer in dict.fromkeys(build.layer for build in plan.builds):
@@ -120,6 +128,7 @@ def _contents(plan: TransformPlan, files: Collection[str]) -> str:
             " tables and columns that it comes from. Published models have an enforced contract."
             " `osi/` has the semantic model; dbt 1.12 and later read it."
         )
+        + (_MACROS if "macros/hashing.sql" in files else "")
     )
 
 
@@ -174,7 +183,10 @@ def _deleted(plan: TransformPlan, model: LogicalModel) -> str:
         incremental_dimensions, key=lambda build: len(versions.intersection(build.ref_models))
     )
     selected = [name for name in example.ref_models if name in versions] + [example.name]
-    command = fenced(f"dbt build --full-refresh --select {' '.join(selected)}", "sh")
+    command = fenced(
+        f"dbt build --full-refresh --vars '{{{REFRESHES}: true}}' --select {' '.join(selected)}",
+        "sh",
+    )
     return (
         "## Deleted members\n\nA member that the source deletes stays in its dimension as it was"
         " last seen, with `is_deleted` set, and facts keep referring to it. If it comes back,"
@@ -195,7 +207,7 @@ def _snapshots(model: LogicalModel) -> str:
         "## Snapshots\n\nThese facts record what the source keeps only as it is now, one row for"
         f" each member and load day: {codes(names)}. Days that were recorded stay, also after the"
         " source deletes the member, so to erase a person's data, delete their rows there too. The"
-        " source can't provide past days again: a full refresh loses them for good. Rebuilding a"
+        " source can't provide past days again: rebuilding them loses them for good. Rebuilding a"
         " dimension's history removes versions that past days refer to. The tests of their keys"
         " fail until you delete those rows, or rebuild the snapshot too."
     )
@@ -204,11 +216,14 @@ def _snapshots(model: LogicalModel) -> str:
 def _loading(plan: TransformPlan) -> str:
     if not any(build.materialization == "incremental" for build in plan.builds):
         return ""
-    command = fenced("dbt build --vars '{load_date: \"2025-01-31 06:00:00\"}'", "sh")
+    command = fenced(f"{LOAD_DATE_VARIABLE}='2025-01-31 06:00:00' dbt build", "sh")
     return (
         "## Loading\n\nIncremental models only ever add rows: a second run on unchanged data adds"
-        " none. The load date is when the run started, in UTC, unless you set the variable"
-        f" `load_date`:\n\n{command}"
+        " none. The load date is when the run started, in UTC, unless you set an environment"
+        f" variable:\n\n{command}\n\nThe dbt variable `load_date` does the same and comes first,"
+        " but with another value dbt parses the whole project again. `--full-refresh` leaves what"
+        " holds a history alone, because the source can't give it again. To start from nothing, add"
+        f" `--vars '{{{REFRESHES}: true}}'`."
     )
 
 

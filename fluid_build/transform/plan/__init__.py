@@ -9,10 +9,12 @@ build.
 ``staging`` types and renames, and knows the way back. Where converting text loses its spelling
 (``1.50``), a vault keeps the text and the other techniques keep the value. ``flat``, ``data_vault``
 and ``dimensional`` make the builds, and for each source table the query that rebuilds it from the
-builds alone. ``history`` is the insert-only loading that both use: what is new, what changed, what
-is gone. ``sql_layout`` lays out their SQL. The clause that picks what is new is separate, so that
-the first run, the next run and dbt share one text; where it belongs inside a query,
-``Build.opening`` is the part of ``sql`` that it follows (``next_sql``).
+builds alone. Patterns that repeat (hubs, links, histories) are macros (``macros/*.sql``), which
+``macro_calls`` renders here and a dbt project calls: what is new, what changed, what is gone is
+said there. ``history`` reads what they have loaded. ``sql_layout`` lays out all other SQL. The
+clause that picks what is new is separate, so that the first run, the next run and dbt share one
+text; where it belongs inside a query, ``Build.opening`` is the part of ``sql`` that it follows
+(``next_sql``).
 
 ``relied_keys``: every key that a technique loads by is tested on the staging, so that ``dbt build``
 skips what reads a table whose key has broken. Loading doesn't depend on that: all rows of a broken

@@ -8,7 +8,10 @@ quoted, with their own spelling; our own names are snake_case, legal on every ta
 The load date is ``getvariable('load_date')``, a TIMESTAMP that the runner sets once a run.
 """
 
+from collections.abc import Mapping
 from typing import Literal
+
+from pydantic import ConfigDict, Field
 
 from fluid_build.modeling.conceptual import KeyKind, RelationshipCardinality
 from fluid_build.modeling.element import Element, ModelPart
@@ -21,6 +24,10 @@ Materialization = Literal["view", "table", "incremental"]
 TestKind = Literal["not_null", "unique", "accepted_values", "relationships"]
 Severity = Literal["error", "warn", "info"]
 LOAD_DATE = "CAST(getvariable('load_date') AS TIMESTAMP)"
+BEFORE_ANY_LOAD = "TIMESTAMP '1900-01-01 00:00:00'"
+"""The load date of the ghost record of a satellite: it was there before anything was loaded."""
+GHOST = "ghost record"
+"""The record source of the rows that the zero key refers to."""
 
 
 class PlanColumn(Element):
@@ -62,6 +69,37 @@ class RowScope(ModelPart):
 
 
 EVERY_ROW = RowScope()
+
+
+class Relation(str):
+    """The name of another build, as an argument."""
+
+    __slots__ = ()
+
+
+class Sql(str):
+    """An SQL expression as an argument."""
+
+    __slots__ = ()
+
+
+class SqlType(str):
+    """DuckDB's name of a type as an argument."""
+
+    __slots__ = ()
+
+
+class MacroCall(ModelPart):
+    """A call by the macro's name and its named arguments, each without its default value.
+
+    An argument is text of our own, one of the classes above, a truth value, or a list or a mapping
+    of arguments.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    macro: str
+    arguments: Mapping[str, object]
 
 
 class BuildTest(ModelPart):
@@ -106,7 +144,8 @@ class Build(Element):
     ``model.<its own name>``: an incremental relation then selects only the rows to add, a table all
     rows, including those that it keeps although the source has deleted them. Where the clause
     belongs inside of the query, ``opening`` is the part of ``sql`` that it follows. ``key``
-    identifies a row, and is empty where nothing does.
+    identifies a row, and is empty where nothing does. Where ``call`` is given, it's what both were
+    rendered from.
     """
 
     name: str
@@ -117,6 +156,7 @@ class Build(Element):
     sql: str
     incremental: str | None = None
     opening: str = ""
+    call: MacroCall | None = Field(default=None, exclude=True)
     ref_models: tuple[str, ...] = ()
     ref_sources: tuple[str, ...] = ()
     columns: tuple[PlanColumn, ...]

@@ -29,7 +29,7 @@ _LETTERS: dict[str, frozenset[str]] = {
     "UUID": frozenset("-0123456789abcdefABCDEF"),
 }
 HASH_TYPE = "VARCHAR"
-_MOST_IN_A_CHAIN = 200
+MOST_IN_A_CHAIN = 200
 """Texts that are joined without parentheses: DuckDB nests expressions up to a thousand deep, and
 each takes two levels."""
 _LENGTHS = {"md5": 32, "sha256": 64}
@@ -82,7 +82,12 @@ def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
 
 def written_or_token(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
     """Return SQL for the text of a value as a part of a hash input, or the null token."""
-    return f"COALESCE({written(expression, type_, strategy)}, {literal(strategy.null_token)})"
+    return or_token(written(expression, type_, strategy), strategy)
+
+
+def or_token(part: str, strategy: HashKeyStrategy) -> str:
+    """Return SQL for the text of a part of a hash input, or the null token."""
+    return f"COALESCE({part}, {literal(strategy.null_token)})"
 
 
 def written_or_others(
@@ -110,8 +115,8 @@ def hashed(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
 
 def _joined(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
     """Return SQL for texts one after the other: many in groups, as a chain nests with each."""
-    if len(parts) > _MOST_IN_A_CHAIN:
-        groups = (parts[i : i + _MOST_IN_A_CHAIN] for i in range(0, len(parts), _MOST_IN_A_CHAIN))
+    if len(parts) > MOST_IN_A_CHAIN:
+        groups = (parts[i : i + MOST_IN_A_CHAIN] for i in range(0, len(parts), MOST_IN_A_CHAIN))
         parts = [f"(\n{indent(_joined(group, strategy))}\n)" for group in groups]
     return f"\n|| {literal(strategy.delimiter)} || ".join(parts)
 

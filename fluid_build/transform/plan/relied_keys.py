@@ -47,13 +47,19 @@ def key_tests(
 
 
 def _once(keys: Iterable[ReliedKey]) -> Iterator[ReliedKey]:
-    """Return each key once, complete if any use of it needs that."""
+    """Return each key once, complete if any use of it needs that.
+
+    No two rows that differ in a hash agree in what it's made of, so the hash's test is enough.
+    """
     unique_keys: dict[tuple[str, frozenset[str]], ReliedKey] = {}
     for key in keys:
         place = key.relation, frozenset(key.hashed or key.columns)
         if place not in unique_keys or key.complete:
             unique_keys[place] = key
-    yield from unique_keys.values()
+    hashes = {(key.relation, frozenset(key.columns)) for key in unique_keys.values() if key.hashed}
+    for key in unique_keys.values():
+        if key.hashed or (key.relation, frozenset(key.columns)) not in hashes:
+            yield key
 
 
 def _of_relation(

@@ -3,7 +3,7 @@
 There is one view for each table, with all of its columns and rows.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Conversion, Entity
 from fluid_build.modeling.element import source_columns
@@ -106,12 +106,20 @@ def spelled_again(attribute: Attribute, keeps: Keeps, expression: str) -> str:
     return f"CAST({expression} AS {attribute.source_type})"
 
 
-def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
+def staged_rows(
+    entity: Entity, names: SqlNames, keeps: Keeps, attributes: Collection[str] | None = None
+) -> str:
+    """Return the query for a source table's rows with our names and types: all or some columns."""
     columns = names.columns[entity.name]
     selected = [
         (_reading(quote(alias), attribute, keeps), columns[attribute.name])
         for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+        if attributes is None or attribute.name in attributes
     ]
+    return query(selected, f"source.{names.source(entity.name)}")
+
+
+def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
     primary = entity.primary_key
     return Build(
         name=names.staging(entity.name),
@@ -119,7 +127,7 @@ def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
         materialization="view",
         title=entity.name,
         description=entity.description,
-        sql=query(selected, f"source.{names.source(entity.name)}"),
+        sql=staged_rows(entity, names, keeps),
         ref_sources=(names.source(entity.name),),
         columns=tuple(
             staged_column(entity, attribute, names, keeps) for attribute in entity.attributes

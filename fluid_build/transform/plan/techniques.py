@@ -36,7 +36,7 @@ class _TechniquePlan(Protocol):
     """What a technique builds on the staging, and what its proof compares."""
 
     def builds(self) -> tuple[Build, ...]:
-        """Return every relation beyond the staging views, in the order of building."""
+        """Return every relation that isn't a staging view, in the order of building."""
         ...
 
     def relied_keys(self) -> Iterable[ReliedKey]:
@@ -76,10 +76,12 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     tests = key_tests(plan.relied_keys(), model.conceptual, names)
     for relation, references in plan.reference_tests().items():
         tests[relation] = (*tests.get(relation, ()), *references)
+    own = plan.builds()
+    # A technique that adds to the staging of a table builds it itself, in the place of the view.
+    replaced = {build.name for build in own}
+    views = (view for view in staging if view.name not in replaced)
     builds, unstated = with_source_promises(
-        tuple(
-            _with_tests(build, tests.get(build.name, ())) for build in (*staging, *plan.builds())
-        ),
+        tuple(_with_tests(build, tests.get(build.name, ())) for build in (*views, *own)),
         model.conceptual,
         names,
         plan.carriers(),

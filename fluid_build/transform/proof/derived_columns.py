@@ -13,10 +13,15 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.sources.sql import literal
 from fluid_build.text import listed
-from fluid_build.transform.plan.data_vault.columns import BEFORE_ANY_LOAD
-from fluid_build.transform.plan.data_vault.hubs import GHOST
 from fluid_build.transform.plan.data_vault.sources import vault_sources
-from fluid_build.transform.plan.elements import EVERY_ROW, Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import (
+    BEFORE_ANY_LOAD,
+    EVERY_ROW,
+    GHOST,
+    Build,
+    BuildTest,
+    PlanColumn,
+)
 from fluid_build.transform.plan.sql_layout import exists, query
 from fluid_build.transform.plan.staging import by_spelling, staging_builds
 from fluid_build.transform.proof.hash_columns import HashColumn

@@ -73,6 +73,33 @@ def written(files: Mapping[str, str], folder: Path) -> Path:
     return folder
 
 
+def compiled_models(files: Mapping[str, str], *, again: bool) -> Iterator[tuple[str, str]]:
+    """The query of every model of a plan by its path, as dbt makes it of the project's macros.
+
+    With ``again`` its relation exists already. Relations are in the schema ``x``.
+    """
+    macros = [
+        text for name, text in files.items() if name.startswith("macros/") and name not in _OF_RUNS
+    ]
+    for path, text in files.items():
+        if path.endswith(".sql") and not path.startswith(("macros/", "models/semantic/")):
+            functions = {
+                "ref": lambda name: f"x.{name}",
+                "source": lambda _, name: f"x.{name}",
+                "this": f"x.{Path(path).stem}",
+                "config": lambda **_: "",
+                "load_date": lambda: LOAD_DATE,
+                "is_incremental": lambda: again,
+                "is_there_already": lambda: again,
+            }
+            template = jinja2.Environment().from_string("".join((*macros, text)), functions)
+            yield path, template.render().strip()
+
+
+LOAD_DATE = "2000-01-01"
+_OF_RUNS = {MACRO_FILE, "macros/load_date.sql", "macros/is_there_already.sql"}
+
+
 def compiled_tests(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The query of every test of a project's own by its name, as dbt makes it of the macros."""
     macros = files[MACRO_FILE].replace("{% test ", "{% macro ").replace("{% endtest", "{% endmacro")

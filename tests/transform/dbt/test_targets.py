@@ -1,6 +1,5 @@
 """The targets: their types, their SQL, and that each can read what is written for it."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -14,21 +13,7 @@ from fluid_build.transform.dbt.targets import check_target, target_type
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.shared import CORPUS, needs_shared
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
-from tests.transform.dbt.projects import TARGETS, compiled_tests, schema_access
-
-JINJA = re.compile(r"\{\{ (?:source\('\w+', '(\w+)'\)|ref\('(\w+)'\)|(this)|(load_date)\(\)) \}\}")
-
-
-def plain(template: str, *, again: bool) -> str:
-    """A model as the database gets it, on a first run or a later one."""
-    text = re.sub(r"\{\{ config\(.*?\) \}\}", "", template)
-    branches = r"\{%- if \w+\(\) %\}(.*?)(?:\{%- else %\}(.*?))?\{%- endif %\}"
-
-    def chosen(match: re.Match[str]) -> str:
-        return match[1] if again else match[2] or ""
-
-    text = re.sub(branches, chosen, text, flags=re.DOTALL)
-    return JINJA.sub(lambda m: "2000-01-01" if m[4] else f"x.{m[1] or m[2] or 'own'}", text)
+from tests.transform.dbt.projects import TARGETS, compiled_models, compiled_tests, schema_access
 
 
 def queries(shop: Modelled, target: str) -> dict[str, str]:
@@ -36,12 +21,10 @@ def queries(shop: Modelled, target: str) -> dict[str, str]:
     plan = transform_plan(shop.model)
     access = schema_access(plan, "raw", {"type": target})
     files = dbt_project(plan, shop.model, target=target, access=access)
-    own = {name: text for name, text in files.items() if name.endswith(".sql")}
     return {f"test {name}": sql for name, sql in compiled_tests(files)} | {
-        f"{name} {again}": plain(text, again=again)
-        for name, text in own.items()
-        if not name.startswith(("macros/", "models/semantic/"))
+        f"{name} {again}": sql
         for again in (False, True)
+        for name, sql in compiled_models(files, again=again)
     }
 
 

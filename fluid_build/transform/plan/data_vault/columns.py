@@ -26,8 +26,6 @@ HASH_DIFF = technical(
 MULTIPLICITY = technical(
     "multiplicity", "BIGINT", "How many times the row was in the source at the load date."
 )
-BEFORE_ANY_LOAD = "TIMESTAMP '1900-01-01 00:00:00'"
-"""The load date of the ghost record of a satellite: it was there before anything was loaded."""
 
 
 def hub_key(sources: VaultSources, hub: Hub) -> PlanColumn:

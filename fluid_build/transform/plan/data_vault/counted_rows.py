@@ -18,12 +18,11 @@ from fluid_build.transform.plan.data_vault.columns import (
     retagged,
     row_key,
 )
-from fluid_build.transform.plan.data_vault.histories import history_build
+from fluid_build.transform.plan.data_vault.histories import history_build, history_call
 from fluid_build.transform.plan.data_vault.links import hub_test
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest
+from fluid_build.transform.plan.elements import Build, BuildTest, Relation
 from fluid_build.transform.plan.history import History
-from fluid_build.transform.plan.sql_layout import nested, query
 
 
 def counted_history(relation: KeylessTable | Link, names: SqlNames) -> History:
@@ -36,9 +35,7 @@ def counted_history(relation: KeylessTable | Link, names: SqlNames) -> History:
         columns=(key, *technical, *hubs, *names.columns_of(relation.table, relation.columns)),
         keys=(key,),
         grouped_by=(key,),
-        compared="multiplicity",
         hash_key=key,
-        on_deletion=(("multiplicity", "CAST(0 AS BIGINT)"),),
     )
 
 
@@ -50,17 +47,28 @@ def counted_builds(sources: VaultSources) -> Iterator[Build]:
 
 def _counted_relation(sources: VaultSources, relation: KeylessTable | Link) -> Build:
     history = counted_history(relation, sources.names)
-    staging = sources.hashed[relation.table]
+    staging = sources.names.staging(relation.table)
     row_hash = row_key(relation)
     key = (row_hash.name, "load_date")
     hubs = tuple(
         reference_key(sources, relation.table, hub).model_copy(update={"required": True})
         for hub in _hubs(relation)
     )
+    occurrence = free_identifier("occurrence", history.columns)
     return history_build(
         relation,
-        history,
-        arriving=_counted_rows(history, f"model.{staging}"),
+        history_call(
+            "vault_counted_rows",
+            history,
+            staging=Relation(staging),
+            key=row_hash.name,
+            columns=[
+                *(column.name for column in hubs),
+                *sources.names.columns_of(relation.table, relation.columns),
+            ],
+            occurrence=occurrence if occurrence != "occurrence" else "",
+        ),
+        sources.vault.hash_key_strategy,
         staging=staging,
         columns=(
             row_hash,
@@ -88,22 +96,3 @@ def _tests(
 
 def _hubs(relation: KeylessTable | Link) -> tuple[HubReference, ...]:
     return relation.hubs if isinstance(relation, Link) else ()
-
-
-def _counted_rows(history: History, relation: str) -> str:
-    """Return each row once with its count; by its hash, as not every type can be grouped."""
-    key = history.hash_key
-    occurrence = free_identifier("occurrence", history.columns)
-    computed = {
-        "load_date": LOAD_DATE,
-        "is_deleted": "FALSE",
-        "multiplicity": f"COUNT(*) OVER (PARTITION BY {key})",
-    }
-    numbered = query(
-        [
-            *((computed.get(column, column), column) for column in history.columns),
-            (f"ROW_NUMBER() OVER (PARTITION BY {key} ORDER BY {key})", occurrence),
-        ],
-        relation,
-    )
-    return query(history.columns, f"{nested(numbered)} AS counted", where=[f"{occurrence} = 1"])

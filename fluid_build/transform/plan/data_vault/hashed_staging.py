@@ -1,17 +1,16 @@
 """The staging of each table with its hash keys, so that each is computed once a load."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fluid_build.modeling.data_vault.elements import HubReference, Link
+from fluid_build.modeling.data_vault.elements import HubReference, Link, Lookup
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.data_vault.columns import (
     RECORD_SOURCE,
     link_key,
     reference_key,
-    retagged,
     row_key,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
@@ -25,23 +24,53 @@ from fluid_build.transform.plan.hashing import (
     written_or_token,
     zero_key,
 )
-from fluid_build.transform.plan.sql_layout import Column, as_text, join, nested, query, select_list
+from fluid_build.transform.plan.sql_layout import (
+    Column,
+    as_text,
+    join,
+    nested,
+    query,
+    select_list,
+    with_ctes,
+)
+from fluid_build.transform.plan.staging import by_spelling, staged_rows
 
 
 def hashed_staging(sources: VaultSources) -> Iterator[Build]:
     """Return one table for each table of the source that has a hash key in the vault."""
-    code_lists = {table.table for table in sources.vault.reference_tables}
+    built = {table.table for table in sources.vault.reference_tables}
+    for table in _parents_first(sources, built):
+        yield _hashed(sources, table, frozenset(built))
+        built.add(table)
+
+
+def _parents_first(sources: VaultSources, code_lists: Collection[str]) -> Iterator[str]:
+    """Return tables so that each follows those in which its business keys are looked up.
+
+    Some that look each other up are after one that is looked up in them.
+    """
+    seen = set(code_lists)
+
+    def visit(table: str) -> Iterator[str]:
+        if table in seen:
+            return
+        seen.add(table)
+        for reference in sources.references[table].values():
+            if reference.lookup is not None:
+                yield from visit(reference.lookup.table)
+        yield table
+
     for table in sources.staged:
-        if table not in code_lists:
-            yield _hashed(sources, table)
+        yield from visit(table)
 
 
-def _hashed(sources: VaultSources, table: str) -> Build:
+def _hashed(sources: VaultSources, table: str, built: frozenset[str]) -> Build:
     staged = sources.staged[table]
     references = tuple(sources.references[table].values())
     links = sources.links[table]
-    keys = _Keys(sources, table)
-    selected: list[Column] = [f"staged.{column.name}" for column in staged.columns]
+    keys = _Keys(sources, table, built)
+    names, parents = sources.names, keys.parents()
+    selected: list[Column] = ["staged.*"]
     selected += [(keys.of_hub(reference), reference.hash_key) for reference in references]
     selected += [(keys.of_link(link), link.hash_key) for link in links]
     added = [reference_key(sources, table, reference) for reference in references]
@@ -52,18 +81,26 @@ def _hashed(sources: VaultSources, table: str) -> Build:
         added.append(row_key(counted))
     selected.append((literal(sources.record_source(table)), "record_source"))
     return Build(
-        name=sources.hashed[table],
+        name=sources.names.staging(table),
         layer="staging",
         materialization="table",
         title=table,
-        description=f"The rows of {staged.name}, with the hash keys used to load the vault.",
-        sql=query(selected, f"model.{staged.name} AS staged", *keys.joins()),
-        ref_models=tuple(dict.fromkeys((staged.name, *keys.parents()))),
-        columns=(*retagged(staged.columns), *added, RECORD_SOURCE),
+        description=staged.description,
+        sql=with_ctes([("staged", staged.sql)], query(selected, "staged", *keys.joins())),
+        ref_models=tuple(names.staging(parent) for parent in parents if parent in built),
+        ref_sources=tuple(
+            dict.fromkeys(
+                names.source(parent) for parent in (table, *parents) if parent not in built
+            )
+        ),
+        columns=(*staged.columns, *added, RECORD_SOURCE),
         key=staged.key,
         mapped_source_tables=staged.mapped_source_tables,
         source_columns=staged.source_columns,
-        reason="Each hash key is computed once per load.",
+        reason=(
+            "One table per source table, with all of its rows, renamed and typed, and the hash keys"
+            " that the vault is loaded by: each is computed once per load."
+        ),
     )
 
 
@@ -75,10 +112,15 @@ def _key_of_link(sources: VaultSources, link: Link) -> PlanColumn:
 
 @dataclass(frozen=True)
 class _Keys:
-    """The hash keys of one table's rows, as SQL on ``staged`` and the lookups joined to it."""
+    """The hash keys of one table's rows, as SQL on ``staged`` and the lookups joined to it.
+
+    A lookup reads the staging of a table among ``built``, so that it waits for the tests of the key
+    that it's looked up by. Of tables that look each other up, one has to read the source.
+    """
 
     sources: VaultSources
     table: str
+    built: frozenset[str]
 
     @cached_property
     def lookups(self) -> dict[str, HubReference]:
@@ -124,11 +166,10 @@ class _Keys:
         parts = [written_or_token(f"staged.{c.name}", c.type, strategy) for c in columns]
         return hashed(parts, strategy)
 
-    def parents(self) -> Iterator[str]:
-        """Return the stagings that business keys are looked up in."""
-        for reference in self.lookups.values():
-            assert reference.lookup is not None, "only looked up references are here"
-            yield self.sources.staged[reference.lookup.table].name
+    def parents(self) -> tuple[str, ...]:
+        """Return the tables that business keys are looked up in."""
+        lookups = (reference.lookup for reference in self.lookups.values())
+        return tuple(dict.fromkeys(lookup.table for lookup in lookups if lookup is not None))
 
     def joins(self) -> list[str]:
         """Return the joins that look up business keys."""
@@ -147,14 +188,22 @@ class _Keys:
                 *((column.name, f"found_{n}") for n, column in enumerate(found, start=1)),
                 (f"ROW_NUMBER() OVER ({by_key})", "candidate"),
             ],
-            f"model.{self.sources.staged[lookup.table].name}",
+            self._parent_rows(lookup),
         )
         own = self.sources.columns(self.table, reference.columns)
         conditions = [
-            equal(f"{alias}.match_{n}", parent, f"staged.{child.name}", child)
-            for n, (parent, child) in enumerate(zip(matched, own, strict=True), start=1)
+            equal(f"{alias}.match_{n}", matched_by, f"staged.{child.name}", child)
+            for n, (matched_by, child) in enumerate(zip(matched, own, strict=True), start=1)
         ]
         return join("LEFT JOIN", nested(candidates), alias, (*conditions, f"{alias}.candidate = 1"))
+
+    def _parent_rows(self, lookup: Lookup) -> str:
+        names = self.sources.names
+        if lookup.table in self.built:
+            return f"model.{names.staging(lookup.table)}"
+        parent = self.sources.conceptual.entity(lookup.table)
+        read = {*lookup.match, *lookup.found}
+        return f"{nested(staged_rows(parent, names, by_spelling, read))} AS parents"
 
     def _business_key(self, reference: HubReference) -> list[tuple[str, str]]:
         """Return the parts of a business key, each as SQL and its type."""

@@ -2,33 +2,42 @@
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.data_vault.elements import KeylessTable, Link, ReferenceTable, Satellite
+from fluid_build.modeling.data_vault.elements import (
+    HashKeyStrategy,
+    KeylessTable,
+    Link,
+    ReferenceTable,
+    Satellite,
+)
 from fluid_build.text import listed
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import Build, BuildTest, MacroCall, PlanColumn
 from fluid_build.transform.plan.hashing import comparable, exact, hashed, written_or_token
-from fluid_build.transform.plan.history import History, all_rows, only_changes
+from fluid_build.transform.plan.history import History
+from fluid_build.transform.plan.macro_calls import called_sql, macro_call
 
 
 def history_build(
     element: Satellite | ReferenceTable | KeylessTable | Link,
-    history: History,
+    call: MacroCall,
+    strategy: HashKeyStrategy,
     *,
-    arriving: str,
     staging: str,
     columns: tuple[PlanColumn, ...],
     key: tuple[str, ...],
     tests: tuple[BuildTest, ...],
 ) -> Build:
-    """Return the insert-only build of an element; ``arriving`` selects its rows of today."""
+    """Return the insert-only build of an element, which ``call`` loads."""
+    made = called_sql(call, element.name, strategy)
     return Build(
         name=element.name,
         layer="raw_vault",
         materialization="incremental",
         title=element.name if isinstance(element, Satellite | Link) else element.table,
         description=element.description,
-        sql=all_rows(history, arriving),
-        incremental=only_changes(history),
+        sql=made.sql,
+        incremental=made.incremental,
+        call=call,
         ref_models=(staging,),
         columns=columns,
         key=key,
@@ -37,6 +46,17 @@ def history_build(
         source_columns=element.source_columns,
         reason=element.reason,
     )
+
+
+def history_call(macro: str, history: History, **arguments: object) -> MacroCall:
+    """Return the call that loads a history, with what it needs beside the pattern's arguments."""
+    grouped_by = list(history.grouped_by) if history.grouped_by != history.keys else []
+    return macro_call(macro, **arguments, grouped_by=grouped_by, names=dict(history.other_names))
+
+
+def named_types(columns: Sequence[PlanColumn]) -> list[tuple[str, str]]:
+    """Return the name and type of each column."""
+    return [(column.name, column.type) for column in columns]
 
 
 def comparables(columns: Sequence[PlanColumn]) -> tuple[str, ...]:

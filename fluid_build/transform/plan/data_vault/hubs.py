@@ -4,18 +4,21 @@ from collections.abc import Iterator
 
 from fluid_build.modeling.data_vault.elements import Hub, HubReference
 from fluid_build.modeling.sql_names import free_identifier
-from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_columns import LOAD_DATE_COLUMN
 from fluid_build.transform.plan.construction_tests import not_null, unique
 from fluid_build.transform.plan.data_vault.columns import RECORD_SOURCE, hub_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest, PlanColumn
-from fluid_build.transform.plan.hashing import comparable, zero_key
-from fluid_build.transform.plan.history import only_new
-from fluid_build.transform.plan.sql_layout import query, select_list, union_all, with_ctes
-
-GHOST = "ghost record"
-"""The record source of the row that the zero key refers to."""
+from fluid_build.transform.plan.elements import (
+    Build,
+    BuildTest,
+    MacroCall,
+    PlanColumn,
+    Relation,
+    Sql,
+    SqlType,
+)
+from fluid_build.transform.plan.hashing import comparable
+from fluid_build.transform.plan.macro_calls import called_sql, macro_call
 
 
 def hub_builds(sources: VaultSources) -> Iterator[Build]:
@@ -26,16 +29,19 @@ def hub_builds(sources: VaultSources) -> Iterator[Build]:
 
 def _hub(sources: VaultSources, hub: Hub) -> Build:
     business_key = sources.business_key(hub)
+    call = _call(sources, hub, business_key)
+    made = called_sql(call, hub.name, sources.vault.hash_key_strategy)
     return Build(
         name=hub.name,
         layer="raw_vault",
         materialization="incremental",
         title=hub.entity_name,
         description=hub.description,
-        sql=_sql(sources, hub, business_key),
-        incremental=only_new(f"model.{hub.name}", hub.hash_key, "ranked"),
+        sql=made.sql,
+        incremental=made.incremental,
+        call=call,
         ref_models=tuple(
-            dict.fromkeys(sources.hashed[table] for table, _ in sources.feeds[hub.name])
+            dict.fromkeys(sources.names.staging(table) for table, _ in sources.feeds[hub.name])
         ),
         columns=(hub_key(sources, hub), LOAD_DATE_COLUMN, RECORD_SOURCE, *business_key),
         key=(hub.hash_key,),
@@ -46,78 +52,48 @@ def _hub(sources: VaultSources, hub: Hub) -> Build:
     )
 
 
-def _sql(sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...]) -> str:
+def _call(sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...]) -> MacroCall:
     names = [column.name for column in business_key]
-    precedence = free_identifier("precedence", names)
-    rank = free_identifier("rank_of_row", names)
-    branches = [_ghost(sources, hub, business_key, precedence)] if hub.has_ghost else []
-    branches += [
-        _branch(sources, hub, business_key, feed, (str(number), precedence))
-        for number, feed in enumerate(sources.feeds[hub.name], start=1)
-    ]
-    # Keys that differ in case alone are one key, spelled as the first of them in order.
-    spelling = names if sources.vault.hash_key_strategy.case == "upper" else []
-    by_precedence = f"PARTITION BY {hub.hash_key} ORDER BY {', '.join((precedence, *spelling))}"
-    ranked = query(
-        [hub.hash_key, "record_source", *names, (f"ROW_NUMBER() OVER ({by_precedence})", rank)],
-        "arriving",
+    precedence, rank = free_identifier("precedence", names), free_identifier("rank_of_row", names)
+    return macro_call(
+        "vault_hub",
+        key=hub.hash_key,
+        business_key=names,
+        feeds=[_feed(sources, hub, business_key, *feed) for feed in sources.feeds[hub.name]],
+        # Keys that differ in case alone are one key, spelled as the first of them in order.
+        spelling=names if sources.vault.hash_key_strategy.case == "upper" else [],
+        ghost={part.name: SqlType(part.type) for part in business_key} if hub.has_ghost else {},
+        precedence=precedence if precedence != "precedence" else "",
+        rank=rank if rank != "rank_of_row" else "",
     )
-    first = query(
-        [
-            f"ranked.{hub.hash_key}",
-            (LOAD_DATE, "load_date"),
-            "ranked.record_source",
-            *(f"ranked.{name}" for name in names),
-        ],
-        "ranked",
-        where=[f"ranked.{rank} = 1"],
-    )
-    return with_ctes([("arriving", union_all(*branches)), ("ranked", ranked)], first)
 
 
-def _branch(
+def _feed(
     sources: VaultSources,
     hub: Hub,
     business_key: tuple[PlanColumn, ...],
-    feed: tuple[str, HubReference],
-    precedence: tuple[str, str],
-) -> str:
-    """Return the business keys in one of the tables that feed a hub."""
-    table, reference = feed
+    table: str,
+    reference: HubReference,
+) -> dict[str, object]:
+    """Return how one of the tables that feed a hub has its business key."""
     columns = sources.columns(table, reference.columns)
-    is_own = sources.is_own(hub, table, reference)
-    return query(
-        [
-            (reference.hash_key, hub.hash_key),
-            *(
-                (_cast(column, part), part.name)
-                for column, part in zip(columns, business_key, strict=True)
-            ),
-            "record_source",
-            precedence,
-        ],
-        f"model.{sources.hashed[table]}",
-        where=() if is_own else [f"{column.name} IS NOT NULL" for column in columns],
-        distinct=not is_own,
-    )
+    pairs = list(zip(columns, business_key, strict=True))
+    feed: dict[str, object] = {"staging": Relation(sources.names.staging(table))}
+    if reference.hash_key != hub.hash_key:
+        feed["key"] = reference.hash_key
+    if any(column.name != part.name for column, part in pairs):
+        feed["columns"] = [column.name for column in columns]
+    casts = {part.name: Sql(_cast(column, part)) for column, part in pairs}
+    if cast := {p.name: casts[p.name] for c, p in pairs if casts[p.name] != c.name}:
+        feed["cast"] = cast
+    if sources.is_own(hub, table, reference):
+        feed["own"] = True
+    return feed
 
 
 def _cast(column: PlanColumn, part: PlanColumn) -> str:
     value = comparable(column.name, column.type)
     return value if column.type == part.type else f"CAST({value} AS {part.type})"
-
-
-def _ghost(
-    sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...], precedence: str
-) -> str:
-    """Return the row that the zero key refers to, so that joins find one."""
-    columns = [
-        (zero_key(sources.vault.hash_key_strategy), hub.hash_key),
-        *((f"CAST(NULL AS {part.type})", part.name) for part in business_key),
-        (literal(GHOST), "record_source"),
-        ("0", precedence),
-    ]
-    return f"SELECT\n{select_list(columns)}"
 
 
 def _tests(hub: Hub, business_key: tuple[PlanColumn, ...]) -> Iterator[BuildTest]:

@@ -11,7 +11,7 @@ def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
     """Return what identifies the rows of each table, and what business keys are looked up by.
 
     The former are tested as the hashes that they become, since two keys with the same hash are one
-    in the vault. A lookup reads the staging view, so its key is tested there.
+    in the vault.
     """
     vault, names = sources.vault, sources.names
     for table in vault.reference_tables:
@@ -33,7 +33,7 @@ def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
 def _of_a_satellite(sources: VaultSources, satellite: Satellite, link: Link | None) -> ReliedKey:
     table, parts = satellite.table, satellite.multi_active_keys
     return ReliedKey(
-        relation=sources.hashed[table],
+        relation=sources.names.staging(table),
         table=table,
         columns=row_key(satellite, link),
         hashed=(satellite.hash_key, *sources.names.columns_of(table, parts)),

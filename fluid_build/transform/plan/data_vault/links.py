@@ -20,9 +20,8 @@ from fluid_build.transform.plan.data_vault.columns import (
     retagged,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import LOAD_DATE, Build, BuildTest
-from fluid_build.transform.plan.history import only_new
-from fluid_build.transform.plan.sql_layout import query
+from fluid_build.transform.plan.elements import Build, BuildTest, Relation
+from fluid_build.transform.plan.macro_calls import called_sql, macro_call
 
 
 def link_builds(sources: VaultSources) -> Iterator[Build]:
@@ -39,26 +38,23 @@ def _link(sources: VaultSources, link: Link) -> Build:
     )
     children = retagged(sources.columns(link.table, link.dependent_child_keys), "business-key")
     columns = (link_key(link), LOAD_DATE_COLUMN, RECORD_SOURCE, *keys, *children)
-    staging = sources.hashed[link.table]
+    staging = sources.names.staging(link.table)
+    call = macro_call(
+        "vault_link",
+        staging=Relation(staging),
+        key=link.hash_key,
+        columns=[column.name for column in (*keys, *children)],
+    )
+    made = called_sql(call, link.name, sources.vault.hash_key_strategy)
     return Build(
         name=link.name,
         layer="raw_vault",
         materialization="incremental",
         title=link.name,
         description=link.description,
-        sql=query(
-            [
-                (
-                    LOAD_DATE if column.name == "load_date" else f"arriving.{column.name}",
-                    column.name,
-                )
-                for column in columns
-            ],
-            f"model.{staging} AS arriving",
-            where=[f"arriving.{link.hash_key} IS NOT NULL"],
-            distinct=True,
-        ),
-        incremental=only_new(f"model.{link.name}", link.hash_key, "arriving"),
+        sql=made.sql,
+        incremental=made.incremental,
+        call=call,
         ref_models=(staging,),
         columns=columns,
         key=(link.hash_key,),

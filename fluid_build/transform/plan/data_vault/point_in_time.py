@@ -14,7 +14,7 @@ from fluid_build.modeling.data_vault.elements import Hub
 from fluid_build.modeling.sql_names import fit
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.construction_tests import every_key_exists, reference
-from fluid_build.transform.plan.data_vault.columns import BEFORE_ANY_LOAD, hub_key, in_key
+from fluid_build.transform.plan.data_vault.columns import hub_key, in_key
 from fluid_build.transform.plan.data_vault.snapshots import (
     SNAPSHOT_DATE,
     load_date_column,
@@ -25,7 +25,7 @@ from fluid_build.transform.plan.data_vault.snapshots import (
     versions,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import BEFORE_ANY_LOAD, Build, BuildTest, PlanColumn
 from fluid_build.transform.plan.hashing import zero_key
 from fluid_build.transform.plan.sql_layout import Column, join, query, with_ctes
 

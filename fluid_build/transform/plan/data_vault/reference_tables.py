@@ -14,14 +14,15 @@ from fluid_build.transform.plan.data_vault.columns import (
 )
 from fluid_build.transform.plan.data_vault.histories import (
     comparables,
-    hash_diff,
     history_build,
+    history_call,
+    named_types,
     one_row_a_load,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import LOAD_DATE, Build
+from fluid_build.transform.plan.elements import Build, Relation, Sql
 from fluid_build.transform.plan.history import History
-from fluid_build.transform.plan.sql_layout import query
+from fluid_build.transform.plan.macro_calls import hashed_columns
 
 
 def reference_history(table: ReferenceTable, sources: VaultSources) -> History:
@@ -29,14 +30,12 @@ def reference_history(table: ReferenceTable, sources: VaultSources) -> History:
     names = sources.names
     code, *more = names.columns_of(table.table, table.key_columns)
     payload = names.columns_of(table.table, table.columns)
-    compared = "hash_diff" if payload else None
-    technical = ("load_date", "record_source", "is_deleted", *filter(None, (compared,)))
+    technical = ("load_date", "record_source", "is_deleted", *(["hash_diff"] if payload else []))
     return History(
         name=table.name,
         columns=(code, *technical, *more, *payload),
         keys=(code, *more),
         grouped_by=comparables(sources.columns(table.table, table.key_columns)),
-        compared=compared,
     )
 
 
@@ -52,21 +51,18 @@ def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
     code, *more = retagged(keys, "primary-key", "business-key")
     staging = sources.staged[table.table].name
     key = (code.name, "load_date", *(column.name for column in more))
-    arriving = query(
-        [
-            code.name,
-            (LOAD_DATE, "load_date"),
-            (literal(sources.record_source(table.table)), "record_source"),
-            ("FALSE", "is_deleted"),
-            *([hash_diff(sources, payload)] if payload else []),
-            *(column.name for column in (*more, *payload)),
-        ],
-        f"model.{staging}",
+    call = history_call(
+        "vault_reference_table",
+        reference_history(table, sources),
+        staging=Relation(staging),
+        keys=[column.name for column in keys],
+        record_source=Sql(literal(sources.record_source(table.table))),
+        **hashed_columns(named_types(payload), sources.vault.hash_key_strategy),
     )
     return history_build(
         table,
-        reference_history(table, sources),
-        arriving=arriving,
+        call,
+        sources.vault.hash_key_strategy,
         staging=staging,
         columns=(
             code,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.data_vault.elements import Hub, Link, Satellite
-from fluid_build.sources.sql import literal
 from fluid_build.text import listed
 from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_COLUMN
 from fluid_build.transform.plan.construction_tests import (
@@ -13,7 +12,6 @@ from fluid_build.transform.plan.construction_tests import (
     unique,
 )
 from fluid_build.transform.plan.data_vault.columns import (
-    BEFORE_ANY_LOAD,
     HASH_DIFF,
     RECORD_SOURCE,
     in_key,
@@ -22,17 +20,16 @@ from fluid_build.transform.plan.data_vault.columns import (
 )
 from fluid_build.transform.plan.data_vault.histories import (
     comparables,
-    hash_diff,
     history_build,
+    history_call,
+    named_types,
     one_row_a_load,
 )
-from fluid_build.transform.plan.data_vault.hubs import GHOST
 from fluid_build.transform.plan.data_vault.keys import row_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import LOAD_DATE, Build, PlanColumn
-from fluid_build.transform.plan.hashing import zero_key
+from fluid_build.transform.plan.elements import Build, MacroCall, Relation, SqlType
 from fluid_build.transform.plan.history import History
-from fluid_build.transform.plan.sql_layout import query, select_list, union_all
+from fluid_build.transform.plan.macro_calls import hashed_columns
 
 
 def satellite_history(satellite: Satellite, sources: VaultSources) -> History:
@@ -41,16 +38,13 @@ def satellite_history(satellite: Satellite, sources: VaultSources) -> History:
     parts = satellite.multi_active_keys
     keys = names.columns_of(satellite.table, parts)
     payload = names.columns_of(satellite.table, satellite.columns)
-    compared = "hash_diff" if payload else None
-    technical = ("load_date", "record_source", "is_deleted", *filter(None, (compared,)))
+    technical = ("load_date", "record_source", "is_deleted", *(["hash_diff"] if payload else []))
     return History(
         name=satellite.name,
         columns=(satellite.hash_key, *technical, *keys, *payload),
         keys=(satellite.hash_key, *keys),
         grouped_by=(satellite.hash_key, *comparables(sources.columns(satellite.table, parts))),
-        compared=compared,
         hash_key=satellite.hash_key,
-        ghost=zero_key(sources.vault.hash_key_strategy) if _has_ghost(sources, satellite) else "",
     )
 
 
@@ -85,9 +79,9 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
     identifying = row_key(satellite, link)
     return history_build(
         satellite,
-        satellite_history(satellite, sources),
-        arriving=_arriving(sources, satellite, link),
-        staging=sources.hashed[satellite.table],
+        _call(sources, satellite, link),
+        sources.vault.hash_key_strategy,
+        staging=sources.names.staging(satellite.table),
         columns=columns,
         key=key,
         tests=(
@@ -114,40 +108,19 @@ def _why_one_row(sources: VaultSources, satellite: Satellite, key: Sequence[str]
     )
 
 
-def _arriving(sources: VaultSources, satellite: Satellite, link: Link | None) -> str:
-    """Return the rows of a satellite's table; those without the reference of its link are out."""
-    names = sources.names
+def _call(sources: VaultSources, satellite: Satellite, link: Link | None) -> MacroCall:
+    """Return how a satellite is loaded; rows without the reference of its link are left out."""
     payload = sources.columns(satellite.table, satellite.columns)
-    may_lack_it = link is not None and sources.is_of_a_reference(link)
-    rows = query(
-        [
-            satellite.hash_key,
-            (LOAD_DATE, "load_date"),
-            "record_source",
-            ("FALSE", "is_deleted"),
-            *([hash_diff(sources, payload)] if payload else []),
-            *names.columns_of(satellite.table, satellite.multi_active_keys),
-            *(column.name for column in payload),
-        ],
-        f"model.{sources.hashed[satellite.table]}",
-        where=[f"{satellite.hash_key} IS NOT NULL"] if may_lack_it else (),
+    types = {column.name: SqlType(column.type) for column in payload}
+    return history_call(
+        "vault_satellite",
+        satellite_history(satellite, sources),
+        staging=Relation(sources.names.staging(satellite.table)),
+        key=satellite.hash_key,
+        **hashed_columns(named_types(payload), sources.vault.hash_key_strategy),
+        multi_active=list(sources.names.columns_of(satellite.table, satellite.multi_active_keys)),
         distinct=satellite.name in sources.of_references,
+        if_linked=link is not None and sources.is_of_a_reference(link),
+        has_ghost=_has_ghost(sources, satellite),
+        ghost=types if _has_ghost(sources, satellite) else {},
     )
-    if not _has_ghost(sources, satellite):
-        return rows
-    return union_all(rows, _ghost(sources, satellite, payload))
-
-
-def _ghost(sources: VaultSources, satellite: Satellite, payload: Sequence[PlanColumn]) -> str:
-    """Return the row that point-in-time tables lead to where no other was valid."""
-    zero = zero_key(sources.vault.hash_key_strategy)
-    columns = [
-        (zero, satellite.hash_key),
-        (BEFORE_ANY_LOAD, "load_date"),
-        (literal(GHOST), "record_source"),
-        ("TRUE", "is_deleted"),
-        *([(zero, "hash_diff")] if payload else []),
-        # A null of no type would take the length and scale of the other rows away.
-        *((f"CAST(NULL AS {column.type})", column.name) for column in payload),
-    ]
-    return f"SELECT\n{select_list(columns)}"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fluid_build.modeling.data_vault.business_elements import BridgeTable, PointInTimeTable
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.construction_tests import not_null, reference, unique
-from fluid_build.transform.plan.data_vault.columns import BEFORE_ANY_LOAD, in_key
+from fluid_build.transform.plan.data_vault.columns import in_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import BEFORE_ANY_LOAD, Build, BuildTest, PlanColumn
 from fluid_build.transform.plan.sql_layout import indent, nested, query, union_all
 
 SNAPSHOT_DATE = technical(

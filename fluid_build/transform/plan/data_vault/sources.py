@@ -1,4 +1,4 @@
-"""What the builds of a vault read: the staging of each table, with and without hash keys."""
+"""What the builds of a vault read: the staging of each table, and what is loaded from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from fluid_build.modeling.data_vault.elements import (
 from fluid_build.modeling.data_vault.key_types import widest
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier
+from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import type_name
 from fluid_build.transform.plan.elements import Build, PlanColumn
 
@@ -108,18 +108,6 @@ class VaultSources:
     @cached_property
     def _are_combined(self) -> bool:
         return any(entity.source for entity in self.conceptual.entities)
-
-    @cached_property
-    def hashed(self) -> dict[str, str]:
-        """The name of each table's staging with hash keys."""
-        used_names = {*self.names.stagings.values(), *self.vault.relation_names}
-        names = {}
-        for table in self.staged:
-            names[table] = free_identifier(
-                fit("stg_hashed", self.names.source(table).rstrip("_")), used_names
-            )
-            used_names.add(names[table])
-        return names
 
     @cached_property
     def satellites_with_ghost(self) -> frozenset[str]:

@@ -35,7 +35,7 @@ LAST_MOMENT = "TIMESTAMP '9999-12-30 00:00:00'"
 """A moment at which every current version is valid: for events without a day, or with a later one.
 It's before ``END``, because ``valid_to`` is exclusive."""
 LOAD_DAY = f"CAST({LOAD_DATE} AS DATE)"
-_HASHING = HashKeyStrategy()
+HASHING = HashKeyStrategy()
 
 Typed = tuple[str, str]
 """An SQL expression and DuckDB's type of it."""
@@ -242,13 +242,13 @@ def join_clauses(
 def key_hash(values: Sequence[Typed]) -> str:
     """Return the surrogate key of a natural key, of which no part is null."""
     parts = [key_part(*value) for value in values]
-    return hashed([as_text(*parts[0])], _HASHING) if len(parts) == 1 else values_hash(parts)
+    return hashed([as_text(*parts[0])], HASHING) if len(parts) == 1 else values_hash(parts)
 
 
 def values_hash(values: Sequence[Typed]) -> str:
     """Return the hash of several values, which may be null; no other values share its input."""
-    parts = [written_or_token(expression, type_, _HASHING) for expression, type_ in values]
-    return hashed(parts, _HASHING)
+    parts = [written_or_token(expression, type_, HASHING) for expression, type_ in values]
+    return hashed(parts, HASHING)
 
 
 def key_or_unknown(key: str, present: str) -> str:

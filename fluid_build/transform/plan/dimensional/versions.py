@@ -9,24 +9,26 @@ from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_C
 from fluid_build.transform.plan.construction_tests import not_null, unique
 from fluid_build.transform.plan.dimensional.columns import attribute_column
 from fluid_build.transform.plan.dimensional.star import (
+    HASHING,
     KEY_TYPE,
     Star,
     natural_key,
-    values_hash,
 )
-from fluid_build.transform.plan.elements import LOAD_DATE, Build, PlanColumn
+from fluid_build.transform.plan.elements import Build, PlanColumn, Relation
 from fluid_build.transform.plan.hashing import comparable
-from fluid_build.transform.plan.history import History, all_rows, only_changes
-from fluid_build.transform.plan.sql_layout import query
+from fluid_build.transform.plan.history import History
+from fluid_build.transform.plan.macro_calls import called_sql, hashed_columns, macro_call
 
 
 def versions_build(star: Star, dimension: Dimension) -> Build:
     """Return the build of the versions of a dimension's members."""
     entity, name = dimension.entity_name, dimension.history
     key = tuple(star.column(entity, part.name) for part in natural_key(star, dimension))
-    versioned = [
-        star.column(entity, attribute.attribute) for attribute in versioned_attributes(dimension)
-    ]
+    types = {
+        star.column(entity, attribute.attribute): star.type(entity, attribute.attribute)
+        for attribute in versioned_attributes(dimension)
+    }
+    versioned = list(types)
     history = History(
         name=name,
         columns=(*key, *versioned, "row_hash", "load_date", "is_deleted"),
@@ -35,18 +37,16 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
             comparable(star.column(entity, part.name), star.type(entity, part.name))
             for part in natural_key(star, dimension)
         ),
-        compared="row_hash",
     )
-    arriving = query(
-        [
-            *key,
-            *versioned,
-            (_row_hash(star, dimension), "row_hash"),
-            (LOAD_DATE, "load_date"),
-            ("FALSE", "is_deleted"),
-        ],
-        star.staged(entity),
+    call = macro_call(
+        "dimension_versions",
+        staging=Relation(star.names.staging(entity)),
+        keys=list(key),
+        **hashed_columns([(name, types[name]) for name in versioned], HASHING),
+        grouped_by=list(history.grouped_by) if history.grouped_by != key else [],
+        names=dict(history.other_names),
     )
+    made = called_sql(call, name, HASHING)
     identity = (*key, "load_date")
     return Build(
         name=name,
@@ -57,8 +57,9 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
             f"One row for each version of each member of {dimension.name}, and one for each "
             "deletion. Rows are only added, never changed."
         ),
-        sql=all_rows(history, arriving),
-        incremental=only_changes(history),
+        sql=made.sql,
+        incremental=made.incremental,
+        call=call,
         ref_models=(star.names.staging(entity),),
         columns=(
             *_attribute_columns(star, dimension),
@@ -78,16 +79,6 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
             if is_in_versions(dimension, attribute)
         ),
         reason=f"Without this table, each load would overwrite the history of {dimension.name}.",
-    )
-
-
-def _row_hash(star: Star, dimension: Dimension) -> str:
-    entity = dimension.entity_name
-    return values_hash(
-        [
-            (star.column(entity, attribute.attribute), star.type(entity, attribute.attribute))
-            for attribute in versioned_attributes(dimension)
-        ]
     )
 
 

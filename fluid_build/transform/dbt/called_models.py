@@ -1,0 +1,187 @@
+"""Models that call a macro, and the macros: those of the plan, and what depends on the database."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from fluid_build.modeling.data_vault.elements import HashKeyStrategy
+from fluid_build.sources.sql import literal
+from fluid_build.transform.dbt.dialects import TargetDialect
+from fluid_build.transform.dbt.jinja_references import with_references
+from fluid_build.transform.dbt.portable_paths import jinja_string
+from fluid_build.transform.plan.elements import (
+    BEFORE_ANY_LOAD,
+    GHOST,
+    LOAD_DATE,
+    Build,
+    MacroCall,
+    Relation,
+    Sql,
+    SqlType,
+)
+from fluid_build.transform.plan.hashing import (
+    MOST_IN_A_CHAIN,
+    exact,
+    hashed,
+    or_token,
+    written,
+    zero_key,
+)
+from fluid_build.transform.plan.macro_calls import MACROS
+
+_WIDTH = 100
+"""The longest line of a model."""
+_PLACE, _OTHER = "place_of_it", "place_of_other"
+"""What stands for the arguments of a macro in the SQL that it's made of."""
+
+
+def call_text(call: MacroCall, dialect: TargetDialect) -> str:
+    """Return a call as the text of a model, one argument a line."""
+    lines = [
+        _lines(f"    {name}=", value, dialect, ends=",") for name, value in call.arguments.items()
+    ]
+    return "\n".join((f"{{{{ {call.macro}(", *lines, ") }}"))
+
+
+def macro_files(
+    builds: Iterable[Build], strategy: HashKeyStrategy, dialect: TargetDialect
+) -> dict[str, str]:
+    """Return the macros that models call, by their paths."""
+    called = {build.call.macro for build in builds if build.call is not None}
+    if not called:
+        return {}
+    names = [
+        name
+        for name, text in MACROS.items()
+        if name == "history" or any(f"macro {macro}(" in text for macro in called)
+    ]
+    return {
+        **{f"macros/{name}.sql": MACROS[name] for name in names},
+        "macros/hashing.sql": _hashing_macros(strategy, dialect),
+    }
+
+
+def _lines(start: str, value: object, dialect: TargetDialect, *, ends: str) -> str:
+    """Return an argument after its name: in a line, or where it's too long an item a line."""
+    text = f"{start}{_text(value, dialect)}{ends}"
+    if len(text) <= _WIDTH or not isinstance(value, Mapping | list | tuple):
+        return text
+    indent = " " * (len(start) - len(start.lstrip()))
+    if isinstance(value, Mapping):
+        opens, closes = "{", "}"
+        items = [(f"{indent}    {_string(str(key))}: ", item) for key, item in value.items()]
+    else:
+        opens, closes = "[", "]"
+        items = [(f"{indent}    ", item) for item in value]
+    if all(isinstance(item, str) for _, item in items) and not isinstance(value, Mapping):
+        words = (f"{_text(item, dialect)}," for _, item in items)
+        body = _filled(words, f"{indent}    ")
+    else:
+        body = "\n".join(_lines(name, item, dialect, ends=",") for name, item in items)
+    return f"{start}{opens}\n{body}\n{indent}{closes}{ends}"
+
+
+def _filled(words: Iterable[str], indent: str) -> str:
+    """Return words in lines that are as full as they may be."""
+    lines = [indent]
+    for word in words:
+        if len(lines[-1]) + len(word) + 1 > _WIDTH and lines[-1] != indent:
+            lines.append(indent)
+        lines[-1] += word if lines[-1] == indent else f" {word}"
+    return "\n".join(lines)
+
+
+def _text(value: object, dialect: TargetDialect) -> str:
+    """Return an argument as Jinja; SQL and types are the database's."""
+    if isinstance(value, Relation):
+        return f"ref('{value}')"
+    if isinstance(value, Sql):
+        return _string(_expression(value, dialect))
+    if isinstance(value, SqlType):
+        return _string(dialect.type(value))
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, Mapping):
+        items = ", ".join(f"{_string(str(k))}: {_text(v, dialect)}" for k, v in value.items())
+        # Two braces would end the call for a reader.
+        return f"{{{items} }}" if items.endswith("}") else f"{{{items}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_text(item, dialect) for item in value)}]"
+    assert value is True, "a truth value that is false is a default"
+    return "true"
+
+
+def _string(text: str) -> str:
+    """Return a string of Jinja, which may be in quotes of either kind."""
+    return (
+        f'"{text}"' if "'" in text and not {'"', "\\", "\n", "\r"} & {*text} else jinja_string(text)
+    )
+
+
+def _expression(sql: str, dialect: TargetDialect) -> str:
+    """Return an SQL expression in the database's dialect."""
+    return dialect.query(f"SELECT {sql}").removeprefix("SELECT").strip()
+
+
+def _hashing_macros(strategy: HashKeyStrategy, dialect: TargetDialect) -> str:
+    """Return the macros of what depends on the database, and of how a row is hashed."""
+    rows = exact(strategy)
+
+    def piece(sql: str, *names: str) -> str:
+        text = _expression(sql, dialect)
+        text = with_references(text, own="", source="", backslashes=dialect.backslashes)
+        for place, name in zip((_PLACE, _OTHER), names, strict=False):
+            text = re.sub(rf"\b{place}\b", f"{{{{ {name} }}}}", text)
+        return text
+
+    pieces = (
+        ("when the run loads", "load_moment()", piece(LOAD_DATE)),
+        ("the load date of ghost records", "before_any_load()", piece(BEFORE_ANY_LOAD)),
+        ("where ghost records are from", "ghost_source()", piece(literal(GHOST))),
+        ("the key of what isn't there", "zero_key()", piece(zero_key(strategy))),
+        ("the type of counts", "whole_number()", dialect.type("BIGINT")),
+        (
+            "two values are equal, or both null",
+            "is_same(left, right)",
+            piece(f"{_PLACE} IS NOT DISTINCT FROM {_OTHER}", "left", "right"),
+        ),
+        ("a value as text", "as_text(column)", piece(f"CAST({_PLACE} AS VARCHAR)", "column")),
+        (
+            "a text in which no character has a meaning to the hash",
+            "escaped(column)",
+            piece(written(_PLACE, "VARCHAR", rows), "column"),
+        ),
+        ("what stands for a null", "or_null_token(part)", piece(or_token(_PLACE, rows), "part")),
+        ("what separates parts", "delimiter()", piece(literal(rows.delimiter))),
+        ("the hash of a text", "hash_of(input)", piece(hashed([_PLACE], rows), "input")),
+    )
+    macros = (
+        f"{{#- {what} -#}}\n{{% macro {name} %}}{text}{{% endmacro %}}\n"
+        for what, name, text in pieces
+    )
+    return "\n".join((_HASHING_HEAD, *macros, _HASHED))
+
+
+_HASHING_HEAD = """\
+{#- What is written otherwise in other databases, and how a row is hashed. -#}
+"""
+_HASHED = f"""\
+{{#-
+    The hash of several columns: each as text, escaped so that no other values have the same input,
+    or the null token, one after the other. Parentheses keep long chains from nesting too deep.
+-#}}
+{{% macro hashed(columns, text=[], hash_as={{}}) -%}}
+{{%- set parts = [] -%}}
+{{%- for column in columns -%}}
+    {{%- set own = escaped(column) if column in text else as_text(column) -%}}
+    {{%- set _ = parts.append(or_null_token(hash_as.get(column, own))) -%}}
+{{%- endfor -%}}
+{{%- set between = '\\n        || ' ~ delimiter() ~ ' || ' -%}}
+{{%- set groups = parts | batch({MOST_IN_A_CHAIN}) | list -%}}
+{{%- set joined = [] -%}}
+{{%- for group in groups -%}}
+    {{%- set chain = group | join(between) -%}}
+    {{%- set _ = joined.append(chain if groups | length == 1 else '(' ~ chain ~ ')') -%}}
+{{%- endfor -%}}
+{{{{ hash_of(joined | join(between)) }}}}
+{{%- endmacro %}}
+"""
