@@ -182,13 +182,13 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
     """Return why a date was chosen before the others."""
     if chosen.header is not None:
         return (
-            f"The date of the header {chosen.header.to_entity}, since the row has no date of its"
-            " own on which something happened."
+            f"The date of the header {chosen.header.to_entity}, since no date of the row is read as"
+            " an event's."
         )
     if chosen.is_planned:
-        return f"{chosen.label} is planned, but no date says when it happened."
+        return f"{chosen.label} is read as planned, and no other date as when it happened."
     if chosen.is_about_record:
-        return f"{chosen.label} says when the record was written: there is no other date."
+        return f"{chosen.label} is read as when the record was written, and no other as the event."
     of_calendar = f" It's the day in {chosen.calendar.to_entity}." if chosen.calendar else ""
     rivals = [
         other
@@ -197,7 +197,7 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
     ]
     if not rivals:
         return (
-            f"{chosen.label} is the only date of the row on which something happened.{of_calendar}"
+            f"{chosen.label} is the only date of the row that is read as an event's.{of_calendar}"
         )
     months = [other.label for other in rivals if other.is_month]
     if months and not chosen.is_month:
@@ -209,4 +209,4 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
     missing = [other.label for other in rivals if not other.is_always_there]
     if chosen.is_always_there and missing:
         return f"Every row has {chosen.label}, but not {listed(missing, 'or')}.{of_calendar}"
-    return f"{chosen.label} is the first date of the row.{of_calendar}"
+    return f"Of its dates, {chosen.label} is the first in the table.{of_calendar}"

@@ -518,7 +518,7 @@ class _FactBuilder:
                     "role": role,
                     "source": aliases[reference.source],
                     "optional": reference.optional or not is_mandatory(header),
-                    "reason": f"Inherited from {header.to_entity}: each row belongs to one there.",
+                    "reason": f"Inherited from {header.to_entity}, by the reference to it.",
                 }
             )
         )

@@ -25,6 +25,7 @@ from fluid_build.modeling.dimensional.judging.date_roles import (
     validity_start,
 )
 from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, ReferenceGraph
+from fluid_build.text import counted
 
 _FEWEST_MEMBERS_A_DAY = 2
 """Rows a day on average that make it a day of measuring. With one, it's just a date."""
@@ -69,14 +70,14 @@ def fact_type(
     ``identity`` says what identifies its rows if it's a snapshot of one day after another.
     """
     if is_measured and identity is not None:
-        return "periodic_snapshot", f"Many members have measures for each {identity.date}."
+        return "periodic_snapshot", _measured_reason(entity, identity.date)
     milestone = _milestone(graph, entity, dates)
     if milestone:
         return "accumulating_snapshot", milestone
     if not is_measured:
         return "factless", "It has no measures, so its rows are counted."
     if not dates and not is_line and _is_state(graph, entity):
-        reason = "Each row is a state without a date of its own, so it counts as of load time."
+        reason = "No column was chosen as its date, so each row is read as a state."
         return "periodic_snapshot", reason
     return "transaction", "Each row is one event with its measures."
 
@@ -103,6 +104,13 @@ def snapshot_identity(
             if date.name in columns and members and _are_measured(graph, entity, members, date):
                 return SnapshotIdentity(date.name, columns)
     return None
+
+
+def _measured_reason(entity: Entity, date: str) -> str:
+    evidence = entity.attribute(date).evidence
+    about = "" if evidence.exact else "about "
+    days = counted(evidence.distinct or 0, "value")
+    return f"Its {counted(entity.rows, 'row')} measure members at {about}{days} of {date}."
 
 
 def _identities(graph: ReferenceGraph, entity: Entity) -> set[AttributeNames]:
@@ -153,10 +161,16 @@ def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]
             is_filled_later = _is_reached_later(graph, entity, earlier, later)
         if is_filled_later:
             return (
-                f"It has {len(dates)} milestones: {later.name} is null until it's reached,"
-                f" after {earlier.name}."
+                f"Its {len(dates)} dates are read as milestones: {later.name},"
+                f" {_open_rows(later)}, comes after {earlier.name}."
             )
     return ""
+
+
+def _open_rows(date: Attribute) -> str:
+    if not date.evidence.rows:
+        return "which may be null"
+    return f"null in {date.evidence.nulls:,} of {counted(date.evidence.rows, 'row')}"
 
 
 def _may_be_open(earlier: Attribute, later: Attribute) -> bool:

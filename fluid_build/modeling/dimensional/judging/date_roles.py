@@ -150,10 +150,10 @@ def _is_start_of_life(attribute: Attribute) -> bool:
 
 def _reason_of_others(attribute: Attribute) -> str:
     if is_life_date(attribute):
-        return "It belongs to a person or an object for life, and isn't a date of this event."
+        return "It's read as a date of a life, and not of this event."
     if attribute.evidence.rows and attribute.evidence.nulls == attribute.evidence.rows:
         return "It's empty."
-    return "It's about the record: when it was written, not when something happened."
+    return "It's read as when the record was written, not when something happened."
 
 
 def _repeats(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]) -> dict[str, str]:

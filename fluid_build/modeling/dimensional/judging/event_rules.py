@@ -188,7 +188,7 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     if dates and (measures or not has_name):
         return (
             f"An event with lines: it has a date ({dates[0].name}), refers to"
-            f" {name_parents(filled)}, and has at most {_MOST_LINES} lines per row on average."
+            f" {name_parents(filled)}, and the rows that refer to it are read as its lines."
         )
     describes_nothing = not any(describes(graph, entity, a) for a in entity.attributes)
     relates_several = len({p.to_entity for p in parents}) > 1 and all(map(is_mandatory, parents))
