@@ -137,6 +137,12 @@ def _milestone(match: re.Match[str], sentence: Sentence) -> str:
     return _both(counted, _in_order(sentence.table, earlier, later))
 
 
+def _case(match: re.Match[str], sentence: Sentence) -> str:
+    later, nulls, earlier = match.groups()
+    counted = f"select count(*) - count({_q(later)}) = {_n(nulls)} from {_q(sentence.table)}"
+    return _both(counted, _in_order(sentence.table, earlier, later))
+
+
 def _begins(match: re.Match[str], sentence: Sentence) -> str:
     orders = [_in_order(sentence.table, match[1], later) for later in _names(match[2])]
     return f"select {' and '.join(f'({order})' for order in orders)}"
@@ -291,6 +297,10 @@ _ADDITIVITY = r"^(?:(?:Additive|Semi-additive|Non-additive): )?"
 CLAIMS: tuple[tuple[str, Query], ...] = (
     (r"^Its ([\d,]+) rows? measure members at (about )?([\d,]+) values? of (\S+)\.$", _measured),
     (r"milestones: (.+), null in ([\d,]+) of ([\d,]+) rows?, comes after (.+)\.$", _milestone),
+    (
+        r"^A case: .+ how far it has come, and (.+), null in ([\d,]+) rows?, comes after (.+)\.$",
+        _case,
+    ),
     (r"^The event begins with (.+); (.+) comes? later\.$", _begins),
     (r"^Every row has (.+), but not (.+)\.$", _every_row),
     (r"^(.+) identif(?:y|ies) its rows(?:: unique|: declared|$)", _identified),
@@ -360,6 +370,7 @@ DECISIONS = (
     r"^(?:Overwritten|Versioned): ",
     r"^One load can't show ",
     r"^It's read as ",
+    r"is a day of its own, and .+ bound a period\.$",
     r"^It ends what starts at ",
     r"^A calendar: each row is a period of time, the same for everybody\.$",
     r"^An event with lines: .* are read as its lines\.$",

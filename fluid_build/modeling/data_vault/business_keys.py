@@ -70,15 +70,15 @@ def business_key(
         reason = f"{columns} {verb} its rows: {identity.reason.rstrip('.')}."
         return BusinessKey(identity, "natural", reason)
     if len(identity.attributes) > 1:
-        return _surrogate(identity, _no_natural_key(entity))
+        return _surrogate(identity, _no_natural_key(tables, entity))
     referred = referred_key(tables, entity, identity)
-    if referred is not None and natural_key(entity) is None and not subtypes:
+    if referred is not None and natural_key(tables, entity) is None and not subtypes:
         return _referred(entity, referred, identity)
-    natural = natural_key(entity) or alternate_key(entity, identity)
+    natural = natural_key(tables, entity) or alternate_key(entity, identity)
     versioned = None if natural else versioned_key(entity, identity)
     natural = natural or versioned or name_key(tables, entity)
     if natural is None:
-        return _surrogate(identity, _no_natural_key(entity))
+        return _surrogate(identity, _no_natural_key(tables, entity))
     if subtypes:
         reason = (
             f"The natural key {_join_columns(natural)} identifies its rows too, but only {columns}"
@@ -178,12 +178,12 @@ def decided_business_key(
     )
 
 
-def natural_key(entity: Entity) -> EntityKey | None:
+def natural_key(tables: SourceTables, entity: Entity) -> EntityKey | None:
     """Return a key next to a surrogate primary key by which people identify rows, or None."""
     primary = entity.primary_key
     if primary is None or len(primary.attributes) != 1 or not _is_surrogate(entity, primary):
         return None
-    return next((key for key in _code_keys(entity) if not _scope(entity, key)), None)
+    return next((key for key in _code_keys(tables, entity) if not _scope(entity, key)), None)
 
 
 def may_identify(entity: Entity, column: str) -> bool:
@@ -201,10 +201,23 @@ def is_known_by_key(entity: Entity, identity: EntityKey) -> bool:
     return len(identity.attributes) == 1 and _is_code(entity.attribute(identity.attributes[0]))
 
 
-def _code_keys(entity: Entity) -> list[EntityKey]:
-    """Return the other keys that are codes: declared ones first, then in the table's order."""
+def _code_keys(tables: SourceTables, entity: Entity) -> list[EntityKey]:
+    """Return the other keys that are codes: declared ones first, then in the table's order.
+
+    A code that refers to another table identifies what is there: a bill with one payment isn't the
+    number of the payment.
+    """
+    referring = {
+        reference.from_attributes
+        for reference in tables.references[entity.name]
+        if reference.to_entity != entity.name
+    }
     positions = {attribute.name: place for place, attribute in enumerate(entity.attributes)}
-    keys = [key for key in entity.keys if key.kind != "primary" and _is_code_key(entity, key)]
+    keys = [
+        key
+        for key in entity.keys
+        if key.kind != "primary" and key.attributes not in referring and _is_code_key(entity, key)
+    ]
     return sorted(keys, key=lambda key: (key.kind != "declared", positions[key.attributes[0]]))
 
 
@@ -228,8 +241,8 @@ def _names_authority(attribute: Attribute) -> bool:
     return may_refer and bool(parts) and singular(parts[-1]) in terms("authority")
 
 
-def _no_natural_key(entity: Entity) -> str:
-    for key in _code_keys(entity):
+def _no_natural_key(tables: SourceTables, entity: Entity) -> str:
+    for key in _code_keys(tables, entity):
         scope = _scope(entity, key)
         if scope:
             return f"{_join_columns(key)} may be unique only within one {scope}"

@@ -85,8 +85,8 @@ def test_what_values_mean_decides_on_a_column_without_a_telling_name(
     facts: dict[str, object], is_code: bool
 ) -> None:
     measured = with_unique(source("product *id, label text"), "label")
-    key = natural_key(conceptual(changed_column(measured, "product", "label", **facts)).entities[0])
-    assert (key is not None) == is_code
+    tables = source_tables(conceptual(changed_column(measured, "product", "label", **facts)))
+    assert (natural_key(tables, tables.entities["product"]) is not None) == is_code
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,8 @@ def test_an_entity_with_subtypes_keeps_the_key_that_they_share() -> None:
 
 def test_a_composite_key_gives_no_way_to_a_code() -> None:
     measured = with_unique(source("product *shop, *id, sku text"), "sku")
-    assert natural_key(conceptual(measured).entity("product")) is None
+    tables = source_tables(conceptual(measured))
+    assert natural_key(tables, tables.entities["product"]) is None
 
 
 @pytest.mark.parametrize(
@@ -209,3 +210,11 @@ def test_a_number_of_records_gives_way_to_the_key_that_others_refer_to() -> None
     result = chosen(to_id)
     assert result.key.attributes == ("product_id",)
     assert result.reason.startswith("Other tables refer to product_id, and none to row_id")
+
+
+def test_a_code_that_refers_to_another_table_identifies_what_is_there() -> None:
+    """A bill is paid once, and its number is still none of the payment's."""
+    paid = source("bill *bill_no text, due text\n payment *id, bill_no text/100 > bill", rows=100)
+    assert chosen(with_unique(paid, "bill_no", table="payment"), "payment").key.attributes == (
+        "id",
+    )

@@ -7,7 +7,7 @@ none, such as those of a measurement. Nor does a date that few rows ever get: th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 from math import prod
 
 from fluid_build.modeling.conceptual import Attribute, Entity
@@ -20,7 +20,8 @@ from fluid_build.modeling.dimensional.column_purposes import (
 )
 from fluid_build.modeling.dimensional.elements import FactType
 from fluid_build.modeling.dimensional.judging.date_roles import (
-    holds,
+    OPEN_ROWS,
+    is_step,
     observed_order,
     validity_start,
 )
@@ -35,17 +36,6 @@ over and over; one in five leaves room for members that come and go."""
 _MEASURED_COMBINATIONS = 0.1
 """The same of all combinations of a day and members of several sorts, of which many mean nothing:
 not every account has figures in every department."""
-_OPEN_ROWS = 0.005
-"""Share of rows in which a milestone must still be open, so that a few nulls by accident don't make
-one."""
-_FEWEST_REACHED = 0.25
-"""Share of rows that must have reached a milestone. Fewer have a date in case something happens,
-such as a cancellation."""
-_MOST_REACHED = 0.5
-"""The same where the open rows aren't the youngest: an open process is one that isn't finished
-yet, unless it ends for most rows."""
-_MOST_SKIPPED = 0.05
-"""Share of rows that may have reached a milestone without the one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +144,14 @@ def _are_measured(
 def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]) -> str:
     """Return which date is filled in when the process reaches it; "" where none is."""
     happened = [date for date in dates if not is_planned(date)]
-    for earlier, later in permutations(happened, 2):
+    # What every row is planned for begins the process, such as the departure of a flight.
+    plans = [date for date in dates if is_planned(date) and date.required]
+    for earlier, later in [*permutations(happened, 2), *product(plans, happened)]:
         if observed_order(graph, entity.name, earlier.name, later.name) is None:
-            is_filled_later = earlier is happened[0] and _may_be_open(earlier, later)
+            is_filled_later = earlier in happened[:1] and _may_be_open(earlier, later)
         else:
-            is_filled_later = _is_reached_later(graph, entity, earlier, later)
+            order = observed_order(graph, entity.name, earlier.name, later.name)
+            is_filled_later = order is not None and order.earlier == earlier.name and is_step(order)
         if is_filled_later:
             return (
                 f"Its {len(dates)} dates are read as milestones: {later.name},"
@@ -178,20 +171,7 @@ def _may_be_open(earlier: Attribute, later: Attribute) -> bool:
     if not later.evidence.rows:
         return earlier.required and not later.required
     share = later.evidence.nulls / later.evidence.rows
-    return share >= _OPEN_ROWS and later.evidence.nulls > 2 * earlier.evidence.nulls
-
-
-def _is_reached_later(
-    graph: ReferenceGraph, entity: Entity, earlier: Attribute, later: Attribute
-) -> bool:
-    """Return whether rows get a date after another one, by what was observed of both."""
-    order = observed_order(graph, entity.name, earlier.name, later.name)
-    if order is None or order.earlier != earlier.name or not holds(order):
-        return False
-    if order.open < _OPEN_ROWS * entity.rows or order.skipped > _MOST_SKIPPED * order.both:
-        return False
-    reached = order.both / (order.both + order.open)
-    return reached >= (_FEWEST_REACHED if order.open_is_recent else _MOST_REACHED)
+    return share >= OPEN_ROWS and later.evidence.nulls > 2 * earlier.evidence.nulls
 
 
 def _is_state(graph: ReferenceGraph, entity: Entity) -> bool:
