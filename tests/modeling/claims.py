@@ -337,6 +337,7 @@ CLAIMS: tuple[tuple[str, Query], ...] = (
     (r"^(?:Its rows link|Several rows belong to) .*; .+ distinguish(?:es)? them\.$", _in_link),
     (r"^(.+) identif(?:y|ies) what its rows are parts of, and (.+) distinguish", _parts),
     (r"^The time of (.+), which is in the calendar: the same moment\.$", _same_day),
+    (r"^The day of (.+) in all rows\.$", _same_day),
     (r"^(\S+) has several rows for one (.+); (.+) tells? them apart\.$", _several),
     (r"^(?:Overwritten: )?(\S+) repeats, and rows with the same one are read as", _repeats),
 )

@@ -29,6 +29,7 @@ RECORD = replace(DAY, is_about_record=True)
         (PLANNED, SOMETIMES),
         (SOMETIMES, replace(PLANNED, is_always_there=False)),
         (DAY, replace(DAY, is_of_period=True)),
+        (replace(DAY, is_of_period=True), SOMETIMES),
         (MONTH, PLANNED),
         (PLANNED, RECORD),
         (DAY, of_header(DAY, HEADER)),

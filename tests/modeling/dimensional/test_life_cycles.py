@@ -5,6 +5,7 @@ import pytest
 from fluid_build.modeling.dimensional.elements import DimensionalModel, Fact
 from fluid_build.observations.date_orders import DateOrder
 from fluid_build.observations.observe import Observations
+from fluid_build.observations.same_moment import SameMoment
 from tests.modeling.sources import changed, fact, source, star
 
 PARTIES = """
@@ -111,3 +112,11 @@ def test_a_key_of_what_has_no_table_links_it() -> None:
         "aircraft *code text, model text\n crew *aircraft_code > aircraft, *pilot_no text"
     )
     assert "crew" in _facts(model)
+
+
+def test_the_bound_of_a_period_gives_way_to_what_happened_that_day() -> None:
+    bill = "*id, contract_id/90 > contract, period_end date, final timestamp, amount decimal"
+    same = SameMoment("bill", "period_end", "final", 100)
+    measured = source(f"contract *id, name text\n bill {bill}")
+    result = fact(star(measured, observations=Observations(same_moments=(same,))), "fct_bill")
+    assert _dated_by(result) == "final"

@@ -178,8 +178,9 @@ def _rank(
         2 if candidate.is_about_record else int(_waits(candidate, candidates)),
         candidate.header is not None,
         # A month or period begins before each of its days, and says less.
-        candidate.is_month or candidate.is_of_period,
+        candidate.is_month,
         not candidate.is_always_there,
+        candidate.is_of_period,
         sum(candidate.label in other.precedes for other in rivals if not other.is_planned),
     )
 
@@ -223,7 +224,7 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
         return (
             f"{chosen.label} is the only date of the row that is read as an event's.{of_calendar}"
         )
-    periods = [other.label for other in rivals if other.is_of_period]
+    periods = [other.label for other in rivals if other.is_of_period and other.is_always_there]
     if periods and not chosen.is_of_period:
         return f"{chosen.label} is a day of its own, and {listed(periods)} bound a period."
     months = [other.label for other in rivals if other.is_month]

@@ -255,6 +255,9 @@ def _same_moments(
     """
     for pair in graph.observations.same_moments:
         if pair.table == entity:
+            if pair.date in said_less and pair.timestamp not in said_less:
+                yield pair.timestamp, pair.date, f"The day of {pair.timestamp} in all rows."
+                continue
             reason = f"The time of {pair.date}, which is in the calendar: the same moment."
             yield pair.date, pair.timestamp, reason
     for twin in graph.observations.twin_moments:
