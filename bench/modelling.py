@@ -3,6 +3,7 @@
     python bench/modelling.py                          # tests/modeling/expected, ../shared/corpus*
     python bench/modelling.py --only sakila --errors
     python bench/modelling.py --held-out               # databases that no rule was written for
+    python bench/modelling.py --look-once              # generated databases, scored once
     python bench/modelling.py --expected ../drawings   # drawings of one's own; repeatable
 
 The expected models and their sources are files in ``tests/modeling/expected``, whose ``README.md``
@@ -15,6 +16,7 @@ The exit code is 1 where the F1 of an aspect is below the goal.
 
 import argparse
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,6 +33,7 @@ from bench.expected_models.scoring import (  # noqa: E402
     Score,
     score_model,
 )
+from bench.look_once.databases import LOOK_ONCE, build_database  # noqa: E402
 from fluid_build.modeling.techniques import build_model  # noqa: E402
 from fluid_build.observations.observe import observe  # noqa: E402
 from fluid_build.profiling import profile_source  # noqa: E402
@@ -44,15 +47,14 @@ GOAL = 0.90
 
 def main() -> int:
     options = read_options()
-    folders = options.expected or [EXPECTED / "held_out" if options.held_out else EXPECTED]
     models = [
         model
-        for folder in folders
+        for folder in drawings(options)
         for model in read_expected_models(folder)
         if not options.only or model.database in options.only
     ]
     if not models:
-        searched = ", ".join(map(str, folders))
+        searched = ", ".join(map(str, drawings(options)))
         print(f"No expected model of that name in {searched}.", file=sys.stderr)
         return 2
     began = time.perf_counter()
@@ -75,6 +77,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="databases")
     drawn = parser.add_mutually_exclusive_group()
     drawn.add_argument("--held-out", action="store_true", help="the databases that were held out")
+    drawn.add_argument("--look-once", action="store_true", help="the generated databases")
     drawn.add_argument(
         "--expected", type=Path, action="append", metavar="DIR", help="other drawings; repeatable"
     )
@@ -82,9 +85,23 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def drawings(options: argparse.Namespace) -> list[Path]:
+    if options.look_once:
+        return [LOOK_ONCE]
+    return options.expected or [EXPECTED / "held_out" if options.held_out else EXPECTED]
+
+
 def score_database(expected: ExpectedModel, corpora: Sequence[Path]) -> ModelScore:
     """Build both models of a database as the command does, and score them."""
-    data = find_data(expected.database, corpora)
+    if (script := LOOK_ONCE / f"{expected.database}.sql").is_file():
+        with tempfile.TemporaryDirectory() as folder:
+            database = Path(folder) / f"{expected.database}.duckdb"
+            build_database(script, database)
+            return score_data(expected, database)
+    return score_data(expected, find_data(expected.database, corpora))
+
+
+def score_data(expected: ExpectedModel, data: Path) -> ModelScore:
     with open_source(str(data)) as source:
         profile = profile_source(source)
         observations = observe(source, profile)

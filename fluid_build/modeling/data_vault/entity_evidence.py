@@ -41,7 +41,7 @@ def entity_evidence(tables: SourceTables, entity: Entity) -> str:
     names = naming_columns(tables, entity)
     if names:
         return f"{names[0]} names its rows"
-    natural = natural_key(entity)
+    natural = natural_key(tables, entity)
     if natural is not None:
         return f"people identify its rows by {natural.attributes[0]}"
     if is_core_concept(tables, entity.name):
@@ -70,6 +70,22 @@ def entity_evidence(tables: SourceTables, entity: Entity) -> str:
     if changing and any(map(is_event_date, entity.attributes)):
         return f"{changing[0]} says how far each row has come"
     return ""
+
+
+def ends_later(tables: SourceTables, entity: Entity) -> bool:
+    """Return whether a date of a row's key is followed by one that is open until it's reached.
+
+    A meter's installation is updated on the day of its removal.
+    """
+    identity = tables.identity(entity.name)
+    return any(
+        order.open
+        and order.earlier in identity
+        and order.in_order >= _SHARE_IN_ORDER * order.both > 0
+        and not is_technical(entity.attribute(order.later))
+        for order in tables.observations.date_orders
+        if order.table == entity.name
+    )
 
 
 def naming_columns(tables: SourceTables, entity: Entity) -> list[str]:

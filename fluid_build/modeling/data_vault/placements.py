@@ -30,6 +30,7 @@ from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.data_vault.column_purposes import is_date, is_period, is_technical
 from fluid_build.modeling.data_vault.entity_evidence import (
     count_descriptive,
+    ends_later,
     entity_evidence,
     identifies_others,
     is_event,
@@ -288,7 +289,7 @@ def _placement_by_references_in_key(
         reference.to_entity in lists for reference in references_in_key(tables, name)
     )
     is_snapshot = is_dated and any(a.measure is not None for a in entity.attributes)
-    happens_once = is_dated and not is_period(entity.attributes)
+    happens_once = is_dated and not (is_period(entity.attributes) or ends_later(tables, entity))
     stays = is_snapshot or happens_once or is_measured(entity)
     kind: PlacementKind = "transaction" if stays else "link"
     return Placement(kind, reason)

@@ -114,10 +114,9 @@ def _hub_satellites(
         yield _hub_satellite(decisions, entity, via, columns, reason, alternatives)
         return
     slow = tuple(column for column in columns if column not in fast)
-    change = "changes" if len(fast) == 1 else "change"
     reason = (
-        f"{subtype_reason}The descriptive columns of {entity.name}, split by rate of change:"
-        f" {listed(fast)} {change} with events; the other columns change only when corrected."
+        f"{subtype_reason}The descriptive columns of {entity.name}, split by the rate of change"
+        f" that they're expected to have: {listed(fast)} with events, the others when corrected."
     )
     yield _hub_satellite(decisions, entity, via, slow, reason, alternatives, rate="slow")
     yield _hub_satellite(

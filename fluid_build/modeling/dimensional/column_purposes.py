@@ -49,6 +49,11 @@ def is_month(attribute: Attribute) -> bool:
     return conversion is not None and conversion.format.lower().endswith("%m")
 
 
+def is_of_period(attribute: Attribute) -> bool:
+    """Return whether a date bounds a period that a row covers, such as that of a bill."""
+    return is_date(attribute) and bool(terms("period") & set(words(attribute.name)))
+
+
 def is_record_stamp(attribute: Attribute) -> bool:
     """Return whether a column is about the record: when it was written, or its technical id."""
     if attribute.semantic_type == "uuid" or attribute.type == "uuid":
@@ -90,7 +95,19 @@ def event_dates(entity: Entity) -> tuple[Attribute, ...]:
     ]
     if events:
         return tuple(events)
-    return tuple(date for date in dates if _says(date, "creation") and _varies(date, entity))
+    return tuple(date for date in dates if is_creation(date) and _varies(date, entity))
+
+
+def is_creation(attribute: Attribute) -> bool:
+    """Return whether a date says when a record was created."""
+    return is_date(attribute) and _says(attribute, "creation")
+
+
+def is_status(attribute: Attribute) -> bool:
+    """Return whether a column says how far a row has come, by the last word of its name."""
+    parts = words(attribute.name)
+    is_category = kind(attribute) in {"text", "integer"} and (attribute.evidence.distinct or 2) > 1
+    return is_category and bool(parts) and parts[-1] in terms("status") - {"state"}
 
 
 def tells_rows_apart(entity: Entity, date: Attribute) -> bool:

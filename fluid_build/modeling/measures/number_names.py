@@ -209,6 +209,9 @@ def _scale(parts: Words) -> NumberName | None:
 def _level(parts: Words) -> NumberName | None:
     """Return the level that a name says, of stock, people or pay."""
     present = set(parts)
+    # What a counter shows, in units of what it counts: reading_kwh.
+    if "reading" in parts[:-1] and parts[-1] in terms("addable"):
+        return NumberName("level", "reading")
     word = _last_of(terms("level"), parts)
     movement = _movement(parts)
     if word and movement and movement not in terms("still_level"):

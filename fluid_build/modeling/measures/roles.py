@@ -127,7 +127,7 @@ def additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
         price = Alternative(
             choice="the price of one unit of several", reason="no column counts units"
         )
-        return additive("each row is a single piece, so its price is an amount", price)
+        return additive("each row is read as a single piece, so its price is an amount", price)
     return None
 
 

@@ -397,3 +397,13 @@ def test_dates_that_only_the_youngest_rows_lack_make_a_hub_of_a_table_that_nobod
     order = DateOrder("sale", "sold", "returned", 60, 60, 10, skipped, is_recent)
     model = vault(source(f"{TWO_HUBS} {sale}"), observations=Observations(date_orders=(order,)))
     assert ("sale" in {hub.entity_name for hub in model.hubs}) == is_hub
+
+
+@pytest.mark.parametrize(("open_", "kind"), [(40, "standard"), (0, "transactional")])
+def test_what_ends_later_is_updated_and_no_transaction(open_: int, kind: str) -> None:
+    """A meter's installation gets the day of its removal, so its link keeps a history."""
+    meter = "stay *customer_id > customer, *product_id > product, *installed date, removed date?"
+    order = DateOrder("stay", "installed", "removed", 60, 60, open_, 0, open_is_recent=False)
+    model = vault(source(f"{TWO_HUBS} {meter}"), observations=Observations(date_orders=(order,)))
+    (link,) = (link for link in model.links if link.table == "stay")
+    assert link.link_type == kind

@@ -173,7 +173,7 @@ def test_levels_and_status_have_a_satellite_of_their_own(
         "slow",
     )
     assert slow_satellite.reason == fast_satellite.reason
-    assert "with events; the other columns change only when corrected." in fast_satellite.reason
+    assert "with events, the others when corrected." in fast_satellite.reason
 
 
 @pytest.mark.parametrize(

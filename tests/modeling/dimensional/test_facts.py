@@ -69,7 +69,7 @@ def test_a_line_takes_the_dimensions_and_dates_of_its_header() -> None:
         "ordered_date_key": "orders",
         "shipped_date_key": "orders",
     }
-    assert result["customer_key"].reason == "Inherited from orders: each row belongs to one there."
+    assert result["customer_key"].reason == "Inherited from orders, by the reference to it."
 
 
 def test_a_dimension_that_the_line_has_itself_isnt_taken_from_the_header() -> None:
@@ -201,10 +201,7 @@ def test_a_line_without_a_date_is_dated_by_its_header() -> None:
     assert fact_of(SHOP, "fct_line").dated_by == FactDate(
         source="orders",
         attribute="ordered",
-        reason=(
-            "The date of the header orders, since the row has no date of its own on which"
-            " something happened."
-        ),
+        reason=("The date of the header orders, since no date of the row is read as an event's."),
     )
 
 
@@ -373,7 +370,7 @@ def test_a_timestamp_that_most_tables_have_is_about_their_records() -> None:
     tables = "\n".join(f"t{n} *id, name text, tms timestamp" for n in range(6))
     sale = fact_of(f"{tables}\nsale *id, sold date, tms timestamp, amount decimal", "fct_sale")
     assert [reference.role for reference in sale.dimensions] == ["sold_date"]
-    assert reasons(sale)["tms"].startswith("It's about the record")
+    assert reasons(sale)["tms"].startswith("It's read as when the record")
 
 
 def test_a_fact_has_eight_calendar_keys_at_most() -> None:
@@ -409,17 +406,17 @@ TYPES = """
         (
             "*id, ordered date, shipped date?, amount decimal",
             "accumulating_snapshot",
-            "2 milestones: shipped is null until it's reached, after ordered",
+            "2 dates are read as milestones: shipped, null in",
         ),
         (
             "*store_id > store, *product_id > product, price decimal",
             "periodic_snapshot",
-            "Each row is a state without a date",
+            "each row is read as a state",
         ),
         (
             "*id, store_id > store, units_in_stock/50 1-900",
             "periodic_snapshot",
-            "Each row is a state without a date",
+            "each row is read as a state",
         ),
     ],
 )

@@ -29,13 +29,13 @@ def test_a_snapshot_has_a_row_for_each_member_and_day() -> None:
         ("town_key", ("town_id",)),
         ("snapshot_date_key", ()),
     ]
-    assert snapshot.reason == "person has salary only as of now, so each load records it."
+    assert snapshot.reason == "person shows salary without a date, so each load records it."
 
 
 def test_a_snapshot_of_people_says_that_it_keeps_what_the_source_erases() -> None:
     model = model_of("first_name text, last_name text, salary decimal")
     assert fact(model, "fct_person_snapshot").reason == (
-        "person has salary only as of now, so each load records it. It keeps what a person had on"
+        "person shows salary without a date, so each load records it. It keeps what a person had on"
         " each day, also after the source has erased it."
     )
 

@@ -84,7 +84,7 @@ def calendar_dimensions(
         ),
         mapped_source_tables=tuple(dict.fromkeys(date.table for date in dates)),
         source_columns=dates,
-        reason="All facts share one calendar, so they can be grouped by day, month and year.",
+        reason="One calendar for the dates of all facts, which group by day, month and year.",
         calendar=calendar.settings,
     )
     return (dimension,)

@@ -184,7 +184,7 @@ def _derived_dimension(
                 attribute=attribute.name,
                 mapped_source_tables=(entity.name,),
                 source_columns=source_columns(entity.name, (attribute.name,)),
-                reason="A combination never changes: different values are a different member.",
+                reason="The combination is the member: different values are a different member.",
             )
             for attribute in group
         ),
@@ -198,5 +198,5 @@ def _derived_dimension(
 def _reason(entity: Entity, attributes: AttributeNames, dimension_type: DimensionType) -> str:
     names = ", ".join(attributes)
     if dimension_type == "junk":
-        return f"A junk dimension of the flags {names} of {entity.name}: few combinations occur."
-    return f"{names} of {entity.name} repeat together, so they describe the same object."
+        return f"A junk dimension of the flags {names} of {entity.name}: one key instead of them."
+    return f"{names} of {entity.name} are named alike, so they're read as one object."

@@ -65,17 +65,16 @@ def _is_running_total(attribute: Attribute) -> bool:
 
 
 _VERSIONED = (
-    "Versioned: it describes the member, and a report on the past needs what was true then. One"
-    " load can't show whether changes are corrections."
+    "Versioned: it's read as describing the member, and a report on the past needs what was true"
+    " then. One load can't show whether changes are corrections."
 )
 _PERSONAL = (
-    "Overwritten: it identifies a person, and versions would keep what the source has corrected or"
-    " erased."
+    "Overwritten: it's personal data, and versions would keep what the source corrects or erases."
 )
 _READ_NOT_GROUPED = (
     "Overwritten: it's read and not grouped by, and each version would repeat all of it."
 )
-_WITH_EVENTS = "Overwritten: it changes with every event, and the events record what happened."
+_WITH_EVENTS = "Overwritten: it's read as a total or level that events change, and they are kept."
 _FEWEST_ATTRIBUTES = 3
 """Columns of its own that a dimension needs. A key and a label are a lookup: a new label is a
 correction."""
@@ -137,12 +136,12 @@ def _obstacle(graph: ReferenceGraph, entity: Entity, dimension: Dimension, *, is
     columns = [a for a in entity.attributes if a.name not in graph.keys[entity.name]]
     values = [(a.evidence.distinct or 0) + bool(a.evidence.nulls) for a in columns]
     if len([number for number in values if number > 1]) > 1 and prod(values) == entity.rows:
-        return "each member is another combination of values, so a member never changes"
+        return "each member is another combination of values, so another value is another member"
     versioned_id = _versioned_id(graph, entity)
     if versioned_id:
         return (
-            f"the source keeps the versions itself: each has a row, and {versioned_id} is the same"
-            " in all of them"
+            f"{versioned_id} repeats, and rows with the same one are read as its versions, which"
+            " the source keeps"
         )
     return ""
 
@@ -166,7 +165,7 @@ def _versioned_id(graph: ReferenceGraph, entity: Entity) -> str:
             is_repeated
             and attribute.name not in key
             and key_name
-            and key_name <= name
+            and key_name <= name <= key_name | terms("alternate_key")
             and is_numbering(attribute)
             and not is_category_name(attribute.name)
             and not graph.is_referring(entity.name, attribute.name)
@@ -196,17 +195,17 @@ def _with_scd_type(
 
 def _scd_type(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> tuple[ScdType, str]:
     if attribute.name in graph.keys[entity.name]:
-        return 0, "It identifies the member and never changes."
+        return 0, "It identifies the member: another value is another member."
     if is_life_date(attribute):
-        return 0, "It happened once: only a correction at the source could change it."
+        return 0, "It's read as a date that happens once, so a change corrects it."
     if is_record_stamp(attribute):
-        return 1, "Overwritten: it's about the record, not about the member."
+        return 1, "Overwritten: it's read as about the record, not about the member."
     if attribute.pii and not _is_place(entity, attribute):
         return 1, _PERSONAL
     if graph.is_referring(entity.name, attribute.name):
         return 2, "Versioned: what the member belongs to may change, and events are grouped by it."
     if _identifies(graph, entity, attribute):
-        return 0, "It identifies the member too, and never changes."
+        return 0, "It identifies the member too: another value is another member."
     if is_remark(attribute) or _is_document(graph, entity, attribute):
         return 1, _READ_NOT_GROUPED
     if _changes_with_events(attribute):

@@ -4,9 +4,11 @@ The date is one of the fact's own: of its columns, or of the day that a key of i
 calendar of the source. A line without a date has its header's. It's never a date of another
 dimension: when a promotion started says nothing about when something was sold.
 
-What happened goes before what was planned, and that before when the record was written. Of several
-dates on which something happened, it's the one on which the event begins: of those that every row
-has, the one that comes first.
+What happened goes before what was planned, and that before when the record was written. Only where
+no row is sure to have happened, such as a flight that may be cancelled, the plan dates all of them.
+Of several dates on which something happened, it's the one on which the event begins: of those that
+every row has, the one that comes first. The period that a bill covers is none of them if the bill
+has a date.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
     is_date,
     is_month,
+    is_of_period,
     is_planned,
     is_record_stamp,
     tells_rows_apart,
@@ -44,6 +47,7 @@ class DateCandidate:
     is_always_there: bool = False
     is_about_record: bool = False
     is_month: bool = False
+    is_of_period: bool = False
     precedes: frozenset[str] = frozenset()
     calendar: Relationship | None = None
     header: Relationship | None = None
@@ -103,8 +107,10 @@ def own_candidates(
                 is_planned=is_planned(attribute),
                 is_always_there=is_mandatory(calendar) if calendar else attribute.required,
                 is_about_record=is_record_stamp(attribute)
+                and attribute.name not in roles.beginnings
                 and not tells_rows_apart(entity, attribute),
                 is_month=is_month(attribute),
+                is_of_period=is_of_period(attribute),
                 precedes=frozenset(
                     later.name
                     for later in roles.dates
@@ -165,16 +171,32 @@ def _requested(candidates: Sequence[DateCandidate], name: str, entity: str) -> D
 
 def _rank(
     candidate: DateCandidate, candidates: Sequence[DateCandidate]
-) -> tuple[int, bool, bool, bool, int]:
+) -> tuple[int, bool, bool, bool, bool, int]:
     """Return the rank of a candidate, the least first; order within a row decides at last."""
     rivals = [other for other in candidates if other.is_always_there == candidate.is_always_there]
     return (
-        2 if candidate.is_about_record else int(candidate.is_planned),
+        2 if candidate.is_about_record else int(_waits(candidate, candidates)),
         candidate.header is not None,
-        # A month begins before each of its days, and says less.
+        # A month or period begins before each of its days, and says less.
         candidate.is_month,
         not candidate.is_always_there,
+        candidate.is_of_period,
         sum(candidate.label in other.precedes for other in rivals if not other.is_planned),
+    )
+
+
+def _waits(candidate: DateCandidate, candidates: Sequence[DateCandidate]) -> bool:
+    """Return whether a planned date comes after what happened: where something surely did."""
+    return candidate.is_planned and (
+        not candidate.is_always_there
+        or any(
+            other.is_always_there and not (other.is_planned or other.is_about_record)
+            for other in candidates
+            if other.header == candidate.header
+        )
+        or not any(
+            other.header == candidate.header and other is not candidate for other in candidates
+        )
     )
 
 
@@ -182,13 +204,16 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
     """Return why a date was chosen before the others."""
     if chosen.header is not None:
         return (
-            f"The date of the header {chosen.header.to_entity}, since the row has no date of its"
-            " own on which something happened."
+            f"The date of the header {chosen.header.to_entity}, since no date of the row is read as"
+            " an event's."
         )
+    happened = [other.label for other in candidates if not (other.is_planned or other.header)]
+    if chosen.is_planned and happened:
+        return f"Every row has {chosen.label}, but not {listed(happened, 'or')}."
     if chosen.is_planned:
-        return f"{chosen.label} is planned, but no date says when it happened."
+        return f"{chosen.label} is read as planned, and no other date as when it happened."
     if chosen.is_about_record:
-        return f"{chosen.label} says when the record was written: there is no other date."
+        return f"{chosen.label} is read as when the record was written, and no other as the event."
     of_calendar = f" It's the day in {chosen.calendar.to_entity}." if chosen.calendar else ""
     rivals = [
         other
@@ -197,8 +222,11 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
     ]
     if not rivals:
         return (
-            f"{chosen.label} is the only date of the row on which something happened.{of_calendar}"
+            f"{chosen.label} is the only date of the row that is read as an event's.{of_calendar}"
         )
+    periods = [other.label for other in rivals if other.is_of_period and other.is_always_there]
+    if periods and not chosen.is_of_period:
+        return f"{chosen.label} is a day of its own, and {listed(periods)} bound a period."
     months = [other.label for other in rivals if other.is_month]
     if months and not chosen.is_month:
         return f"{chosen.label} is a day, and {listed(months)} only a month.{of_calendar}"
@@ -209,4 +237,4 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
     missing = [other.label for other in rivals if not other.is_always_there]
     if chosen.is_always_there and missing:
         return f"Every row has {chosen.label}, but not {listed(missing, 'or')}.{of_calendar}"
-    return f"{chosen.label} is the first date of the row.{of_calendar}"
+    return f"Of its dates, {chosen.label} is the first in the table.{of_calendar}"

@@ -5,7 +5,7 @@ header's own fact, since a line would add them up once per line.
 """
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
@@ -406,10 +406,22 @@ class _FactBuilder:
 
     def _date_candidates(self) -> Iterator[DateCandidate]:
         """Return what the event may be dated by: its own dates, then those of headers."""
-        yield from own_candidates(self.context.layout.graph, self.entity, self.roles)
+        for candidate in own_candidates(self.context.layout.graph, self.entity, self.roles):
+            yield candidate if self._is_line() else replace(candidate, is_about_record=False)
         for header, described in self.headers:
             if described.date is not None:
                 yield of_header(described.date.candidate, header)
+
+    def _is_line(self) -> bool:
+        """Return whether rows are written with a header: there are more of them than of it.
+
+        What comes at most once for each, such as the charge of an invoice, happens by itself, when
+        its record is written.
+        """
+        entities = self.context.layout.graph.entities
+        return not self.headers or any(
+            self.entity.rows > entities[header.to_entity].rows for header, _ in self.headers
+        )
 
     def _event_date(self, choice: DateChoice, aliases: Mapping[str, dict[str, str]]) -> FactDate:
         """Return the chosen date, with the join that leads to it.
@@ -518,7 +530,7 @@ class _FactBuilder:
                     "role": role,
                     "source": aliases[reference.source],
                     "optional": reference.optional or not is_mandatory(header),
-                    "reason": f"Inherited from {header.to_entity}: each row belongs to one there.",
+                    "reason": f"Inherited from {header.to_entity}, by the reference to it.",
                 }
             )
         )

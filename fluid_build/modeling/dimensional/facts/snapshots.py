@@ -35,7 +35,7 @@ SNAPSHOT_DATE = "snapshot_date"
 """The day of the load, and with ``_key`` the key of that day in the calendar."""
 _UNKNOWN_HISTORY = Alternative(
     choice="only an attribute of the dimension",
-    reason="the source overwrites it, and a sum over members needs its value at a time",
+    reason="each row shows one value of it, and a sum over members needs its value at a time",
 )
 
 
@@ -138,8 +138,8 @@ class _Snapshot:
             mapped_source_tables=(self._entity.name,),
             source_columns=source_columns(self._entity.name, key),
             reason=(
-                f"{self._entity.name} has {listed([level.name for level in levels])} only as of"
-                f" now, so each load records it.{_retention(self._entity)}"
+                f"{self._entity.name} shows {listed([level.name for level in levels])} without a"
+                f" date, so each load records it.{_retention(self._entity)}"
             ),
             alternatives=(_UNKNOWN_HISTORY,),
         )

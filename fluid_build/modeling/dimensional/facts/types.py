@@ -7,7 +7,7 @@ none, such as those of a measurement. Nor does a date that few rows ever get: th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 from math import prod
 
 from fluid_build.modeling.conceptual import Attribute, Entity
@@ -20,11 +20,13 @@ from fluid_build.modeling.dimensional.column_purposes import (
 )
 from fluid_build.modeling.dimensional.elements import FactType
 from fluid_build.modeling.dimensional.judging.date_roles import (
-    holds,
+    OPEN_ROWS,
+    is_step,
     observed_order,
     validity_start,
 )
 from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, ReferenceGraph
+from fluid_build.text import counted
 
 _FEWEST_MEMBERS_A_DAY = 2
 """Rows a day on average that make it a day of measuring. With one, it's just a date."""
@@ -34,17 +36,6 @@ over and over; one in five leaves room for members that come and go."""
 _MEASURED_COMBINATIONS = 0.1
 """The same of all combinations of a day and members of several sorts, of which many mean nothing:
 not every account has figures in every department."""
-_OPEN_ROWS = 0.005
-"""Share of rows in which a milestone must still be open, so that a few nulls by accident don't make
-one."""
-_FEWEST_REACHED = 0.25
-"""Share of rows that must have reached a milestone. Fewer have a date in case something happens,
-such as a cancellation."""
-_MOST_REACHED = 0.5
-"""The same where the open rows aren't the youngest: an open process is one that isn't finished
-yet, unless it ends for most rows."""
-_MOST_SKIPPED = 0.05
-"""Share of rows that may have reached a milestone without the one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +60,14 @@ def fact_type(
     ``identity`` says what identifies its rows if it's a snapshot of one day after another.
     """
     if is_measured and identity is not None:
-        return "periodic_snapshot", f"Many members have measures for each {identity.date}."
+        return "periodic_snapshot", _measured_reason(entity, identity.date)
     milestone = _milestone(graph, entity, dates)
     if milestone:
         return "accumulating_snapshot", milestone
     if not is_measured:
         return "factless", "It has no measures, so its rows are counted."
     if not dates and not is_line and _is_state(graph, entity):
-        reason = "Each row is a state without a date of its own, so it counts as of load time."
+        reason = "No column was chosen as its date, so each row is read as a state."
         return "periodic_snapshot", reason
     return "transaction", "Each row is one event with its measures."
 
@@ -103,6 +94,13 @@ def snapshot_identity(
             if date.name in columns and members and _are_measured(graph, entity, members, date):
                 return SnapshotIdentity(date.name, columns)
     return None
+
+
+def _measured_reason(entity: Entity, date: str) -> str:
+    evidence = entity.attribute(date).evidence
+    about = "" if evidence.exact else "about "
+    days = counted(evidence.distinct or 0, "value")
+    return f"Its {counted(entity.rows, 'row')} measure members at {about}{days} of {date}."
 
 
 def _identities(graph: ReferenceGraph, entity: Entity) -> set[AttributeNames]:
@@ -146,17 +144,26 @@ def _are_measured(
 def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]) -> str:
     """Return which date is filled in when the process reaches it; "" where none is."""
     happened = [date for date in dates if not is_planned(date)]
-    for earlier, later in permutations(happened, 2):
+    # What every row is planned for begins the process, such as the departure of a flight.
+    plans = [date for date in dates if is_planned(date) and date.required]
+    for earlier, later in [*permutations(happened, 2), *product(plans, happened)]:
         if observed_order(graph, entity.name, earlier.name, later.name) is None:
-            is_filled_later = earlier is happened[0] and _may_be_open(earlier, later)
+            is_filled_later = earlier in happened[:1] and _may_be_open(earlier, later)
         else:
-            is_filled_later = _is_reached_later(graph, entity, earlier, later)
+            order = observed_order(graph, entity.name, earlier.name, later.name)
+            is_filled_later = order is not None and order.earlier == earlier.name and is_step(order)
         if is_filled_later:
             return (
-                f"It has {len(dates)} milestones: {later.name} is null until it's reached,"
-                f" after {earlier.name}."
+                f"Its {len(dates)} dates are read as milestones: {later.name},"
+                f" {_open_rows(later)}, comes after {earlier.name}."
             )
     return ""
+
+
+def _open_rows(date: Attribute) -> str:
+    if not date.evidence.rows:
+        return "which may be null"
+    return f"null in {date.evidence.nulls:,} of {counted(date.evidence.rows, 'row')}"
 
 
 def _may_be_open(earlier: Attribute, later: Attribute) -> bool:
@@ -164,20 +171,7 @@ def _may_be_open(earlier: Attribute, later: Attribute) -> bool:
     if not later.evidence.rows:
         return earlier.required and not later.required
     share = later.evidence.nulls / later.evidence.rows
-    return share >= _OPEN_ROWS and later.evidence.nulls > 2 * earlier.evidence.nulls
-
-
-def _is_reached_later(
-    graph: ReferenceGraph, entity: Entity, earlier: Attribute, later: Attribute
-) -> bool:
-    """Return whether rows get a date after another one, by what was observed of both."""
-    order = observed_order(graph, entity.name, earlier.name, later.name)
-    if order is None or order.earlier != earlier.name or not holds(order):
-        return False
-    if order.open < _OPEN_ROWS * entity.rows or order.skipped > _MOST_SKIPPED * order.both:
-        return False
-    reached = order.both / (order.both + order.open)
-    return reached >= (_FEWEST_REACHED if order.open_is_recent else _MOST_REACHED)
+    return share >= OPEN_ROWS and later.evidence.nulls > 2 * earlier.evidence.nulls
 
 
 def _is_state(graph: ReferenceGraph, entity: Entity) -> bool:

@@ -16,9 +16,12 @@ from fluid_build.lexicon import ends, terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
+    is_creation,
     is_date,
     is_life_date,
+    is_of_period,
     is_planned,
+    is_status,
     tells_rows_apart,
 )
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
@@ -81,21 +84,38 @@ _IN_ORDER = 0.95
 """Share of rows in which the dates of a process must follow each other; a few are mistyped."""
 
 
+OPEN_ROWS = 0.005
+"""Share of rows in which a milestone must still be open, so that a few nulls by accident don't make
+one."""
+_FEWEST_REACHED = 0.25
+"""Share of rows that must have reached a milestone. Fewer have a date in case something happens,
+such as a cancellation."""
+_MOST_REACHED = 0.5
+"""The same where the open rows aren't the youngest: an open process is one that isn't finished
+yet, unless it ends for most rows."""
+_MOST_SKIPPED = 0.05
+"""Share of rows that may have reached a milestone without the one before it."""
+
+
 @dataclass(frozen=True, slots=True)
 class DateRoles:
     """The dates of an entity: those with a role, in the order of the source, and the others.
 
-    ``reasons`` says of each other date why it has no role.
+    ``reasons`` says of each other date why it has no role. ``beginnings`` are the dates with a role
+    that would be a life's or a record's, if the row had no life cycle that they begin.
     """
 
     dates: tuple[Attribute, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)
+    beginnings: frozenset[str] = frozenset()
 
 
 def date_roles(graph: ReferenceGraph, entity: Entity) -> DateRoles:
     """Return which dates of a fact's entity have a role."""
     events = _without_housekeeping(graph, entity, event_dates(entity))
     events = events or tuple(filter(_is_start_of_life, entity.attributes))
+    beginnings = _beginnings(graph, entity, events)
+    events = tuple(a for a in entity.attributes if a in events or a.name in beginnings)
     reasons = {
         attribute.name: _reason_of_others(attribute)
         for attribute in entity.attributes
@@ -104,7 +124,8 @@ def date_roles(graph: ReferenceGraph, entity: Entity) -> DateRoles:
     for find_others in (_repeats, _ends_of_validity, _beyond_limit):
         dates = [date for date in events if date.name not in reasons]
         reasons |= find_others(graph, entity, dates)
-    return DateRoles(tuple(date for date in events if date.name not in reasons), reasons)
+    dates = [date for date in events if date.name not in reasons]
+    return DateRoles(tuple(dates), reasons, beginnings & {date.name for date in dates})
 
 
 def precedes(graph: ReferenceGraph, entity: str, earlier: str, later: str) -> bool:
@@ -116,6 +137,17 @@ def precedes(graph: ReferenceGraph, entity: str, earlier: str, later: str) -> bo
 def holds(order: DateOrder) -> bool:
     """Return whether the order of two dates holds in nearly all rows that have both."""
     return order.both > 0 and order.in_order >= _IN_ORDER * order.both
+
+
+def is_step(order: DateOrder) -> bool:
+    """Return whether the later of two dates is filled in when a row has come so far."""
+    rows = order.both + order.open + order.skipped
+    if not holds(order) or order.open < OPEN_ROWS * rows:
+        return False
+    if order.skipped > _MOST_SKIPPED * order.both:
+        return False
+    reached = order.both / (order.both + order.open)
+    return reached >= (_FEWEST_REACHED if order.open_is_recent else _MOST_REACHED)
 
 
 def observed_order(graph: ReferenceGraph, entity: str, first: str, second: str) -> DateOrder | None:
@@ -143,6 +175,29 @@ def _without_housekeeping(
     return kept or dates
 
 
+def _beginnings(
+    graph: ReferenceGraph, entity: Entity, events: Sequence[Attribute]
+) -> frozenset[str]:
+    """Return the dates of a creation or release with which the life cycle of a row begins.
+
+    A work order with a status is released before it's started: that's no release of a product, nor
+    is the creation of an invoice that of a record. Every row has it, and it comes before the rest.
+    """
+    happened = [date for date in events if not (is_planned(date) or is_of_period(date))]
+    if not happened or not any(map(is_status, entity.attributes)):
+        return frozenset()
+    return frozenset(
+        date.name
+        for date in entity.attributes
+        if is_date(date)
+        and date not in events
+        and date.required
+        and date.semantic_type != "date_of_birth"
+        and (is_life_date(date) or is_creation(date))
+        and all(precedes(graph, entity.name, date.name, other.name) for other in happened)
+    )
+
+
 def _is_start_of_life(attribute: Attribute) -> bool:
     """Return whether a date begins a membership or the like; a birth is no event of a fact."""
     return is_life_date(attribute) and attribute.semantic_type != "date_of_birth"
@@ -150,18 +205,18 @@ def _is_start_of_life(attribute: Attribute) -> bool:
 
 def _reason_of_others(attribute: Attribute) -> str:
     if is_life_date(attribute):
-        return "It belongs to a person or an object for life, and isn't a date of this event."
+        return "It's read as a date of a life, and not of this event."
     if attribute.evidence.rows and attribute.evidence.nulls == attribute.evidence.rows:
         return "It's empty."
-    return "It's about the record: when it was written, not when something happened."
+    return "It's read as when the record was written, not when something happened."
 
 
 def _repeats(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]) -> dict[str, str]:
     """Return the dates that repeat the moment of another one, each with the reason."""
     names = {date.name for date in dates}
-    planned = {date.name for date in dates if is_planned(date)}
+    said_less = {date.name for date in dates if is_planned(date) or is_of_period(date)}
     reasons: dict[str, str] = {}
-    for kept, repeated, reason in _same_moments(graph, entity.name, planned):
+    for kept, repeated, reason in _same_moments(graph, entity.name, said_less):
         if {kept, repeated} <= names and kept not in reasons:
             reasons.setdefault(repeated, reason)
     return reasons
@@ -192,17 +247,23 @@ def _beyond_limit(
 
 
 def _same_moments(
-    graph: ReferenceGraph, entity: str, planned: set[str]
+    graph: ReferenceGraph, entity: str, said_less: set[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Return the dates to keep and to leave out of each pair that says the same moment, and why."""
+    """Return the dates to keep and to leave out of each pair that says the same moment, and why.
+
+    What is planned, or bounds a period, says less than what happened then.
+    """
     for pair in graph.observations.same_moments:
         if pair.table == entity:
+            if pair.date in said_less and pair.timestamp not in said_less:
+                yield pair.timestamp, pair.date, f"The day of {pair.timestamp} in all rows."
+                continue
             reason = f"The time of {pair.date}, which is in the calendar: the same moment."
             yield pair.date, pair.timestamp, reason
     for twin in graph.observations.twin_moments:
         if twin.table == entity:
             kept, repeated = twin.column, twin.twin
-            if kept in planned and repeated not in planned:
+            if kept in said_less and repeated not in said_less:
                 kept, repeated = repeated, kept
             reason = f"The same moment as {kept} in all {twin.rows:,} rows."
             yield kept, repeated, reason

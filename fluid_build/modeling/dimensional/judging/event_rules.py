@@ -5,6 +5,8 @@ together. In the order of the rules:
 
 - An exchange is an event, whatever text comes with it: it's dated, it has an amount, and it refers
   to one entity in two roles (from one account to another).
+- A case is one too, such as a claim or an issue: it has a status, and dates that follow each other,
+  the later ones open until they're reached. Its title says what it's about.
 - What has a name of its own is no event, since people look it up rather than count it. A
   description doesn't name a dated row, though: it says what happened there.
 - A table of its own, which neither refers nor is referred to, needs a date and a measure, or a
@@ -20,6 +22,7 @@ together. In the order of the rules:
 """
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
@@ -32,18 +35,21 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_naming,
     is_own_name,
     is_person,
+    is_planned,
     is_record_stamp,
     is_state_date,
+    is_status,
     is_weak_measure,
     period_words,
 )
-from fluid_build.modeling.dimensional.judging.date_roles import is_period
+from fluid_build.modeling.dimensional.judging.date_roles import is_period, is_step, observed_order
 from fluid_build.modeling.dimensional.judging.reference_graph import (
     ReferenceGraph,
     is_filled,
     is_mandatory,
 )
-from fluid_build.profiling.names.naming_words import names_people
+from fluid_build.profiling.names.naming_words import TITLE_WORDS, names_people
+from fluid_build.profiling.names.words import singular, strip_key_words, words
 from fluid_build.text import listed
 
 _MOST_LINES = 50
@@ -58,9 +64,9 @@ def event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity is an event; "" where it isn't one."""
     if entity.name in graph.calendars:
         return ""
-    exchange = _exchange_reason(graph, entity)
-    if exchange or _has_own_name(entity):
-        return exchange
+    dealt_with = _exchange_reason(graph, entity) or _case_reason(graph, entity)
+    if dealt_with or _has_own_name(entity):
+        return dealt_with
     parents, children = graph.direct_parents(entity.name), graph.children[entity.name]
     if not parents and not children:
         return _isolated_event_reason(graph, entity)
@@ -127,6 +133,35 @@ def _exchange_reason(graph: ReferenceGraph, entity: Entity) -> str:
     )
 
 
+def _case_reason(graph: ReferenceGraph, entity: Entity) -> str:
+    """Return why an entity is a case that is opened, dealt with and closed; "" where it isn't."""
+    status = next(filter(is_status, entity.attributes), None)
+    filled = tuple(filter(is_filled, graph.direct_parents(entity.name)))
+    if status is None or not filled or is_person(entity):
+        return ""
+    if _lines_per_row(graph, entity) > _MOST_LINES or _is_named(entity):
+        return ""
+    dates = [d for d in _happenings(entity) if not is_planned(d)]
+    for earlier, later in permutations(dates, 2):
+        order = observed_order(graph, entity.name, earlier.name, later.name)
+        if earlier.required and order and is_step(order) and order.earlier == earlier.name:
+            return (
+                f"A case: {status.name} is read as how far it has come, and {later.name}, null in"
+                f" {order.open:,} rows, comes after {earlier.name}."
+            )
+    return ""
+
+
+def _is_named(entity: Entity) -> bool:
+    """Return whether a column names the rows otherwise than by a title or a description."""
+    return any(
+        is_own_name(attribute, entity)
+        and is_distinctive(attribute, entity)
+        and not (is_describing(attribute) or set(words(attribute.name)) & TITLE_WORDS)
+        for attribute in entity.attributes
+    )
+
+
 def _money_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity whose references may all be empty is an event.
 
@@ -188,7 +223,7 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     if dates and (measures or not has_name):
         return (
             f"An event with lines: it has a date ({dates[0].name}), refers to"
-            f" {name_parents(filled)}, and has at most {_MOST_LINES} lines per row on average."
+            f" {name_parents(filled)}, and the rows that refer to it are read as its lines."
         )
     describes_nothing = not any(describes(graph, entity, a) for a in entity.attributes)
     relates_several = len({p.to_entity for p in parents}) > 1 and all(map(is_mandatory, parents))
@@ -307,7 +342,10 @@ def _unresolved_key(graph: ReferenceGraph, entity: Entity) -> Attribute | None:
     key = graph.keys[entity.name]
     for attribute in entity.attributes:
         is_own = attribute.name in key and not graph.is_referring(entity.name, attribute.name)
-        if is_own and len(key) > 1 and is_identifier(attribute):
+        # The number of a seat identifies the seat itself.
+        named_for = {singular(word) for word in strip_key_words(words(attribute.name))}
+        is_foreign = singular(words(entity.name)[-1]) not in named_for
+        if is_own and len(key) > 1 and is_foreign and is_identifier(attribute):
             return attribute
     return None
 

@@ -1,0 +1,1 @@
+"""Generated databases that no rule was written for."""
