@@ -115,10 +115,15 @@ def source_tables(
 def _identity(entity: Entity) -> EntityKey | None:
     """Return the chosen key, or another declared one, that holds on every row that was read.
 
-    A candidate key isn't enough: nobody promised it, so the next load may break it. A key of which
-    only a sample was read yields to one that was measured on all rows.
+    A unique key with nulls holds, but doesn't identify the rows that have one. A candidate key is
+    not enough: nobody promised it, so the next load may break it. A key of which only a sample was
+    read yields to one that was measured on all rows.
     """
-    promised = [key for key in entity.keys if key.kind != "candidate" and key.holds]
+    promised = [
+        key
+        for key in entity.keys
+        if key.kind != "candidate" and key.holds and not key.evidence.nulls
+    ]
     exact = (key for key in promised if key.evidence.exact)
     sampled = (key for key in promised if key.evidence.sample is not None)
     return next(exact, None) or next(sampled, None)

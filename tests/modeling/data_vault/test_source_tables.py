@@ -32,6 +32,14 @@ def test_a_key_that_is_broken_or_estimated_yields_to_another_declared_one(
     assert tables(measured).identity("customer") == ("code",)
 
 
+def test_a_unique_column_with_nulls_identifies_nothing() -> None:
+    """It holds, as SQL allows nulls in it; the rows with one have no name."""
+    measured = changed(
+        source(SCHEMA), "customer", primary_key=None, declared_keys=(claim("code", nulls=2),)
+    )
+    assert tables(measured).identity("customer") == ()
+
+
 def test_a_unique_column_that_nobody_declared_identifies_nothing() -> None:
     measured = changed(
         source(SCHEMA), "customer", primary_key=None, declared_keys=(), candidate_keys=(("code",),)
