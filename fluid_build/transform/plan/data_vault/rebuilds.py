@@ -78,9 +78,8 @@ class _Query:
         copies = "UNNEST(range(current_rows.multiplicity)) AS copies (number)"
         self.clauses.append(f"CROSS JOIN {copies}")
         self._restore_from("current_rows", relation.table, relation.columns)
-        hubs = relation.hubs if isinstance(relation, Link) else ()
-        for number, reference in enumerate(hubs, start=1):
-            self._read_hub(reference, f"current_rows.{reference.hash_key}", f"hub_{number}")
+        if isinstance(relation, Link):
+            self._read_hubs(relation, "current_rows")
 
     def read_satellites(self, table: str) -> None:
         """Read the satellites of a table, and from hubs and links what these don't hold."""
@@ -97,10 +96,12 @@ class _Query:
             (link,) = self.sources.links[table]
             self._read_link(link)
         else:
-            self._read_hub(via, f"current_rows.{via.hash_key}", "own")
+            self._read_hub(via, f"current_rows.{via.hash_key}", "own", table)
             links = list(enumerate(self.sources.links[table], start=1))
             # What a row always has comes first: nothing else has to be read then.
-            for number, link in sorted(links, key=lambda item: self._may_lack(item[1], via)):
+            for number, link in sorted(
+                links, key=lambda item: self._may_lack(table, _referred_hub(item[1], via))
+            ):
                 self._read_reference(link, via, f"reference_{number}")
             for number, link in links:
                 self._read_referred(link, via, f"referred_{number}")
@@ -120,32 +121,34 @@ class _Query:
         attributes = (*satellite.multi_active_keys, *satellite.columns)
         self._restore_from(alias, satellite.table, attributes)
 
-    def _read_hub(self, reference: HubReference, key: str, alias: str) -> None:
+    def _read_hubs(self, link: Link, row: str) -> None:
+        """Read what the rows of a link relate; what they always have comes first."""
+        for number, reference in sorted(
+            enumerate(link.hubs, start=1), key=lambda item: self._may_lack(link.table, item[1])
+        ):
+            self._read_hub(reference, f"{row}.{reference.hash_key}", f"hub_{number}", link.table)
+
+    def _read_hub(self, reference: HubReference, key: str, alias: str, table: str) -> None:
         """Read the business key from a hub, where a part of it isn't restored yet."""
         if not self._lacks(reference):
             return
         hub = self.sources.hub(reference.hub)
         same = f"{alias}.{hub.hash_key} = {key}"
         self.clauses.append(join("LEFT JOIN", f"model.{hub.name}", alias, [same]))
-        business_key = self._business_key(hub)
-        self._restore(reference.columns, [f"{alias}.{name}" for name in business_key])
+        business_key = [f"{alias}.{name}" for name in self._business_key(hub)]
+        self._restore_partly(reference, business_key, table)
 
     def _read_link(self, link: Link) -> None:
         same = f"link.{link.hash_key} = current_rows.{link.hash_key}"
         self.clauses.append(join("JOIN", f"model.{link.name}", "link", [same]))
         self._restore_from("link", link.table, link.dependent_child_keys)
-        for number, reference in enumerate(link.hubs, start=1):
-            self._read_hub(reference, f"link.{reference.hash_key}", f"hub_{number}")
+        self._read_hubs(link, "link")
 
     def _read_reference(self, link: Link, own: HubReference, alias: str) -> None:
-        """Read what an entity refers to from the current row of the link, if there is one.
-
-        A row without this reference may have the same column in another one.
-        """
+        """Read what an entity refers to from the current row of the link, if there is one."""
         reference = _referred_hub(link, own)
         if not self._lacks(reference):
             return
-        may_lack = self._may_lack(link, own)
         hub = self.sources.hub(reference.hub)
         parts = [(f"hub.{name}", f"key_{n}") for n, name in enumerate(self._business_key(hub), 1)]
         referred = query(
@@ -160,24 +163,30 @@ class _Query:
         )
         same = f"{alias}.{own.hash_key} = current_rows.{own.hash_key}"
         self.clauses.append(join("LEFT JOIN", nested(referred), alias, [same]))
-        for attribute, (_, name) in zip(reference.columns, parts, strict=True):
-            self._restore_partly(attribute, f"{alias}.{name}", may_lack=may_lack)
+        self._restore_partly(reference, [f"{alias}.{name}" for _, name in parts], link.table)
 
-    def _may_lack(self, link: Link, own: HubReference) -> bool:
-        """Whether a row of the link's table may be without its reference."""
-        entity = self.sources.conceptual.entity(link.table)
-        columns = _referred_hub(link, own).columns
-        return not all(entity.attribute(name).required for name in columns)
+    def _may_lack(self, table: str, reference: HubReference) -> bool:
+        """Whether a row of a table may be without a reference."""
+        entity = self.sources.conceptual.entity(table)
+        return not all(entity.attribute(name).required for name in reference.columns)
 
-    def _restore_partly(self, attribute: str, expression: str, *, may_lack: bool) -> None:
-        """Take an expression for an attribute; where it may be null, together with others."""
-        if attribute in self.partial:
-            self.partial[attribute].append(expression)
-            self.expressions[attribute] = f"COALESCE({', '.join(self.partial[attribute])})"
-        elif attribute not in self.expressions:
-            self.expressions[attribute] = expression
-            if may_lack:
-                self.partial[attribute] = [expression]
+    def _restore_partly(
+        self, reference: HubReference, expressions: Sequence[str], table: str
+    ) -> None:
+        """Take an expression for each attribute of a reference.
+
+        A row without the reference may have the same attribute in another one: where an expression
+        may be null, it's taken together with others.
+        """
+        may_lack = self._may_lack(table, reference)
+        for attribute, expression in zip(reference.columns, expressions, strict=True):
+            if attribute in self.partial:
+                self.partial[attribute].append(expression)
+                self.expressions[attribute] = f"COALESCE({', '.join(self.partial[attribute])})"
+            elif attribute not in self.expressions:
+                self.expressions[attribute] = expression
+                if may_lack:
+                    self.partial[attribute] = [expression]
 
     def _read_referred(self, link: Link, own: HubReference, alias: str) -> None:
         """Read what a table says of the entity that it refers to, by the current row of a link."""
