@@ -70,7 +70,8 @@ class StarNames:
             for attribute in relationship.from_attributes
         ]
         parts = [part for column in columns for part in between_key_words(strip_key_words(column))]
-        return "_".join(parts or columns[0])
+        # A number alone says nothing: address_id_2 is called that, and not 2.
+        return "_".join(parts if any(map(str.isalpha, parts)) else columns[0])
 
     def date_role(self, entity: Entity, attribute: str) -> str:
         """Return the role in which a fact refers to the calendar by a date: ``order_date``.
@@ -127,5 +128,6 @@ def free_alias(name: str, used_names: Collection[str]) -> str:
 
 
 def _legal(name: str) -> str:
-    plain = identifier(name) if len(name) > LONGEST_IDENTIFIER else name
+    is_plain = len(name) <= LONGEST_IDENTIFIER and not name[0].isdigit()
+    plain = name if is_plain else identifier(name)
     return f"{plain}_" if is_reserved(plain) and not name.endswith("_") else plain

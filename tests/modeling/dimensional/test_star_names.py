@@ -102,6 +102,7 @@ def test_a_prefix_stays_where_it_is_a_word_or_keeps_names_apart(tables: str) -> 
         ("manager_id", "Boss Of", "boss_of", "boss_of"),
         ("id_key", "", "", "id_key"),
         ("manager", "", "", "manager"),
+        ("id_2", "", "", "id_2"),
     ],
 )
 def test_a_role_is_the_known_one_or_made_of_the_columns(
