@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fluid_build.profiling.measure.figures import ColumnStats, TableStats, kind_of
 from fluid_build.profiling.measure.samples import SAMPLE_ROWS
+from fluid_build.profiling.measure.schema import key_kind_of
 from fluid_build.profiling.measure.tables import measure_table, value_text
 from fluid_build.sources import open_source
 from fluid_build.sources.base import Column, Table
@@ -156,6 +157,15 @@ def test_whole_floats_are_integral() -> None:
     stats = measured_column("CASE WHEN i % 9 = 0 THEN NULL ELSE CAST(i AS DOUBLE) END").columns[0]
     assert stats.is_integral
     assert stats.bounds == (1, 998)
+
+
+def test_whole_floats_beyond_a_bigint_are_no_integer_keys() -> None:
+    """Compared as BIGINT they would be null, and a reference would be measured without them."""
+    within, beyond = (
+        measured_column(f"CASE WHEN i = 7 THEN {high} ELSE i::DOUBLE END").columns[0]
+        for high in ("2e15", "1e30")
+    )
+    assert (key_kind_of(within), key_kind_of(beyond)) == ("integer", "")
 
 
 def test_fractions_are_not_integral() -> None:

@@ -196,7 +196,7 @@ def key_kind_of(stats: ColumnStats) -> KeyKind:
     Floating point numbers count as integers if all of them are whole, as in a nullable key read
     from a file; so does text if every value is a whole number.
     """
-    if stats.kind == "integer" or (stats.kind == "float" and stats.is_integral):
+    if stats.kind == "integer" or (stats.kind == "float" and _are_whole(stats)):
         return "integer"
     if stats.kind == "uuid" or stats.measured_type == "UUID":
         return "uuid"
@@ -206,6 +206,11 @@ def key_kind_of(stats: ColumnStats) -> KeyKind:
         long = (stats.avg_length or 0) > _LONGEST_KEY_TEXT or reads_like_prose(stats)
         return "" if long else "text"
     return "date" if stats.kind == "temporal" and stats.column.type == "DATE" else ""
+
+
+def _are_whole(stats: ColumnStats) -> bool:
+    """Return whether all floating point numbers are whole and none is beyond a BIGINT."""
+    return stats.is_integral and stats.bounds is not None and max(map(abs, stats.bounds)) < 2**63
 
 
 def group_by_table(columns: Iterable[MeasuredColumn]) -> dict[int, list[MeasuredColumn]]:
