@@ -41,6 +41,22 @@ def test_rows_are_found_around_the_words_of_a_statement(tmp_path: Path, statemen
     assert names(tmp_path, statement) == ["a", "b"]
 
 
+def test_a_generated_column_that_is_left_to_the_server_costs_no_row(tmp_path: Path) -> None:
+    """pg_dump --inserts writes DEFAULT for it, in every row."""
+    path = tmp_path / "dump.sql"
+    path.write_text(
+        "CREATE TABLE t (id integer, double integer GENERATED ALWAYS AS ((id * 2)) STORED,"
+        " name text DEFAULT 'x');\n"
+        "INSERT INTO t VALUES (1, DEFAULT, 'a'), (2, DEFAULT, DEFAULT), (3, DEFAULT, 'b');"
+    )
+    with open_source(path) as source:
+        (table,) = source.tables
+        rows = source.connection.execute(f"FROM {table.relation} ORDER BY id").fetchall()
+    assert rows == [(1, "a"), (3, "b")]
+    assert any(note.startswith("1 row was left out") for note in table.notes)
+    assert any("double" in note for note in table.notes)
+
+
 texts = st.text(st.sampled_from("ab'();,-/*\\ \nE\"`"), max_size=12)
 gaps = st.sampled_from([",", ", ", ",\n", ", -- it's (a) note;\n", ", /* don't; ( */ "])
 

@@ -96,6 +96,12 @@ class ManyLines(str):
     __slots__ = ()
 
 
+class Unstated(str):
+    """The word DEFAULT in a value's place, which leaves the value to the server."""
+
+    __slots__ = ()
+
+
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _ISO = (
     r"'(?:YYYY|yyyy|RRRR|SYYYY)[-/](?:MM|mm)[-/](?:DD|dd)(?:[\sT\"]*HH(?:12|24)?:MI(?::SS[^']*)?)?'"
@@ -125,6 +131,7 @@ def _value_pattern(string: str, gap: str) -> re.Pattern[str]:
         (?: (?:[Nn]|_(?P<charset>[a-z]\w*)\s*)?(?P<text>{string})
           | (?P<number>{_NUMBER})(?![\w'])
           | (?P<null>NULL\b)
+          | (?P<default>DEFAULT\b)
           | (?P<truth>TRUE\b|FALSE\b)
           | [Xx]'(?P<hex>[0-9A-Fa-f]*)'
           | 0[xX](?P<hex_digits>[0-9A-Fa-f]*)
@@ -250,8 +257,8 @@ def _as_text(value: re.Match[str], literals: Literals) -> str | None:
         raise ValueError("its bytes are in another encoding than the file")
     if call and call[0] in "Hh":
         return Hexadecimal(f"{BINARY}{bytes.fromhex(text).hex()}")
-    if isinstance(text, Hexadecimal):
-        # What bytes become is the column's own matter.
+    if isinstance(text, Hexadecimal | Unstated):
+        # What bytes become is the column's own matter, and so is a value that isn't stated.
         return text
     if (cast and not survives(text, cast, is_cast=True)) or (
         type_ and not survives(text, type_, is_cast=False)
@@ -284,6 +291,8 @@ def _plain_text(value: re.Match[str], literals: Literals) -> str | None:
         return _UNICODE_CODES.sub(_characters, unicode[1:-1].replace("''", "'"))
     if bits is not None:
         return Bits(bits)
+    if value["default"] is not None:
+        return Unstated(value["default"])
     if dollar is not None:
         return dollar
     if oracle is not None:

@@ -46,6 +46,7 @@ from fluid_build.sources.sql_text.dumps.literals import (
     LeftOut,
     ManyLines,
     Row,
+    Unstated,
     literals_of,
     read_rows,
 )
@@ -85,8 +86,13 @@ class BinaryValues:
         self._are_pairs = self.dialect.sqlplus
 
     def exact(self, row: Row) -> Row | None:
-        """Return a row with hexadecimal digits for bytes; None where they can't be told."""
+        """Return a row with hexadecimal digits for bytes.
+
+        None where they can't be told, or a value isn't stated.
+        """
         kinds = set(map(type, row))
+        if Unstated in kinds:
+            return None
         has_digits = Hexadecimal in kinds or Bits in kinds
         if not (self._binary or self._has_raw or has_digits):
             return row
@@ -153,6 +159,7 @@ _SHOWN = 5
 _SWALLOWED = re.compile(r"^[ \t]*(?:INSERT|REPLACE|COPY|CREATE|ALTER|DROP)\s", re.I | re.M)
 """What looks like another statement inside a row that can't be read."""
 _CLASH = re.compile(r"\bON\s+(?:CONFLICT|DUPLICATE)\b", re.IGNORECASE)
+_DEFAULT = re.compile(r"\bDEFAULT\b", re.IGNORECASE)
 _CLAUSES = 2_000
 """Characters at a statement's end in which its clauses are looked for."""
 _SQLITE_SCHEMAS = ("", "main", "temp")
@@ -272,8 +279,9 @@ class _Loader:
         start, (_, end) = statement.start, statement.statement.rows or (0, 0)
         backslash = self._ddl.dialect.backslash
         text = statement.file.raw or statement.file.text
-        file = self._file(rows, draft, statement.columns)
         is_copy = statement.statement.words[0] == "COPY"
+        unstated = frozenset() if is_copy else _unstated(statement, text)
+        file = self._file(rows, draft, _without(statement.columns, unstated))
         if file is None:
             lost = (
                 text.count("\n", start, end)
@@ -297,6 +305,8 @@ class _Loader:
                 self._leave_out(row, rows, statement)
                 continue
             read += 1
+            if unstated:
+                row = [v for n, v in enumerate(row) if n not in unstated or not _is_unstated(v)]
             if len(row) != file.width or (exact := binary.exact(row)) is None:
                 rows.left_out.append(statement.statement.line)
             else:
@@ -458,6 +468,25 @@ class _Loader:
             for column, (_, type_, *_) in zip(table.columns, described, strict=True)
         )
         return replace(table, columns=columns_as_read, notes=notes)
+
+
+def _unstated(statement: RowStatement, text: str) -> frozenset[int]:
+    """Return the places of generated columns, for which an INSERT says DEFAULT."""
+    generated = frozenset(n for n, c in enumerate(statement.columns or ()) if c.generated)
+    start, end = statement.start, (statement.statement.rows or (0, 0))[1]
+    return generated if generated and _DEFAULT.search(text, start, end) else frozenset()
+
+
+def _without(
+    columns: tuple[ColumnDef, ...] | None, places: frozenset[int]
+) -> tuple[ColumnDef, ...] | None:
+    if columns is None or not places:
+        return columns
+    return tuple(column for n, column in enumerate(columns) if n not in places)
+
+
+def _is_unstated(value: str | None) -> bool:
+    return isinstance(value, Unstated)
 
 
 def _line(statement: RowStatement, offset: int) -> int:
