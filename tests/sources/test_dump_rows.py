@@ -57,6 +57,27 @@ def test_a_generated_column_that_is_left_to_the_server_costs_no_row(tmp_path: Pa
     assert any("double" in note for note in table.notes)
 
 
+@pytest.mark.parametrize(
+    ("collation", "by_collation"), [("utf8mb4_general_ci", 2), ("utf8_bin", 0)]
+)
+def test_mysql_finds_a_key_in_another_case(
+    tmp_path: Path, collation: str, by_collation: int
+) -> None:
+    """Its foreign keys hold by collation; where one is exact, no text is taken for another."""
+    options = f"ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE={collation}"
+    path = tmp_path / "dump.sql"
+    path.write_text(
+        f"CREATE TABLE `country` (`code` varchar(5), PRIMARY KEY (`code`)) {options};\n"
+        "CREATE TABLE `city` (`id` int, `code` varchar(5), PRIMARY KEY (`id`), CONSTRAINT `f`"
+        f" FOREIGN KEY (`code`) REFERENCES `country` (`code`)) {options};\n"
+        "INSERT INTO `country` VALUES ('DE'),('FR');\n"
+        "INSERT INTO `city` VALUES (1,'de'),(2,'FR'),(3,'De');"
+    )
+    with open_source(path) as source:
+        (key,) = next(table for table in source.tables if table.name == "city").foreign_keys
+    assert key.by_collation == by_collation
+
+
 texts = st.text(st.sampled_from("ab'();,-/*\\ \nE\"`"), max_size=12)
 gaps = st.sampled_from([",", ", ", ",\n", ", -- it's (a) note;\n", ", /* don't; ( */ "])
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import duckdb
@@ -14,6 +14,7 @@ from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declared import settle_foreign_keys, unique_names
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, Engine, reason, starting
 from fluid_build.sources.engine.query_progress import following
+from fluid_build.sources.loose_references import Collation, note_loose_references
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.selection import selected_tables
 from fluid_build.sources.sql import quote
@@ -159,6 +160,7 @@ _SHOWN = 5
 _SWALLOWED = re.compile(r"^[ \t]*(?:INSERT|REPLACE|COPY|CREATE|ALTER|DROP)\s", re.I | re.M)
 """What looks like another statement inside a row that can't be read."""
 _CLASH = re.compile(r"\bON\s+(?:CONFLICT|DUPLICATE)\b", re.IGNORECASE)
+_EXACT_COLLATION = re.compile(r"COLLATE[\s=]+\w*_(?:bin|cs)\b", re.IGNORECASE)
 _DEFAULT = re.compile(r"\bDEFAULT\b", re.IGNORECASE)
 _CLAUSES = 2_000
 """Characters at a statement's end in which its clauses are looked for."""
@@ -218,11 +220,31 @@ def open_dump(place: str, options: OpenOptions) -> OpenSource:
             kind=DUMP.name,
             name=ddl.name,
             connection=engine.connection,
-            tables=settle_foreign_keys(tables),
+            tables=note_loose_references(
+                engine.connection, settle_foreign_keys(tables), _collations(ddl, tables)
+            ),
             skipped=(*ddl.skipped, *skipped),
             notes=(*ddl.notes, *loader.notes),
             cleanup=[engine],
         )
+
+
+def _collations(
+    ddl: DeclaredSchema, tables: Sequence[Table]
+) -> Mapping[tuple[str, str, str], Collation]:
+    """Return how MySQL compares columns of text, where no column of the dump is compared exactly.
+
+    A dump needn't name its collations: those of the server are loose by default.
+    """
+    is_loose = ddl.dialect.version_comments and not any(
+        _EXACT_COLLATION.search(file.text) for file in ddl.files
+    )
+    return {
+        (table.schema, table.name, column.name): Collation("MySQL's default")
+        for table in tables
+        for column in table.columns
+        if is_loose and column.type == "VARCHAR"
+    }
 
 
 class _Loader:
