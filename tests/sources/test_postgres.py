@@ -295,6 +295,24 @@ def test_tables_that_only_inherit_are_parts_of_their_parent(postgres: Database) 
     assert "The rows of 3 tables that inherit from it are among its own." in measured.notes
 
 
+def test_a_parent_has_the_keys_that_bind_its_children_as_well(postgres: Database) -> None:
+    """Each child may have the id of another, and refer to what doesn't exist."""
+    postgres.run("""
+        CREATE TABLE site (id int PRIMARY KEY);
+        CREATE TABLE measured (
+            id int PRIMARY KEY, site int REFERENCES site, other int REFERENCES site);
+        CREATE TABLE measured_2024 (PRIMARY KEY (id), FOREIGN KEY (site) REFERENCES site)
+            INHERITS (measured);
+        INSERT INTO site VALUES (1);
+        INSERT INTO measured VALUES (1, 1, 1);
+        INSERT INTO measured_2024 VALUES (1, 1, 9);
+    """)
+    with open_source(postgres.uri) as source:
+        measured, _ = source.tables
+    assert measured.primary_key == ()
+    assert [key.columns for key in measured.foreign_keys] == [("site",)]
+
+
 def test_a_parent_is_read_without_children_that_have_more_columns(postgres: Database) -> None:
     """Each row is in one table, with all of its columns."""
     postgres.run("""

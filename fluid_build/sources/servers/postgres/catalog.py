@@ -128,6 +128,10 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
                pg_catalog.obj_description(c.oid, 'pg_class')::text AS comment
         {relations} ORDER BY 2, lower(c.relname), 3""")
     inheritance = _inheritance(query)
+    # A unique index has no rows of the tables that inherit from its own.
+    for whole in inheritance.wholes:
+        primary.pop(whole, None)
+        unique.pop(whole, None)
     tables = []
     for oid, schema, name, size, readable, row_security, kind, partitioned, tuples, comment in rows:
         if schema not in schemas or oid in inheritance.partitions:
@@ -144,7 +148,12 @@ def read_tables(query: Query, schemas: Sequence[str], *, views: bool) -> list[Ca
                 columns=readable_columns,
                 primary_key=key if names.issuperset(key := primary.get(oid, ())) else (),
                 unique_keys=tuple(key for key in unique.get(oid, ()) if names.issuperset(key)),
-                foreign_keys=tuple(key for key in foreign.get(oid, ()) if names.issuperset(key[0])),
+                foreign_keys=tuple(
+                    key
+                    for key in foreign.get(oid, ())
+                    if names.issuperset(key[0])
+                    and inheritance.binds_all(int(str(oid)), key, foreign)
+                ),
                 notes=(
                     *_notes(str(kind), row_security=bool(row_security)),
                     *inheritance.notes(int(str(oid))),
@@ -165,18 +174,24 @@ class _Inheritance:
     """Tables that inherit from others, by their oids: what partitions were before version 10.
 
     ``partitions`` have the columns of the one table that they inherit from, so that its rows are
-    theirs as well; ``wholes`` are such tables, with the number of their partitions. ``parents``
-    are read without the rows of their children, which have columns of their own.
+    theirs as well; ``wholes`` are such tables, with their partitions. ``parents`` are read without
+    the rows of their children, which have columns of their own.
     """
 
     partitions: frozenset[int]
-    wholes: Mapping[int, int]
+    wholes: Mapping[int, frozenset[int]]
     parents: frozenset[int]
+
+    def binds_all(
+        self, oid: int, key: ForeignKey, declared: Mapping[object, tuple[ForeignKey, ...]]
+    ) -> bool:
+        """Return whether a reference binds all rows of a table: those of its partitions as well."""
+        return all(key in declared.get(part, ()) for part in self.wholes.get(oid, ()))
 
     def notes(self, oid: int) -> Iterator[str]:
         """Yield what a user must know of a table's rows."""
         if oid in self.wholes:
-            children = counted(self.wholes[oid], "table")
+            children = counted(len(self.wholes[oid]), "table")
             yield f"The rows of {children} that inherit from it are among its own."
         if oid in self.parents:
             yield (
@@ -211,11 +226,11 @@ def _inheritance(query: Query) -> _Inheritance:
         return own.union(*map(below, own))
 
     descendants = {top: below(top) for top in children.keys() - parents_of.keys()}
-    wholes = {top: found for top, found in descendants.items() if found <= parts}
+    wholes = {top: frozenset(found) for top, found in descendants.items() if found <= parts}
     partitions = frozenset().union(*wholes.values())
     return _Inheritance(
         partitions,
-        {top: len(found) for top, found in wholes.items()},
+        wholes,
         frozenset(children.keys() - wholes.keys() - partitions),
     )
 
