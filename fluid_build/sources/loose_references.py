@@ -17,12 +17,12 @@ class Collation:
     """How a source compares the text of a column.
 
     ``ignores`` says in which differences it sees none. ``fold`` is DuckDB's SQL that makes the
-    texts the same that the source takes for equal.
+    texts the same that the source takes for equal. MySQL takes ß for s or for ss.
     """
 
     name: str
     ignores: str = "case, accents or last spaces"
-    fold: str = "lower(strip_accents(rtrim({})))"
+    fold: str = "replace(replace(lower(strip_accents(rtrim({}))), 'ß', 's'), 'ss', 's')"
 
 
 def note_loose_references(

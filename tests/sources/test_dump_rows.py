@@ -70,8 +70,9 @@ def test_mysql_finds_a_key_in_another_case(
         f"CREATE TABLE `country` (`code` varchar(5), PRIMARY KEY (`code`)) {options};\n"
         "CREATE TABLE `city` (`id` int, `code` varchar(5), PRIMARY KEY (`id`), CONSTRAINT `f`"
         f" FOREIGN KEY (`code`) REFERENCES `country` (`code`)) {options};\n"
-        "INSERT INTO `country` VALUES ('DE'),('FR');\n"
-        "INSERT INTO `city` VALUES (1,'de'),(2,'FR'),(3,'De');"
+        "CREATE TABLE `note` (`text` longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin);\n"
+        "INSERT INTO `country` VALUES ('DE'),('FR'),('Groß');\n"
+        "INSERT INTO `city` VALUES (1,'de'),(2,'FR'),(3,'GROSS');"
     )
     with open_source(path) as source:
         (key,) = next(table for table in source.tables if table.name == "city").foreign_keys

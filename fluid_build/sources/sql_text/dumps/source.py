@@ -160,7 +160,10 @@ _SHOWN = 5
 _SWALLOWED = re.compile(r"^[ \t]*(?:INSERT|REPLACE|COPY|CREATE|ALTER|DROP)\s", re.I | re.M)
 """What looks like another statement inside a row that can't be read."""
 _CLASH = re.compile(r"\bON\s+(?:CONFLICT|DUPLICATE)\b", re.IGNORECASE)
-_EXACT_COLLATION = re.compile(r"COLLATE[\s=]+\w*_(?:bin|cs)\b", re.IGNORECASE)
+# A longtext is in no key; MariaDB's JSON is one of this collation.
+_EXACT_COLLATION = re.compile(
+    r"(?<!longtext CHARACTER SET utf8mb4 )COLLATE[\s=]+\w*_(?:bin|cs)\b", re.IGNORECASE
+)
 _DEFAULT = re.compile(r"\bDEFAULT\b", re.IGNORECASE)
 _CLAUSES = 2_000
 """Characters at a statement's end in which its clauses are looked for."""
