@@ -171,6 +171,8 @@ _PADDED = {mark: first << MOST_DECIMALS for mark, first in _COUNTS.items()}
 _AFTER_COUNTS = 4 << len(CLASSES) + len(_MARKED) * (MOST_DECIMALS + 1)
 _ROUND = {mark: _AFTER_COUNTS << place for place, mark in enumerate(_MARKED)}
 """The bit of numbers with nothing but zeros after their mark."""
+_LOOSE = {mark: _AFTER_COUNTS << len(_MARKED) + place for place, mark in enumerate(_MARKED)}
+"""The bit of numbers with an exponent, or without digits on one side of their mark: 1.5e3, .5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +180,15 @@ class Decimals:
     """How the numbers of a column are written: how many decimals they have.
 
     ``is_padded`` says that some end in a zero which the value wouldn't need, ``has_round`` that
-    some have only zeros after the mark, and ``has_whole`` that some have no mark.
+    some have only zeros after the mark, ``has_whole`` that some have no mark, and ``has_loose``
+    that some have an exponent, or no digits on one side of the mark.
     """
 
     counts: tuple[int, ...]
     is_padded: bool
     has_round: bool
     has_whole: bool
+    has_loose: bool
 
     @property
     def are_versions(self) -> bool:
@@ -193,8 +197,8 @@ class Decimals:
 
     @property
     def may_coincide(self) -> bool:
-        """Whether two of them may be one number, as 5 and 5.0 are."""
-        return self.has_round and self.has_whole
+        """Whether two of them may be one number, as 5 and 5.0 are, or .5 and 0.5."""
+        return (self.has_round and self.has_whole) or self.has_loose
 
     @property
     def _every(self) -> int:
@@ -206,7 +210,8 @@ class Decimals:
         """Return the test that a value is written like these, so that zeros tell nothing.
 
         Values of a column are whole, or have only zeros after the mark, but not the one and the
-        other, unless these have both.
+        other, unless these have both. None has an exponent or lacks digits, unless some of these
+        do.
         """
         is_whole = f"NOT contains({{c}}, {literal(mark)})"
         if self._every:
@@ -214,6 +219,8 @@ class Decimals:
         else:
             padded = f"regexp_matches({{c}}, {literal(f'[{mark}][0-9]+0([eE]|$)')})"
             written = f"NOT ((suffix({{c}}, '0') OR contains(lower({{c}}), 'e')) AND {padded})"
+        if not self.has_loose:
+            written += f" AND NOT {_is_loose(mark, '{c}')}"
         if not self.has_whole:
             return f"{written} AND NOT ({is_whole})"
         if not self.has_round:
@@ -243,8 +250,17 @@ def decimals_of(classes: int, mark: str) -> Decimals:
     )
     has_whole = bool(classes & bits("integer", "long integer", "unmarked"))
     return Decimals(
-        tuple(counts), bool(classes & _PADDED[mark]), bool(classes & _ROUND[mark]), has_whole
+        tuple(counts),
+        bool(classes & _PADDED[mark]),
+        bool(classes & _ROUND[mark]),
+        has_whole,
+        bool(classes & _LOOSE[mark]),
     )
+
+
+def _is_loose(mark: str, column: str) -> str:
+    """Return the test for a number with an exponent, or without digits on one side of its mark."""
+    return f"regexp_matches({column}, {literal(f'^-?[{mark}]|[{mark}]$|[{mark}].*[eE]')})"
 
 
 def _decimals_sql(mark: str, column: str) -> str:
@@ -255,7 +271,8 @@ def _decimals_sql(mark: str, column: str) -> str:
     padded = f"CASE WHEN {is_padded} THEN {_PADDED[mark]} ELSE 0 END"
     is_round = f"regexp_matches({column}, {literal(f'[{mark}]0*$')})"
     round_ = f"CASE WHEN {is_round} THEN {_ROUND[mark]} ELSE 0 END"
-    return f"(CAST({_COUNTS[mark]} AS BIGINT) << ({count} - 1)) + {padded} + {round_}"
+    loose = f"CASE WHEN {_is_loose(mark, column)} THEN {_LOOSE[mark]} ELSE 0 END"
+    return f"(CAST({_COUNTS[mark]} AS BIGINT) << ({count} - 1)) + {padded} + {round_} + {loose}"
 
 
 _MAYBE = f"[-0-9.,][-+0-9.,:/eETZ{SPACES}]*|[tTfF][a-zA-Z]{{3,4}}"

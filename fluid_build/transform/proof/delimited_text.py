@@ -206,7 +206,9 @@ def _surrounded_number(text: str, mark: str) -> str:
 
     The number is what stands from the first digit to the last.
     """
-    core = f"regexp_extract({text}, {literal(_FIRST_TO_LAST_DIGIT)})"
+    # The point of Rs.500 is of the currency.
+    bare = f"regexp_replace({text}, '(kr|Fr|Rs)[.]', '\\1')"
+    core = f"regexp_extract({bare}, {literal(_FIRST_TO_LAST_DIGIT)})"
     is_negative = (
         f"regexp_matches({text}, '^[^0-9]*[-\u2212\u2013(]') OR"
         f" regexp_matches({text}, '[-\u2212\u2013][^0-9]*$')"

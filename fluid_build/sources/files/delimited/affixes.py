@@ -26,6 +26,8 @@ _CODES = (
     " MXN MYR NOK NZD PHP PLN RON RSD RUB SAR SEK SGD THB TRY TWD UAH USD VND ZAR"
 )
 _CURRENCY = f"(?:{_SIGNS}|{_CODES.replace(' ', '|')})"
+_ABBREVIATED = "(kr|Fr|Rs)[.]"
+"""Currencies with a point behind them, which is none of their numbers: Rs.500 are five hundred."""
 _CORE = f"(?:[0-9.,](?:[0-9.,{SPACES}]*[0-9])?)"
 _PLUS_OR_MINUS = f"(?:[+]|{_MINUS})?"
 _SHAPES = (
@@ -85,10 +87,15 @@ def bare_number(column: str) -> str:
 
     Text that isn't a number with affixes stays as it is.
     """
-    core = f"regexp_extract({column}, {literal(_CORE)})"
-    sign = f"CASE WHEN regexp_matches({column}, {literal(_NEGATIVE)}) THEN '-' ELSE '' END"
+    pointless = _without_points_of_currencies(column)
+    core = f"regexp_extract({pointless}, {literal(_CORE)})"
+    sign = f"CASE WHEN regexp_matches({pointless}, {literal(_NEGATIVE)}) THEN '-' ELSE '' END"
     fits = f"regexp_full_match({column}, {literal(_NUMBER)})"
     return f"(CASE WHEN {fits} THEN {sign} || {core} ELSE {column} END)"
+
+
+def _without_points_of_currencies(text: str) -> str:
+    return f"regexp_replace({text}, {literal(_ABBREVIATED)}, '\\1')"
 
 
 def find_affixes(
@@ -136,7 +143,10 @@ def _figures(column: str) -> str:
     percent = f"contains({value}, '%')"
     currency = f"nullif(regexp_extract({value}, {literal(_CURRENCY)}), '')"
     after = f"regexp_matches({value}, {literal(_MINUS_AFTER)})"
-    before = f"regexp_matches({value}, {literal(f'^[^0-9.,]*(?:{_MINUS}|[(])')})"
+    before = (
+        f"regexp_matches({_without_points_of_currencies(value)},"
+        f" {literal(f'^[^0-9.,]*(?:{_MINUS}|[(])')})"
+    )
     return (
         f"coalesce(bool_and(regexp_full_match({value}, {literal(_NUMBER)})), false),"
         f" coalesce(list(DISTINCT {currency}) FILTER ({currency} IS NOT NULL), []),"
