@@ -455,6 +455,25 @@ def test_times_just_before_midnight_stay_there(tmp_path: Path, named: bool) -> N
     ]
 
 
+@pytest.mark.parametrize("format_", ["hh:mm", "[h]:mm", "mm:ss", "d.m.yyyy"])
+def test_a_time_below_zero_is_no_time_of_the_day_before(tmp_path: Path, format_: str) -> None:
+    """Six hours less than nothing, as formulas on working hours have it, aren't 18:00."""
+    workbook = openpyxl.Workbook()
+    sheet = filled(workbook.active, [["id", "hours"], [1, -0.25], [2, 0.75], [3, -0.5]])
+    sheet["C1"] = "net"
+    for row in (2, 3, 4):
+        sheet[f"B{row}"].number_format = format_
+        sheet[f"C{row}"] = -float(row)
+        sheet[f"C{row}"].number_format = '0.00" days";[Red]-0.00" h"'
+    workbook.save(tmp_path / "f.xlsx")
+    hours = [datetime.timedelta(hours=hours) for hours in (-6, 18, -12)]
+    assert rows_of(tmp_path / "f.xlsx", "f") == [
+        (1, hours[0], -2),
+        (2, hours[1], -3),
+        (3, hours[2], -4),
+    ]
+
+
 @pytest.mark.parametrize("code", ["&#13;", "_x000D_"])
 @pytest.mark.parametrize("others", [[], ["number"]])
 def test_a_return_in_a_cell_is_kept(tmp_path: Path, code: str, others: list[str]) -> None:

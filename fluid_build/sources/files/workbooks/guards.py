@@ -42,6 +42,16 @@ _LATE = re.compile(
     rb"<(?:\w+:)?c\s(?![^>]*\bt=\"(?!n\"))[^>]*?\br=\"([A-Z]{1,3})([0-9]{1,7})\"[^>]*>"
     rb"(?:<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>))?<(?:\w+:)?v>(0?\.99999999[0-9]*)</"
 )
+_NEGATIVE = (
+    '<(?:\\w+:)?c\\s(?=[^>]*\\bs="(?:{styles})")(?![^>]*\\bt="(?!n"))[^>]*?\\br="([A-Z]{{1,3}})'
+    '([0-9]{{1,7}})"[^>]*>(?:<(?:\\w+:)?f\\b[^>]*?(?:/>|>[^<]*</(?:\\w+:)?f>))?'
+    "<(?:\\w+:)?v>(-(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][-+]?[0-9]{{1,3}})?)</"
+)
+"""A number before the first moment that spreadsheets have, in a style of moments."""
+_MOMENT_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
+"""The formats of dates and times that have a number only (ECMA-376, 18.8.30)."""
+_NO_PART_OF_A_MOMENT = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
+"""Texts and colours in the code of a format."""
 _ROUNDED_UP = 1 - 0.0005 / 86_400
 """From this part of a day on, the nearest millisecond, which times are read to, is midnight."""
 _MICROS_OF_A_DAY = 86_400_000_000
@@ -72,15 +82,16 @@ class SheetFacts:
     """What the reader of cells doesn't say of a sheet: errors, and formulas without a result.
 
     ``rounded`` are the letters of columns with numbers that a double doesn't have, and ``finer``
-    those with numbers that are finer than a millisecond, if they are times. ``late`` are numbers
-    that are times just before midnight, if they are times.
+    those with numbers that are finer than a millisecond, if they are times. ``misread`` are numbers
+    that the reader takes for another time, if they are times: it rounds those just before midnight
+    up to it, and takes six hours less than nothing for 18:00.
     """
 
     errors: int = 0
     uncalculated: int = 0
     rounded: tuple[str, ...] = ()
     finer: frozenset[str] = frozenset()
-    late: Mapping[Place, time] = field(default_factory=dict)
+    misread: Mapping[Place, time | timedelta] = field(default_factory=dict)
 
 
 def check_workbook(path: Path) -> Mapping[str, SheetFacts]:
@@ -103,7 +114,8 @@ def check_workbook(path: Path) -> Mapping[str, SheetFacts]:
             if "content.xml" in archive.namelist():
                 _check_open_document(archive)
                 return {}
-            return {name: _facts(archive, part) for name, part in _sheet_parts(archive)}
+            negative = _negative_moment(archive)
+            return {name: _facts(archive, part, negative) for name, part in _sheet_parts(archive)}
     except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, NotImplementedError):
         raise ValueError(_BROKEN) from None
     except RuntimeError:
@@ -161,19 +173,38 @@ def _sheet_parts(archive: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
                 yield element.get("name", ""), part
 
 
-def _facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
+def _negative_moment(archive: zipfile.ZipFile) -> re.Pattern[bytes] | None:
+    """Return what finds negative numbers that are formatted as moments; None where nothing is."""
+    if "xl/styles.xml" not in archive.namelist():
+        return None
+    styles = ElementTree.fromstring(archive.read("xl/styles.xml"))
+    formats = {
+        element.get("numFmtId", ""): _NO_PART_OF_A_MOMENT.sub("", element.get("formatCode", ""))
+        for element in styles.iter()
+        if element.tag.endswith("}numFmt")
+    }
+    of_moments = {number for number, code in formats.items() if re.search("[dmyhs]", code.lower())}
+    of_moments |= {str(number) for number in _MOMENT_FORMATS} - formats.keys()
+    cells = next((e for e in styles.iter() if e.tag.endswith("}cellXfs")), ())
+    numbers = [str(i) for i, style in enumerate(cells) if style.get("numFmtId") in of_moments]
+    return re.compile(_NEGATIVE.format(styles="|".join(numbers)).encode()) if numbers else None
+
+
+def _facts(archive: zipfile.ZipFile, part: str, negative: re.Pattern[bytes] | None) -> SheetFacts:
     errors = uncalculated = 0
     columns: set[bytes] = set()
     rounded: set[bytes] = set()
     finer: set[bytes] = set()
-    late: dict[Place, time] = {}
+    misread: dict[Place, time | timedelta] = {}
     first, last = 1 << 30, 0
     for block in _blocks(archive, part):
         errors += len(_ERROR.findall(block))
         numbers = _LONG_NUMBER.findall(block)
         rounded |= {column for column, text in numbers if _is_rounded(text)}
         finer |= {column for column, text in numbers if column not in finer and _is_finer(text)}
-        late |= _late_times(block)
+        misread |= _late_times(block)
+        if negative and b"v>-" in block:
+            misread |= _durations_below_zero(block, negative)
         for cell, column, row, formula in _CELL.findall(block):
             columns.add(column)
             # An empty text is a result: IF(A1>0, A1, "").
@@ -186,7 +217,7 @@ def _facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
         _check_area(last - first + 1, max(places) - min(places) + 1)
     letters = (column.decode() for column in sorted(rounded, key=_column_number))
     of_finer = frozenset(column.decode() for column in finer)
-    return SheetFacts(errors, uncalculated, tuple(letters), of_finer, late)
+    return SheetFacts(errors, uncalculated, tuple(letters), of_finer, misread)
 
 
 def _late_times(block: bytes) -> dict[Place, time]:
@@ -197,6 +228,15 @@ def _late_times(block: bytes) -> dict[Place, time]:
         (int(row) - 1, _column_number(column) - 1): _time_of(float(part))
         for column, row, part in _LATE.findall(block)
         if _ROUNDED_UP <= float(part) < 1
+    }
+
+
+def _durations_below_zero(block: bytes, negative: re.Pattern[bytes]) -> dict[Place, timedelta]:
+    """Return the cells with negative numbers that are formatted as moments, as what they last."""
+    return {
+        (int(row) - 1, _column_number(column) - 1): timedelta(days=float(days))
+        for column, row, days in negative.findall(block)
+        if float(days) > -_LAST_MOMENT
     }
 
 

@@ -62,11 +62,11 @@ def _read(
             continue
         cells = workbook.get_sheet_by_name(sheet.name)
         known = facts.get(sheet.name, SheetFacts())
-        late = known.late
-        named = _named_areas(workbook, sheet.name, cells, late)
-        areas = named or [("", area) for area in tables_of(_grid(cells, late))]
-        if late:
-            # Any other reader may have them at midnight.
+        misread = known.misread
+        named = _named_areas(workbook, sheet.name, cells, misread)
+        areas = named or [("", area) for area in tables_of(_grid(cells, misread))]
+        if misread:
+            # Any other reader may take them for others as well.
             areas = [(name, replace(area, is_plain=False)) for name, area in areas]
         areas = [(name, area) for name, area in areas if area.rows]
         if not areas:
@@ -92,27 +92,32 @@ def _with_file_s_name(path: Path, tables: Sequence[SheetTable]) -> tuple[SheetTa
     return (replace(tables[0], name=path.stem),) if len(tables) == 1 else tuple(tables)
 
 
-def _grid(sheet: "CalamineSheet", late: Mapping[Place, time]) -> Grid:
+def _grid(sheet: "CalamineSheet", misread: Mapping[Place, time | timedelta]) -> Grid:
     top, left = sheet.start or (0, 0)
-    rows = _with_late_times(sheet.to_python(), top, left, late)
+    rows = _with_right_times(sheet.to_python(), top, left, misread)
     return Grid(rows, top, left, sheet.merged_cell_ranges or ())
 
 
-def _with_late_times(
-    rows: list[list[Cell]], top: int, left: int, late: Mapping[Place, time]
+def _with_right_times(
+    rows: list[list[Cell]], top: int, left: int, misread: Mapping[Place, time | timedelta]
 ) -> list[list[Cell]]:
-    """Put the times back that were rounded up to midnight, which is the day's other end."""
-    for (row, column), moment in late.items():
+    """Put the times back that were read as others, where they are times.
+
+    One before midnight was rounded up to it, which is the day's other end.
+    """
+    for (row, column), right in misread.items():
         if 0 <= row - top < len(rows) and 0 <= column - left < len(rows[row - top]):
-            cells = rows[row - top]
-            cells[column - left] = (
-                moment if cells[column - left] == time() else cells[column - left]
-            )
+            cell = rows[row - top][column - left]
+            if isinstance(cell, time) and (isinstance(right, timedelta) or cell == time()):
+                rows[row - top][column - left] = right
     return rows
 
 
 def _named_areas(
-    workbook: "CalamineWorkbook", sheet: str, cells: "CalamineSheet", late: Mapping[Place, time]
+    workbook: "CalamineWorkbook",
+    sheet: str,
+    cells: "CalamineSheet",
+    misread: Mapping[Place, time | timedelta],
 ) -> list[tuple[str, Area]]:
     """Return the tables that a sheet names (Insert, Table), each with its name."""
     areas = []
@@ -122,7 +127,7 @@ def _named_areas(
         if table.sheet != sheet or table.start is None or table.end is None:
             continue
         (top, left), (_, right) = table.start, table.end
-        rows = _with_late_times(table.to_python(), top, left, late)
+        rows = _with_right_times(table.to_python(), top, left, misread)
         area = Area(
             names=tuple(" ".join(column.split()) for column in table.columns),
             header=True,
