@@ -173,6 +173,7 @@ def test_numbers_of_many_digits_keep_them(tmp_path: Path, kind: str, case: str) 
     assert proof.verdict == "proven"
 
 
+UUID_TEXT = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
 STAY_TEXT = {
     "one false word": ("country", ["NO"] * 20),
     "a country among others": ("country", ["NO", "NO", "SE", "DK"] * 5),
@@ -185,6 +186,11 @@ STAY_TEXT = {
     "a version beside its first": ("version", ["5", "5.0", "5.1"]),
     "uniform decimals, and none": ("version", ["5", "5.00", "5.25"]),
     "versions without a pair": ("version", ["1.10", "1.2", "1.3"]),
+    "numbers of two spellings": ("size", [".5", "0.5", "1.5e3", "1500"]),
+    "moments of two spellings": ("seen", ["2024-01-01 00:00:00", "2024-01-01T00:00:00"]),
+    "dates of two spellings": ("day", ["2024-1-1", "2024-01-01", "2024-01-02"]),
+    "days of two spellings": ("day", ["13/1/2024", "13/01/2024", "2/1/2024"]),
+    "UUIDs of two spellings": ("ref", [UUID_TEXT, UUID_TEXT.upper()]),
     "account numbers": ("account", ["0012345678", "1234567890", "9876543210"]),
     "phone numbers": ("phone", ["+4930123456", "+4940123457"]),
 }
@@ -198,6 +204,14 @@ def test_codes_and_words_stay_text(tmp_path: Path, kind: str, case: str) -> None
     values, proof = forged(KINDS[kind](tmp_path, name, texts))
     assert values == texts
     assert proof.verdict == "proven"
+
+
+def test_truths_in_several_spellings_are_noted(tmp_path: Path) -> None:
+    """Whatever the source is: each is one value of the column."""
+    with open_source(to_json(tmp_path, "paid", ["true", "True", "false"])) as source:
+        column = profile_source(source).table("things").column("paid")
+    assert column.measured_type == "BOOLEAN"
+    assert any("several spellings" in note for note in column.notes)
 
 
 TYPED = {

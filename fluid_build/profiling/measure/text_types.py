@@ -24,9 +24,11 @@ from fluid_build.sources.text_values.canonical_text import (
 )
 from fluid_build.sources.text_values.conventions import (
     DATE_QUESTION,
+    MOMENT_SPELLINGS_NOTE,
     NO_ANSWERS,
     NUMBER_QUESTION,
     SPELLINGS_NOTE,
+    TRUTHS_NOTE,
     UNDECIDED,
     VERSIONS_NOTE,
     Conventions,
@@ -100,6 +102,9 @@ _AMBIGUOUS_DATES = {
 _FIRST_YEAR = 1000
 """``strptime`` takes a year of two digits for the year 24; no source means that."""
 
+_UUID_SPELLINGS_NOTE = (
+    "Read as text: it has a UUID in capitals and in small letters, which would become one value."
+)
 _LONGEST_TRUTH = 6
 """One letter more than any word for true or false has."""
 
@@ -239,7 +244,8 @@ def _confirmed(
 ) -> Iterator[_TypeGuess]:
     """Yield the guesses by which each value comes back, those of different spelling after a check.
 
-    Different numbers in text must stay different: ``5`` beside ``5.0`` may be two codes.
+    Different texts must stay different: ``5`` beside ``5.0`` may be two codes. Truths needn't, for
+    ``True`` beside ``true`` means nothing.
     """
     fitting = list(guesses)
     open_ = [guess for guess in fitting if not guess.same_spelling]
@@ -261,10 +267,20 @@ def _confirmed(
         }
     for guess in fitting:
         all_come_back, all_differ, same = outcomes.get(id(guess), (True, True, True))
-        if all_come_back and all_differ:
+        if not all_come_back:
+            continue
+        is_truth = guess.type == "BOOLEAN"
+        if all_differ or is_truth:
             yield replace(guess, same_spelling=same)
-        elif all_come_back:
-            guess.stats.notes.append(SPELLINGS_NOTE)
+        if not all_differ:
+            note = TRUTHS_NOTE if is_truth else _note_on_spellings(guess.type)
+            guess.stats.notes += [note] if note not in guess.stats.notes else []
+
+
+def _note_on_spellings(type_: str) -> str:
+    if type_.startswith(NUMBER_TYPES):
+        return SPELLINGS_NOTE
+    return _UUID_SPELLINGS_NOTE if type_ == "UUID" else MOMENT_SPELLINGS_NOTE
 
 
 def _all_come_back_sql(guess: _TypeGuess) -> str:
@@ -275,9 +291,7 @@ def _all_come_back_sql(guess: _TypeGuess) -> str:
 
 
 def _all_differ_sql(guess: _TypeGuess) -> str:
-    """Return SQL for whether different numbers in text stay different."""
-    if not guess.type.startswith(NUMBER_TYPES):
-        return "TRUE"
+    """Return SQL for whether different texts stay different values."""
     return f"count(DISTINCT trim({guess.text})) = count(DISTINCT {guess.reading})"
 
 
