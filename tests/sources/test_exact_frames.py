@@ -331,3 +331,31 @@ def test_what_arrow_itself_cannot_convert_is_refused() -> None:
     broken = pa.array([None, {"a": None}], pa.struct({"a": ENTRIES}))
     with pytest.raises(SourceUnreadableError, match="t can't be read"):
         staged(pa.table({"c": broken}))
+
+
+@pytest.mark.parametrize("library", ["pandas", "objects", "arrow", "polars", "relation"])
+def test_an_hour_that_clocks_show_twice_is_read(library: str) -> None:
+    """02:30 of the day on which summer ends is two moments; Python calls neither equal to one."""
+    utc = [datetime.datetime(2024, 10, 27, hour, 30, tzinfo=datetime.UTC) for hour in range(3)]
+    zoned = pd.Series(utc).dt.tz_convert("Europe/Berlin")
+    _, moments = staged(_of_moments(library, zoned))
+    assert [moment.astimezone(datetime.UTC) for moment in moments] == utc
+
+
+def _of_moments(library: str, moments: "pd.Series[Any]") -> object:
+    table = pa.table({"at": pa.array(list(moments), pa.timestamp("us", "Europe/Berlin"))})
+    match library:
+        case "pandas":
+            return moments.to_frame("at")
+        case "objects":
+            return moments.astype(object).to_frame("at")
+        case "polars":
+            import polars as pl
+
+            return pl.from_arrow(table)
+        case "relation":
+            connection = duckdb.connect()
+            connection.execute("SET timezone = 'Europe/Berlin'")
+            return connection.from_arrow(table)
+        case _:
+            return table

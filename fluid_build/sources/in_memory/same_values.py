@@ -7,7 +7,7 @@ fetched again and compared as Python's own values.
 import json
 import math
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import duckdb
@@ -74,7 +74,14 @@ def same(value: Any, staged: Any) -> bool:
         return _same_fields(value, json.loads(staged) if isinstance(staged, str) else staged)
     if isinstance(value, list | tuple) or hasattr(value, "tolist"):
         return _same_items([*value], json.loads(staged) if isinstance(staged, str) else staged)
+    if _is_moment(value) and _is_moment(staged):
+        # An hour that clocks show twice equals none of another time zone in Python.
+        return bool(value.astimezone(UTC) == staged.astimezone(UTC))
     return bool(value == staged)
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, datetime) and value.tzinfo is not None
 
 
 def _same_fields(value: dict[Any, Any], staged: Any) -> bool:
