@@ -316,3 +316,20 @@ def test_a_single_kind_of_value_is_proven(tmp_path: Path, cell: str, other: str)
     """Columns of one spelling each have a type most often."""
     lines = [f"{i};{cell};{other}" for i in range(3)]
     assert of(written(tmp_path, "\n".join(["no;a;b", *lines, ""]))).holds
+
+
+@pytest.mark.parametrize(
+    "amounts",
+    [
+        ["0", "2'194.38", " 0"],
+        ["1 234,50", " 12,00", "12,00 "],
+        ["€ 1 234", "€5", "€ 5"],
+        ["12 345 ", "7", " 7", "-7"],
+    ],
+)
+def test_blanks_around_numbers_are_no_second_spelling(tmp_path: Path, amounts: list[str]) -> None:
+    """Reports pad their numbers; only thousands that some numbers part tell of codes."""
+    path = written(tmp_path, "no;amount\n" + "".join(f"x;{amount}\n" for amount in amounts))
+    with open_source(path) as source:
+        assert source.tables[0].columns[1].type in ("DOUBLE", "BIGINT")
+    assert of(path).holds

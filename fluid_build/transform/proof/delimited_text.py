@@ -206,9 +206,7 @@ def _surrounded_number(text: str, mark: str) -> str:
 
     The number is what stands from the first digit to the last.
     """
-    # The point of Rs.500 is of the currency.
-    bare = f"regexp_replace({text}, '(kr|Fr|Rs)[.]', '\\1')"
-    core = f"regexp_extract({bare}, {literal(_FIRST_TO_LAST_DIGIT)})"
+    core = _core(text)
     is_negative = (
         f"regexp_matches({text}, '^[^0-9]*[-\u2212\u2013(]') OR"
         f" regexp_matches({text}, '[-\u2212\u2013][^0-9]*$')"
@@ -219,6 +217,13 @@ def _surrounded_number(text: str, mark: str) -> str:
         f" THEN {_number(text, mark)}"
         f" WHEN {_has_only(text, core, _AROUND_A_NUMBER)} THEN {_number(signed, mark)} END"
     )
+
+
+def _core(text: str) -> str:
+    """Return what stands from the first digit to the last, with marks on its outside."""
+    # The point of Rs.500 is of the currency.
+    bare = f"regexp_replace({text}, '(kr|Fr|Rs)[.]', '\\1')"
+    return f"regexp_extract({bare}, {literal(_FIRST_TO_LAST_DIGIT)})"
 
 
 def _has_only(text: str, core: str, around: str) -> str:
@@ -350,15 +355,16 @@ def _are_codes_sql(pair: _Pair) -> str:
     if pair.column.type == "BOOLEAN":
         # A word without its opposite may say anything.
         return f"count(DISTINCT lower({pair.present})) = 1"
-    if pair.column.type == "BIGINT" and pair.column.spelling:
-        return are_unevenly_spaced_sql(pair.present)
+    # Blanks around a number part no thousands.
+    spaced = are_unevenly_spaced_sql(_core(pair.present)) if pair.column.spelling else "FALSE"
+    if pair.column.type == "BIGINT":
+        return spaced if pair.column.spelling else ""
     if pair.column.type != "DOUBLE":
         return ""
     mark = pair.column.spelling or "."
     plain = f"-?[0-9]*[{mark}]?[0-9]*(?:[eE][-+]?[0-9]+)?"
     text = pair.present
     is_plain = f"regexp_full_match({text}, {literal(plain)})"
-    spaced = are_unevenly_spaced_sql(text) if pair.column.spelling else "FALSE"
     return f"({are_codes_sql(f'(CASE WHEN {is_plain} THEN {text} END)', mark)} OR {spaced})"
 
 
