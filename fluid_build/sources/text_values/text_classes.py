@@ -260,7 +260,12 @@ def decimals_of(classes: int, mark: str) -> Decimals:
 
 def _is_loose(mark: str, column: str) -> str:
     """Return the test for a number with an exponent, or without digits on one side of its mark."""
-    return f"regexp_matches({column}, {literal(f'^-?[{mark}]|[{mark}]$|[{mark}].*[eE]')})"
+    at = literal(mark)
+    # Plain functions take a fraction of a pattern's time.
+    return (
+        f"(suffix({column}, {at}) OR prefix(ltrim({column}, '-'), {at})"
+        f" OR (contains(lower({column}), 'e') AND contains({column}, {at})))"
+    )
 
 
 def _decimals_sql(mark: str, column: str) -> str:
