@@ -168,8 +168,8 @@ def _invalid(out: Path) -> Iterator[str]:
     yield from _against("DCS", _packaged("datacontract_specification"), yaml.safe_load(text))
     osi = _official("osi-0.1.1.json")
     yield from _against("OSI", osi, yaml.safe_load(export(contract, "osi").text))
-    for path in sorted((out / "dbt" / "osi").glob("*.json")):
-        yield from _against(f"dbt/osi/{path.name}", osi, json.loads(path.read_text()))
+    for path in sorted((*out.glob("dbt/osi/*.json"), *out.glob("dbt/semantic/*.osi.json"))):
+        yield from _against(f"dbt {path.name}", osi, json.loads(path.read_text()))
 
 
 def _official(name: str) -> object:

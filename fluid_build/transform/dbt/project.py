@@ -10,13 +10,14 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt import promise_macros
 from fluid_build.transform.dbt.called_models import macro_files
 from fluid_build.transform.dbt.data_tests import data_tests
-from fluid_build.transform.dbt.dialects import dialect_of
+from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
 from fluid_build.transform.dbt.loading_macros import (
     KEEPS_HISTORY,
     LOAD_DATE_MACRO,
     STAYS_MACRO,
 )
+from fluid_build.transform.dbt.metricflow import METRICS_FILE, metrics_yaml
 from fluid_build.transform.dbt.model_files import (
     FOLDERS,
     MATERIALIZED,
@@ -76,7 +77,7 @@ def dbt_project(
         files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in models.values()):
         files[f"macros/{STAYS}.sql"] = STAYS_MACRO
-    files |= _semantic_files(plan, model, access)
+    files |= _semantic_files(plan, model, access, dialect)
     files["README.md"] = readme(plan, model, access, dialect, name, files, tests)
     return files
 
@@ -86,7 +87,7 @@ def _strategy(model: LogicalModel) -> HashKeyStrategy:
 
 
 def _semantic_files(
-    plan: TransformPlan, model: LogicalModel, access: SourceAccess
+    plan: TransformPlan, model: LogicalModel, access: SourceAccess, dialect: TargetDialect
 ) -> dict[str, str]:
     if access.schema is None:
         return {}
@@ -94,7 +95,13 @@ def _semantic_files(
     if document is None:
         return {}
     spine = time_spine({build.name for build in plan.builds}, _fiscal_year_start(model))
-    return {f"osi/{plan.name}.json": semantic_json(document), **spine}
+    osi = semantic_json(document)
+    star = model.dimensional
+    metrics = metrics_yaml(plan, star, dialect) if star is not None else None
+    if metrics is None:
+        return {f"osi/{plan.name}.json": osi, **spine}
+    # dbt 1.12 reads osi/ too, and would find each semantic model there a second time.
+    return {f"semantic/{plan.name}.osi.json": osi, METRICS_FILE: metrics, **spine}
 
 
 def _layer_config(plan: TransformPlan, layer: Layer, target: Target) -> dict[str, object]:

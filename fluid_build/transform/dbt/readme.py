@@ -9,6 +9,7 @@ from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.transform.dbt.data_tests import RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.loading_macros import LOAD_DATE_VARIABLE, REFRESHES
+from fluid_build.transform.dbt.metricflow import METRICS_FILE
 from fluid_build.transform.dbt.model_files import FOLDERS
 from fluid_build.transform.dbt.promise_macros import MACRO_FILE
 from fluid_build.transform.dbt.source_entries import SourceAccess
@@ -102,6 +103,13 @@ _MACROS = (
     " for all of them. `fluid forge` leaves a file as it is once you have changed it."
 )
 
+_OSI = " `osi/` has the semantic model; dbt 1.12 and later read it."
+_METRICS = (
+    f" `{METRICS_FILE}` has the semantic models and metrics, which MetricFlow queries once the"
+    " models are built: `mf list metrics`, `mf query --metrics METRIC --group-by metric_time`."
+    " `semantic/` has the same as OSI, for other tools."
+)
+
 
 def _contents(plan: TransformPlan, files: Collection[str]) -> str:
     rows = []
@@ -126,8 +134,8 @@ def _contents(plan: TransformPlan, files: Collection[str]) -> str:
         + (
             "\n\nThe YAML file in each folder describes every model and column, with the source"
             " tables and columns that it comes from. Published models have an enforced contract."
-            " `osi/` has the semantic model; dbt 1.12 and later read it."
         )
+        + (_METRICS if METRICS_FILE in files else _OSI)
         + (_MACROS if "macros/hashing.sql" in files else "")
     )
 

@@ -1,11 +1,10 @@
-"""The semantic model in ``osi/``, which dbt reads from version 1.12 on.
+"""The semantic model in ``osi/``, which dbt reads from version 1.12 on, or for other tools.
 
 An OSI 0.1.1 document over the builds that are published. dbt finds a dataset's model by
 ``database.schema.alias`` (https://docs.getdbt.com/docs/build/ossie-semantic-models), wants one
 primary key of one field where a dataset has fields to group by, and a time spine in the project.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -28,6 +27,7 @@ from fluid_build.transform.dbt.semantic_names import (
     references,
     semantic_names,
     unique_columns,
+    without_jinja,
 )
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn, TransformPlan
 
@@ -67,7 +67,7 @@ def _dataset(build: Build, names: SemanticNames, place: str) -> Dataset:
         source=f"{place}.{build.name}",
         primary_key=_primary_key(build, names),
         unique_keys=tuple((names.fields[build.name][c],) for c in unique_columns(build)) or None,
-        description=_plain(description if build.key else f"{description} {_KEYLESS}".strip())
+        description=without_jinja(description if build.key else f"{description} {_KEYLESS}".strip())
         or None,
         fields=tuple(_fields(build, names)) or None,
         custom_extensions=osi_extension({"primary_key": build.key}) if len(build.key) > 1 else None,
@@ -107,7 +107,7 @@ def _field(column: PlanColumn, name: str) -> OsiField:
         name,
         column.name,
         dimension=of_column if column.measure is None else None,
-        description=_plain(column.description) or None,
+        description=without_jinja(column.description) or None,
         extension={"pii": True if column.pii else None},
     )
 
@@ -152,7 +152,7 @@ def _metrics(plan: TransformPlan, names: SemanticNames) -> Iterator[Metric]:
             yield osi_metric(
                 name,
                 _aggregated(role.aggregation, f"{dataset}.{column.name}"),
-                _plain(f"{role.additivity.capitalize()}: {role.reason}."),
+                without_jinja(f"{role.additivity.capitalize()}: {role.reason}."),
             )
 
 
@@ -160,8 +160,3 @@ def _aggregated(aggregation: str, column: str) -> str:
     if aggregation == "count_distinct":
         return f"COUNT(DISTINCT {column})"
     return f"{aggregation.upper()}({column})"
-
-
-def _plain(text: str) -> str:
-    """Return a text without anything that dbt reads as Jinja, at the price of an extra space."""
-    return re.sub(r"\{(?=[{%#])", "{ ", text)

@@ -93,6 +93,11 @@ def legal(name: str, kind: str) -> str:
     return f"{plain}_{kind}" if plain in _RESERVED or len(plain) < 2 else plain
 
 
+def without_jinja(text: str) -> str:
+    """Return a text without anything that dbt reads as Jinja, at the price of an extra space."""
+    return re.sub(r"\{(?=[{%#])", "{ ", text)
+
+
 def _ambiguous(plan: TransformPlan) -> set[str]:
     """Return columns whose name means different things in different builds."""
     published = {build.name for build in plan.published}
