@@ -28,6 +28,7 @@ SHOP = (
     "CREATE TABLE customer (customer_id INTEGER PRIMARY KEY, name VARCHAR, email VARCHAR)",
     "INSERT INTO customer SELECT i, 'Name ' || i, 'name' || i || '@example.org'"
     " FROM range(1, 41) r(i)",
+    "COMMENT ON COLUMN customer.name IS '{{ 1 }} {% x %} {# y'",
     "CREATE TABLE address (address_id INTEGER PRIMARY KEY, city VARCHAR)",
     "INSERT INTO address SELECT i + 500, 'Town ' || (i % 7) FROM range(30) r(i)",
     """
@@ -176,6 +177,12 @@ def test_measures_are_of_the_date_of_the_event(shop: Parsed) -> None:
 def test_the_osi_document_is_where_dbt_does_not_read_it_a_second_time(shop: Parsed) -> None:
     assert (shop.project / "semantic" / f"{shop.plan.name}.osi.json").is_file()
     assert not (shop.project / "osi").exists()
+
+
+def test_no_text_of_a_stranger_is_jinja_for_dbt(shop: Parsed) -> None:
+    """Dbt parses the project, and the text is still there to read."""
+    name = shop.elements("dim_customer", "dimensions")["name"]
+    assert name["description"] == "{ { 1 }} { % x %} { # y"
 
 
 def test_personal_data_is_marked(shop: Parsed) -> None:
