@@ -218,7 +218,8 @@ def _erasing(plan: TransformPlan, model: LogicalModel) -> str:
         and build.name not in names
         and any(column.pii for column in build.columns)
     )
-    elsewhere = f" {codes(mixed)} also have some, beside other columns." if mixed else ""
+    elsewhere = f" There's also some beside other columns, in {codes(mixed)}." if mixed else ""
+    again = " Then make every snapshot again, as said above." if vault.business_vault else ""
     hub = hubs[example.parent]
     key = sql_names(model.conceptual).columns_of(hub.entity_name, hub.business_key_columns)
     command = fenced(
@@ -230,7 +231,7 @@ def _erasing(plan: TransformPlan, model: LogicalModel) -> str:
         f"## Erasing a person\n\nThese satellites hold personal data only: {codes(names)}."
         f"{elsewhere} Erase the person in the source, load, and delete all of the person's rows"
         " from them, so that the history of the other columns stays. Later loads add only what the"
-        f" source still has.\n\n{command}"
+        f" source still has.{again}\n\n{command}"
     )
 
 

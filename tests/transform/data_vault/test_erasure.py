@@ -73,6 +73,18 @@ def test_who_is_erased_before_the_source_forgets_is_loaded_once_more(tmp_path: P
         assert loaded.lost() == {}
 
 
+def test_snapshots_that_are_made_again_lead_to_what_is_left(tmp_path: Path) -> None:
+    with vault(tmp_path, PEOPLE, business_vault=True) as loaded:
+        loaded.change("UPDATE shop.customer SET email = 'erased', phone = NULL WHERE id = 7")
+        loaded.load()
+        loaded.change(ERASE)
+        loaded.load()
+        assert list(loaded.broken()) == ["pit_customer_sat_customer_personal_hk_reference"]
+        loaded.change("DELETE FROM model.pit_customer", "DELETE FROM model.snapshot_dates")
+        loaded.load()
+        assert loaded.broken() == {}
+
+
 def _values(loaded: Vault) -> set[tuple[object, ...]]:
     return set(
         loaded.rows(

@@ -453,7 +453,7 @@ def test_the_readme_says_how_a_person_is_erased(tmp_path: Path) -> None:
         plan = transform_plan(source.model)
         files = dbt_project(plan, source.model, access=duckdb_access(plan, path))
     assert "personal data only: `sat_person_personal`." in files["README.md"]
-    assert "also have some" not in files["README.md"]
+    assert "beside other columns" not in files["README.md"]
     assert "DELETE FROM sat_person_personal\nWHERE person_hk IN (" in files["README.md"]
     described = yaml.safe_load(files["models/raw_vault/_raw_vault.yml"])
     personal = {m["name"] for m in described["models"] if m["config"]["meta"].get("pii")}
