@@ -69,7 +69,7 @@ def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Sat
     for name, placement in decisions.placements.items():
         entity, table_links = decisions.tables.entities[name], links_by_table.get(name, [])
         if name in decisions.tables.homes:
-            yield from _split_satellite(decisions, name)
+            yield from _split_satellites(decisions, name)
             continue
         own_hub = decisions.own_hubs.get(name)
         if own_hub is not None and own_hub.rows_by:
@@ -85,7 +85,7 @@ def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Sat
             yield from _hub_satellites(decisions, entity, table_links)
             yield from (_reference_satellite(decisions, link) for link in table_links)
         elif placement.kind in {"link", "transaction"} and not table_links[0].of_rows:
-            yield _link_satellite(decisions, entity, table_links[0])
+            yield from _link_satellites(decisions, entity, table_links[0])
         elif placement.kind == "multi-active":
             yield _multi_active_satellite(decisions, entity)
 
@@ -93,15 +93,19 @@ def satellites(decisions: VaultDecisions, links: Sequence[Link]) -> Iterator[Sat
 def _hub_satellites(
     decisions: VaultDecisions, entity: Entity, links: Sequence[Link]
 ) -> Iterator[Satellite]:
-    """Return the satellite of a table's own hub, or one of its slow and one of its fast columns."""
+    """Return the satellites of a table's own hub.
+
+    Its slow and its fast columns have one each where that's worth it, and so has personal data.
+    """
     via = own_reference(decisions, entity.name)
     linked_hubs = [hub for link in links for hub in link.hubs if hub.hash_key != via.hash_key]
     split_off = _split_attributes(decisions, entity.name)
-    columns = tuple(
+    payload = [
         column
         for column in payload_columns(decisions, entity, (via, *linked_hubs))
         if column not in split_off
-    )
+    ]
+    columns, personal = _apart(entity, payload)
     placement = decisions.placements[entity.name]
     is_subtype = placement.kind == "subtype"
     subtype_reason = f"{placement.reason} " if is_subtype else ""
@@ -109,18 +113,54 @@ def _hub_satellites(
     alternatives = placement.alternatives if is_subtype else ()
     carried = frozenset(columns)
     fast = fast_columns([column for column in entity.attributes if column.name in carried])
-    if not fast:
-        reason = f"{subtype_reason}{_undivided_reason(entity, columns)}"
-        yield _hub_satellite(decisions, entity, via, columns, reason, alternatives)
-        return
     slow = tuple(column for column in columns if column not in fast)
-    reason = (
-        f"{subtype_reason}The descriptive columns of {entity.name}, split by the rate of change"
-        f" that they're expected to have: {listed(fast)} with events, the others when corrected."
-    )
-    yield _hub_satellite(decisions, entity, via, slow, reason, alternatives, rate="slow")
-    yield _hub_satellite(
-        decisions, entity, via, fast, reason, alternatives, rate="fast", suffix="state"
+    if fast:
+        reason = (
+            f"{subtype_reason}The {'other ' if personal else ''}descriptive columns of"
+            f" {entity.name}, split by the rate of change that they're expected to have:"
+            f" {listed(fast)} with events, the others when corrected."
+        )
+    else:
+        reason = f"{subtype_reason}{_undivided_reason(entity, columns, personal)}"
+    rate: RateOfChange = "slow" if fast else "unknown"
+    main = _hub_satellite(decisions, entity, via, slow, reason, alternatives, rate=rate)
+    yield main
+    if fast:
+        yield _hub_satellite(
+            decisions, entity, via, fast, reason, alternatives, rate="fast", suffix="state"
+        )
+    if personal:
+        yield _personal_satellite(decisions, main, entity.name, personal)
+
+
+def _apart(entity: Entity, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns of a satellite, and those that have one of their own: personal data.
+
+    Where all columns are personal, one satellite is already all that there is to erase.
+    """
+    personal = tuple(column for column in columns if entity.attribute(column).pii)
+    others = tuple(column for column in columns if column not in personal)
+    return (others, personal) if others else (personal, ())
+
+
+def _personal_satellite(
+    decisions: VaultDecisions, beside: Satellite, name: str, columns: tuple[str, ...]
+) -> Satellite:
+    """Return the satellite of the personal data of what another satellite describes.
+
+    What may have to be erased is in no row that must be kept.
+    """
+    return beside.model_copy(
+        update={
+            "name": decisions.relation("sat", name, "personal"),
+            "description": f"Personal data of {name}, with its history.",
+            "columns": columns,
+            "rate_of_change": "unknown",
+            "source_columns": source_columns(beside.table, columns),
+            "reason": f"Personal data of {name} in a satellite of its own, so that a person can be"
+            f" erased without losing the history of the other columns: {listed(columns)}.",
+            "alternatives": (),
+        }
     )
 
 
@@ -137,8 +177,8 @@ def _split_attributes(decisions: VaultDecisions, table: str) -> set[str]:
     }
 
 
-def _split_satellite(decisions: VaultDecisions, name: str) -> Iterator[Satellite]:
-    """Return the satellite of an entity that was split off; none where nothing describes it.
+def _split_satellites(decisions: VaultDecisions, name: str) -> Iterator[Satellite]:
+    """Return the satellites of an entity that was split off; none where nothing describes it.
 
     References stay with the table.
     """
@@ -149,13 +189,14 @@ def _split_satellite(decisions: VaultDecisions, name: str) -> Iterator[Satellite
     references = resolved_references(decisions, split.table)
     hubs = (own_reference(decisions, split.table), *(each.hub for each in references))
     via = next(each.hub for each in references if each.relationship.to_entity == name)
-    columns = tuple(
+    payload = [
         column
         for column in payload_columns(decisions, entity, hubs)
         if column in _split_attributes(decisions, split.table) & set(split.attributes)
-    )
+    ]
+    columns, personal = _apart(entity, payload)
     if columns:
-        yield Satellite(
+        main = Satellite(
             name=decisions.relation("sat", name),
             table=split.table,
             description=f"What describes each {name}, with its history.",
@@ -171,14 +212,17 @@ def _split_satellite(decisions: VaultDecisions, name: str) -> Iterator[Satellite
                 Alternative(choice=f"columns of {split.table}", reason="each of its rows has them"),
             ),
         )
+        yield main
+        if personal:
+            yield _personal_satellite(decisions, main, name, personal)
 
 
-def _undivided_reason(entity: Entity, columns: tuple[str, ...]) -> str:
+def _undivided_reason(entity: Entity, columns: tuple[str, ...], personal: tuple[str, ...]) -> str:
     if not columns:
         return _effectivity_reason(entity)
     return (
-        f"All descriptive columns of {entity.name} in one satellite: no column is known to change"
-        " more often than the others."
+        f"All {'other ' if personal else ''}descriptive columns of {entity.name} in one satellite:"
+        " no column is known to change more often than the others."
     )
 
 
@@ -278,13 +322,14 @@ def _parent_identifies(decisions: VaultDecisions, reference: ResolvedReference) 
     return finds_all and identifies_alike(decisions, reference)
 
 
-def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Satellite:
-    columns = tuple(
+def _link_satellites(decisions: VaultDecisions, entity: Entity, link: Link) -> Iterator[Satellite]:
+    payload = [
         column
         for column in payload_columns(decisions, entity, link.hubs)
         if column not in link.dependent_child_keys
-    )
-    return Satellite(
+    ]
+    columns, personal = _apart(entity, payload)
+    main = Satellite(
         name=decisions.relation(_prefix(columns), entity.name),
         table=entity.name,
         kind=_kind(columns),
@@ -295,11 +340,15 @@ def _link_satellite(decisions: VaultDecisions, entity: Entity, link: Link) -> Sa
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, columns),
         reason=(
-            f"The columns of {entity.name} other than references and keys."
+            f"The columns of {entity.name} other than references"
+            f"{', keys and personal data' if personal else ' and keys'}."
             if columns
             else _effectivity_reason(entity)
         ),
     )
+    yield main
+    if personal:
+        yield _personal_satellite(decisions, main, entity.name, personal)
 
 
 def _reference_satellite(decisions: VaultDecisions, link: Link) -> Satellite:

@@ -69,6 +69,7 @@ def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
         {
             "title": build.title,
             "key": list(build.key),
+            "pii": True if any(column.pii for column in build.columns) else None,
             "source_tables": list(build.mapped_source_tables),
         }
     )

@@ -222,6 +222,25 @@ def test_what_is_split_off_keeps_its_history(shop: Measured, tmp_path: Path) -> 
         assert vault.broken() == {}
 
 
+def test_what_is_split_off_has_its_personal_data_apart(tmp_path: Path) -> None:
+    file = database(
+        tmp_path / "houses.duckdb",
+        "CREATE TABLE house (id INTEGER PRIMARY KEY, name VARCHAR, owner_no VARCHAR NOT NULL,"
+        " email VARCHAR, phone VARCHAR, tier VARCHAR, country VARCHAR, opened DATE)",
+        "INSERT INTO house SELECT i, 'House ' || i, 'G-' || i % 20,"
+        " 'g' || i % 20 || '@example.org', '+44 20 7946 0' || (100 + i % 20), 't' || i % 4,"
+        " 'c' || i % 5, DATE '2024-01-01' + i::INTEGER FROM range(90) t(i)",
+    )
+    split = Split(table="house", columns=("owner_no",), entity="owner",
+                  attributes=("email", "phone", "tier", "country"), reason="owners")  # fmt: skip
+    with measured(file) as source:
+        decided = source.decided(split)
+    assert (decided.refusals, decided.verdict) == ({}, "proven")
+    columns = {s.name: s.columns for s in decided.vault.satellites}
+    assert columns["sat_owner"] == ("tier", "country")
+    assert columns["sat_owner_personal"] == ("email", "phone")
+
+
 @pytest.mark.parametrize(
     ("split", "message"),
     [

@@ -3,6 +3,7 @@
 import pytest
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
+from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
 from tests.modeling.sources import changed_column, link, satellite, source, vault
 
@@ -192,3 +193,45 @@ def test_what_is_no_level_or_status_doesnt_divide_a_satellite(columns: str) -> N
 def test_two_slow_columns_arent_worth_a_satellite() -> None:
     (result,) = vault(source("account *id, owner text, branch text, balance")).satellites
     assert result.columns == ("owner", "branch", "balance")
+
+
+def personal(measured: Profile, table: str, *columns: str) -> Profile:
+    for column in columns:
+        measured = changed_column(measured, table, column, pii=True)
+    return measured
+
+
+def test_personal_data_has_a_satellite_of_its_own() -> None:
+    model = vault(personal(source(HUBS), "customer", "name", "street"))
+    others, own = satellite(model, "sat_customer"), satellite(model, "sat_customer_personal")
+    assert (others.columns, own.columns) == (("city",), ("name", "street"))
+    assert (own.parent, own.hash_key, own.via) == ("hub_customer", "customer_hk", others.via)
+    assert own.reason == (
+        "Personal data of customer in a satellite of its own, so that a person can be erased"
+        " without losing the history of the other columns: name and street."
+    )
+    assert others.reason.startswith("All other descriptive columns of customer in one satellite: ")
+
+
+def test_personal_data_alone_stays_in_one_satellite() -> None:
+    model = vault(personal(source(HUBS), "customer", "name", "city", "street"))
+    assert satellite(model, "sat_customer").columns == ("name", "city", "street")
+    assert len(model.satellites) == 2
+
+
+def test_personal_data_is_neither_slow_nor_fast() -> None:
+    model = vault(personal(source(f"{ACCOUNT}, iban text, balance"), "account", "iban"))
+    assert [(each.name, each.columns, each.rate_of_change) for each in model.satellites] == [
+        ("sat_account", ("owner", "branch", "kind"), "slow"),
+        ("sat_account_state", ("balance",), "fast"),
+        ("sat_account_personal", ("iban",), "unknown"),
+    ]
+
+
+def test_personal_data_of_a_link_has_a_satellite_of_its_own() -> None:
+    schema = f"{HUBS} delivery *customer_id > customer, *product_id > product, day date, phone text"
+    model = vault(personal(source(schema), "delivery", "phone"))
+    own, others = satellite(model, "sat_delivery_personal"), satellite(model, "sat_delivery")
+    assert (others.columns, own.columns) == (("day",), ("phone",))
+    assert (own.parent, own.hash_key) == (others.parent, others.hash_key)
+    assert others.reason == "The columns of delivery other than references, keys and personal data."

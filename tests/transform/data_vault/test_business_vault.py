@@ -170,8 +170,7 @@ def test_a_row_that_leads_nowhere_breaks_a_test(small: Vault) -> None:
 
 _READINGS = (
     "CREATE TABLE region (id INTEGER PRIMARY KEY, label VARCHAR, anthem VARCHAR, size INTEGER)",
-    "CREATE TABLE station (id INTEGER PRIMARY KEY, name VARCHAR, street VARCHAR,"
-    " region_id INTEGER)",
+    "CREATE TABLE station (id INTEGER PRIMARY KEY, name VARCHAR, river VARCHAR, region_id INTEGER)",
     "CREATE TABLE reading (station_id INTEGER, celsius DECIMAL(4, 1))",
     "INSERT INTO region SELECT i, 'r' || i, 'a' || i, i FROM range(1, 5) r(i)",
     "INSERT INTO station SELECT i, 'n' || i, 's' || i, 1 + i % 4 FROM range(1, 7) r(i)",

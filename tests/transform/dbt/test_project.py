@@ -441,6 +441,25 @@ def test_the_readme_claims_no_proof_where_there_was_no_row(tmp_path: Path) -> No
     assert "## What the proof shows\n\nNothing: the source had no rows" in files["README.md"]
 
 
+def test_the_readme_says_how_a_person_is_erased(tmp_path: Path) -> None:
+    """The models of personal data are marked, so that who may read them can be decided."""
+    path = database(
+        tmp_path / "people.duckdb",
+        "CREATE TABLE person (id INTEGER PRIMARY KEY, email VARCHAR, phone VARCHAR, role VARCHAR)",
+        "INSERT INTO person SELECT i, 'ann' || i || '@example.org', '+44 20 7946 0' || (100 + i),"
+        " 'r' || i % 5 FROM range(50) t(i)",
+    )
+    with modelled(path, "data_vault_2") as source:
+        plan = transform_plan(source.model)
+        files = dbt_project(plan, source.model, access=duckdb_access(plan, path))
+    assert "personal data only: `sat_person_personal`." in files["README.md"]
+    assert "beside other columns" not in files["README.md"]
+    assert "DELETE FROM sat_person_personal\nWHERE person_hk IN (" in files["README.md"]
+    described = yaml.safe_load(files["models/raw_vault/_raw_vault.yml"])
+    personal = {m["name"] for m in described["models"] if m["config"]["meta"].get("pii")}
+    assert personal == {"sat_person_personal"}
+
+
 def test_a_project_never_takes_the_name_of_a_package_of_dbt(shop: Shop) -> None:
     """A project called dbt would hide dbt's own macros."""
     assert project_name(shop.plan.model_copy(update={"name": "dbt_duckdb"})) == "dbt_duckdb_project"

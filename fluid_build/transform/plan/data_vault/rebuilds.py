@@ -85,9 +85,10 @@ class _Query:
         """Read the satellites of a table, and from hubs and links what these don't hold."""
         of_references = self.sources.of_references
         satellites = [s for s in self.sources.satellites[table] if s.name not in of_references]
+        # Those without are of the one link that such a table becomes.
         anchored = [
             satellite for satellite in satellites if satellite.via is not None
-        ] or satellites[:1]
+        ] or satellites
         for number, satellite in enumerate(anchored, start=1):
             alias = "current_rows" if number == 1 else f"current_rows_{number}"
             self._read_satellite(satellite, alias)
@@ -188,17 +189,20 @@ class _Query:
                 if may_lack:
                     self.partial[attribute] = [expression]
 
-    def _read_referred(self, link: Link, own: HubReference, alias: str) -> None:
+    def _read_referred(self, link: Link, own: HubReference, name: str) -> None:
         """Read what a table says of the entity that it refers to, by the current row of a link."""
         referred_keys = {hub.hash_key for hub in link.hubs if hub.hash_key != own.hash_key}
-        for satellite in self.sources.satellites[link.table]:
-            is_of_reference = satellite.name in self.sources.of_references
-            if not is_of_reference or satellite.hash_key not in referred_keys:
-                continue
+        describing = [
+            satellite
+            for satellite in self.sources.satellites[link.table]
+            if satellite.name in self.sources.of_references and satellite.hash_key in referred_keys
+        ]
+        for number, satellite in enumerate(describing, start=1):
+            alias = f"{name}_{number}" if number > 1 else name
             columns = self.sources.names.columns_of(satellite.table, satellite.columns)
             history = satellite_history(satellite, self.sources)
             described = query(
-                [f"link.{own.hash_key}", *((f"described.{name}", name) for name in columns)],
+                [f"link.{own.hash_key}", *((f"described.{column}", column) for column in columns)],
                 *self._current_link(link),
                 join(
                     "JOIN",
