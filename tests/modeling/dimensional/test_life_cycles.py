@@ -107,11 +107,13 @@ def test_the_number_of_a_thing_itself_links_nothing() -> None:
     assert "seat" not in _facts(model)
 
 
-def test_a_key_of_what_has_no_table_links_it() -> None:
+@pytest.mark.parametrize("name", ["crew", "+"])
+def test_a_key_of_what_has_no_table_links_it(name: str) -> None:
+    """Whatever the table is called, and if it has no word in its name."""
     model = _star(
-        "aircraft *code text, model text\n crew *aircraft_code > aircraft, *pilot_no text"
+        f"aircraft *code text, model text\n {name} *aircraft_code > aircraft, *pilot_no text"
     )
-    assert "crew" in _facts(model)
+    assert name in _facts(model)
 
 
 def test_the_bound_of_a_period_gives_way_to_what_happened_that_day() -> None:

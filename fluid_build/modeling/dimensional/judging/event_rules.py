@@ -340,11 +340,12 @@ def _period(graph: ReferenceGraph, entity: Entity) -> Attribute | None:
 def _unresolved_key(graph: ReferenceGraph, entity: Entity) -> Attribute | None:
     """Return a part of the key that identifies something of which the source has no table."""
     key = graph.keys[entity.name]
+    noun = {singular(word) for word in words(entity.name)[-1:]}
     for attribute in entity.attributes:
         is_own = attribute.name in key and not graph.is_referring(entity.name, attribute.name)
         # The number of a seat identifies the seat itself.
         named_for = {singular(word) for word in strip_key_words(words(attribute.name))}
-        is_foreign = singular(words(entity.name)[-1]) not in named_for
+        is_foreign = not noun & named_for
         if is_own and len(key) > 1 and is_foreign and is_identifier(attribute):
             return attribute
     return None
