@@ -194,7 +194,8 @@ def test_a_description_of_an_element_is_in_every_artifact(
     properties = "".join(path.read_text() for path in (tmp_path / "dbt/models").rglob("_*.yml"))
     assert "Who buys from us." in properties and "Where they buy." in properties
     assert "Who buys from us." in (tmp_path / "MODEL.md").read_text()
-    assert "Who buys from us." in next((tmp_path / "dbt/osi").iterdir()).read_text()
+    semantic = tmp_path / ("dbt/semantic" if technique == "dimensional" else "dbt/osi")
+    assert "Who buys from us." in next(semantic.iterdir()).read_text()
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)

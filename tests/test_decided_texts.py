@@ -106,7 +106,8 @@ def test_descriptions_of_tables_and_columns_reach_readers(
     assert exposed[ELEMENTS[technique][0]] == "Who buys."
     columns = {c.description for e in result.contract.exposes for c in e.contract.columns or ()}
     assert "Where they live." in columns
-    for folder in ("dbt/models", "dbt/osi"):
+    semantic = "dbt/semantic" if technique == "dimensional" else "dbt/osi"
+    for folder in ("dbt/models", semantic):
         written = "".join(p.read_text() for p in (tmp_path / folder).rglob("*") if p.is_file())
         assert "Who buys." in written and "Where they live." in written
     document = (tmp_path / "MODEL.md").read_text()

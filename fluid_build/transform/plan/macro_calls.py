@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-
-from jinja2 import Environment, Template
+from typing import TYPE_CHECKING
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
@@ -23,6 +22,9 @@ from fluid_build.transform.plan.elements import (
     Sql,
 )
 from fluid_build.transform.plan.hashing import exact, hashed, or_token, written, zero_key
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _FOLDER = files("fluid_build.transform.plan").joinpath("macros")
 MACROS = {
@@ -94,7 +96,9 @@ def _in_plan(value: object) -> object:
 
 
 @cache
-def _macros(strategy: HashKeyStrategy) -> Template:
+def _macros(strategy: HashKeyStrategy) -> "Template":
+    from jinja2 import Environment  # Commands that plan nothing start without it.
+
     # No text is escaped: it's SQL, not a page.
     environment = Environment(autoescape=False)
     return environment.from_string("".join(MACROS.values()), globals=_functions(strategy))
