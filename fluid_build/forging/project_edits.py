@@ -82,7 +82,12 @@ def merged_files(folder: Path, generated: Mapping[str, Content]) -> MergedFiles:
         return NOTHING_MERGED
     try:
         before = _homeless_before(folder)
-        versions = {name: _versions(folder, name, manifest, generated) for name in edited}
+        recorded = _recorded(folder) if edited else {}
+        versions = {
+            name: _versions(folder / name, text, generated.get(name, ""))
+            for name in edited
+            if (text := recorded.get(name)) is not None and digest(text) == manifest.files[name]
+        }
     except (NotEditableError, SourceError):
         return NOTHING_MERGED
     gone = _models(manifest.files) - _models(generated)
@@ -118,31 +123,32 @@ class _Versions:
         return edited_yaml(self.text, merge.value, identity)
 
 
-def _versions(
-    folder: Path, name: str, manifest: Manifest, generated: Mapping[str, Content]
-) -> _Versions | None:
-    """Return the versions of an edited file, None where it can't be merged."""
-    base, now = _recorded(folder, name, manifest), generated.get(name, "")
-    if base is None or not isinstance(now, str):
+def _versions(path: Path, base: str, now: Content) -> _Versions | None:
+    """Return the versions of an edited file, None where it can't be merged.
+
+    ``base`` is its text as the last forge wrote it, ``now`` as this one does.
+    """
+    if not isinstance(now, str):
         return None
     try:
-        theirs = read_text(folder / name, _MOST_BYTES)
+        theirs = read_text(path, _MOST_BYTES)
         documents = [plain_yaml(text)[1] if text else {} for text in (base, theirs, now)]
     except (NotEditableError, SourceError):
         return None
     return _Versions(theirs, now, *documents)
 
 
-def _recorded(folder: Path, name: str, manifest: Manifest) -> str | None:
-    """Return a file as the last forge wrote it, None where the record has another one."""
+def _recorded(folder: Path) -> dict[str, str]:
+    """Return the texts of the record by their files, none where it's no record."""
     if not (folder / RECORD_FILE).is_file():
-        return None
+        return {}
     try:
         texts = json.loads(read_text(folder / RECORD_FILE, _MOST_BYTES))
     except (ValueError, RecursionError):
-        return None
-    text = texts.get(name) if isinstance(texts, dict) else None
-    return text if isinstance(text, str) and digest(text) == manifest.files[name] else None
+        return {}
+    if not isinstance(texts, dict):
+        return {}
+    return {name: text for name, text in texts.items() if isinstance(text, str)}
 
 
 def _edited(folder: Path, manifest: Manifest) -> Iterator[str]:

@@ -7,6 +7,7 @@ is untrue sooner or later.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import duckdb
 
@@ -210,18 +211,10 @@ def _empty(match: re.Match[str], sentence: Sentence) -> str:
     return f"select count({_q(sentence.column)}) = 0 from {_q(sentence.table)}"
 
 
-def _same_moment(match: re.Match[str], sentence: Sentence) -> str:
-    column = _q(sentence.column)
+def _same(type_: str, match: re.Match[str], sentence: Sentence) -> str:
     return (
         f"select count(*) = 0 from {_q(sentence.table)}"
-        f" where {column}::timestamp <> {_q(match[1])}::timestamp"
-    )
-
-
-def _same_day(match: re.Match[str], sentence: Sentence) -> str:
-    return (
-        f"select count(*) = 0 from {_q(sentence.table)}"
-        f" where {_q(sentence.column)}::date <> {_q(match[1])}::date"
+        f" where {_q(sentence.column)}::{type_} <> {_q(match[1])}::{type_}"
     )
 
 
@@ -318,7 +311,7 @@ CLAIMS: tuple[tuple[str, Query], ...] = (
     ),
     (_ADDITIVITY + r"its values are shares", _shares),
     (r"^It's empty\.$", _empty),
-    (r"^The same moment as (.+) in all ([\d,]+) rows\.$", _same_moment),
+    (r"^The same moment as (.+) in all ([\d,]+) rows\.$", partial(_same, "timestamp")),
     (
         r"as (\S+) is (\S+) (times|plus) (\S+) in"
         r" (?:all ([\d,]+) rows|([\d,]+) of [\d,]+ rows) that show it\.?$",
@@ -336,8 +329,8 @@ CLAIMS: tuple[tuple[str, Query], ...] = (
     (r"^Never null in ([\d,]+) rows?\.$", _nulls),
     (r"^(?:Its rows link|Several rows belong to) .*; .+ distinguish(?:es)? them\.$", _in_link),
     (r"^(.+) identif(?:y|ies) what its rows are parts of, and (.+) distinguish", _parts),
-    (r"^The time of (.+), which is in the calendar: the same moment\.$", _same_day),
-    (r"^The day of (.+) in all rows\.$", _same_day),
+    (r"^The time of (.+), which is in the calendar: the same moment\.$", partial(_same, "date")),
+    (r"^The day of (.+) in all rows\.$", partial(_same, "date")),
     (r"^(\S+) has several rows for one (.+); (.+) tells? them apart\.$", _several),
     (r"^(?:Overwritten: )?(\S+) repeats, and rows with the same one are read as", _repeats),
 )

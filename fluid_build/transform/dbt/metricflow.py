@@ -32,7 +32,7 @@ class _Names:
 
     def of(self, dataset: str, name: str, meaning: str, used: set[str]) -> str:
         """Return a name of that meaning, the nearest that isn't used in the semantic model."""
-        taken = used | {one for one, known in self.meanings.items() if known != meaning}
+        taken = used | {other for other, known in self.meanings.items() if known != meaning}
         free = name if name not in taken else free_identifier(fit(dataset, name), taken)
         self.meanings[free] = meaning
         used.add(free)
@@ -80,7 +80,7 @@ def metrics_yaml(
 def _star(plan: TransformPlan, dimensional: DimensionalModel, dialect: TargetDialect) -> _Star:
     facts = {fact.name: fact for fact in dimensional.facts}
     dimensions = {dimension.name: dimension for dimension in dimensional.dimensions}
-    builds = {one.name: one for one in plan.published if one.name in {*facts, *dimensions}}
+    builds = {each.name: each for each in plan.published if each.name in {*facts, *dimensions}}
     names = _Names()
     datasets: dict[str, str] = {}
     for name in builds:
@@ -89,7 +89,7 @@ def _star(plan: TransformPlan, dimensional: DimensionalModel, dialect: TargetDia
     star = _Star(
         builds,
         {name: fact for name, fact in facts.items() if name in builds},
-        frozenset(name for name, one in dimensions.items() if one.calendar is not None),
+        frozenset(name for name, each in dimensions.items() if each.calendar is not None),
         dialect,
         names,
         datasets,
@@ -99,7 +99,7 @@ def _star(plan: TransformPlan, dimensional: DimensionalModel, dialect: TargetDia
         used={name: set() for name in builds},
     )
     # Dimensions come first: a fact's number may have the name of what a dimension is about.
-    for build in sorted(builds.values(), key=lambda one: one.name in facts):
+    for build in sorted(builds.values(), key=lambda build: build.name in facts):
         star.primary[build.name] = _primary(star, build)
     for build in builds.values():
         star.foreign[build.name] = dict(_foreign(star, build))
@@ -239,8 +239,8 @@ def _time_of_measures(star: _Star, build: Build, dates: Mapping[str, str]) -> st
     dated = fact.dated_by
     if dated is not None:
         event = (dated.source, dated.attribute)
-        keys = [one.key for one in fact.dimensions if (one.source, *one.columns) == event]
-        columns = [one.name for one in fact.attributes if (one.source, one.attribute) == event]
+        keys = [ref.key for ref in fact.dimensions if (ref.source, *ref.columns) == event]
+        columns = [each.name for each in fact.attributes if (each.source, each.attribute) == event]
         for column in (*keys, *columns):
             if column in dates:
                 return dates[column]

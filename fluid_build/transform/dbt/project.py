@@ -112,7 +112,7 @@ def _layer_config(plan: TransformPlan, layer: Layer, target: Target) -> dict[str
     config = {
         **materialization_config(MATERIALIZED[layer], target),
         "access": "protected" if layer == "staging" else "public",
-        **(KEEPS_HISTORY if layer in _layers_with_history(plan) else {}),
+        **(KEEPS_HISTORY if _keeps_history(plan, layer) else {}),
     }
     return {f"+{key}": value for key, value in config.items()}
 
@@ -123,13 +123,14 @@ def _fiscal_year_start(model: LogicalModel) -> int | None:
     return next((calendar.fiscal_year_start for calendar in calendars), None)
 
 
-def _layers_with_history(plan: TransformPlan) -> set[Layer]:
-    """Return the layers with rows that the source may no longer have.
+def _keeps_history(plan: TransformPlan, layer: Layer) -> bool:
+    """Return whether a layer has rows that the source may no longer have.
 
     A business vault has none: all of it follows from the raw vault.
     """
-    kept = (build.layer for build in plan.builds if build.incremental is not None)
-    return {layer for layer in kept if layer != "business_vault"}
+    return layer != "business_vault" and any(
+        build.incremental is not None for build in plan.builds if build.layer == layer
+    )
 
 
 def _project(

@@ -12,6 +12,13 @@
     {%- set _ = bounds.append(['MIN(' ~ column ~ ')', names.get('lowest', 'lowest')]) -%}
     {%- set _ = bounds.append(['MAX(' ~ column ~ ')', names.get('highest', 'highest')]) -%}
 {%- endfor -%}
+{%- set summary -%}
+{{ keys | join(', ') }},
+        COUNT(*) AS {{ count }}
+        {%- for bound, name in bounds %},
+        {{ bound }} AS {{ name }}
+        {%- endfor %}
+{%- endset -%}
 {%- set by_load -%}
 PARTITION BY {{ (grouped_by or keys) | join(', ') }} ORDER BY load_date DESC
 {%- endset -%}
@@ -24,22 +31,14 @@ FROM arriving
 {%- if is_incremental() %}
 JOIN (
     SELECT
-        {{ keys | join(', ') }},
-        COUNT(*) AS {{ count }}
-        {%- for bound, name in bounds %},
-        {{ bound }} AS {{ name }}
-        {%- endfor %}
+        {{ summary }}
     FROM arriving
     GROUP BY {{ keys | join(', ') }}
 ) AS incoming
     ON {{ same_keys('incoming', keys, never_null) }}
 LEFT JOIN (
     SELECT
-        {{ keys | join(', ') }},
-        COUNT(*) AS {{ count }}
-        {%- for bound, name in bounds %},
-        {{ bound }} AS {{ name }}
-        {%- endfor %}
+        {{ summary }}
     FROM (
         SELECT
             {{ (keys + compared + ['is_deleted']) | join(', ') }},
