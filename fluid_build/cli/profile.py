@@ -25,7 +25,7 @@ from fluid_build.report.terminal.source_screen import source_screen, table_scree
 from fluid_build.report.terminal.summary_screen import MOST_TABLES_IN_FULL, summary_screen
 from fluid_build.report.view import source_view
 from fluid_build.sources.options import READ_ALL
-from fluid_build.sources.table_choice import TableName, chosen_table, may_be_nested
+from fluid_build.sources.table_choice import TableName, chosen_table, may_be_made
 from fluid_build.text import listed
 
 
@@ -129,14 +129,14 @@ class _TableChoice:
     def check(self, names: Sequence[TableName]) -> None:
         """Find the table; UsageError, before a row is read, where there is no such table.
 
-        What nested columns are split into is only known once they are read.
+        What tables are split or united into is only known once they are read.
         """
         if self._requested is None:
             return
         try:
             self._name = chosen_table(self._requested, names)
         except UsageError:
-            if not may_be_nested(self._requested, names):
+            if not may_be_made(self._requested, names):
                 raise
 
     def profile_in(self, profiled: Profile) -> TableProfile:

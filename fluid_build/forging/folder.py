@@ -27,7 +27,7 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.sources.addresses.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
-from fluid_build.sources.origin import InDatabase
+from fluid_build.sources.origin import database_places
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.source_access import combined_access, source_access, write_copies
@@ -221,6 +221,5 @@ def _schemas_of_server(source: Source) -> tuple[str, ...]:
     """Return the schemas of a server's tables; dbt may later build in another schema there."""
     if not isinstance(KINDS[source.kind], ServerKind):
         return ()
-    origins = [table.origin for table in source.tables]
-    schemas = (origin.schema for origin in origins if isinstance(origin, InDatabase))
-    return tuple(dict.fromkeys(schemas))
+    places = (place for table in source.tables for place in database_places(table.origin))
+    return tuple(dict.fromkeys(place.schema for place in places))

@@ -13,7 +13,8 @@ a query on a Parquet file, ``staged_views`` copies that table and the work is re
   lakes, in a folder or mirrored from elsewhere. ``sql_text``: structure in DDL, and dumps with
   rows. ``servers``: the seven servers and warehouses, and the staging that they share.
   ``in_memory``: data frames and Arrow tables. ``catalogs``: what a data catalog declares.
-- ``nested`` splits tables with structs, lists and JSON into flat tables after any source was
+- ``period_tables`` makes tables of a database for one period each one table, and
+  ``nested`` splits tables with structs, lists and JSON into flat tables after any source was
   opened, and has the SQL that puts the documents together again. ``combined`` reads several sources
   as one.
 - ``text_values``: what a text may be read as, in which spelling it comes back, how it is encoded,
@@ -27,6 +28,7 @@ in to a catalog.
 """
 
 import importlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -101,8 +103,8 @@ def open_source(
     opened: OpenSource = getattr(importlib.import_module(module), function)(
         place_or_tables, options
     )
-    if requested.nested == "split" and "nested" in address.kind.options and opened.has_data:
-        _split(opened, on_progress)
+    if opened.has_data:
+        _reshape(opened, requested, address.kind.options, on_progress)
     opened.opened_as = OpenedAs(address, options)
     opened.conventions = requested.conventions
     if name is not None:
@@ -110,13 +112,19 @@ def open_source(
     return opened
 
 
-def _split(opened: "OpenSource", on_progress: OnProgress) -> None:
-    """Split the nested columns of a source, which is closed if that's interrupted."""
+def _reshape(
+    opened: "OpenSource", requested: ReadOptions, options: Collection[str], on_progress: OnProgress
+) -> None:
+    """Unite tables of periods and split nested columns; a source is closed if that fails."""
     from fluid_build.sources.engine.interrupts import was_interrupted
     from fluid_build.sources.nested.tables import split_nested
+    from fluid_build.sources.period_tables import unite_periods
 
     try:
-        split_nested(opened, on_progress)
+        if requested.periods == "unite" and "periods" in options:
+            unite_periods(opened)
+        if requested.nested == "split" and "nested" in options:
+            split_nested(opened, on_progress)
     except BaseException as error:
         opened.close()
         if was_interrupted(error):

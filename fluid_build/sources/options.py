@@ -20,6 +20,8 @@ from fluid_build.stated_options import Flag, Parts, StatedOption, field_values, 
 
 Nested: TypeAlias = Literal["split", "keep"]
 """What becomes of nested columns: child tables, or columns as they are."""
+Periods: TypeAlias = Literal["unite", "keep"]
+"""What becomes of a database's tables for one period each: one table, or tables as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class ReadOptions:
     ``schemas``, ``include`` and ``exclude`` are globs: of schemas, and of tables by their name with
     or without its schema. Nothing in ``schemas`` or ``include`` means all. ``views`` says whether
     views are read as well. ``sample`` is how many rows of a table are read at most, and None for
-    all. ``full`` says to read a warehouse in full, however much that scans. ``dialect`` is the SQL
+    all. ``full`` says to read a warehouse in full, however much that scans. ``periods`` says
+    whether tables of a database whose names differ only in a period are one. ``dialect`` is the SQL
     dialect of DDL and dumps, None to detect it. ``conventions`` answer how numbers and dates in
     text are written where the data leaves that open. ``encoding`` is that of text files that aren't
     Unicode, None to guess it.
@@ -101,6 +104,18 @@ class ReadOptions:
         ),
         Needs("nested", "nested columns"),
     ] = "split"
+    periods: Annotated[
+        Periods,
+        Flag(
+            "--periods",
+            "What becomes of tables of a database for one period each, such as sales_2023 and"
+            " sales_2024: unite (one table, the default) or keep.",
+            "HOW",
+            noun="a way to read tables for one period each",
+            hint="Use --periods unite (one table) or --periods keep.",
+        ),
+        Needs("periods", "tables for one period each"),
+    ] = "unite"
     dialect: Annotated[
         str | None,
         Flag("--dialect", "SQL dialect of a .sql file; detected by default.", "NAME"),
@@ -140,6 +155,7 @@ class ReadSettings(TypedDict, total=False):
     sample: int | None
     full: bool
     nested: Nested
+    periods: Periods
     dialect: str | None
     conventions: Conventions
     encoding: str | None

@@ -38,6 +38,16 @@ class InDatabase:
 
 
 @dataclass(frozen=True, slots=True)
+class InTables:
+    """Tables of a database for one period each, read as one.
+
+    Each goes with what is selected of it, so that all have the same columns of the same types.
+    """
+
+    parts: tuple[tuple[InDatabase, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FilePart:
     """Files that are written alike, so that one call of a table function reads them.
 
@@ -110,4 +120,11 @@ class InFiles:
         return any(line.what != "title" for line in self.left_out)
 
 
-Origin: TypeAlias = InDatabase | InFiles
+Origin: TypeAlias = InDatabase | InTables | InFiles
+
+
+def database_places(origin: Origin | None) -> tuple[InDatabase, ...]:
+    """Return the tables of a database that a table is read from; none for files."""
+    if isinstance(origin, InTables):
+        return tuple(place for place, _ in origin.parts)
+    return (origin,) if isinstance(origin, InDatabase) else ()

@@ -62,10 +62,16 @@ def chosen_table(requested: str, names: Sequence[TableName]) -> str:
     raise UsageError(f"The source has no table {requested}.", hint=tables_hint(requested, names))
 
 
-def may_be_nested(requested: str, names: Sequence[TableName]) -> bool:
-    """Return whether a name may be that of a table split from the nested columns of another."""
+def may_be_made(requested: str, names: Sequence[TableName]) -> bool:
+    """Return whether a name may be that of a table made of others as they are read.
+
+    Split from the nested columns of another, or united of several for one period each.
+    """
+    name = requested.lower()
     spellings = [spelling for name in names for spelling in _lower(name)]
-    return any(requested.lower().startswith(f"{spelling}__") for spelling in spellings)
+    return any(
+        name.startswith(f"{spelling}__") or spelling.startswith(name) for spelling in spellings
+    )
 
 
 def _lower(name: TableName) -> set[str]:

@@ -127,7 +127,7 @@ class RemoteFilesKind(RemoteKind):
 
 
 _WAREHOUSE_OPTIONS: frozenset[str] = frozenset(
-    {"schemas", "tables", "views", "sample", "full", "nested", "conventions"}
+    {"schemas", "tables", "views", "sample", "full", "nested", "periods", "conventions"}
 )
 
 DUCKDB = SourceKind(
@@ -138,7 +138,7 @@ DUCKDB = SourceKind(
     schemes=("duckdb",),
     endings=(".duckdb", ".ddb", ".db"),
     signature=(8, b"DUCK"),
-    options=frozenset({"schemas", "tables", "views", "nested", "conventions"}),
+    options=frozenset({"schemas", "tables", "views", "nested", "periods", "conventions"}),
 )
 SQLITE = SourceKind(
     name="sqlite",
@@ -148,7 +148,7 @@ SQLITE = SourceKind(
     schemes=("sqlite", "sqlite3"),
     endings=(".sqlite", ".sqlite3", ".db3"),
     signature=(0, b"SQLite format 3\x00"),
-    options=frozenset({"tables", "views", "nested", "conventions"}),
+    options=frozenset({"tables", "views", "nested", "periods", "conventions"}),
     scanner=SQLITE_SCANNER,
 )
 POSTGRES = ServerKind(
@@ -157,7 +157,7 @@ POSTGRES = ServerKind(
     phrase="a PostgreSQL database",
     opener="fluid_build.sources.servers.postgres.database:open_postgres",
     schemes=("postgresql", "postgres"),
-    options=frozenset({"schemas", "tables", "views", "sample", "nested", "conventions"}),
+    options=frozenset({"schemas", "tables", "views", "sample", "nested", "periods", "conventions"}),
     scanner=POSTGRES_SCANNER,
     # https://www.postgresql.org/docs/current/libpq-connect.html
     environment={
@@ -186,7 +186,7 @@ MYSQL = ServerKind(
     phrase="a MySQL database",
     opener="fluid_build.sources.servers.mysql.database:open_mysql",
     schemes=("mysql", "mariadb"),
-    options=frozenset({"schemas", "tables", "views", "sample", "nested", "conventions"}),
+    options=frozenset({"schemas", "tables", "views", "sample", "nested", "periods", "conventions"}),
     scanner=MYSQL_SCANNER,
     # https://duckdb.org/docs/stable/core_extensions/mysql#configuration
     environment={
@@ -208,7 +208,7 @@ SQLSERVER = ServerKind(
     phrase="a SQL Server database",
     opener="fluid_build.sources.servers.sqlserver.database:open_sqlserver",
     schemes=("mssql", "sqlserver"),
-    options=frozenset({"schemas", "tables", "views", "sample", "conventions"}),
+    options=frozenset({"schemas", "tables", "views", "sample", "periods", "conventions"}),
     # https://learn.microsoft.com/en-us/sql/tools/sqlcmd/sqlcmd-use-scripting-variables
     environment={
         "host": "SQLCMDSERVER",
@@ -241,7 +241,7 @@ ORACLE = ServerKind(
     phrase="an Oracle database",
     opener="fluid_build.sources.servers.oracle.database:open_oracle",
     schemes=("oracle",),
-    options=frozenset({"schemas", "tables", "views", "sample", "conventions"}),
+    options=frozenset({"schemas", "tables", "views", "sample", "periods", "conventions"}),
     # Oracle's tools have no variables for the parts of an address; these are ours.
     environment={
         "host": "ORACLE_HOST",
@@ -382,7 +382,7 @@ DUMP = SourceKind(
     label="SQL dump",
     phrase="a SQL dump",
     opener="fluid_build.sources.sql_text.dumps.source:open_dump",
-    options=frozenset({"schemas", "tables", "nested", "dialect", "conventions"}),
+    options=frozenset({"schemas", "tables", "nested", "dialect", "periods", "conventions"}),
     query_hint=(
         "The queries use table names. To run one in DuckDB, load the dump into a database first."
     ),
@@ -392,7 +392,7 @@ IN_MEMORY = SourceKind(
     label="data in memory",
     phrase="data in memory",
     opener="fluid_build.sources.in_memory.source:open_in_memory",
-    options=frozenset({"tables", "nested", "conventions"}),
+    options=frozenset({"tables", "nested", "periods", "conventions"}),
     query_hint=(
         "The queries use table names. In Python, DuckDB runs one on a data frame in a variable of"
         " that name: duckdb.sql('…')."

@@ -1,13 +1,18 @@
-"""Periods in the names of files: ``sales_2024_01.csv`` and ``sales_2024_02.csv`` are one table."""
+"""Periods in names of files and tables: ``sales_2024_01`` and ``sales_2024_02`` are one table."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
+
+import duckdb
 
 from fluid_build.sources.sql import literal, quote
+
+Item = TypeVar("Item")
 
 FILE_NAME = "fluid_file"
 """The column that DuckDB adds for the file of a row while a table is read."""
@@ -46,7 +51,7 @@ _UNTIL = re.compile(rf"(?:{_GAP})+(?:(?:to|until|bis)(?:{_GAP})+)?", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The period in a file's name: what is around it, its text, and its first and next moment."""
+    """The period in a name: what is around it, its text, and its first and next moment."""
 
     before: str
     text: str
@@ -80,7 +85,7 @@ class PeriodColumn:
 
 
 def period_of(stem: str) -> Period | None:
-    """Return the period that a file's name without endings has; None where it has none."""
+    """Return the period that a name, a file's without endings, has; None where it has none."""
     for shape in _SHAPES:
         matches = list(shape.finditer(stem))
         if not matches:
@@ -103,6 +108,53 @@ def period_of(stem: str) -> Period | None:
     return None
 
 
+def by_period(
+    named: Iterable[tuple[Hashable, str, Item]],
+) -> list[tuple[tuple[Item, ...], tuple[Period, ...]]]:
+    """Return the items of one place each whose names differ only in a period, earliest first.
+
+    Each item has a place and a name. Periods with a moment in common make no group, and neither do
+    years among other numbers: ``t_1999`` beside ``t_1`` is the 1,999th table.
+    """
+    groups: dict[tuple[Hashable, str], list[tuple[Item, Period]]] = {}
+    others: dict[Hashable, list[str]] = {}
+    for place, name, item in named:
+        period = period_of(name)
+        if period is None:
+            others.setdefault(place, []).append(name)
+        else:
+            groups.setdefault((place, period.table.lower()), []).append((item, period))
+    found = []
+    for (place, _), members in groups.items():
+        members.sort(key=lambda member: member[1].start)
+        items, periods = zip(*members, strict=True)
+        is_group = len(items) > 1 and not overlap(periods)
+        if is_group and not _are_numbers(periods, others.get(place, ())):
+            found.append((items, periods))
+    return found
+
+
+def _are_numbers(periods: Sequence[Period], others: Iterable[str]) -> bool:
+    """Return whether periods are years that other names beside them continue with other numbers."""
+    if not all(re.fullmatch(r"\d{4}", period.text) for period in periods):
+        return False
+    before, after = re.escape(periods[0].before), re.escape(periods[0].after)
+    numbered = re.compile(rf"{before}{_GAP}?\d+{_GAP}?{after}", re.IGNORECASE)
+    return any(numbered.fullmatch(name) for name in others)
+
+
+def columns_in_common(shapes: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return all columns of parts that have most of them in common; empty where they don't.
+
+    A column that came later is missing in the parts before.
+    """
+    if not shapes:
+        return ()
+    every = dict.fromkeys(name for shape in shapes for name in shape)
+    shared = set(shapes[0]).intersection(*shapes[1:])
+    return tuple(every) if 2 * len(shared) >= len(every) else ()
+
+
 def overlap(periods: Sequence[Period]) -> bool:
     """Return whether two of the periods have a moment in common, as a year and its months have."""
     ordered = sorted(periods, key=lambda period: period.start)
@@ -114,12 +166,50 @@ def period_column(period: Period, used_names: Sequence[str]) -> PeriodColumn:
 
     The pattern fits all of them, whatever their separators and case.
     """
-    lower = {name.lower() for name in used_names}
-    name = next(name for name in _NAMES if name not in lower)
+    name = free_period_name(used_names)
     before = rf"{_escaped(period.before)}[-_. ]*" if period.before else ""
     after = rf"[-_. ]*{_escaped(period.after)}" if period.after else ""
     # The name ends where the endings of format and compression begin.
     return PeriodColumn(name, rf"(?i)(?:^|[/\\]){before}([^/\\]+?){after}(?:\.[a-z]+)+$")
+
+
+def free_period_name(used_names: Sequence[str]) -> str:
+    """Return what the column for a period is called next to the columns that there are."""
+    lower = {name.lower() for name in used_names}
+    return next(name for name in _NAMES if name not in lower)
+
+
+def date_in_period(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    dates: Sequence[str],
+    column: str,
+    periods: Mapping[str, Period],
+) -> int | None:
+    """Return which date column has a value in the row's period, in every row; the first of them.
+
+    ``column`` has the text of the period, by which ``periods`` are known. Where there is such a
+    date, the rows say themselves which period they are from. Raises duckdb.Error where the rows
+    can't be read.
+    """
+    if not dates:
+        return None
+    tests = ", ".join(
+        f"bool_and(coalesce(CAST({quote(date)} AS TIMESTAMP) >= period.first"
+        f" AND CAST({quote(date)} AS TIMESTAMP) < period.next, false))"
+        for date in dates
+    )
+    bounds = ", ".join(
+        f"({literal(text)}, TIMESTAMP {literal(str(period.start))},"
+        f" TIMESTAMP {literal(str(period.end))})"
+        for text, period in periods.items()
+    )
+    row = connection.execute(
+        f"SELECT {tests} FROM {relation} AS t"
+        f" LEFT JOIN (VALUES {bounds}) AS period(text, first, next)"
+        f" ON t.{quote(column)} = period.text"
+    ).fetchone()
+    return next((position for position, holds in enumerate(row or ()) if holds), None)
 
 
 _NAMES = ("period", "file_period", "period_of_file", *(f"period_{n}" for n in range(2, 10_000)))

@@ -10,11 +10,10 @@ from typing import TypeAlias
 
 from fluid_build.sources.addresses.endings import COMPRESSIONS, FORMATS, Format, uncompressed
 from fluid_build.sources.addresses.periods import (
-    Period,
     PeriodColumn,
-    overlap,
+    by_period,
+    columns_in_common,
     period_column,
-    period_of,
 )
 from fluid_build.sources.addresses.unread_formats import lake_format, unread_lake
 from fluid_build.sources.declarations.catalog_files import is_catalog
@@ -339,36 +338,18 @@ def _lakes(folder: Path) -> Iterator[Layout]:
 
 def _by_period(folder: Path, files: Sequence[Path], columns: Columns) -> list[TableFiles]:
     """Return the tables of files whose names differ only in a period, and whose columns fit."""
-    groups: dict[tuple[Path, str, Format], list[tuple[Path, Period]]] = {}
-    for path in files:
-        period, kind = period_of(stem(path)), format_of(path)
-        if period and kind:
-            key = (path.parent, period.table.lower(), kind)
-            groups.setdefault(key, []).append((path, period))
+    named = [((path.parent, kind), stem(path), path) for path in files if (kind := format_of(path))]
     tables = []
-    for (parent, _, kind), members in groups.items():
-        members.sort(key=lambda member: member[1].start)
-        paths, periods = zip(*members, strict=True)
-        names = _columns_in_common(paths, kind, columns)
-        if len(paths) > 1 and names and not overlap(periods):
+    for paths, periods in by_period(named):
+        kind = format_of(paths[0])
+        # A broken part says nothing; it is reported when it is read.
+        shapes = [shape for path in paths if kind and (shape := columns(path, kind))]
+        names = columns_in_common(shapes)
+        if kind and names:
             column = period_column(periods[0], names)
-            name = periods[0].table or parent.name
+            name = periods[0].table or paths[0].parent.name
             tables.append(TableFiles(name, kind, paths, folder, column))
     return tables
-
-
-def _columns_in_common(paths: Sequence[Path], kind: Format, columns: Columns) -> tuple[str, ...]:
-    """Return all columns of files that have most of them in common; empty where they don't.
-
-    A column that came later is missing in the files before.
-    """
-    # A broken part says nothing; it is reported when it is read.
-    shapes = [shape for path in paths if (shape := columns(path, kind))]
-    if not shapes:
-        return ()
-    every = dict.fromkeys(name for shape in shapes for name in shape)
-    shared = set(shapes[0]).intersection(*shapes[1:])
-    return tuple(every) if 2 * len(shared) >= len(every) else ()
 
 
 def _as_one_table(folder: Path, files: Sequence[Path], columns: Columns) -> TableFiles | None:

@@ -19,7 +19,7 @@ from fluid_build.errors import (
 )
 from fluid_build.progress import OnProgress, Progress
 from fluid_build.sources.addresses.endings import BY_EXTENSION, FORMATS, Format
-from fluid_build.sources.addresses.periods import PeriodColumn, period_of
+from fluid_build.sources.addresses.periods import PeriodColumn, date_in_period, period_of
 from fluid_build.sources.addresses.unread_formats import in_words, left_aside, unread_format
 from fluid_build.sources.base import Column, OpenSource, Skipped, Table
 from fluid_build.sources.declarations.catalog_files import catalog_name
@@ -46,7 +46,7 @@ from fluid_build.sources.files.workbooks.staging import stage_sheet
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InFiles
 from fluid_build.sources.selection import selected_tables
-from fluid_build.sources.sql import literal, quote
+from fluid_build.sources.sql import quote
 from fluid_build.sources.staged_views import COPIED, stage_view
 from fluid_build.sources.table_choice import TableName
 from fluid_build.sources.text_values.conventions import NO_ANSWERS, Conventions
@@ -81,31 +81,11 @@ def date_of_period(
     the files can't be read.
     """
     dates = [each for each in table.columns if each.type.startswith(_MOMENTS)]
-    if not dates:
-        return None
-    tests = ", ".join(
-        f"bool_and(coalesce(CAST({quote(date.alias)} AS TIMESTAMP) >= period.first"
-        f" AND CAST({quote(date.alias)} AS TIMESTAMP) < period.next, false))"
-        for date in dates
-    )
-    row = connection.execute(
-        f"SELECT {tests} FROM {table.relation} AS t LEFT JOIN ({_periods(files, column)}) AS period"
-        f" ON t.{quote(column.name)} = period.text"
-    ).fetchone()
-    return next((date for date, holds in zip(dates, row or (), strict=False) if holds), None)
-
-
-def _periods(files: TableFiles, column: PeriodColumn) -> str:
-    bounds: dict[str, Sequence[str]] = {}
-    for path in files.paths:
-        period = period_of(stem(path))
-        if period is not None:
-            bounds[column.text(path)] = (f"{period.start}", f"{period.end}")
-    rows = ", ".join(
-        f"({literal(text)}, TIMESTAMP {literal(first)}, TIMESTAMP {literal(next_)})"
-        for text, (first, next_) in bounds.items()
-    )
-    return f"SELECT * FROM (VALUES {rows}) AS bounds(text, first, next)"
+    periods = {column.text(path): period_of(stem(path)) for path in files.paths}
+    known = {text: period for text, period in periods.items() if period is not None}
+    aliases = [date.alias for date in dates]
+    found = date_in_period(connection, table.relation, aliases, column.name, known)
+    return None if found is None else dates[found]
 
 
 _FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)

@@ -79,12 +79,12 @@ def split_nested(source: OpenSource, on_progress: OnProgress = ignore) -> None:
     A table that can't be split stays as it is, with a note that says why; one that DuckDB couldn't
     put together again is skipped. Raises SourceUnreadableError where no table is left.
     """
-    if not any(map(_may_be_nested, source.tables)):
+    if not any(map(may_be_nested, source.tables)):
         return
     used_names = {table.name.lower() for table in source.tables}
     tables: list[Table] = []
     for position, table in enumerate(source.tables):
-        if not _may_be_nested(table):
+        if not may_be_nested(table):
             tables.append(table)
             continue
         report = Progress("reading", position, len(source.tables), table.name)
@@ -105,7 +105,8 @@ def split_nested(source: OpenSource, on_progress: OnProgress = ignore) -> None:
         source.catalog = replace(source.catalog, facts=facts)
 
 
-def _may_be_nested(table: Table) -> bool:
+def may_be_nested(table: Table) -> bool:
+    """Return whether a table has a column that could be split into tables."""
     return any(is_nested(column.type) or is_json(column) for column in table.columns)
 
 

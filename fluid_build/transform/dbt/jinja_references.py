@@ -5,8 +5,9 @@ contains the same words is left alone.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 
 from fluid_build.transform.dbt.jinja import literally
 
@@ -18,17 +19,25 @@ _QUOTED = r'"(?:[^"]|"")*"'
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
-def with_references(sql: str, *, own: str, source: str, backslashes: bool = False) -> str:
+def with_references(
+    sql: str,
+    *,
+    own: str,
+    source: str,
+    backslashes: bool = False,
+    models: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """Return SQL with ``source.<id>``, ``model.<name>`` and the load date as Jinja.
 
     ``own`` is the build's own name, which becomes ``this``; ``source`` is the name of the dbt
     source. ``backslashes`` says that a backslash escapes inside a string and names are quoted with
-    backticks, as in BigQuery, Databricks and Snowflake.
+    backticks, as in BigQuery, Databricks and Snowflake. ``models`` are models that stand for a
+    source, by its id.
     """
     pieces: list[str] = []
     start = 0
     for token in _references(sql, _tokens(backslashes)):
-        pieces += literally(sql[start : token.start()]), _jinja(token, own, source)
+        pieces += literally(sql[start : token.start()]), _jinja(token, own, source, models)
         start = token.end()
     pieces.append(literally(sql[start:]))
     return "".join(pieces)
@@ -53,10 +62,12 @@ def _comment_end(sql: str, position: int) -> int:
     return len(sql) if depth else position
 
 
-def _jinja(token: re.Match[str], own: str, source: str) -> str:
+def _jinja(token: re.Match[str], own: str, source: str, models: Mapping[str, str]) -> str:
     if token["load_date"]:
         return f"'{LOAD_DATE}'"
     name = token["name"]
+    if token["kind"] == "source" and name in models:
+        return f"{{{{ ref('{models[name]}') }}}}"
     if token["kind"] == "source":
         return f"{{{{ source('{source}', '{name}') }}}}"
     return "{{ this }}" if name == own else f"{{{{ ref('{name}') }}}}"

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.transform.dbt.called_models import call_text
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja_references import with_references
+from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.plan.elements import Build, Layer, Materialization
 
@@ -35,12 +37,31 @@ _AGAIN: Mapping[Materialization, str] = {
 }
 
 
-def model_files(builds: tuple[Build, ...], source: str, dialect: TargetDialect) -> dict[str, str]:
-    """Return the model of each build by its path; ``source`` is the name of the dbt source."""
-    return {
-        f"models/{FOLDERS[build.layer]}/{build.name}.sql": _model(build, source, dialect)
+def model_files(
+    builds: tuple[Build, ...], access: SourceAccess, dialect: TargetDialect
+) -> dict[str, str]:
+    """Return the model of each build by its path, and those that put a source together."""
+    models = united_models(builds, access)
+    united = {
+        f"models/staging/base/{models[id_]}.sql": with_references(
+            dialect.query(query),
+            own="",
+            source=access.name,
+            backslashes=dialect.backslashes,
+        )
+        + "\n"
+        for id_, query in access.united.items()
+    }
+    return united | {
+        f"models/{FOLDERS[build.layer]}/{build.name}.sql": _model(build, access, models, dialect)
         for build in builds
     }
+
+
+def united_models(builds: tuple[Build, ...], access: SourceAccess) -> dict[str, str]:
+    """Return the names of the models that put a source together, by the plan's source."""
+    taken = {build.name for build in builds}
+    return {id_: free_identifier(f"base_{id_}", taken) for id_ in access.united}
 
 
 def materialization_config(materialized: Materialization, target: Target) -> dict[str, str]:
@@ -52,18 +73,28 @@ def materialization_config(materialized: Materialization, target: Target) -> dic
     return config
 
 
-def _model(build: Build, source: str, dialect: TargetDialect) -> str:
+def _model(
+    build: Build, access: SourceAccess, models: Mapping[str, str], dialect: TargetDialect
+) -> str:
     head = ""
     if build.materialization != MATERIALIZED[build.layer]:
         config = materialization_config(build.materialization, dialect.target)
         settings = ", ".join(f"{key}='{value}'" for key, value in config.items())
         head = f"{{{{ config({settings}) }}}}\n\n"
-    return f"{head}{_body(build, source, dialect)}\n"
+    return f"{head}{_body(build, access, models, dialect)}\n"
 
 
-def _body(build: Build, source: str, dialect: TargetDialect) -> str:
+def _body(
+    build: Build, access: SourceAccess, models: Mapping[str, str], dialect: TargetDialect
+) -> str:
     def with_jinja(sql: str) -> str:
-        return with_references(sql, own=build.name, source=source, backslashes=dialect.backslashes)
+        return with_references(
+            sql,
+            own=build.name,
+            source=access.name,
+            backslashes=dialect.backslashes,
+            models=models,
+        )
 
     if build.call is not None:
         return call_text(build.call, dialect)

@@ -24,9 +24,15 @@ from fluid_build.transform.dbt.model_files import (
     STAYS,
     materialization_config,
     model_files,
+    united_models,
 )
 from fluid_build.transform.dbt.project_names import project_name
-from fluid_build.transform.dbt.properties_yml import groups, properties, source_properties
+from fluid_build.transform.dbt.properties_yml import (
+    groups,
+    properties,
+    source_properties,
+    united_properties,
+)
 from fluid_build.transform.dbt.readme import readme
 from fluid_build.transform.dbt.semantic_model import semantic_document, semantic_json
 from fluid_build.transform.dbt.source_entries import SourceAccess
@@ -59,13 +65,18 @@ def dbt_project(
     dialect = dialect_of(check_target(target))
     name = project_name(plan)
     tests = data_tests(plan, dialect)
-    models = model_files(plan.builds, access.name, dialect)
+    models = model_files(plan.builds, access, dialect)
     files = {
         "dbt_project.yml": block_yaml(_project(plan, name, dialect.target, has_tests=bool(tests))),
         "profiles.yml": access.profiles_yml,
         ".gitignore": _GITIGNORE,
         "models/staging/_sources.yml": source_properties(plan, access, dialect),
         **models,
+        **(
+            {"models/staging/base/_base.yml": united_properties(access, united)}
+            if (united := united_models(plan.builds, access))
+            else {}
+        ),
         "models/_groups.yml": groups(name),
         **properties(plan, tests, dialect),
         **access.files,

@@ -6,6 +6,7 @@ Properties: https://docs.getdbt.com/reference/configs-and-properties.
 from collections.abc import Mapping
 
 from fluid_build.block_yaml import block_yaml
+from fluid_build.text import listed
 from fluid_build.transform.dbt.data_tests import Entry, RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja import literal_document
@@ -43,6 +44,21 @@ def source_properties(plan: TransformPlan, access: SourceAccess, dialect: Target
             ]
         }
     )
+
+
+def united_properties(access: SourceAccess, models: Mapping[str, str]) -> str:
+    """Return the properties of the models that put a source together, by the plan's source."""
+    parts = {
+        id_: [entry.table for entry in access.entries if entry.part_of == id_] for id_ in models
+    }
+    entries = [
+        {
+            "name": name,
+            "description": f"The rows of {listed(parts[id_])}, one table for each period.",
+        }
+        for id_, name in models.items()
+    ]
+    return yaml_file({"models": entries})
 
 
 def groups(name: str) -> str:
@@ -122,12 +138,14 @@ def _source(
             "database": database,
             "schema": schema,
             "quoting": {"database": True, "schema": True, "identifier": True},
-            "tables": [_source_table(entry, tables[entry.id], dialect) for entry in entries],
+            "tables": [_source_table(entry, tables.get(entry.id), dialect) for entry in entries],
         }
     )
 
 
-def _source_table(entry: SourceEntry, table: PlanSource, dialect: TargetDialect) -> Entry:
+def _source_table(entry: SourceEntry, table: PlanSource | None, dialect: TargetDialect) -> Entry:
+    """Return a table of the source; the plan knows the columns of whole ones only."""
+    columns = table.columns if table is not None else ()
     return _filled(
         {
             "name": entry.id,
@@ -136,7 +154,7 @@ def _source_table(entry: SourceEntry, table: PlanSource, dialect: TargetDialect)
             "config": {"meta": dict(entry.meta)} if entry.meta else None,
             "columns": [
                 {"name": name, "data_type": dialect.type(type_), "quote": True}
-                for name, type_ in table.columns
+                for name, type_ in columns
             ],
         }
     )

@@ -5,7 +5,7 @@ than we did is read by a query of our own or, as a last resort, from a copy that
 into the project and reports.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +26,13 @@ from fluid_build.sources.addresses.kinds import (
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.engine.extensions import Extension
-from fluid_build.sources.origin import InDatabase, InFiles, NativeQuery
+from fluid_build.sources.origin import (
+    InDatabase,
+    InFiles,
+    InTables,
+    NativeQuery,
+    database_places,
+)
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address
 from fluid_build.text import listed_up_to
@@ -69,8 +75,8 @@ def warehouse_access(
     target: Target,
 ) -> SourceAccess:
     """Return the access of a project that builds in the database that has the source tables."""
-    places = [_place_in_warehouse(table) for _, table in pairs]
-    schemas = {schema for schema, _ in places}
+    tables = list(_tables_in_warehouse(plan, pairs))
+    schemas = {place.schema for _, place in tables}
     at_home = source.kind == target
     own = at_home or len(schemas) > 1
     model_schema = free_identifier(f"{plan.name}_model", {schema.lower() for schema in schemas})
@@ -81,15 +87,19 @@ def warehouse_access(
     return SourceAccess(
         name=plan.name,
         entries=tuple(
-            SourceEntry(
-                id=plan_source.id,
-                table=plan_source.table,
-                identifier=escape(name),
-                schema=escape(schema) if own else schema_variable(plan.name),
-                database=_database(table, escape) if at_home else None,
+            replace(
+                entry,
+                identifier=escape(place.table),
+                schema=escape(place.schema) if own else schema_variable(plan.name),
+                database=(escape(place.database) or None) if at_home else None,
             )
-            for (plan_source, table), (schema, name) in zip(pairs, places, strict=True)
+            for entry, place in tables
         ),
+        united={
+            source.id: _union(table.origin, [e.id for e, _ in tables if e.part_of == source.id])
+            for source, table in pairs
+            if isinstance(table.origin, InTables)
+        },
         profiles_yml=profile.text,
         notes=(
             *_note_on_loading(target, plan.name, own=own, at_home=at_home),
@@ -103,20 +113,34 @@ def warehouse_access(
 
 def _home(source: Source, pairs: Sequence[tuple[PlanSource, Table]]) -> str:
     """Return the database, project or catalog that the source is in."""
-    origins = (table.origin for _, table in pairs)
-    databases = (origin.database for origin in origins if isinstance(origin, InDatabase))
-    return next(filter(None, databases), source.name)
+    places = (place for _, table in pairs for place in database_places(table.origin))
+    return next(filter(None, (place.database for place in places)), source.name)
 
 
-def _database(table: Table, escape: Callable[[str], str]) -> str | None:
-    origin = table.origin
-    return (escape(origin.database) or None) if isinstance(origin, InDatabase) else None
+def _tables_in_warehouse(
+    plan: TransformPlan, pairs: Sequence[tuple[PlanSource, Table]]
+) -> Iterator[tuple[SourceEntry, InDatabase]]:
+    """Yield an entry for each table of the warehouse, and where it is."""
+    taken = {source.id for source in plan.sources}
+    for source, table in pairs:
+        if isinstance(table.origin, InTables):
+            for place, _ in table.origin.parts:
+                id_ = free_identifier(place.table, taken)
+                taken.add(id_)
+                yield SourceEntry(id_, place.table, "", "", part_of=source.id), place
+        elif isinstance(table.origin, InDatabase):
+            yield SourceEntry(source.id, source.table, "", ""), table.origin
+        else:
+            yield SourceEntry(source.id, source.table, "", ""), InDatabase("", table.name)
 
 
-def _place_in_warehouse(table: Table) -> tuple[str, str]:
-    if isinstance(table.origin, InDatabase):
-        return table.origin.schema, table.origin.table
-    return "", table.name
+def _union(origin: InTables, ids: Sequence[str]) -> str:
+    """Return the rows of all parts, each of which is a source of the project."""
+    selects = (
+        f"SELECT {columns} FROM source.{id_}"
+        for (_, columns), id_ in zip(origin.parts, ids, strict=True)
+    )
+    return "\nUNION ALL\n".join(selects)
 
 
 def _note_on_loading(target: Target, name: str, *, own: bool, at_home: bool) -> tuple[str, ...]:
@@ -286,6 +310,8 @@ def _needs_copy(kind: SourceKind, table: Table) -> bool:
 def _attached_entry(
     source: PlanSource, table: Table, alias: str, scanner: Extension | None
 ) -> SourceEntry:
+    if isinstance(table.origin, InTables):
+        return _united_entry(source, table.origin, alias, scanner)
     origin = _database_origin(table)
     entry = SourceEntry(
         id=source.id,
@@ -295,7 +321,7 @@ def _attached_entry(
         database=alias,
     )
     if table.split is not None:
-        rows = _documents(_database_origin(table.split.documents.table), alias, scanner)
+        rows = _rows(_database_origin(table.split.documents.table), alias, scanner)
         meta = external([table.split.before, rows, table.split.after])
         name = table.split.documents.table.name
         return replace(entry, meta=meta, note=f"It's split from the nested columns of {name}.")
@@ -308,8 +334,27 @@ def _attached_entry(
     )
 
 
-def _documents(origin: InDatabase, alias: str, scanner: Extension | None) -> str:
-    """Return the rows that tables were split from, as they are in the attached database."""
+def _united_entry(
+    source: PlanSource, origin: InTables, alias: str, scanner: Extension | None
+) -> SourceEntry:
+    """Return the entry of tables for one period each, read as one."""
+    parts = [
+        f"SELECT {columns} FROM {_rows(place, alias, scanner)}" for place, columns in origin.parts
+    ]
+    names = listed_up_to(_MOST_NAMED, [place.table for place, _ in origin.parts])
+    return SourceEntry(
+        id=source.id,
+        table=source.table,
+        identifier=source.id,
+        schema=inside_quotes(origin.parts[0][0].schema),
+        database=alias,
+        meta=external([f"({' UNION ALL '.join(parts)})"]),
+        note=f"Its rows are those of {names}, one table for each period.",
+    )
+
+
+def _rows(origin: InDatabase, alias: str, scanner: Extension | None) -> str:
+    """Return the rows of a table of the attached database, as they were read."""
     if origin.query is not None and scanner is not None:
         return _query(origin.query, alias, scanner)
     return f"{quote(alias)}.{quote(origin.schema)}.{quote(origin.table)}"

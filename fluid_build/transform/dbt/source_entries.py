@@ -18,6 +18,8 @@ class SourceEntry:
     dbt doesn't do that. Entries with the same ``database`` and ``schema`` make one block of the
     YAML file; all blocks have the same source name. ``meta`` goes under ``config.meta``. Text of
     the type ``Jinja`` is written as it is, any other is escaped so that Jinja doesn't change it.
+    ``part_of`` is the plan's name of the table that this one has the rows of a period of, and then
+    ``id`` is only the entry's own.
     """
 
     id: str
@@ -27,6 +29,7 @@ class SourceEntry:
     database: str | None = None
     meta: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    part_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class SourceAccess:
     written. ``notes`` are sentences for the README and the screen. ``database`` and ``schema`` are
     those that the profile's target builds in, None where only the environment says; ``variables``
     are the environment variables that the project reads, each with its purpose. ``packages`` are
-    needed in addition to dbt and its adapter, as pip requirements.
+    needed in addition to dbt and its adapter, as pip requirements. ``united`` are the plan's
+    sources that a model puts together, each with the query for it over ``source.<id>`` of entries.
     """
 
     name: str
@@ -61,6 +65,7 @@ class SourceAccess:
     schema: str | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
+    united: Mapping[str, str] = field(default_factory=dict)
 
     def entry(self, source_id: str) -> SourceEntry:
         """Return the entry of that plan source; KeyError if there is none."""

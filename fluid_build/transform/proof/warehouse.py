@@ -19,6 +19,7 @@ from fluid_build.sources import open_source
 from fluid_build.sources.addresses.kinds import DUCKDB, POSTGRES
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
+from fluid_build.sources.options import ReadOptions
 from fluid_build.sources.origin import InDatabase
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.uri import Address, locate
@@ -238,7 +239,8 @@ def _copied(
     dsn: str, schema: str, plan: TransformPlan, file: Path, on_progress: OnProgress
 ) -> tuple[str, ...]:
     """Copy the relations of a PostgreSQL schema into a DuckDB file; what keeps them from it."""
-    with open_source(dsn, schemas=[schema], nested="keep", on_progress=on_progress) as warehouse:
+    as_built = ReadOptions(schemas=[schema], nested="keep", periods="keep")
+    with open_source(dsn, on_progress=on_progress, **as_built.as_settings()) as warehouse:
         tables = {_name(table): table for table in warehouse.tables}
         types = {
             name: {column.name: column.type for column in table.columns}
