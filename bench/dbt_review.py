@@ -28,10 +28,10 @@ from fluid_build.temporary import owned_folder
 
 TECHNIQUES = ("flat", "dimensional", "dv2")
 VARIABLES = {
-    # The project has no package, so its test of several columns is its own.
+    # The project has no package, so its test of several columns is its own. The evaluator tells
+    # tests apart by their last name, so dbt_utils' test of that name can't be listed beside it.
     "primary_key_test_macros": [
         ["dbt.test_unique", "dbt.test_not_null"],
-        ["dbt_utils.test_unique_combination_of_columns"],
         ["shop.test_unique_combination_of_columns"],
     ],
     "marts_prefixes": ["fct_", "dim_", "bridge_"],
@@ -58,7 +58,8 @@ EXPLAINED = {
     "fct_model_fanout": "a dimension is shared by its facts, and a hashed staging by its hubs",
     "fct_too_many_joins": "a fact looks up one key for each of its dimensions",
     "fct_rejoining_of_upstream_concepts": "a dimension of type 2 joins its history with today's",
-    "fct_staging_dependent_on_staging": "hashes are staged upon the typed view of the same table",
+    "fct_staging_dependent_on_staging": "a hashed business key may be in another table",
+    "fct_direct_join_to_source": "as fct_staging_dependent_on_staging",
 }
 """Rules that these techniques break by design; all others are findings."""
 SQLFLUFF = """\
@@ -77,7 +78,7 @@ def main() -> int:
     with owned_folder() as aside:
         shop = aside.path / "shop.db"
         build_shop(shop)
-        for technique in TECHNIQUES:
+        for technique in arguments.technique or TECHNIQUES:
             folder = aside.path / technique
             with open_source(shop) as source:
                 forge(source, technique=technique, out=folder)
@@ -93,6 +94,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--technique", choices=TECHNIQUES, action="append")
     parser.add_argument("--evaluator", type=Path)
     parser.add_argument("--dbt-utils", type=Path)
     parser.add_argument("--sqlfluff")

@@ -10,8 +10,9 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
-from fluid_build.transform.dbt.data_tests import data_tests
+from fluid_build.transform.dbt.data_tests import RelationTests, data_tests
 from fluid_build.transform.dbt.dialects import dialect_of
+from fluid_build.transform.dbt.promise_macros import COMBINATION_TEST
 from fluid_build.transform.plan.elements import Build, BuildTest, TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.data_vault.shop import REFERENCES, SHOP
@@ -55,6 +56,20 @@ def read_by(plan: TransformPlan, name: str) -> Iterator[str]:
         yield from read_by(plan, other)
 
 
+def is_key_tested(tests: RelationTests) -> bool:
+    """Whether dbt's community would see a key: a column without nulls that's unique, or several."""
+    single = ({kind for test in of for kind in test} for of in tests.of_columns.values())
+    return any(COMBINATION_TEST in test for test in tests.of_relation) or any(
+        kinds >= {"unique", "not_null"} for kinds in single
+    )
+
+
+def has_a_tested_hash(build: Build) -> bool:
+    """Whether a build's key may have a null, so that it's tested as a hash."""
+    columns = {name for test in build.tests if test.kind == "unique" for name in test.columns}
+    return any("hash-key" in build.column(name).tags for name in columns)
+
+
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_what_is_made_of_a_table_reads_the_staging_that_tests_its_keys(
     profile: Profile, technique: str
@@ -67,8 +82,7 @@ def test_what_is_made_of_a_table_reads_the_staging_that_tests_its_keys(
         feeding = set(read_by(plan, build.name)) & tested
         assert feeding or build.title in {"visit", "tl_visit", "dim_date"}, build.name
     for build in staging(plan):
-        own = [test for test in build.tests if test.kind in {"unique", "not_null"}]
-        assert {test.severity for test in own} <= {"error"}
+        assert {test.severity for test in build.tests if test.kind == "unique"} <= {"error"}
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
@@ -86,7 +100,29 @@ def test_the_dbt_test_of_a_stagings_keys_reads_that_relation_alone(
         keys = [entry for test in named for kind, entry in test.items() if "unique" in kind]
         assert len(keys) == sum(test.kind == "unique" for test in build.tests)
         assert not any("config" in entry for entry in keys)
+        assert not build.key or is_key_tested(found) or has_a_tested_hash(build), build.name
         assert not any("unique" in str(test["promises"]) for test in named if "promises" in test)
+
+
+def test_a_vault_tests_a_key_in_the_columns_of_the_source(profile: Profile) -> None:
+    """Its hash would say no more, and couldn't be null."""
+    plan = transform_plan(build_model(profile, "data_vault_2"))
+    for table, key in {"customer": ("id",), "customer_phone": ("customer_id", "kind")}.items():
+        (test,) = key_tests(plan, table).values()
+        assert test.columns == key
+
+
+def test_a_vault_tests_the_hash_where_keys_that_differ_become_one(profile: Profile) -> None:
+    """By case, and where a part may be null."""
+    model = build_model(profile, "data_vault_2")
+    (test,) = key_tests(transform_plan(model), "order_line").values()
+    assert test.columns == ("order_line_lk",)
+    assert model.dv2 is not None
+    strategy = model.dv2.hash_key_strategy.model_copy(update={"case": "upper"})
+    vault = model.dv2.model_copy(update={"hash_key_strategy": strategy})
+    plan = transform_plan(model.model_copy(update={"dv2": vault}))
+    (test,) = key_tests(plan, "customer").values()
+    assert test.columns == ("customer_hk",)
 
 
 def test_a_vault_tests_the_keys_that_become_hashes(profile: Profile) -> None:

@@ -122,9 +122,15 @@ def _is_native(build: Build, test: BuildTest, builds: Mapping[str, Build]) -> bo
         return parent is not None and is_to_key and not _compares_text(build, test, parent)
     if test.kind == "unique":
         return not test.allowed
-    (column,) = test.columns
-    is_key = column in build.key or "business-key" in build.column(column).tags
-    return test.kind == "not_null" and is_key
+    return test.kind == "not_null" and _is_in_a_key(build, test.columns[0])
+
+
+def _is_in_a_key(build: Build, column: str) -> bool:
+    """Whether a column is part of a key: of a relation, or that a model relies on in a staging."""
+    relied_on = build.layer == "staging" and any(
+        test.kind == "unique" and column in test.columns for test in build.tests
+    )
+    return relied_on or column in build.key or "business-key" in build.column(column).tags
 
 
 def _add_native(found: RelationTests, name: str, test: BuildTest) -> None:

@@ -66,10 +66,13 @@ def _of_relation(
     relation: str, keys: Sequence[ReliedKey], conceptual: ConceptualModel, names: SqlNames
 ) -> Iterator[BuildTest]:
     entity = conceptual.entity(keys[0].table)
-    for part in dict.fromkeys(part for key in keys if key.complete for part in key.columns):
+    complete = [key for key in keys if key.complete]
+    for part in dict.fromkeys(part for key in complete or keys for part in key.columns):
         if entity.attribute(part).required:
             reason = f"It identifies a row of {entity.name}, so it's never null."
-            yield not_null(relation, names.column(entity.name, part), reason)
+            test = not_null(relation, names.column(entity.name, part), reason)
+            # A row that's only looked up isn't found without its key, and does no harm.
+            yield test if complete else test.model_copy(update={"severity": "warn"})
     labels = identifiers(" ".join(key.columns) for key in keys)
     for key in keys:
         yield _unique(entity, key, names, labels)

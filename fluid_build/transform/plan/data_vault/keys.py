@@ -4,14 +4,15 @@ from collections.abc import Iterator
 
 from fluid_build.modeling.data_vault.elements import Link, Satellite
 from fluid_build.transform.plan.data_vault.sources import VaultSources
+from fluid_build.transform.plan.hashing import exact
 from fluid_build.transform.plan.relied_keys import ReliedKey
 
 
 def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
     """Return what identifies the rows of each table, and what business keys are looked up by.
 
-    The former are tested as the hashes that they become, since two keys with the same hash are one
-    in the vault.
+    The former are tested in the source's own columns, or as the hashes that they become where keys
+    that differ may have the same hash and so be one in the vault.
     """
     vault, names = sources.vault, sources.names
     for table in vault.reference_tables:
@@ -32,11 +33,29 @@ def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
 
 def _of_a_satellite(sources: VaultSources, satellite: Satellite, link: Link | None) -> ReliedKey:
     table, parts = satellite.table, satellite.multi_active_keys
+    columns = row_key(satellite, link)
+    hashes = (satellite.hash_key, *sources.names.columns_of(table, parts))
     return ReliedKey(
         relation=sources.names.staging(table),
         table=table,
-        columns=row_key(satellite, link),
-        hashed=(satellite.hash_key, *sources.names.columns_of(table, parts)),
+        columns=columns,
+        hashed=() if _has_its_own_hash(sources, satellite, columns) else hashes,
+    )
+
+
+def _has_its_own_hash(
+    sources: VaultSources, satellite: Satellite, columns: tuple[str, ...]
+) -> bool:
+    """Whether keys that differ always differ in their hashes.
+
+    A hash may disregard case, a null counts as a value, and all business keys that a hub's rows
+    don't find are one. Of a link, such rows are told apart.
+    """
+    strategy, via = sources.vault.hash_key_strategy, satellite.via
+    return (
+        strategy == exact(strategy)
+        and (via is None or via.lookup is None)
+        and all(column.required for column in sources.columns(satellite.table, columns))
     )
 
 
