@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import yaml
 
 from fluid_build.demo import build_shop
 from fluid_build.forging import forge
@@ -59,6 +60,7 @@ EXPLAINED = {
     "fct_too_many_joins": "a fact looks up one key for each of its dimensions",
     "fct_rejoining_of_upstream_concepts": "a dimension of type 2 joins its history with today's",
     "fct_staging_dependent_on_staging": "a hashed business key may be in another table",
+    "sources without a date": "nothing says when a row was written: the source's meta says so",
     "fct_direct_join_to_source": "as fct_staging_dependent_on_staging",
 }
 """Rules that these techniques break by design; all others are findings."""
@@ -134,6 +136,7 @@ def _evaluated(project: Path, arguments: argparse.Namespace) -> Iterator[tuple[s
     _dbt(reviewed, "build", "--exclude", "package:dbt_project_evaluator", *variables)
     _dbt(reviewed, "run", "--select", "package:dbt_project_evaluator", *variables)
     (file,) = reviewed.glob("*.duckdb")
+    undated = _undated(reviewed)
     with duckdb.connect(str(file), read_only=True) as database:
         rules = database.execute(
             "SELECT table_schema, table_name FROM information_schema.tables"
@@ -142,7 +145,20 @@ def _evaluated(project: Path, arguments: argparse.Namespace) -> Iterator[tuple[s
         ).fetchall()
         for schema, rule in rules:
             for row in database.execute(f'SELECT * FROM "{schema}"."{rule}"').fetchall():
-                yield rule, " | ".join(map(str, row))[:160]
+                is_explained = rule == "fct_sources_without_freshness" and row[0] in undated
+                name = "sources without a date" if is_explained else rule
+                yield name, " | ".join(map(str, row))[:160]
+
+
+def _undated(project: Path) -> set[str]:
+    """Return the sources that have no freshness, with the reason."""
+    text = (project / "models" / "staging" / "_sources.yml").read_text("utf-8")
+    return {
+        f"{source['name']}.{table['name']}"
+        for source in yaml.safe_load(text)["sources"]
+        for table in source["tables"]
+        if table["config"]["freshness"] is None and table["config"]["meta"]["freshness"]
+    }
 
 
 def _rules(package: Path) -> list[str]:

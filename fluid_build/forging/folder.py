@@ -29,6 +29,7 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.origin import database_places
 from fluid_build.temporary import owned_folder
+from fluid_build.transform.dbt.freshness import source_freshness
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.source_access import combined_access, source_access, write_copies
 from fluid_build.transform.dbt.source_entries import SourceAccess
@@ -169,7 +170,13 @@ def _project_files(
         access = source_access(source, plan, address, project_dir=folder, target=options.warehouse)
     else:
         return DbtProject({})
-    project = dbt_project(plan, designed.model, target=options.warehouse, access=access)
+    project = dbt_project(
+        plan,
+        designed.model,
+        target=options.warehouse,
+        access=access,
+        freshness=source_freshness(source, designed.model.conceptual),
+    )
     files = {f"{DBT_FOLDER}/{name}": text for name, text in project.items()}
     return DbtProject({**files, RECORD_FILE: record(files)}, access)
 

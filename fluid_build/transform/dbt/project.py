@@ -4,6 +4,8 @@ The SQL is the plan's own; here it only becomes dbt models. The project needs no
 no text of a source can become Jinja or YAML.
 """
 
+from collections.abc import Mapping
+
 from fluid_build.block_yaml import block_yaml
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
@@ -11,6 +13,7 @@ from fluid_build.transform.dbt import promise_macros
 from fluid_build.transform.dbt.called_models import macro_files
 from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
+from fluid_build.transform.dbt.freshness import NOTHING_MEASURED, Freshness
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
 from fluid_build.transform.dbt.loading_macros import (
     KEEPS_HISTORY,
@@ -28,6 +31,7 @@ from fluid_build.transform.dbt.model_files import (
 )
 from fluid_build.transform.dbt.project_names import project_name
 from fluid_build.transform.dbt.properties_yml import (
+    SOURCES_FILE,
     groups,
     properties,
     source_properties,
@@ -55,11 +59,17 @@ _SEVERITY = "{{ var('test_severity', 'error') }}"
 
 
 def dbt_project(
-    plan: TransformPlan, model: LogicalModel, *, target: str = "duckdb", access: SourceAccess
+    plan: TransformPlan,
+    model: LogicalModel,
+    *,
+    target: str = "duckdb",
+    access: SourceAccess,
+    freshness: Mapping[str, Freshness] = NOTHING_MEASURED,
 ) -> dict[str, str]:
     """Return the project's files by their path, ``/`` between folders.
 
-    ``access`` says how dbt reads the tables of the source. Raises UsageError for an unknown target,
+    ``access`` says how dbt reads the tables of the source, and ``freshness`` by their names when
+    they are stale. Raises UsageError for an unknown target,
     and BuildFailedError where the plan's SQL can't be translated to the target's dialect.
     """
     dialect = dialect_of(check_target(target))
@@ -70,7 +80,7 @@ def dbt_project(
         "dbt_project.yml": block_yaml(_project(plan, name, dialect.target, has_tests=bool(tests))),
         "profiles.yml": access.profiles_yml,
         ".gitignore": _GITIGNORE,
-        "models/staging/_sources.yml": source_properties(plan, access, dialect),
+        SOURCES_FILE: source_properties(plan, access, dialect, freshness),
         **models,
         **(
             {"models/staging/base/_base.yml": united_properties(access, united)}

@@ -9,12 +9,14 @@ from fluid_build.block_yaml import block_yaml
 from fluid_build.text import listed
 from fluid_build.transform.dbt.data_tests import Entry, RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
+from fluid_build.transform.dbt.freshness import Freshness
 from fluid_build.transform.dbt.jinja import literal_document
 from fluid_build.transform.dbt.model_files import FOLDERS
 from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, TransformPlan
 
 _Tests = Mapping[str, RelationTests]
+SOURCES_FILE = "models/staging/_sources.yml"
 
 
 def properties(plan: TransformPlan, tests: _Tests, dialect: TargetDialect) -> dict[str, str]:
@@ -30,8 +32,16 @@ def properties(plan: TransformPlan, tests: _Tests, dialect: TargetDialect) -> di
     }
 
 
-def source_properties(plan: TransformPlan, access: SourceAccess, dialect: TargetDialect) -> str:
-    """Return the file that says where the source tables are."""
+def source_properties(
+    plan: TransformPlan,
+    access: SourceAccess,
+    dialect: TargetDialect,
+    freshness: Mapping[str, Freshness],
+) -> str:
+    """Return the file that says where the source tables are, and when each of them is stale.
+
+    ``freshness`` is by the table's name; nothing is said of a table that it lacks.
+    """
     blocks: dict[tuple[str | None, str], list[SourceEntry]] = {}
     for entry in access.entries:
         blocks.setdefault((entry.database, entry.schema), []).append(entry)
@@ -39,7 +49,7 @@ def source_properties(plan: TransformPlan, access: SourceAccess, dialect: Target
     return yaml_file(
         {
             "sources": [
-                _source(access.name, place, entries, tables, dialect)
+                _source(access.name, place, entries, tables, dialect, freshness)
                 for place, entries in blocks.items()
             ]
         }
@@ -129,6 +139,7 @@ def _source(
     entries: list[SourceEntry],
     tables: Mapping[str, PlanSource],
     dialect: TargetDialect,
+    freshness: Mapping[str, Freshness],
 ) -> Entry:
     database, schema = place
     return _filled(
@@ -138,12 +149,20 @@ def _source(
             "database": database,
             "schema": schema,
             "quoting": {"database": True, "schema": True, "identifier": True},
-            "tables": [_source_table(entry, tables.get(entry.id), dialect) for entry in entries],
+            "tables": [
+                _source_table(entry, tables.get(entry.id), dialect, freshness.get(entry.table))
+                for entry in entries
+            ],
         }
     )
 
 
-def _source_table(entry: SourceEntry, table: PlanSource | None, dialect: TargetDialect) -> Entry:
+def _source_table(
+    entry: SourceEntry,
+    table: PlanSource | None,
+    dialect: TargetDialect,
+    freshness: Freshness | None,
+) -> Entry:
     """Return a table of the source; the plan knows the columns of whole ones only."""
     columns = table.columns if table is not None else ()
     return _filled(
@@ -151,13 +170,26 @@ def _source_table(entry: SourceEntry, table: PlanSource | None, dialect: TargetD
             "name": entry.id,
             "identifier": entry.identifier,
             "description": _sentences(f"The source table {entry.table}.", entry.note),
-            "config": {"meta": dict(entry.meta)} if entry.meta else None,
+            "config": _source_config(entry, freshness, dialect),
             "columns": [
                 {"name": name, "data_type": dialect.type(type_), "quote": True}
                 for name, type_ in columns
             ],
         }
     )
+
+
+def _source_config(
+    entry: SourceEntry, freshness: Freshness | None, dialect: TargetDialect
+) -> Entry:
+    if freshness is None:
+        return _filled({"meta": dict(entry.meta)})
+    config: Entry = {"meta": {**entry.meta, "freshness": freshness.reason}}
+    if not freshness.loaded_at:
+        return {"freshness": None, **config}
+    loaded_at = dialect.query(f"SELECT {freshness.loaded_at}").removeprefix("SELECT").strip()
+    warn_after = {"count": freshness.days, "period": "day"}
+    return {"loaded_at_field": loaded_at, "freshness": {"warn_after": warn_after}, **config}
 
 
 def _sentences(*texts: str) -> str:

@@ -14,6 +14,7 @@ from fluid_build.transform.dbt.loading_macros import LOAD_DATE_VARIABLE, REFRESH
 from fluid_build.transform.dbt.metricflow import METRICS_FILE
 from fluid_build.transform.dbt.model_files import FOLDERS
 from fluid_build.transform.dbt.promise_macros import MACRO_FILE
+from fluid_build.transform.dbt.properties_yml import SOURCES_FILE
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import TARGET_LABELS, Target, target_type
 from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
@@ -44,16 +45,17 @@ def readme(
     access: SourceAccess,
     dialect: TargetDialect,
     name: str,
-    files: Collection[str],
+    files: Mapping[str, str],
     tests: Mapping[str, RelationTests],
 ) -> str:
-    """Return the README of a project as Markdown; ``files`` are the paths of its other files."""
+    """Return the README of a project as Markdown; ``files`` are its other files by their paths."""
     sections = (
         _introduction(plan, model, dialect, name),
         _notes(access),
         _running(access, dialect),
         _contents(plan, files),
         _tests(plan, name, tests),
+        _freshness(files),
         _loading(plan),
         _business_vault(plan),
         _deleted(plan, model),
@@ -173,6 +175,18 @@ def _tests(plan: TransformPlan, name: str, tests: Mapping[str, RelationTests]) -
             " `fluid forge` leaves as it is once you have changed it:",
             fenced(block_yaml(settings).rstrip(), "yaml"),
         )
+    )
+
+
+def _freshness(files: Mapping[str, str]) -> str:
+    """Return how dbt says that the source is stale, where something tells it."""
+    if "loaded_at_field" not in files[SOURCES_FILE]:
+        return ""
+    return (
+        "## Freshness\n\n`dbt source freshness` warns of source tables that got no new row for"
+        f" longer than they usually do. {code(SOURCES_FILE)} says which column tells it, or why"
+        " none does. From which age on it's an error is yours to say: `fluid forge` keeps what you"
+        " write there, such as an `error_after` beside `warn_after`."
     )
 
 

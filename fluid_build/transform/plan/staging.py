@@ -112,7 +112,7 @@ def staged_rows(
     """Return the query for a source table's rows with our names and types: all or some columns."""
     columns = names.columns[entity.name]
     selected = [
-        (_reading(quote(alias), attribute, keeps), columns[attribute.name])
+        (reading(quote(alias), attribute, keeps), columns[attribute.name])
         for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
         if attributes is None or attribute.name in attributes
     ]
@@ -139,7 +139,8 @@ def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
     )
 
 
-def _reading(column: str, attribute: Attribute, keeps: Keeps) -> str:
+def reading(column: str, attribute: Attribute, keeps: Keeps) -> str:
+    """Return the value of a source's column with our type."""
     conversion = keeps(attribute)
     if conversion is None:
         return f"CAST({column} AS {attribute.source_type})"

@@ -1,0 +1,174 @@
+"""When dbt says that a source table is stale: by which column, and after how many days.
+
+A table is loaded when its newest row was written. That is told, in this order, by a column that is
+named as the time of the last change, or of the creation, of the row; or by the date of its event,
+where every row has one and it rises with the table's counting key, so that rows are written as
+things happen. How long a table usually waits for its next row is measured in whole days: nights and
+weekends are no fault. dbt only warns: a forge doesn't know today's date, so it can't tell a source
+that rests for years from one that broke yesterday.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import duckdb
+
+from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
+from fluid_build.modeling.dimensional.column_purposes import (
+    event_dates,
+    is_creation,
+    is_date,
+    is_of_period,
+    is_planned,
+    is_record_stamp,
+)
+from fluid_build.observations.observed_tables import reporting_failures, unless_unreadable
+from fluid_build.sources.base import Source, Table
+from fluid_build.sources.sql import quote
+from fluid_build.text import counted
+from fluid_build.transform.plan.staging import aliases, by_value, reading, staged_type
+
+_FEWEST_DAYS = 20
+"""Days with rows from which on a table's habit shows: with fewer, one pause is a habit."""
+_USUAL = 0.99
+"""Share of the pauses between two days with rows that are usual; longer ones, as at the end of a
+year, may be asked about."""
+_MOST_BACKWARDS = 0.01
+"""Share of rows whose date may be before that of the row with the key before: corrections."""
+_COUNTING_TYPES = frozenset({"SMALLINT", "INTEGER", "BIGINT", "HUGEINT"})
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How dbt tells when a source table was loaded last, or why nothing tells it.
+
+    ``loaded_at`` is the plan's SQL of the moment that a row was written, "" where nothing says
+    that; dbt warns when there's none in ``days``. ``reason`` is what both rest on.
+    """
+
+    reason: str
+    loaded_at: str = ""
+    days: int = 0
+
+
+NOTHING_MEASURED: Mapping[str, Freshness] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Habit:
+    """How a column's days follow each other: the usual pause, and the newest day as a number."""
+
+    column: str
+    loaded_at: str
+    days: int
+    pause: int
+    newest: int
+
+
+def source_freshness(source: Source, conceptual: ConceptualModel) -> dict[str, Freshness]:
+    """Return the freshness of each table of a model by its name at the source."""
+    relations = {table.name: table for table in source.tables}
+    habits: dict[str, _Habit] = {}
+    if source.has_data:
+        with reporting_failures(source):
+            for entity in conceptual.entities:
+                if entity.name in relations:
+                    found = _habits(source.connection, entity, relations[entity.name])
+                    enough = (habit for habit in found if habit.days >= _FEWEST_DAYS)
+                    if (habit := next(enough, None)) is not None:
+                        habits[entity.name] = habit
+    newest = max((habit.newest for habit in habits.values()), default=0)
+    nothing = Freshness(_NOTHING if source.has_data else _NO_ROWS)
+    return {
+        entity.name: _freshness(habits[entity.name], newest) if entity.name in habits else nothing
+        for entity in conceptual.entities
+    }
+
+
+_NOTHING = (
+    "No column says when a row was written: none is named as the time of its creation or change,"
+    f" and no date rises with the rows on {_FEWEST_DAYS} days or more."
+)
+_NO_ROWS = "The source had no rows that show how often it's loaded."
+
+
+def _freshness(habit: _Habit, newest: int) -> Freshness:
+    # What other tables got since is a pause of this one too.
+    pause = max(habit.pause, newest - habit.newest)
+    share = f"{_USUAL:.0%}"
+    return Freshness(
+        reason=(
+            f"{habit.column} has {habit.days:,} days, {share} of them at most"
+            f" {counted(habit.pause, 'day')} after the one before."
+        ),
+        loaded_at=habit.loaded_at,
+        # The day of the newest row isn't over, and that of the next has begun.
+        days=pause + 1,
+    )
+
+
+def _habits(
+    connection: duckdb.DuckDBPyConnection, entity: Entity, table: Table
+) -> Iterator[_Habit]:
+    """Return what the columns show that say when a row was written, the surest first."""
+    values = {
+        attribute.name: reading(quote(alias), attribute, by_value)
+        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+    }
+    stamps = [one for one in entity.attributes if is_date(one) and is_record_stamp(one)]
+    events = [
+        date
+        for date in event_dates(entity)
+        if date not in stamps and date.required and not (is_planned(date) or is_of_period(date))
+    ]
+    for column in (*sorted(stamps, key=is_creation), *events):
+        with unless_unreadable():
+            value, key = values[column.name], _counting_key(entity)
+            if column not in stamps and (
+                key is None or not _rises(connection, table, values[key.name], value)
+            ):
+                continue
+            yield from _habit(connection, table, column, value)
+
+
+def _counting_key(entity: Entity) -> Attribute | None:
+    key = entity.primary_key
+    if key is None or not key.holds or len(key.attributes) > 1:
+        return None
+    attribute = entity.attribute(key.attributes[0])
+    return attribute if attribute.source_type in _COUNTING_TYPES else None
+
+
+def _rises(connection: duckdb.DuckDBPyConnection, table: Table, key: str, value: str) -> bool:
+    """Whether rows with a higher key have a later date."""
+    row = connection.execute(
+        "SELECT count_if(written < before) <= ? * count(*) FROM"
+        f" (SELECT {value} AS written, lag({value}) OVER (ORDER BY {key}) AS before"
+        f" FROM {table.relation})",
+        [_MOST_BACKWARDS],
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def _habit(
+    connection: duckdb.DuckDBPyConnection, table: Table, column: Attribute, value: str
+) -> Iterator[_Habit]:
+    row = connection.execute(
+        f"WITH days AS (SELECT DISTINCT CAST({value} AS DATE) AS day FROM {table.relation}),"
+        " pauses AS (SELECT day, day - lag(day) OVER (ORDER BY day) AS pause FROM days"
+        " WHERE isfinite(day))"
+        " SELECT count(*), CAST(ceil(quantile_cont(pause, ?)) AS INTEGER),"
+        " max(day) - DATE '1970-01-01' FROM pauses",
+        [_USUAL],
+    ).fetchone()
+    if row is None or row[1] is None:
+        return
+    is_moment = staged_type(column, by_value).startswith("TIMESTAMP")
+    yield _Habit(
+        column=column.name,
+        # dbt compares moments, and no days.
+        loaded_at=value if is_moment else f"CAST({value} AS TIMESTAMP)",
+        days=int(row[0]),
+        pause=int(row[1]),
+        newest=int(row[2]),
+    )
