@@ -234,6 +234,14 @@ def _rows(match: re.Match[str], sentence: Sentence) -> str:
     return f"select count(*) = {_n(match[1])} from {_q(sentence.table)}"
 
 
+def _listed_days(match: re.Match[str], _sentence: Sentence) -> str:
+    day = f"{_q(match[2])}::date"
+    return (
+        f"select count(distinct {day}) = datediff('day', min({day}), max({day})) + 1"
+        f" from {_q(match[1])}"
+    )
+
+
 def _several(match: re.Match[str], sentence: Sentence) -> str:
     table, one, others = match.groups()
     listed = ", ".join(map(_q, _names(one)))
@@ -331,6 +339,7 @@ CLAIMS: tuple[tuple[str, Query], ...] = (
     (r"^(.+) identif(?:y|ies) what its rows are parts of, and (.+) distinguish", _parts),
     (r"^The time of (.+), which is in the calendar: the same moment\.$", partial(_same, "date")),
     (r"^The day of (.+) in all rows\.$", partial(_same, "date")),
+    (r"^(\S+)\.(\S+) has each day from its first to its last\.$", _listed_days),
     (r"^(\S+) has several rows for one (.+); (.+) tells? them apart\.$", _several),
     (r"^(?:Overwritten: )?(\S+) repeats, and rows with the same one are read as", _repeats),
 )

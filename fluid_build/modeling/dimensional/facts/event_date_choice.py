@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import Entity, Relationship
+from fluid_build.modeling.dimensional.calendars.conformed_dates import calendar_references
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
     is_date,
@@ -84,18 +85,13 @@ def dates_by_fact(
     return dates
 
 
-def source_calendars(graph: ReferenceGraph, entity: Entity) -> list[Relationship]:
-    """Return the references by which an event leads to a day in a calendar of the source."""
-    return [parent for parent in graph.parents[entity.name] if parent.to_entity in graph.calendars]
-
-
 def own_candidates(
     graph: ReferenceGraph, entity: Entity, roles: DateRoles
 ) -> Iterator[DateCandidate]:
     """Return the own columns that an event may be dated by, in the order of the source."""
     calendars = {
         calendar.from_attributes[-1]: calendar
-        for calendar in source_calendars(graph, entity)
+        for calendar in calendar_references(graph, entity)
         if calendar_day(graph.entities[calendar.to_entity]) is not None
     }
     for attribute in entity.attributes:

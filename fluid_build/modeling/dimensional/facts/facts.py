@@ -10,6 +10,11 @@ from dataclasses import dataclass, field, replace
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY, GeneratedCalendar
+from fluid_build.modeling.dimensional.calendars.conformed_dates import (
+    ConformedDate,
+    conformed_date,
+    days_of_event,
+)
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
     is_date,
@@ -40,7 +45,6 @@ from fluid_build.modeling.dimensional.facts.event_date_choice import (
     dates_by_fact,
     of_header,
     own_candidates,
-    source_calendars,
 )
 from fluid_build.modeling.dimensional.facts.grain import (
     StatedGrain,
@@ -292,8 +296,7 @@ class _FactBuilder:
         """Return what identifies a row if the fact measures its members day by day."""
         if not any(attribute.measure for attribute in self.entity.attributes):
             return None
-        dates = self._source_calendar_columns() or self.roles.dates
-        return snapshot_identity(self.context.layout.graph, self.entity, dates)
+        return snapshot_identity(self.context.layout.graph, self.entity, self._days())
 
     def _fact(
         self, dated_by: FactDate | None, identity: SnapshotIdentity | None, in_derived: Set[str]
@@ -313,7 +316,7 @@ class _FactBuilder:
         type_, type_reason = fact_type(
             layout.graph,
             entity,
-            self._source_calendar_columns() or self.roles.dates,
+            self._days(),
             identity=identity,
             is_measured=bool(measures),
             is_line=bool(headers),
@@ -350,7 +353,11 @@ class _FactBuilder:
     def _refer_to_own_dimensions(self) -> None:
         layout, dimensions = self.context.layout, self.context.dimensions
         for parent in layout.graph.parents[self.entity.name]:
-            if layout.roles[parent.to_entity].kind in {"dimension", "part"}:
+            is_date_with_role = parent.to_entity in layout.graph.calendars and any(
+                parent.from_attributes == (date.name,) for date in self.roles.dates
+            )
+            is_dimension = layout.roles[parent.to_entity].kind in {"dimension", "part"}
+            if is_dimension and not is_date_with_role:
                 self.references.append(
                     reference_to_version(layout, dimensions, parent, self.used_columns)
                 )
@@ -368,36 +375,54 @@ class _FactBuilder:
             )
 
     def _refer_to_calendar(self) -> None:
-        """Refer to the generated calendar in each role that a date of the event has.
+        """Refer to a calendar in each role that a date of the event has.
 
-        Where the event refers to a calendar of the source, that one is used instead.
+        It's the source's own where that has every day of the date, or else the generated one.
+        Where keys lead to a calendar of the source, what that doesn't cover has no role.
         """
-        if self._source_calendar_columns():
-            return
-        for date in self.roles.dates:
-            role = self.context.layout.names.date_role(self.entity, date.name)
-            key = free_column(f"{role}_key", self.used_columns)
-            self.references.append(
-                DimensionReference(
-                    dimension=self.context.calendar.name,
-                    role=role,
-                    columns=(date.name,),
-                    optional=not date.required,
-                    key=key,
-                    to_columns=(CALENDAR_DAY,),
-                    reason=f"The {_day_of(date)} of {date.name}.",
-                )
-            )
-            if date.type == "date":
-                self.date_keys[date.name] = key
+        graph = self.context.layout.graph
+        days = self._days()
+        by_key = not all(map(is_date, days))
+        for date in days:
+            conformed = conformed_date(graph, self.entity, date)
+            if conformed is not None and conformed.calendar not in self.context.dimensions:
+                conformed = None
+            if not is_date(date) or (by_key and conformed is None):
+                continue
+            reference = self._reference_to_day(date, conformed)
+            self.references.append(reference)
+            if conformed is None and date.type == "date":
+                self.date_keys[date.name] = reference.key
 
-    def _source_calendar_columns(self) -> tuple[Attribute, ...]:
-        """Return the columns by which the event refers to a calendar of the source."""
-        return tuple(
-            self.entity.attribute(name)
-            for parent in source_calendars(self.context.layout.graph, self.entity)
-            for name in parent.from_attributes
+    def _reference_to_day(
+        self, date: Attribute, conformed: ConformedDate | None
+    ) -> DimensionReference:
+        """Return how the event refers to a day: in the calendar that it conforms to, or ours."""
+        role = self.context.layout.names.date_role(self.entity, date.name)
+        calendar, day = self.context.calendar.name, CALENDAR_DAY
+        reason = f"The {_day_of(date)} of {date.name}."
+        if conformed is not None:
+            dimension = self.context.dimensions[conformed.calendar]
+            calendar = dimension.name
+            day = next(
+                column.name
+                for column in dimension.attributes
+                if not column.source and column.attribute == conformed.day
+            )
+            reason = f"{reason} {conformed.reason}".rstrip()
+        return DimensionReference(
+            dimension=calendar,
+            role=role,
+            columns=(date.name,),
+            optional=not date.required,
+            key=free_column(f"{role}_key", self.used_columns),
+            to_columns=(day,),
+            reason=reason,
         )
+
+    def _days(self) -> tuple[Attribute, ...]:
+        """Return what says on which days the event happened: keys of calendars, and its dates."""
+        return days_of_event(self.context.layout.graph, self.entity, self.roles.dates)
 
     def _with_reason_of_date(self, attribute: FactAttribute) -> FactAttribute:
         """Return the attribute, with why it has no role in the calendar if it's a date."""

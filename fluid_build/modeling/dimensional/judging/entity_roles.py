@@ -79,6 +79,9 @@ def judged_roles(graph: ReferenceGraph, decided: EntityRoles = _NOTHING_DECIDED)
 
 def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
     """Return the role by the entity's own columns and neighbours."""
+    # A calendar may refer to periods and lists, and is neither a pair of them nor an event.
+    if entity.name in graph.calendars and graph.keys[entity.name]:
+        return EntityRole("dimension", dimension_reason(graph, entity))
     closure = _closure_reason(graph, entity)
     if closure:
         return EntityRole("bridge", closure)
@@ -243,6 +246,7 @@ def _make_details_of_events_facts(graph: ReferenceGraph, roles: dict[str, Entity
             if (
                 role.is_decided
                 or role.kind == "fact"
+                or name in graph.calendars
                 or (role.kind == "bridge" and not _relates_events(graph, roles, name))
             ):
                 continue
@@ -313,6 +317,7 @@ def _make_most_measured_fact(graph: ReferenceGraph, roles: dict[str, EntityRole]
         (sum(a.measure is not None for a in entity.attributes), entity.rows, name)
         for name, entity in graph.entities.items()
         if not graph.children[name]
+        and name not in graph.calendars
         and roles[name].kind == "dimension"
         and not roles[name].is_decided
     ]

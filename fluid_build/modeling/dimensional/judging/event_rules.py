@@ -62,8 +62,6 @@ _NEARLY_UNIQUE = 0.9
 
 def event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     """Return why an entity is an event; "" where it isn't one."""
-    if entity.name in graph.calendars:
-        return ""
     dealt_with = _exchange_reason(graph, entity) or _case_reason(graph, entity)
     if dealt_with or _has_own_name(entity):
         return dealt_with

@@ -7,6 +7,7 @@ a row. Any other reference is left as a plain column.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 
 from fluid_build.lexicon import loose_terms, terms
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
@@ -137,6 +138,8 @@ class ReferenceGraph:
     """Entities and attributes whose values look like names, whatever the attribute is called."""
     calendars: frozenset[str]
     """Entities with a row for each day."""
+    spans: Mapping[tuple[str, str], tuple[date, date]]
+    """By entity and attribute, the first and last day of a date; not where they aren't known."""
 
     def relationship(self, name: str) -> Relationship:
         """Return the reference of that name; raise KeyError if there is none."""
@@ -268,7 +271,24 @@ def reference_graph(
             for column in table.columns
         },
         calendars=frozenset(e.name for e in conceptual.entities if is_calendar(e)),
+        spans={
+            (table.name, column.name): span
+            for table in profile.tables
+            for column in table.columns
+            if (span := _span(column)) is not None
+        },
     )
+
+
+def _span(column: ColumnProfile) -> tuple[date, date] | None:
+    """Return the first and last day of a date; None where it's written in another order."""
+    if family(column_type(column)) not in {"date", "timestamp"}:
+        return None
+    try:
+        first, last = (date.fromisoformat((end or "")[:10]) for end in (column.min, column.max))
+    except ValueError:
+        return None
+    return first, last
 
 
 def is_filled(relationship: Relationship) -> bool:

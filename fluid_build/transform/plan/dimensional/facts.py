@@ -12,6 +12,7 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.dimensional.star_names import free_alias
 from fluid_build.modeling.sql_names import free_identifier
+from fluid_build.modeling.types import family, type_name
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.calendar import calendar_columns, day_key
@@ -29,6 +30,7 @@ from fluid_build.transform.plan.dimensional.star import (
     LOAD_DAY,
     FactOrBridge,
     Star,
+    Typed,
     is_generated,
     join_clauses,
     joins_of,
@@ -285,7 +287,8 @@ def same_member(
     """Return the conditions that a row of ``rows`` refers to one of ``alias``.
 
     That is the dimension, or with ``is_staged`` its own entity with the names of the staging.
-    ``names`` are the referring columns where they aren't called as in the staging.
+    ``names`` are the referring columns where they aren't called as in the staging. A moment refers
+    to its day in a calendar of the source.
     """
     dimension = star.dimensions[reference.dimension]
     own = own_attributes(dimension)
@@ -293,15 +296,22 @@ def same_member(
     for column, to_column in zip(reference.columns, reference.to_columns, strict=True):
         attribute = own[to_column]
         theirs = star.column(dimension.entity_name, attribute) if is_staged else to_column
-        conditions.append(
-            star.equal(
-                f"{alias}.{theirs}",
-                star.type(dimension.entity_name, attribute),
-                f"{rows}.{names[column] if names else star.column(entity, column)}",
-                star.type(entity, column),
-            )
-        )
+        member = (f"{alias}.{theirs}", star.type(dimension.entity_name, attribute))
+        value = f"{rows}.{names[column] if names else star.column(entity, column)}"
+        referring = (value, star.type(entity, column))
+        if dimension.dimension_type == "date":
+            member, referring = _as_days(member, referring)
+        conditions.append(star.equal(*member, *referring))
     return conditions
+
+
+def _as_days(member: Typed, referring: Typed) -> tuple[Typed, Typed]:
+    """Return two values as days, if both are dates and one of them is a moment."""
+    types = {member[1], referring[1]}
+    is_of_time = all(family(type_name(type_)) in {"date", "timestamp"} for type_ in types)
+    if types == {"DATE"} or not is_of_time:
+        return member, referring
+    return (f"CAST({member[0]} AS DATE)", "DATE"), (f"CAST({referring[0]} AS DATE)", "DATE")
 
 
 def _version_of_the_day(
