@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.measures import MeasureRole
+from fluid_build.modeling.metric_terms import price_weights
 from fluid_build.modeling.osi import (
     Dataset,
     OsiDocument,
@@ -35,6 +36,11 @@ def semantic_layer(profile: Profile, conceptual: ConceptualModel) -> OsiDocument
         for entity in conceptual.entities
         for column, role in measures[entity.name].items()
     ]
+    weights = {
+        (entity.label, entity.attribute(price).label): entity.attribute(quantity).label
+        for entity in conceptual.entities
+        for price, quantity in price_weights(entity).items()
+    }
     labels = [
         json.dumps([role.aggregation, table, column], ensure_ascii=False)
         for table, column, role in columns
@@ -48,13 +54,22 @@ def semantic_layer(profile: Profile, conceptual: ConceptualModel) -> OsiDocument
         tuple(
             osi_metric(
                 names[label],
-                f"{role.aggregation.upper()}({quote(table)}.{quote(column)})",
+                _aggregated(role, table, column, weights.get((table, column))),
                 f"{role.additivity.capitalize()}: {role.reason}.",
             )
             for label, (table, column, role) in zip(labels, columns, strict=True)
         ),
     )
     return with_dialects(document).document
+
+
+def _aggregated(role: MeasureRole, table: str, column: str, weight: str | None) -> str:
+    value = f"{quote(table)}.{quote(column)}"
+    if weight is None or role.aggregation != "avg":
+        return f"{role.aggregation.upper()}({value})"
+    weighing = f"{quote(table)}.{quote(weight)}"
+    weights = f"SUM(CASE WHEN {value} IS NOT NULL THEN {weighing} END)"
+    return f"SUM({value} * {weighing}) / NULLIF({weights}, 0)"
 
 
 def _dataset(source: str, entity: Entity, measures: dict[str, MeasureRole]) -> Dataset:

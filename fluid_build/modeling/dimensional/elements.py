@@ -69,13 +69,17 @@ class Join(ModelPart):
 class Measure(DecidedElement):
     """A number of a fact, and how to aggregate it.
 
-    ``name`` is the column of the built fact, ``column`` the one of the source.
+    ``name`` is the column of the built fact, ``column`` the one of the source. ``weighted_by`` is
+    the measure by which an average is weighted, ``within`` the source's column of the currency
+    within which an amount adds up.
     """
 
     name: str
     column: str
     aggregation: Aggregation
     additivity: Additivity
+    weighted_by: str = ""
+    within: str = ""
     description: str = ""
 
 

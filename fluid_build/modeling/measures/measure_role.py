@@ -9,11 +9,19 @@ Aggregation = Literal["sum", "avg", "count", "count_distinct", "min", "max", "me
 
 
 class MeasureRole(ModelPart):
-    """How to aggregate a measure, and why; ``alternatives`` are the choices that lost."""
+    """How to aggregate a measure, and why; ``alternatives`` are the choices that lost.
+
+    An average is ``weighted_by`` a quantity of the same row, an amount adds up only ``within`` one
+    value of a column, its currency, and a level only over the members of one ``day``. Each names a
+    column, "" where there is none.
+    """
 
     aggregation: Aggregation
     additivity: Additivity
     reason: str
+    weighted_by: str = ""
+    within: str = ""
+    day: str = ""
     alternatives: tuple[Alternative, ...] = ()
 
 

@@ -14,7 +14,13 @@ from fluid_build.modeling.dimensional.elements import DimensionalModel, Fact
 from fluid_build.modeling.measures import Aggregation, MeasureRole
 from fluid_build.modeling.sql_names import fit, free_identifier
 from fluid_build.transform.dbt.dialects import TargetDialect
-from fluid_build.transform.dbt.semantic_names import is_time, legal, references, without_jinja
+from fluid_build.transform.dbt.semantic_names import (
+    is_time,
+    legal,
+    references,
+    stated_role,
+    without_jinja,
+)
 from fluid_build.transform.plan.elements import Build, PlanColumn, TransformPlan
 
 METRICS_FILE = "models/marts/_metrics.yml"
@@ -249,31 +255,75 @@ def _time_of_measures(star: _Star, build: Build, dates: Mapping[str, str]) -> st
 
 def _measures(star: _Star, build: Build, time: str, metrics: list[_Entry]) -> Iterator[_Entry]:
     """Yield the measures of a fact, the number of its rows last, and add a metric for each."""
-    dataset, used = star.datasets[build.name], star.used[build.name]
-    is_snapshot = star.facts[build.name].fact_type == "periodic_snapshot"
+    dataset = star.datasets[build.name]
     for column in build.columns:
-        role = column.measure
-        if role is None:
+        if column.measure is None:
             continue
-        is_level = is_snapshot and role.additivity == "semi-additive"
-        aggregation = _of_level(role) if is_level else role.aggregation
-        verb = "last" if is_level else role.aggregation
-        name = legal(fit(verb, dataset, column.name), "metric")
-        name = star.names.of(dataset, name, f"measure {build.name}.{column.name}", used)
-        description = without_jinja(f"{role.additivity.capitalize()}: {role.reason}.")
-        metrics.append(_metric(name, description))
-        last_day = {"name": time, "window_choice": "max"}
-        yield {
-            "name": name,
-            "description": description,
-            "agg": _AGGREGATIONS.get(aggregation, aggregation),
-            "expr": column.name,
-            **({"non_additive_dimension": last_day} if is_level else {}),
-        }
-    name = star.names.of(dataset, fit("count", dataset), f"measure {build.name}", used)
+        if column.measure.weighted_by:
+            yield from _weighted(star, build, column, metrics)
+            continue
+        yield _measure(star, build, column, column.measure, time, metrics)
+    name = star.names.of(
+        dataset, fit("count", dataset), f"measure {build.name}", star.used[build.name]
+    )
     description = f"The number of rows of {build.name}."
     metrics.append(_metric(name, description))
     yield {"name": name, "description": description, "agg": "sum", "expr": "1"}
+
+
+def _measure(
+    star: _Star,
+    build: Build,
+    column: PlanColumn,
+    role: MeasureRole,
+    time: str,
+    metrics: list[_Entry],
+) -> _Entry:
+    """Return one measure, and add its metric; a level is that of the last day."""
+    aggregation = _of_level(role) if role.day else role.aggregation
+    verb = "last" if role.day else role.aggregation
+    name = _metric_name(star, build, verb, column.name)
+    description = without_jinja(stated_role(role))
+    metrics.append(_metric(name, description))
+    last_day = {"name": time, "window_choice": "max"}
+    return {
+        "name": name,
+        "description": description,
+        "agg": _AGGREGATIONS.get(aggregation, aggregation),
+        "expr": column.name,
+        **({"non_additive_dimension": last_day} if role.day else {}),
+    }
+
+
+def _weighted(
+    star: _Star, build: Build, column: PlanColumn, metrics: list[_Entry]
+) -> Iterator[_Entry]:
+    """Yield what a weighted average is the ratio of, and add the metrics of the three."""
+    role = column.measure
+    assert role is not None, "only a measure has a weight"
+    price, weight = column.name, role.weighted_by
+    parts = (
+        ((price, "times", weight), f"{price} * {weight}"),
+        ((weight, "with", price), f"CASE WHEN {price} IS NOT NULL THEN {weight} END"),
+    )
+    names = [_metric_name(star, build, "sum", *words) for words, _ in parts]
+    for name, (words, expression) in zip(names, parts, strict=True):
+        description = f"The sum of {' '.join(words)}."
+        metrics.append(_metric(name, description))
+        yield {"name": name, "description": description, "agg": "sum", "expr": expression}
+    average = _metric_name(star, build, role.aggregation, price)
+    metrics.append(
+        _metric(average, without_jinja(stated_role(role)))
+        | {"type": "ratio", "type_params": {"numerator": names[0], "denominator": names[1]}}
+    )
+
+
+def _metric_name(star: _Star, build: Build, verb: str, *words: str) -> str:
+    """Return a free name for a measure and its metric."""
+    dataset = star.datasets[build.name]
+    name = legal(fit(verb, dataset, *words), "metric")
+    meaning = f"measure {build.name}.{' '.join((verb, *words))}"
+    return star.names.of(dataset, name, meaning, star.used[build.name])
 
 
 def _of_level(role: MeasureRole) -> Aggregation:

@@ -112,12 +112,13 @@ def _semantic_files(
 ) -> dict[str, str]:
     if access.schema is None:
         return {}
-    document = semantic_document(plan, database=access.database, schema=access.schema)
+    star = model.dimensional
+    facts = [fact.name for fact in star.facts] if star is not None else []
+    document = semantic_document(plan, database=access.database, schema=access.schema, facts=facts)
     if document is None:
         return {}
     spine = time_spine({build.name for build in plan.builds}, _fiscal_year_start(model))
     osi = semantic_json(document)
-    star = model.dimensional
     metrics = metrics_yaml(plan, star, dialect) if star is not None else None
     if metrics is None:
         return {f"osi/{plan.name}.json": osi, **spine}

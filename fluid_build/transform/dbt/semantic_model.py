@@ -5,9 +5,10 @@ An OSI 0.1.1 document over the builds that are published. dbt finds a dataset's 
 primary key of one field where a dataset has fields to group by, and a time spine in the project.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
+from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.osi import (
     Dataset,
     Metric,
@@ -26,6 +27,7 @@ from fluid_build.transform.dbt.semantic_names import (
     legal,
     references,
     semantic_names,
+    stated_role,
     unique_columns,
     without_jinja,
 )
@@ -35,12 +37,12 @@ _KEYLESS = "It has no key, so nothing can be grouped by its columns."
 
 
 def semantic_document(
-    plan: TransformPlan, *, database: str | None, schema: str
+    plan: TransformPlan, *, database: str | None, schema: str, facts: Collection[str] = ()
 ) -> OsiDocument | None:
     """Return the published builds as datasets; None where there are none.
 
     ``database`` and ``schema`` are where the project builds; None means that the environment
-    names the database.
+    names the database. The rows of ``facts`` are counted.
     """
     if not plan.published:
         return None
@@ -51,7 +53,7 @@ def semantic_document(
         f"The datasets that {plan.name} publishes, and their metrics.",
         [_dataset(build, names, place) for build in plan.published],
         _relationships(plan, names),
-        _metrics(plan, names),
+        _metrics(plan, names, facts),
     )
 
 
@@ -137,7 +139,7 @@ def _relationship(
     )
 
 
-def _metrics(plan: TransformPlan, names: SemanticNames) -> Iterator[Metric]:
+def _metrics(plan: TransformPlan, names: SemanticNames, facts: Collection[str]) -> Iterator[Metric]:
     used_names = set(names.datasets.values())
     for build in plan.published:
         dataset = names.datasets[build.name]
@@ -151,12 +153,36 @@ def _metrics(plan: TransformPlan, names: SemanticNames) -> Iterator[Metric]:
             used_names.add(name)
             yield osi_metric(
                 name,
-                _aggregated(role.aggregation, f"{dataset}.{column.name}"),
-                without_jinja(f"{role.additivity.capitalize()}: {role.reason}."),
+                _aggregated(role, dataset, column.name),
+                without_jinja(stated_role(role)),
             )
+        if build.name in facts and (counted := _never_null(build)):
+            name = free_identifier(legal(fit("count", dataset), "metric"), used_names)
+            used_names.add(name)
+            description = f"The number of rows of {build.name}."
+            yield osi_metric(name, f"COUNT({dataset}.{counted})", description)
 
 
-def _aggregated(aggregation: str, column: str) -> str:
-    if aggregation == "count_distinct":
+def _aggregated(role: MeasureRole, dataset: str, name: str) -> str:
+    """Return the expression of a metric.
+
+    A level is summed over the members and averaged over the days. Unlike the level of the last day,
+    that's an aggregate which may be grouped and filtered by anything.
+    """
+    column = f"{dataset}.{name}"
+    if role.weighted_by:
+        weight = f"{dataset}.{role.weighted_by}"
+        weights = f"SUM(CASE WHEN {column} IS NOT NULL THEN {weight} END)"
+        return f"SUM({column} * {weight}) / NULLIF({weights}, 0)"
+    if role.day and role.aggregation == "avg":
+        days = f"COUNT(DISTINCT CASE WHEN {column} IS NOT NULL THEN {dataset}.{role.day} END)"
+        return f"SUM({column}) / NULLIF({days}, 0)"
+    if role.aggregation == "count_distinct":
         return f"COUNT(DISTINCT {column})"
-    return f"{aggregation.upper()}({column})"
+    return f"{role.aggregation.upper()}({column})"
+
+
+def _never_null(build: Build) -> str:
+    """Return a column that each row of a fact has, "" without one; a reference has a key always."""
+    keys = [column.name for column in build.columns if "foreign-key" in column.tags]
+    return next(iter((*keys, *build.key)), "")

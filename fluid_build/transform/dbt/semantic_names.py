@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.sql_names import RESERVED, fit, free_identifier
 from fluid_build.modeling.types import family
 from fluid_build.transform.plan.elements import Build, BuildTest, TransformPlan
@@ -91,6 +92,16 @@ def legal(name: str, kind: str) -> str:
     """Return the nearest name that dbt accepts; ``kind`` is appended to a reserved or short one."""
     plain = re.sub("_+", "_", name).rstrip("_")
     return f"{plain}_{kind}" if plain in _RESERVED or len(plain) < 2 else plain
+
+
+def stated_role(role: MeasureRole) -> str:
+    """Return how far a measure adds up, and why, as its metric says it."""
+    sentences = [f"{role.additivity.capitalize()}: {role.reason}."]
+    if role.weighted_by:
+        sentences.append(f"The average is weighted by {role.weighted_by}.")
+    if role.within:
+        sentences.append(f"Amounts are in several currencies, so group by or filter {role.within}.")
+    return " ".join(sentences)
 
 
 def without_jinja(text: str) -> str:

@@ -61,6 +61,7 @@ from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNa
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
 from fluid_build.modeling.element import source_columns
+from fluid_build.modeling.metric_terms import currency_of, price_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +93,34 @@ class FactColumns:
 
     def measures(self, elsewhere: Set[str]) -> Iterator[Measure]:
         """Return the measures that aren't found elsewhere in the star, in the source's order."""
+        names = {
+            attribute.name: self._free_name(attribute)
+            for attribute in self.entity.attributes
+            if attribute.measure is not None and attribute.name not in elsewhere
+        }
+        weights = price_weights(self.entity, self._products())
         for attribute in self.entity.attributes:
-            if attribute.measure is not None and attribute.name not in elsewhere:
+            if attribute.measure is not None and attribute.name in names:
                 role = attribute.measure
                 yield Measure(
-                    name=self._free_name(attribute),
+                    name=names[attribute.name],
                     column=attribute.name,
                     aggregation=role.aggregation,
                     additivity=role.additivity,
+                    weighted_by=names.get(weights.get(attribute.name, ""), ""),
+                    within=currency_of(self.entity, attribute),
                     description=attribute.description,
                     mapped_source_tables=(self.entity.name,),
                     source_columns=source_columns(self.entity.name, (attribute.name,)),
                     reason=f"{role.additivity.capitalize()}: {role.reason}.",
                     alternatives=role.alternatives,
                 )
+
+    def _products(self) -> Iterator[tuple[str, str]]:
+        """Yield the factors of amounts of the row."""
+        for formula in self.layout.graph.observations.row_formulas:
+            if formula.table == self.entity.name and formula.operation == "product":
+                yield formula.operands
 
     def is_degenerate(self, column: FactAttribute) -> bool:
         """Return whether a column is a degenerate dimension: it numbers the event or its header."""

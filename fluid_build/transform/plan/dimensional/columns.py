@@ -8,8 +8,10 @@ from fluid_build.modeling.dimensional.elements import (
     FactAttribute,
     Measure,
 )
+from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.measures import MeasureRole
+from fluid_build.modeling.types import family
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.star import (
     DATE_KEY_TYPE,
@@ -153,12 +155,13 @@ def own_value_columns(star: Star, owner: FactOrBridge) -> list[PlanColumn]:
         )
         for attribute in owner.attributes
     ]
-    measures = owner.measures if isinstance(owner, Fact) else ()
-    columns += [_measure_column(star, entity, measure) for measure in measures]
+    if isinstance(owner, Fact):
+        columns += [_measure_column(star, owner, measure) for measure in owner.measures]
     return columns
 
 
-def _measure_column(star: Star, entity: str, measure: Measure) -> PlanColumn:
+def _measure_column(star: Star, fact: Fact, measure: Measure) -> PlanColumn:
+    entity = fact.entity_name
     column = attribute_column(
         star,
         entity,
@@ -169,10 +172,36 @@ def _measure_column(star: Star, entity: str, measure: Measure) -> PlanColumn:
         tags=("measure",),
         is_measure=True,
     )
-    if column.measure is not None and column.measure.additivity == measure.additivity:
-        return column
-    # In a snapshot, a column is a level of its member at a time, whatever it is in the source.
-    role = MeasureRole(
-        aggregation=measure.aggregation, additivity=measure.additivity, reason=measure.reason
-    )
-    return column.model_copy(update={"measure": role})
+    role = column.measure
+    if role is None or role.additivity != measure.additivity:
+        # In a snapshot, a column is a level of its member at a time, whatever it is in the source.
+        role = MeasureRole(
+            aggregation=measure.aggregation, additivity=measure.additivity, reason=measure.reason
+        )
+    is_level = fact.fact_type == "periodic_snapshot" and role.additivity == "semi-additive"
+    terms = {
+        "weighted_by": measure.weighted_by,
+        "within": measure.within,
+        "day": _day_column(star, fact) if is_level else "",
+    }
+    return column.model_copy(update={"measure": role.model_copy(update=terms)})
+
+
+def _day_column(star: Star, fact: Fact) -> str:
+    """Return the column with the day of a fact's rows: the event's, or else its first."""
+    if fact.snapshot_of:
+        return SNAPSHOT_DATE
+    days = {
+        (reference.source, *reference.columns): reference.key
+        for reference in fact.dimensions
+        if star.dimensions[reference.dimension].dimension_type == "date"
+    }
+    days |= {
+        (attribute.source, attribute.attribute): attribute.name
+        for attribute in fact.attributes
+        if (attribute.source, attribute.attribute) not in days
+        and family(attribute.type) in {"date", "timestamp"}
+    }
+    dated = fact.dated_by
+    event = (dated.source, dated.attribute) if dated is not None else ("", "")
+    return days.get(event) or next(iter(days.values()), "")
