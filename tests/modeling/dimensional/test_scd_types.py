@@ -3,6 +3,8 @@
 import pytest
 
 from fluid_build.modeling.dimensional.elements import DimensionAttribute
+from fluid_build.observations.header_totals import HeaderTotal
+from fluid_build.observations.observe import Observations
 from fluid_build.profiling.profile import Profile
 from tests.modeling.sources import changed, changed_column, dimension, source, star
 
@@ -31,6 +33,9 @@ def attribute(column: str, **facts: object) -> DimensionAttribute:
         ("city text/90", {"semantic_type": "city", "pii": True}, 2, "read as describing"),
         ("balance decimal", {}, 1, "fct_customer_snapshot records its value at each load"),
         ("ytd_sales decimal", {}, 1, "a total or level that events change"),
+        ("view_count/90 1-900", {}, 1, "a total or level that events change"),
+        ("num_downloads/90 1-900", {}, 1, "a total or level that events change"),
+        ("sale_count/90 1-900", {}, 1, "a total or level that events change"),
         ("last_order_date date", {}, 1, "a total or level that events change"),
         ("last_grade text", {}, 2, "read as describing the member"),
         ("price decimal", {}, 2, "read as describing the member"),
@@ -52,6 +57,17 @@ def test_an_attribute_is_kept_overwritten_or_versioned(
     result = attribute(column, **facts)
     assert result.scd_type == scd_type
     assert reason in result.reason
+
+
+def test_a_total_of_what_refers_to_a_member_is_not_versioned() -> None:
+    """Each sale would make another version of its customer, and says by itself what it added."""
+    measured = source(f"customer *id, a text, b text, worth decimal\n{SALE}")
+    total = HeaderTotal("customer", "worth", "sale", ("amount",), rows=90, matches=90)
+    found = dimension(
+        star(measured, observations=Observations(header_totals=(total,))), "dim_customer"
+    )
+    types = {attribute.name: attribute.scd_type for attribute in found.attributes}
+    assert (types["worth"], types["a"]) == (1, 2)
 
 
 def test_another_unique_number_identifies_the_member_too() -> None:

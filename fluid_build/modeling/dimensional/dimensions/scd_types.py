@@ -34,6 +34,7 @@ from fluid_build.modeling.dimensional.judging.date_roles import period_start
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph
 from fluid_build.modeling.dimensional.star_names import StarNames, free_column
 from fluid_build.modeling.measures import is_category_name
+from fluid_build.modeling.measures.number_names import read_number_name
 from fluid_build.profiling.names.words import singular, stem, strip_key_words, words
 
 _CREDIT_LIMIT = frozenset({"credit", "limit"})
@@ -58,10 +59,34 @@ def is_level(attribute: Attribute) -> bool:
 
 
 def _is_running_total(attribute: Attribute) -> bool:
-    """Return whether a number is added up over all events so far."""
+    """Return whether a number is added up over all events so far: ``visits``, ``view_count``."""
     if kind(attribute) not in {"integer", "decimal", "float"}:
         return False
-    return bool(terms("running", "cumulative") & set(words(attribute.name)))
+    running = terms("running", "cumulative")
+    parts = set(words(attribute.name))
+    if read_number_name(attribute.name).meaning != "count":
+        return bool(running & parts)
+    return not {*map(singular, running)}.isdisjoint(map(singular, parts))
+
+
+def _totals_lines(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
+    """Return whether a number is the total of rows that refer to it, or is named as their count.
+
+    It's another one whenever something happens, so that versions of it would be a diary.
+    """
+    if any(
+        (total.header, total.total) == (entity.name, attribute.name)
+        for total in graph.observations.header_totals
+    ):
+        return True
+    if attribute.measure is None or read_number_name(attribute.name).meaning != "count":
+        return False
+    parts = {singular(word) for word in words(attribute.name)}
+    return any(
+        singular(words(child.from_entity)[-1]) in parts
+        for child in graph.children[entity.name]
+        if words(child.from_entity)
+    )
 
 
 _VERSIONED = (
@@ -208,7 +233,7 @@ def _scd_type(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> tu
         return 0, "It identifies the member too: another value is another member."
     if is_remark(attribute) or _is_document(graph, entity, attribute):
         return 1, _READ_NOT_GROUPED
-    if _changes_with_events(attribute):
+    if _changes_with_events(attribute) or _totals_lines(graph, entity, attribute):
         return 1, _WITH_EVENTS
     return 2, _VERSIONED
 
