@@ -29,6 +29,8 @@ from fluid_build.modeling.dimensional.elements import (
     DimensionalModel,
     Variant,
 )
+from fluid_build.modeling.dimensional.judging.entity_roles import judged_events
+from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
 from fluid_build.modeling.dimensional.star_layout import check_variant
 from fluid_build.modeling.element import with_relation_names
 from fluid_build.modeling.entities import conceptual_model
@@ -349,7 +351,8 @@ class _Modeling:
         """Build the layer of the technique; a star changes the conceptual one by its merges."""
         profile, observations, decisions = self.profile, self.observations, self.decisions
         if self.technique == "data_vault_2":
-            raw = data_vault(profile, conceptual, observations, decisions=decisions)
+            events = judged_events(reference_graph(profile, conceptual, observations))
+            raw = data_vault(profile, conceptual, observations, decisions=decisions, events=events)
             return _Layers(conceptual, vault=raw)
         if self.technique == "dimensional":
             merged = keep_text_keys(with_merges(conceptual, decisions.merges))

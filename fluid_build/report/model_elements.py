@@ -302,7 +302,7 @@ def _business_groups(business: BusinessVault) -> Iterator[ElementGroup]:
                     bridge,
                     bridge.name,
                     (Name(bridge.start),),
-                    _names(hop.link for hop in bridge.hops),
+                    _names(dict.fromkeys(hop.link for hop in bridge.hops)),
                 ),
                 query=bridge.query,
             )

@@ -365,7 +365,7 @@ DECISIONS = (
     r"^All (?:other )?descriptive columns of ",
     r"^Personal data of .+ in a satellite of its own, ",
     r"has no descriptive columns; this records when",
-    r"^References may change; ",
+    r"^References may change; |^The driving key is |^what belongs to one event would have to be ",
     r"^The (?:proof|source has its own calendar|calendar that runs|combination is the member)",
     r"^its rows link |^they can't be joined with a calendar|^Each day from ",
     # What was read into names and types, and what follows from that.

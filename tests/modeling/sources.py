@@ -23,6 +23,8 @@ from fluid_build.modeling.data_vault.elements import (
     Satellite,
 )
 from fluid_build.modeling.dimensional.elements import Bridge, Dimension, DimensionalModel, Fact
+from fluid_build.modeling.dimensional.judging.entity_roles import judged_events
+from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.techniques import build_model
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
@@ -95,7 +97,9 @@ def vault(
     strategy: HashKeyStrategy | None = None,
     observations: Observations = NO_OBSERVATIONS,
 ) -> DataVaultModel:
-    return data_vault(measured, conceptual_model(measured), observations, strategy)
+    model = conceptual_model(measured)
+    events = judged_events(reference_graph(measured, model, observations))
+    return data_vault(measured, model, observations, strategy, events=events)
 
 
 def star(

@@ -1,7 +1,7 @@
 """The chains of links that bridges follow: from the finest grain to everything it belongs to.
 
-A link of a single reference leads from a hub's row to at most one row of another hub. A chain of
-such links never multiplies rows, so what is added up over a bridge is right.
+A link of what a hub's row refers to leads to at most one row of each other hub. A chain of such
+links never multiplies rows, so what is added up over a bridge is right.
 """
 
 from collections import defaultdict
@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.business_elements import BridgeHop
-from fluid_build.modeling.data_vault.column_purposes import is_event_date
+from fluid_build.modeling.data_vault.column_purposes import is_event_date, names_writer
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
     Hub,
@@ -22,7 +21,6 @@ from fluid_build.modeling.data_vault.elements import (
     Satellite,
 )
 from fluid_build.modeling.sql_names import free_identifier
-from fluid_build.profiling.names.words import words
 
 MOST_HUBS = 12
 """Hubs that a bridge leads to: a wider one is hard to read, and its nearest hubs are what most
@@ -35,7 +33,7 @@ _RECURSIVE: frozenset[LinkType] = frozenset({"hierarchical", "same-as"})
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLink:
-    """A link of a single reference: whose rows refer, and to what."""
+    """A reference that a link holds: whose rows refer, and to what."""
 
     link: Link
     own: HubReference
@@ -81,10 +79,10 @@ class VaultGraph:
             satellites = self.satellites.get(link.name, ())
             if own is None or link.link_type in _RECURSIVE or not satellites:
                 continue
-            (referred,) = (end for end in link.hubs if end.hash_key != own.hash_key)
-            if any(_names_a_writer(column) for column in referred.columns):
-                continue
-            references[own.hub].append(ReferenceLink(link, own, referred, satellites[0]))
+            for referred in link.hubs:
+                is_own = referred.hash_key == own.hash_key
+                if not is_own and not any(map(names_writer, referred.columns)):
+                    references[own.hub].append(ReferenceLink(link, own, referred, satellites[0]))
         return references
 
     def starts(self) -> Iterator[StartOfChain]:
@@ -145,12 +143,6 @@ class VaultGraph:
         )
 
 
-def _names_a_writer(column: str) -> bool:
-    """Return whether a column says who wrote a row, by which nobody groups rows."""
-    name_words = set(words(column))
-    return bool(name_words & terms("writing") and name_words & terms("author_mark"))
-
-
 def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
     """Return the links to follow from a start, the nearest hubs first; none if it isn't worth it.
 
@@ -163,6 +155,7 @@ def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
     used_columns = {key, *(column for _, column in ends)}
     reached = {hub for hub, _ in ends}
     found: list[BridgeHop] = []
+    link_keys: dict[str, str] = {}
     expanded: set[str] = set()
     for hub, column in ends:  # It grows while it's read.
         for reference in graph.references.get(hub, ()) if hub not in expanded else ():
@@ -170,21 +163,26 @@ def hops(graph: VaultGraph, chain: StartOfChain) -> tuple[BridgeHop, ...]:
             is_new_role = bool(referred.role) and referred.hash_key not in used_columns
             if len(ends) < MOST_HUBS and (referred.hub not in reached or is_new_role):
                 hash_key = free_identifier(reference.referred.hash_key, used_columns)
+                used_columns.add(hash_key)
+                link = reference.link
+                # What an event refers to is one link, followed to several hubs.
+                if link.name not in link_keys:
+                    link_keys[link.name] = free_identifier(link.hash_key, used_columns)
+                    used_columns.add(link_keys[link.name])
                 hop = BridgeHop(
-                    link=reference.link.name,
+                    link=link.name,
                     satellite=reference.satellite.name,
                     own_key=reference.own.hash_key,
                     referred_key=reference.referred.hash_key,
                     hub=reference.referred.hub,
                     from_key=column,
                     hash_key=hash_key,
-                    link_key=free_identifier(reference.link.hash_key, {*used_columns, hash_key}),
+                    link_key=link_keys[link.name],
                 )
-                used_columns |= {hop.hash_key, hop.link_key}
                 found.append(hop)
                 ends.append((hop.hub, hop.hash_key))
                 reached.add(hop.hub)
         expanded.add(hub)
     is_finer = isinstance(start, Link) or bool(chain.satellite.multi_active_keys)
-    links = len(found) + (1 if is_finer else 0)
+    links = len(link_keys) + (1 if is_finer else 0)
     return tuple(found) if found and links >= _FEWEST_LINKS else ()

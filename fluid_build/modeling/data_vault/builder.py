@@ -1,7 +1,7 @@
 """The Data Vault of a profile: hubs, links, satellites, reference tables and keyless tables."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
@@ -45,11 +45,13 @@ def data_vault(
     observations: Observations = NO_OBSERVATIONS,
     strategy: HashKeyStrategy | None = None,
     decisions: ModelDecisions = NO_DECISIONS,
+    events: Set[str] = frozenset(),
 ) -> DataVaultModel:
     """Build the Data Vault of a profile, with a reason for each element.
 
     Hash keys are made as the strategy says, without one by MD5. It follows the ``decisions`` that
-    it can carry; ``unfollowed`` says which it couldn't.
+    it can carry; ``unfollowed`` says which it couldn't. ``events`` are the tables that record
+    events; what one of them refers to is one link.
     """
     known = with_foreign_references(
         with_observed_references(source_tables(conceptual, observations))
@@ -67,6 +69,7 @@ def data_vault(
         stems=stems,
         vault_names=vault_names,
         strategy=strategy or HashKeyStrategy(),
+        events=events,
     )
     return _vault(settled)
 

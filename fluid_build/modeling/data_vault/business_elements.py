@@ -6,6 +6,8 @@ which keys a chain of links led to. Both hold keys and load dates alone, so that
 and made again from the raw vault.
 """
 
+from collections.abc import Iterable, Sequence
+
 from fluid_build.modeling.element import Element, ModelPart
 
 
@@ -57,7 +59,7 @@ class BridgeHub(ModelPart):
 
 
 class BridgeHop(ModelPart):
-    """A link that a bridge follows from one hub to the next.
+    """A link that a bridge follows from one hub to the next; the link of an event leads to several.
 
     ``own_key`` and ``referred_key`` are the hash keys in the link, by which a row of the first hub
     refers to one of the next. ``satellite`` says when that was so. In the bridge, ``from_key`` has
@@ -73,6 +75,14 @@ class BridgeHop(ModelPart):
     from_key: str
     hash_key: str
     link_key: str
+
+
+def hops_by_link(hops: Iterable[BridgeHop]) -> Sequence[Sequence[BridgeHop]]:
+    """Return the hops along each link, in the order in which the links are first followed."""
+    links: dict[str, list[BridgeHop]] = {}
+    for hop in hops:
+        links.setdefault(hop.link, []).append(hop)
+    return tuple(links.values())
 
 
 class BridgeTable(BusinessTable):

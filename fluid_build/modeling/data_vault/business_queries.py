@@ -12,6 +12,7 @@ from fluid_build.modeling.data_vault.business_elements import (
     BridgeHop,
     BridgeHub,
     PointInTimeSatellite,
+    hops_by_link,
 )
 from fluid_build.modeling.data_vault.elements import Hub, Link, Satellite
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier
@@ -164,13 +165,14 @@ def raw_bridge_query(vault: RawVault, chain: Chain) -> str:
         ]
     keys = {key: f"{start}.{start_key}"}
     keys |= {hub.hash_key: f"{start}.{hub.hash_key}" for hub in chain.hubs}
-    for number, hop in enumerate(chain.hops, start=1):
-        link_key, alias = vault.links[hop.link].hash_key, f"hop_{number}"
-        ctes.append(_valid_rows(hop.satellite, (link_key,), ()))
-        ctes.append(_valid_links(alias, hop, link_key))
-        same_key = f"{alias}.{hop.own_key} = {keys[hop.from_key]}"
+    for number, hops in enumerate(hops_by_link(chain.hops), start=1):
+        first, alias = hops[0], f"hop_{number}"
+        link_key = vault.links[first.link].hash_key
+        ctes.append(_valid_rows(first.satellite, (link_key,), ()))
+        ctes.append(_valid_links(alias, hops, link_key))
+        same_key = f"{alias}.{first.own_key} = {keys[first.from_key]}"
         clauses.append(_join("LEFT JOIN", alias, (same_key,)))
-        keys[hop.hash_key] = f"{alias}.{hop.referred_key}"
+        keys |= {hop.hash_key: f"{alias}.{hop.referred_key}" for hop in hops}
     columns = _ColumnNames()
     columns.add_keys(vault, chain)
     for name, column in chain.ends:
@@ -251,12 +253,14 @@ def _valid_rows(satellite: str, keys: Sequence[str], payload: Sequence[str]) -> 
     )
 
 
-def _valid_links(alias: str, hop: BridgeHop, link_key: str) -> str:
+def _valid_links(alias: str, hops: Sequence[BridgeHop], link_key: str) -> str:
     """Return the rows of a link that were valid, as a common table expression."""
+    hop = hops[0]
     valid = _valid(hop.satellite)
+    keys = (f"{hop.link}.{key}" for key in (hop.own_key, *(each.referred_key for each in hops)))
     return (
         f"{alias} AS (\n"
-        f"    SELECT {hop.link}.{hop.own_key}, {hop.link}.{hop.referred_key}\n"
+        f"    SELECT {', '.join(keys)}\n"
         f"    FROM {hop.link}\n"
         f"    JOIN {valid}\n"
         f"        ON {valid}.{link_key} = {hop.link}.{link_key}\n"

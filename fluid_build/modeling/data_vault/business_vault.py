@@ -13,6 +13,7 @@ from fluid_build.modeling.data_vault.business_elements import (
     PointInTimeSatellite,
     PointInTimeTable,
     SnapshotCalendar,
+    hops_by_link,
 )
 from fluid_build.modeling.data_vault.business_queries import (
     Chain,
@@ -183,7 +184,7 @@ class _Makers:
             *self.raw.multi_active_keys(satellite.name),
         }
         load_date = free_identifier(fit(satellite.name, "load_date"), columns)
-        links = [self.raw.links[hop.link] for hop in chain_hops]
+        links = [self.raw.links[along[0].link] for along in hops_by_link(chain_hops)]
         of_source = (column for element in (start, *links) for column in element.source_columns)
         return BridgeTable(
             name=name,
@@ -206,7 +207,8 @@ class _Makers:
 
 
 def _reason_for_bridge(finest: str, chain: Chain) -> str:
-    links, lead = counted(len(chain.hops), "link"), noun(len(chain.hops), "leads", "lead")
+    count = len(hops_by_link(chain.hops))
+    links, lead = counted(count, "link"), noun(count, "leads", "lead")
     reasons = [
         f"Queries count and add up the rows of {finest} by what {links} {lead} to.",
         "Here they join no link and no effectivity satellite.",

@@ -76,6 +76,12 @@ def is_change_stamp(attribute: Attribute) -> bool:
     )
 
 
+def names_writer(column: str) -> bool:
+    """Return whether a column says who wrote a row, by which nobody groups rows."""
+    name_words = set(words(column))
+    return bool(name_words & terms("writing") and name_words & terms("author_mark"))
+
+
 def is_event_date(attribute: Attribute) -> bool:
     """Return whether an attribute says when something happened."""
     return is_date(attribute) and not is_change_stamp(attribute)

@@ -26,7 +26,8 @@ from fluid_build.profiling.names.words import between_key_words, singular, strip
 class VaultDecisions:
     """Where each table goes, and the hubs and names that everything else refers to.
 
-    ``hubs`` are by their entity, ``placements`` and ``own_hubs`` by their table.
+    ``hubs`` are by their entity, ``placements`` and ``own_hubs`` by their table. ``events`` are the
+    tables that record events.
     """
 
     tables: SourceTables
@@ -37,6 +38,7 @@ class VaultDecisions:
     stems: TableStems
     vault_names: VaultNames
     strategy: HashKeyStrategy
+    events: Set[str]
 
     def relation(self, prefix: str, table: str, *more: str) -> str:
         """Return a new name for a relation of a table; ``more`` stems follow the table's own."""

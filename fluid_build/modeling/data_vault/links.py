@@ -1,9 +1,14 @@
-"""The links of a vault: one for each reference of a hub's table, one for each relating table."""
+"""The links of a vault: one for each reference of a thing, for each event, each relating table.
+
+What a thing refers to changes independently: a product gets another supplier and stays in its
+category. An event comes with all that it refers to at once, which is one unit of work.
+"""
 
 from collections.abc import Iterator, Sequence
 
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity
+from fluid_build.modeling.data_vault.column_purposes import names_writer
 from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
@@ -14,10 +19,10 @@ from fluid_build.modeling.data_vault.hub_references import (
     resolved_references,
 )
 from fluid_build.modeling.data_vault.placements import Placement
-from fluid_build.modeling.data_vault.relating import is_about_record
+from fluid_build.modeling.data_vault.relating import is_about_record, name_parents
 from fluid_build.modeling.data_vault.table_names import names_hierarchy
 from fluid_build.modeling.data_vault.vault_names import LINK_PREFIXES
-from fluid_build.modeling.element import SourceColumn, source_columns
+from fluid_build.modeling.element import Alternative, SourceColumn, source_columns
 from fluid_build.profiling.names.words import words
 from fluid_build.text import listed
 
@@ -27,10 +32,67 @@ def links(decisions: VaultDecisions) -> Iterator[Link]:
     for name, placement in decisions.placements.items():
         entity = decisions.tables.entities[name]
         if placement.kind in {"hub", "subtype"}:
-            for reference in resolved_references(decisions, name):
-                yield _link_of_reference(decisions, entity, reference)
+            yield from _links_of_hub(decisions, entity)
         elif placement.kind in {"link", "transaction"}:
             yield _link_of_table(decisions, entity)
+
+
+def _links_of_hub(decisions: VaultDecisions, entity: Entity) -> Iterator[Link]:
+    references = resolved_references(decisions, entity.name)
+    of_event = _unit_of_work(decisions, entity, references)
+    if of_event:
+        yield _link_of_event(decisions, entity, of_event)
+    for reference in references:
+        if reference not in of_event:
+            yield _link_of_reference(decisions, entity, reference)
+
+
+def _unit_of_work(
+    decisions: VaultDecisions, entity: Entity, references: Sequence[ResolvedReference]
+) -> tuple[ResolvedReference, ...]:
+    """Return the references of an event that belong together; none where at most one does.
+
+    Who wrote the record last and which event came before are no part of what happened. Several
+    rows with one key may refer to different things, so that no combination is the key's own.
+    """
+    if entity.name not in decisions.events or decisions.own_hubs[entity.name].rows_by:
+        return ()
+    of_event = tuple(
+        reference
+        for reference in references
+        if _link_type(decisions, entity.name, reference) == "standard"
+        and not is_about_record(decisions.tables, reference.relationship)
+        and not any(map(names_writer, reference.relationship.from_attributes))
+    )
+    return of_event if len(of_event) > 1 else ()
+
+
+def _link_of_event(
+    decisions: VaultDecisions, entity: Entity, references: Sequence[ResolvedReference]
+) -> Link:
+    own = own_reference(decisions, entity.name)
+    ends = (own, *(_with_ghost(decisions, entity, reference.hub) for reference in references))
+    name = decisions.relation(LINK_PREFIXES["standard"], entity.name)
+    parents = name_parents([reference.relationship for reference in references])
+    reasons = " ".join(map(_why_it_refers, references))
+    return Link(
+        name=name,
+        table=entity.name,
+        description=f"What each row of {entity.name} refers to: {parents}.",
+        link_type="standard",
+        hubs=ends,
+        hash_key=decisions.vault_names.link_key(name),
+        mapped_source_tables=(entity.name,),
+        source_columns=_source_columns(entity.name, ends),
+        reason=f"Each row of {entity.name} is read as an event, and what an event refers to is one"
+        f" unit of work. {reasons}{_lookup_note(ends)}",
+        alternatives=(
+            Alternative(
+                choice="a link for each reference",
+                reason="what belongs to one event would have to be joined together again",
+            ),
+        ),
+    )
 
 
 def _link_of_reference(
@@ -42,7 +104,6 @@ def _link_of_reference(
     prefix = LINK_PREFIXES[link_type]
     name = decisions.relation(prefix, entity.name, decisions.stems.plain[parent], role)
     ends = (own, reference.hub)
-    verb = "refers" if len(relationship.from_attributes) == 1 else "refer"
     return Link(
         name=name,
         table=entity.name,
@@ -52,9 +113,15 @@ def _link_of_reference(
         hash_key=decisions.vault_names.link_key(name),
         mapped_source_tables=(entity.name,),
         source_columns=_source_columns(entity.name, ends),
-        reason=f"{listed(relationship.from_attributes)} {verb} to {parent}:"
-        f" {relationship.reason.rstrip('.')}.{_lookup_note((reference.hub,))}",
+        reason=f"{_why_it_refers(reference)}{_lookup_note((reference.hub,))}",
     )
+
+
+def _why_it_refers(reference: ResolvedReference) -> str:
+    relationship = reference.relationship
+    columns, reason = relationship.from_attributes, relationship.reason.rstrip(".")
+    verb = "refers" if len(columns) == 1 else "refer"
+    return f"{listed(columns)} {verb} to {relationship.to_entity}: {reason}."
 
 
 def _link_type(decisions: VaultDecisions, table: str, reference: ResolvedReference) -> LinkType:

@@ -30,6 +30,8 @@ from fluid_build.text import listed
 # transaction changes a balance or a stock, a process changes a status, and the time of the last
 # change follows both. Where a table has no balance, stock or status, its rate is unknown.
 
+_ENDS_OF_REFERENCE = 2
+"""Ends of a link that is made of one reference: the row that refers, and what it refers to."""
 _FEWEST_SLOW = 3
 """Slow columns that make a satellite of their own worth its load and its join: with fewer, keeping
 their old values once more with each change costs less."""
@@ -352,8 +354,10 @@ def _link_satellites(decisions: VaultDecisions, entity: Entity, link: Link) -> I
 
 
 def _reference_satellite(decisions: VaultDecisions, link: Link) -> Satellite:
-    """Return the effectivity satellite of a link that was made of one reference."""
+    """Return the effectivity satellite of a link of what the rows of a hub's table refer to."""
     _, _, stem = link.name.partition("_")
+    driving = link.hubs[0].hash_key
+    is_of_event = len(link.hubs) > _ENDS_OF_REFERENCE
     return Satellite(
         name=decisions.vault_names.relation("eff_sat", stem),
         table=link.table,
@@ -364,7 +368,10 @@ def _reference_satellite(decisions: VaultDecisions, link: Link) -> Satellite:
         columns=(),
         mapped_source_tables=(link.table,),
         source_columns=link.source_columns,
-        reason="References may change; this records when each one starts and ends.",
+        reason=f"The driving key is {driving}: where one of the others changes, the old combination"
+        " ends and a new one starts."
+        if is_of_event
+        else "References may change; this records when each one starts and ends.",
     )
 
 

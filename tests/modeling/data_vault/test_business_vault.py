@@ -104,6 +104,19 @@ def test_a_hub_that_nothing_refers_to_starts_a_chain_of_references() -> None:
     assert ways(claims) == [("claim_hk", "customer_hk"), ("customer_hk", "country_hk")]
 
 
+def test_a_bridge_follows_the_link_of_an_event_once_to_all_of_its_hubs() -> None:
+    schema = CHAIN.replace("ordered date", "shop_id > shop, ordered date")
+    business = business_vault(f"{schema}\n shop *id, name text, street text, opened date")
+    lines = bridge(business, "bridge_line")
+    assert [(hop.link, hop.hash_key) for hop in lines.hops] == [
+        ("lnk_orders", "customer_hk"),
+        ("lnk_orders", "shop_hk"),
+        ("lnk_customer_country", "country_hk"),
+    ]
+    assert {hop.link_key for hop in lines.hops} == {"orders_lk", "customer_country_lk"}
+    assert "by what 2 links lead to" in lines.reason
+
+
 def test_a_hub_is_reached_again_in_another_role_only() -> None:
     """The seller of the order isn't the packer of the line; a second customer would be the same."""
     schema = CHAIN.replace("ordered date", "seller_id, ordered date").replace(

@@ -40,6 +40,58 @@ def test_a_reference_that_may_be_missing_isnt_optional_as_its_link_is_missing_to
     assert [end.optional for end in result.hubs] == [False, False]
 
 
+EVENTS = f"""
+    {TWO_HUBS}
+    employee *id, name text, room text, hired date
+    orders   *id, customer_id > customer, seller_id? > employee, ordered date
+    line     *order_id > orders, *product_id > product, quantity decimal
+"""
+
+
+def test_what_an_event_refers_to_is_one_link_with_its_own_hub_first() -> None:
+    """An order comes with its customer and its seller at once."""
+    model = vault(source(EVENTS))
+    assert [link.name for link in model.links] == ["lnk_orders", "lnk_line"]
+    orders = link(model, "lnk_orders")
+    assert [(end.hub, end.optional) for end in orders.hubs] == [
+        ("hub_orders", False),
+        ("hub_customer", False),
+        ("hub_employee", True),
+    ]
+    assert (orders.link_type, orders.hash_key) == ("standard", "orders_lk")
+    assert "what an event refers to is one unit of work" in orders.reason
+    assert "seller_id refers to employee: " in orders.reason
+    (lasting,) = (s for s in model.satellites if s.parent == "lnk_orders")
+    assert (lasting.name, lasting.kind) == ("eff_sat_orders", "effectivity")
+    assert lasting.reason.startswith("The driving key is orders_hk: ")
+
+
+def test_what_a_thing_refers_to_changes_independently() -> None:
+    """A product gets another supplier and stays in its category."""
+    schema = """
+        supplier *id, company text, city text, street text
+        category *id, title text, head text, room text
+        product  *id, name text, supplier_id > supplier, category_id > category, price decimal
+        sale     *id, product_id > product, sold date, quantity decimal
+    """
+    names = [link.name for link in vault(source(schema)).links]
+    assert {"lnk_product_supplier", "lnk_product_category"} <= set(names)
+
+
+def test_what_came_before_an_event_and_who_wrote_it_are_links_of_their_own() -> None:
+    """They're no part of what happened, and a record is written again and again."""
+    schema = EVENTS.replace(
+        "ordered date", "parent_id? > orders, updated_by > employee, ordered date"
+    )
+    names = {link.name for link in vault(source(schema)).links}
+    assert names == {
+        "lnk_orders",
+        "hal_orders_parent",
+        "lnk_orders_employee_updated_by",
+        "lnk_line",
+    }
+
+
 @pytest.mark.parametrize(
     ("column", "kind", "name"),
     [

@@ -10,6 +10,8 @@ import duckdb
 
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.elements import DataVaultModel, HashKeyStrategy
+from fluid_build.modeling.dimensional.judging.entity_roles import judged_events
+from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
@@ -134,7 +136,8 @@ def vault(
     profile = with_keys(profile, keys or {})
     model = build_model(profile, "data_vault_2", business_vault=business_vault)
     if strategy is not None:
-        layer = data_vault(profile, model.conceptual, strategy=strategy)
+        events = judged_events(reference_graph(profile, model.conceptual))
+        layer = data_vault(profile, model.conceptual, strategy=strategy, events=events)
         model = model.model_copy(update={"dv2": layer})
     plan = transform_plan(model)
     with loaded(file, tables, plan) as result:

@@ -202,7 +202,7 @@ def _own_hubs(vault: DataVaultModel) -> dict[str, str]:
 
 def _of_rows(vault: DataVaultModel) -> list[Satellite]:
     """Return the satellites that describe rows of their table, not what these refer to."""
-    referred = {(link.table, link.hubs[1].hash_key) for link in vault.links if len(link.hubs) == 2}
+    referred = {(link.table, hub.hash_key) for link in vault.links for hub in link.hubs[1:]}
     return [
         satellite
         for satellite in vault.satellites

@@ -64,6 +64,19 @@ def judged_roles(graph: ReferenceGraph, decided: EntityRoles = _NOTHING_DECIDED)
     Each entity is judged by its own columns and neighbours first. Then the roles of the neighbours
     may change it.
     """
+    roles = _roles(graph, decided)
+    if not any(role.kind == "fact" for role in roles.values()):
+        _make_most_measured_fact(graph, roles)
+    return roles
+
+
+def judged_events(graph: ReferenceGraph) -> frozenset[str]:
+    """Return the entities that record events, which none does where nothing looks like one."""
+    roles = _roles(graph, _NOTHING_DECIDED)
+    return frozenset(name for name, role in roles.items() if role.kind == "fact")
+
+
+def _roles(graph: ReferenceGraph, decided: EntityRoles) -> dict[str, EntityRole]:
     roles = {
         name: decided.get(name) or _first_role(graph, entity)
         for name, entity in graph.entities.items()
@@ -72,8 +85,6 @@ def judged_roles(graph: ReferenceGraph, decided: EntityRoles = _NOTHING_DECIDED)
     _make_details_of_events_facts(graph, roles)
     _separate_parts(graph, roles)
     _make_parts_of_events_facts(roles)
-    if not any(role.kind == "fact" for role in roles.values()):
-        _make_most_measured_fact(graph, roles)
     return roles
 
 

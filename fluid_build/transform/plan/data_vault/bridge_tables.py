@@ -1,8 +1,12 @@
 """The bridges: for each valid row of a link or hub and snapshot what its links led to."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.data_vault.business_elements import BridgeHop, BridgeTable
+from fluid_build.modeling.data_vault.business_elements import (
+    BridgeHop,
+    BridgeTable,
+    hops_by_link,
+)
 from fluid_build.modeling.data_vault.elements import Hub, Link
 from fluid_build.modeling.sql_names import fit
 from fluid_build.transform.plan.built_columns import technical
@@ -87,28 +91,28 @@ def _sql(sources: VaultSources, bridge: BridgeTable, snapshots: str) -> str:
             same_row.append("start_rows.load_date = start_versions.valid_from")
         joins.append(join("JOIN", f"model.{bridge.start}", "start_rows", same_row))
         keys |= {hub.hash_key: f"start_rows.{hub.hash_key}" for hub in bridge.hubs}
-    for number, hop in enumerate(bridge.hops, start=1):
-        alias = f"hop_{number}"
-        own_key = sources.link(hop.link).hash_key
-        cte = fit(hop.link, "versions")
-        ctes.append((cte, _versions_of_link(hop, own_key)))
-        same_key = f"{alias}.{hop.own_key} = {keys[hop.from_key]}"
+    for number, hops in enumerate(hops_by_link(bridge.hops), start=1):
+        first, alias = hops[0], f"hop_{number}"
+        own_key = sources.link(first.link).hash_key
+        cte = fit(first.link, "versions")
+        ctes.append((cte, _versions_of_link(hops, own_key)))
+        same_key = f"{alias}.{first.own_key} = {keys[first.from_key]}"
         joins.append(join("LEFT JOIN", cte, alias, (same_key, *valid_at_snapshot(alias))))
-        keys[hop.hash_key] = f"COALESCE({alias}.{hop.referred_key}, {none})"
-        columns += [
-            (f"COALESCE({alias}.{own_key}, {none})", hop.link_key),
-            (keys[hop.hash_key], hop.hash_key),
-        ]
+        columns.append((f"COALESCE({alias}.{own_key}, {none})", first.link_key))
+        for hop in hops:
+            keys[hop.hash_key] = f"COALESCE({alias}.{hop.referred_key}, {none})"
+            columns.append((keys[hop.hash_key], hop.hash_key))
     return with_ctes(ctes, query(columns, "snapshots", *joins))
 
 
-def _versions_of_link(hop: BridgeHop, key: str) -> str:
+def _versions_of_link(hops: Sequence[BridgeHop], key: str) -> str:
     """Return the rows of a link, each with from when to when it was valid."""
+    hop = hops[0]
     return query(
         [
             f"link.{key}",
             f"link.{hop.own_key}",
-            f"link.{hop.referred_key}",
+            *(f"link.{each.referred_key}" for each in hops),
             "versions.valid_from",
             "versions.valid_to",
             "versions.is_deleted",
@@ -133,15 +137,16 @@ def _columns(sources: VaultSources, bridge: BridgeTable) -> Iterator[PlanColumn]
     yield load_date_column(bridge.load_date, bridge.satellite)
     for end in bridge.hubs:
         yield _foreign_key(end.hash_key, f"The row of {end.hub} that it refers to.", start)
-    for hop in bridge.hops:
-        link = sources.link(hop.link)
-        led = f"{hop.link} led to from {hop.from_key}"
+    for hops in hops_by_link(bridge.hops):
+        link, first = sources.link(hops[0].link), hops[0]
+        led = f"{first.link} led to from {first.from_key}"
         yield _foreign_key(
-            hop.link_key, f"The row of {hop.link} that was valid; the zero key if none.", link
+            first.link_key, f"The row of {first.link} that was valid; the zero key if none.", link
         )
-        yield _foreign_key(
-            hop.hash_key, f"The row of {hop.hub} that {led}; the zero key if none.", link
-        )
+        for hop in hops:
+            yield _foreign_key(
+                hop.hash_key, f"The row of {hop.hub} that {led}; the zero key if none.", link
+            )
 
 
 def _key_column(sources: VaultSources, start: Hub | Link) -> PlanColumn:
@@ -171,17 +176,19 @@ def _tests(sources: VaultSources, bridge: BridgeTable) -> Iterator[BuildTest]:
     for end in bridge.hubs:
         yield _hub_test(sources, name, end.hub, end.hash_key)
     no_link = zero(sources.vault.hash_key_strategy)
-    for hop in bridge.hops:
+    for hops in hops_by_link(bridge.hops):
+        link, key_of_link = hops[0].link, hops[0].link_key
         to_link = reference(
             name,
-            hop.link_key,
-            hop.link,
-            sources.link(hop.link).hash_key,
-            f"Where a row has a link, it's a row of {hop.link}.",
+            key_of_link,
+            link,
+            sources.link(link).hash_key,
+            f"Where a row has a link, it's a row of {link}.",
         )
-        yield to_link.model_copy(update={"scope": RowScope(other_than=((hop.link_key, no_link),))})
-        yield _hub_test(sources, name, hop.hub, hop.hash_key)
-        yield not_null(name, hop.hash_key, "A key that a chain doesn't reach is the zero key.")
+        yield to_link.model_copy(update={"scope": RowScope(other_than=((key_of_link, no_link),))})
+        for hop in hops:
+            yield _hub_test(sources, name, hop.hub, hop.hash_key)
+            yield not_null(name, hop.hash_key, "A key that a chain doesn't reach is the zero key.")
 
 
 def _hub_test(sources: VaultSources, relation: str, hub: str, column: str) -> BuildTest:

@@ -143,12 +143,13 @@ class _Keys:
         """Return the link's hash key, null where the row has no such reference."""
         strategy = self.sources.vault.hash_key_strategy
         is_of_rows = not self.sources.is_of_a_reference(link)
+        is_of_a_hub = self.sources.is_of_a_hub(link)
         parts = []
         for reference in link.hubs:
             is_present = is_of_rows or self.sources.is_anchor(self.table, reference)
             write = written_or_token if is_present else written
             first, *more = self._business_key(reference)
-            if is_of_rows and reference.lookup is not None:
+            if is_of_rows and not is_of_a_hub and reference.lookup is not None:
                 # Rows that find no business key are told apart by the columns that found none.
                 own = [self._part(column) for column in reference.columns]
                 parts.append(written_or_others(first, own, strategy))

@@ -20,8 +20,8 @@ def vault_keys(sources: VaultSources) -> Iterator[ReliedKey]:
     links = {link.name: link for link in vault.links}
     for satellite in vault.satellites:
         link = links.get(satellite.parent)
-        # A link of one reference has the key of the referring row, as has the satellite of its hub.
-        is_of_rows = link is None or not sources.is_of_a_reference(link)
+        # Such a link has the key of the referring row, as has the satellite of its hub.
+        is_of_rows = link is None or not sources.is_of_a_hub(link)
         if is_of_rows and satellite.name not in sources.of_references:
             yield _of_a_satellite(sources, satellite, link)
     for references in sources.references.values():

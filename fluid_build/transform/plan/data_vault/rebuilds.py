@@ -55,13 +55,15 @@ def _rebuilt(sources: VaultSources, entity: Entity) -> str:
 class _Query:
     """A query as it grows: what it reads, and the SQL of each attribute that it restores.
 
-    ``partial`` are attributes of which some rows have the value in one reference, some in another.
+    ``partial`` are attributes of which some rows have the value in one reference, some in another;
+    ``joined`` has the alias of each link whose current rows are joined.
     """
 
     sources: VaultSources
     clauses: list[str] = field(default_factory=list)
     expressions: dict[str, str] = field(default_factory=dict)
     partial: dict[str, list[str]] = field(default_factory=dict)
+    joined: dict[str, str] = field(default_factory=dict)
 
     def read_codes(self, table: ReferenceTable) -> None:
         """Read a code list."""
@@ -98,13 +100,16 @@ class _Query:
             self._read_link(link)
         else:
             self._read_hub(via, f"current_rows.{via.hash_key}", "own", table)
-            links = list(enumerate(self.sources.links[table], start=1))
+            links = self.sources.links[table]
+            references = [
+                (link, end) for link in links for end in link.hubs if end.hash_key != via.hash_key
+            ]
             # What a row always has comes first: nothing else has to be read then.
-            for number, link in sorted(
-                links, key=lambda item: self._may_lack(table, _referred_hub(item[1], via))
+            for number, (link, reference) in sorted(
+                enumerate(references, start=1), key=lambda item: self._may_lack(table, item[1][1])
             ):
-                self._read_reference(link, via, f"reference_{number}")
-            for number, link in links:
+                self._read_reference(link, via, reference, f"reference_{number}")
+            for number, link in enumerate(links, start=1):
                 self._read_referred(link, via, f"referred_{number}")
 
     def _read_history(self, history: History, columns: Sequence[str], alias: str) -> None:
@@ -145,26 +150,19 @@ class _Query:
         self._restore_from("link", link.table, link.dependent_child_keys)
         self._read_hubs(link, "link")
 
-    def _read_reference(self, link: Link, own: HubReference, alias: str) -> None:
+    def _read_reference(
+        self, link: Link, own: HubReference, reference: HubReference, alias: str
+    ) -> None:
         """Read what an entity refers to from the current row of the link, if there is one."""
-        reference = _referred_hub(link, own)
         if not self._lacks(reference):
             return
-        hub = self.sources.hub(reference.hub)
-        parts = [(f"hub.{name}", f"key_{n}") for n, name in enumerate(self._business_key(hub), 1)]
-        referred = query(
-            [f"link.{own.hash_key}", *parts],
-            *self._current_link(link),
-            join(
-                "JOIN",
-                f"model.{hub.name}",
-                "hub",
-                [f"hub.{hub.hash_key} = link.{reference.hash_key}"],
-            ),
-        )
-        same = f"{alias}.{own.hash_key} = current_rows.{own.hash_key}"
-        self.clauses.append(join("LEFT JOIN", nested(referred), alias, [same]))
-        self._restore_partly(reference, [f"{alias}.{name}" for _, name in parts], link.table)
+        if link.name not in self.joined:
+            self.joined[link.name] = f"link_{len(self.joined) + 1}"
+            keys = query([f"link.{hub.hash_key}" for hub in link.hubs], *self._current_link(link))
+            same = f"{self.joined[link.name]}.{own.hash_key} = current_rows.{own.hash_key}"
+            self.clauses.append(join("LEFT JOIN", nested(keys), self.joined[link.name], [same]))
+        key = f"{self.joined[link.name]}.{reference.hash_key}"
+        self._read_hub(reference, key, alias, link.table)
 
     def _may_lack(self, table: str, reference: HubReference) -> bool:
         """Whether a row of a table may be without a reference."""
@@ -216,7 +214,7 @@ class _Query:
             self._restore_from(alias, satellite.table, satellite.columns)
 
     def _current_link(self, link: Link) -> tuple[str, str]:
-        """Return the FROM clause of the current rows of a link of one reference, and their link."""
+        """Return the FROM clause of the current rows of a link of a hub's table, and their link."""
         of_table = self.sources.satellites[link.table]
         (effectivity,) = (satellite for satellite in of_table if satellite.parent == link.name)
         history = satellite_history(effectivity, self.sources)
@@ -244,9 +242,3 @@ class _Query:
         """Take an expression for each attribute that has none."""
         for attribute, expression in zip(attributes, expressions, strict=True):
             self.expressions.setdefault(attribute, expression)
-
-
-def _referred_hub(link: Link, own: HubReference) -> HubReference:
-    """Return the other end of a link of one reference."""
-    (reference,) = (hub for hub in link.hubs if hub.hash_key != own.hash_key)
-    return reference

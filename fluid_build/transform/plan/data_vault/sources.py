@@ -21,6 +21,9 @@ from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import type_name
 from fluid_build.transform.plan.elements import Build, PlanColumn
 
+_ENDS_OF_REFERENCE = 2
+"""Ends of a link that is made of one reference: the row that refers, and what it refers to."""
+
 
 @dataclass(frozen=True)
 class VaultSources:
@@ -167,9 +170,16 @@ class VaultSources:
         """
         return (table, reference.hash_key) in self._anchors
 
-    def is_of_a_reference(self, link: Link) -> bool:
-        """Whether a link represents a single reference of an entity, which may be null."""
+    def is_of_a_hub(self, link: Link) -> bool:
+        """Whether a link says what the rows of a hub's table refer to, not what its rows are."""
         return any(self.is_anchor(link.table, hub) for hub in link.hubs)
+
+    def is_of_a_reference(self, link: Link) -> bool:
+        """Whether a link represents a single reference of an entity, which may be null.
+
+        That of an event has several, and a row for each event.
+        """
+        return len(link.hubs) == _ENDS_OF_REFERENCE and self.is_of_a_hub(link)
 
     def is_always_filled(self, table: str, reference: HubReference) -> bool:
         """Whether every row has the reference, or the zero key in its place."""
@@ -186,9 +196,10 @@ class VaultSources:
         Several rows of the table have the same columns of it.
         """
         referred = {
-            (link.table, link.hubs[1].hash_key)
+            (link.table, hub.hash_key)
             for link in self.vault.links
-            if not link.of_rows and len(link.hubs) == 2
+            if not link.of_rows
+            for hub in link.hubs[1:]
         }
         return frozenset(
             satellite.name
