@@ -28,6 +28,7 @@ from fluid_build.decisions.language import (
     Merge,
     Owner,
     ProductName,
+    SetConventions,
     SetKey,
     Split,
     TextType,
@@ -49,6 +50,8 @@ _MEASURED = (
     SetKey, BusinessKey, Grain, AddRelationship, DropRelationship, TextType, Merge, Split
 )  # fmt: skip
 """Decisions that the data can contradict; of the others only the names are checked."""
+_ABOUT_ALL = (Domain, Owner, ProductName, SetConventions)
+"""Decisions that name nothing of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ def _checked(
     interrupts: Interrupts,
 ) -> Recorded:
     if not isinstance(decision, _MEASURED):
-        names_something = not isinstance(decision, Domain | Owner | ProductName)
+        names_something = not isinstance(decision, _ABOUT_ALL)
         message = "The names in it exist. " if names_something else ""
         message += "The data can't contradict it."
         return Recorded(decision, "accepted", message)

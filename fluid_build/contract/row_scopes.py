@@ -7,7 +7,7 @@ from fluid_build.sources.sql import literal, quote, quote_all
 from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
 
 LABEL = "scope"
-_LOADED, _DELETED, _RECENCY = "load_date", "is_deleted", "promised_recency"
+_RECENCY = "promised_recency"
 
 
 def scope_of(rule: DqRule) -> RowScope | None:
@@ -23,7 +23,7 @@ def scope_of(rule: DqRule) -> RowScope | None:
 
 def columns_of_scope(scope: RowScope) -> tuple[str, ...]:
     """Return every column that a scope reads."""
-    history = (*scope.latest_of, _LOADED, _DELETED) if scope.latest_of else ()
+    history = (*scope.latest_of, scope.loaded, scope.deleted) if scope.latest_of else ()
     flags = (name for name in (scope.current, scope.gone) if name)
     return (*history, *flags, *scope.filled, *(name for name, _ in scope.other_than))
 
@@ -35,9 +35,9 @@ def rows_in(relation: str, scope: RowScope) -> str:
     if scope.latest_of:
         relation = (
             f"(SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY"
-            f" {quote_all(scope.latest_of)} ORDER BY {quote(_LOADED)} DESC) AS {quote(_RECENCY)}"
-            f" FROM {relation}) AS history WHERE {quote(_RECENCY)} = 1"
-            f" AND NOT {quote(_DELETED)}) AS latest"
+            f" {quote_all(scope.latest_of)} ORDER BY {quote(scope.loaded)} DESC)"
+            f" AS {quote(_RECENCY)} FROM {relation}) AS history WHERE {quote(_RECENCY)} = 1"
+            f" AND NOT {quote(scope.deleted)}) AS latest"
         )
     conditions = [f"{quote(name)} IS NOT NULL" for name in scope.filled]
     conditions += [f"{quote(name)} <> {literal(value)}" for name, value in scope.other_than]

@@ -21,6 +21,7 @@ from fluid_build.decisions.language import (
     PersonalData,
     ProductName,
     Rename,
+    SetConventions,
     SetKey,
     Split,
     TextType,
@@ -37,9 +38,11 @@ def decide_command(decision: AnyDecision, folder: str) -> str:
 
     The author and the evidence aren't in a command line: whoever runs it decides, and the data is
     measured again. Returns "" where no command line says the same: for text that is read as a date
-    or a number without saying how it's written.
+    or a number without saying how it's written, and for conventions that aren't a preset's.
     """
     if isinstance(decision, TextType) and not _has_option(decision):
+        return ""
+    if isinstance(decision, SetConventions) and not _is_preset(decision):
         return ""
     words = _words(decision)
     if any(word.startswith("-") for word in words):
@@ -85,6 +88,8 @@ def _words(decision: AnyDecision) -> tuple[str, ...]:
             return (decision.team,)
         case ProductName():
             return (decision.name,)
+        case SetConventions():
+            return (decision.preset or "",)
 
 
 def _options(decision: AnyDecision) -> tuple[str, ...]:
@@ -122,6 +127,11 @@ def _has_option(decision: TextType) -> bool:
             return decision.read_as == date_type(date_format)
         case _:
             return False
+
+
+def _is_preset(decision: SetConventions) -> bool:
+    given = (decision.prefixes, decision.columns, decision.hashing)
+    return decision.preset is not None and not any(given)
 
 
 def _target(decision: Rename | Describe) -> str:

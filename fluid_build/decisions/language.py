@@ -11,6 +11,15 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from fluid_build.decisions.conventions import (
+    DEFAULT_CONVENTIONS,
+    PRESETS,
+    ColumnNames,
+    Conventions,
+    Hashing,
+    Prefixes,
+    Preset,
+)
 from fluid_build.json_types import JsonObject
 from fluid_build.limits import MOST_NAME
 
@@ -240,6 +249,33 @@ class ProductName(BaseDecision):
     name: Label
 
 
+class SetConventions(BaseDecision):
+    """Say how relations and added columns are called, and how the keys of a vault are hashed.
+
+    What isn't said is as in the ``preset``, or else as it is by default.
+    """
+
+    decision: Literal["conventions"] = "conventions"
+    preset: Preset | None = None
+    prefixes: Prefixes | None = None
+    columns: ColumnNames | None = None
+    hashing: Hashing | None = None
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if self.by == "model":
+            raise ValueError("only a person can set the conventions")
+        for clash in self.conventions.clashes():
+            raise ValueError(clash)
+        return self
+
+    @property
+    def conventions(self) -> Conventions:
+        """All conventions, with those of the preset and the default ones."""
+        base = PRESETS[self.preset] if self.preset else DEFAULT_CONVENTIONS
+        return base.with_given(self.prefixes, self.columns, self.hashing)
+
+
 class Ignore(BaseDecision):
     """Leave a table out."""
 
@@ -299,6 +335,7 @@ AnyDecision: TypeAlias = (
     | Domain
     | Owner
     | ProductName
+    | SetConventions
     | Ignore
     | Merge
     | Split

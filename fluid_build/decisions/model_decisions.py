@@ -18,6 +18,7 @@ from fluid_build.decisions.language import (
     Owner,
     ProductName,
     Rename,
+    SetConventions,
     Split,
 )
 
@@ -43,6 +44,7 @@ class ModelDecisions:
     domain: Domain | None = None
     owner: Owner | None = None
     name: ProductName | None = None
+    conventions: SetConventions | None = None
 
     @property
     def roles(self) -> tuple[Classify, ...]:
@@ -76,4 +78,5 @@ def model_decisions(decisions: Iterable[AnyDecision]) -> ModelDecisions:
         domain=next(reversed(of(Domain)), None),
         owner=next(reversed(of(Owner)), None),
         name=next(reversed(of(ProductName)), None),
+        conventions=next(reversed(of(SetConventions)), None),
     )

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel
 
 from fluid_build import limits
+from fluid_build.decisions.conventions import Hashing
 from fluid_build.decisions.language import DECISION_TYPES, DecisionEvidence, DecisionFile
 from fluid_build.errors import DecisionError, DecisionProblem
 from fluid_build.json_types import JsonObject, JsonValue
@@ -28,7 +29,7 @@ _TEXT = "str"
 
 def _typed_fields() -> dict[str, str]:
     """Return the fields that aren't text, by name, each with the YAML type that it has."""
-    parts: tuple[type[BaseModel], ...] = (DecisionFile, DecisionEvidence, *DECISION_TYPES)
+    parts: tuple[type[BaseModel], ...] = (DecisionFile, DecisionEvidence, Hashing, *DECISION_TYPES)
     typed: dict[str, str] = {"version": "int"}
     for part in parts:
         for name, field in part.model_fields.items():

@@ -17,6 +17,7 @@ from fluid_build.decisions.language import (
     Owner,
     ProductName,
     Rename,
+    SetConventions,
     SetKey,
     Split,
 )
@@ -30,7 +31,7 @@ def subject(decision: AnyDecision) -> tuple[object, ...]:
             return ("relationship", decision.from_table, decision.to_table, tuple(columns))
         case Rename() | Describe():
             return (decision.decision, decision.table, decision.column, decision.element)
-        case Domain() | Owner() | ProductName():
+        case Domain() | Owner() | ProductName() | SetConventions():
             return (decision.decision,)
         case Split():
             return (decision.decision, decision.table, decision.entity)
@@ -56,6 +57,9 @@ def decision_line(decision: AnyDecision) -> str:
             return f"split {rows} as {decision.entity}"
         case SetKey() | BusinessKey() | Grain():
             return f"{decision.decision} {decision.table} ({', '.join(decision.columns)})"
+        case SetConventions():
+            parts = [name for name in ("prefixes", "columns", "hashing") if getattr(decision, name)]
+            return " ".join(filter(None, ("conventions", decision.preset, *parts)))
         case _:
             hidden = {*BaseDecision.model_fields, "decision", "despite_violations"}
             fields = decision.model_dump(exclude=hidden, exclude_none=True)

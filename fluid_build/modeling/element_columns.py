@@ -51,11 +51,12 @@ def element_columns(model: LogicalModel) -> dict[str, Columns]:
 def model_columns(model: LogicalModel) -> dict[str, frozenset[str]]:
     """Return for each relation its columns, and so also the keys that the model adds."""
     columns = {name: {*of_source} for name, of_source in element_columns(model).items()}
+    added = model.column_names.replaced.values()
     if model.dv2 is not None:
         parts: list[Hub | Link | Satellite]
         parts = [*model.dv2.hubs, *model.dv2.links, *model.dv2.satellites]
         for part in parts:
-            columns[part.name] |= {part.hash_key, *TECHNICAL}
+            columns[part.name] |= {part.hash_key, *TECHNICAL, *added}
         for link in model.dv2.links:
             columns[link.name] |= {hub.hash_key for hub in link.hubs}
     if model.dimensional is not None:

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from fluid_build.decisions.conventions import DEFAULT_CONVENTIONS, ColumnNames, Conventions
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.dimensional.elements import DimensionalModel
@@ -38,7 +39,8 @@ class LogicalModel(ModelPart):
 
     Every model has the ``conceptual`` layer, and ``osi`` unless the source has no tables. ``dv2``
     and ``dimensional`` are the layers of the technique of that name, else None. ``product`` is what
-    was decided about the whole, ``texts`` about its elements; None where nothing was.
+    was decided about the whole, ``texts`` about its elements, ``conventions`` about the names and
+    hashes that are given to all; None where nothing was.
     """
 
     name: str
@@ -50,6 +52,12 @@ class LogicalModel(ModelPart):
     osi: OsiDocument | None = None
     product: Product | None = None
     texts: tuple[ElementText, ...] | None = None
+    conventions: Conventions | None = None
+
+    @property
+    def column_names(self) -> ColumnNames:
+        """The names of the columns that loads add."""
+        return (self.conventions or DEFAULT_CONVENTIONS).columns
 
     @property
     def title(self) -> str:

@@ -5,6 +5,7 @@ add. Reserved words: the keyword lists of DuckDB, PostgreSQL, Snowflake, BigQuer
 (ANSI mode).
 """
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -175,3 +176,18 @@ def fit(prefix: str, *stems: str) -> str:
 def free_identifier(name: str, used: Collection[str]) -> str:
     """Return the name, or the first of ``name_2``, ``name_3``, … that isn't used and fits."""
     return free_name(name, used, LONGEST_IDENTIFIER)
+
+
+def with_names(sql: str, names: Mapping[str, str]) -> str:
+    """Return SQL of our own with other names for what it names without quotes.
+
+    No column of a source has the name of one that loads add, nor a relation's, so each mention of
+    such a name means that.
+    """
+    if not names:
+        return sql
+    mentions = re.compile(
+        r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*"
+        rf"|\b(?P<name>{'|'.join(map(re.escape, sorted(names)))})\b"
+    )
+    return mentions.sub(lambda found: names[found["name"]] if found["name"] else found[0], sql)

@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
+from fluid_build.decisions.conventions import DEFAULT_CONVENTIONS, Conventions
 from fluid_build.decisions.language import AnyDecision, Rename
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.decisions.verdicts import Refusal
 from fluid_build.errors import UsageError, unknown_name
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
+from fluid_build.modeling.conventions import clash, hash_key_strategy, named_star, named_vault
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.business_vault import with_business_vault
 from fluid_build.modeling.data_vault.elements import DataVaultModel
@@ -285,16 +287,32 @@ def build_decided_model(
         decisions,
         undecided=conceptual,
     )
+    modeling, refusals = _with_conventions(modeling)
     about_tables = [renaming for renaming in decisions.renamings if renaming.element is None]
     unnamed = ElementDecisions(renamings=about_tables)
     draft = modeling.model(unnamed)
     elements = element_decisions(draft, decisions)
     finished = draft if elements == unnamed else modeling.model(elements)
     refused = decided_names(modeling.undecided, elements.renamings).refusals
-    refusals: dict[AnyDecision, Refusal] = dict(elements.refusals)
+    refusals |= elements.refusals
     for renaming, refusal in refused.items():
         refusals.setdefault(elements.origins.get(renaming, renaming), refusal)
     return DecidedModel(finished, refusals)
+
+
+def _with_conventions(
+    modeling: "_Modeling",
+) -> tuple["_Modeling", dict[AnyDecision, Refusal]]:
+    """Return what a model is built of, with the conventions that were decided if they fit."""
+    decided = modeling.decisions.conventions
+    if decided is None:
+        return modeling, {}
+    names = decided_names(modeling.undecided, modeling.decisions.renamings)
+    conceptual = with_decided_names(modeling.undecided, names)
+    why_not = clash(conceptual, decided.conventions.columns)
+    if why_not:
+        return modeling, {decided: Refusal("refused", why_not)}
+    return replace(modeling, conventions=decided.conventions), {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +340,7 @@ class _Modeling:
     business_vault: bool
     decisions: ModelDecisions
     undecided: ConceptualModel
+    conventions: Conventions = DEFAULT_CONVENTIONS
 
     def model(self, elements: ElementDecisions) -> LogicalModel:
         """Build the model with these names and descriptions."""
@@ -329,7 +348,10 @@ class _Modeling:
         named = with_decided_names(self.undecided, names)
         conceptual = with_descriptions(named, elements.descriptions)
         layers = _with_elements(
-            self._layers(conceptual), elements, business_vault=self.business_vault
+            self._layers(conceptual),
+            elements,
+            self.conventions,
+            business_vault=self.business_vault,
         )
         texts = (
             ElementText(element=relation, column=column, text=text)
@@ -345,14 +367,18 @@ class _Modeling:
             osi=semantic_layer(self.profile, layers.conceptual),
             product=_product(self.decisions, self.profile.catalog),
             texts=tuple(texts) or None,
+            conventions=self.conventions if self.conventions != DEFAULT_CONVENTIONS else None,
         )
 
     def _layers(self, conceptual: ConceptualModel) -> _Layers:
         """Build the layer of the technique; a star changes the conceptual one by its merges."""
         profile, observations, decisions = self.profile, self.observations, self.decisions
         if self.technique == "data_vault_2":
+            strategy = hash_key_strategy(self.conventions.hashing)
             events = judged_events(reference_graph(profile, conceptual, observations))
-            raw = data_vault(profile, conceptual, observations, decisions=decisions, events=events)
+            raw = data_vault(profile, conceptual, observations, strategy, decisions, events=events)
+            if self.conventions != DEFAULT_CONVENTIONS:
+                raw = named_vault(raw, conceptual, self.conventions)
             return _Layers(conceptual, vault=raw)
         if self.technique == "dimensional":
             merged = keep_text_keys(with_merges(conceptual, decisions.merges))
@@ -365,17 +391,25 @@ class _Modeling:
                 self.event_dates,
                 decisions,
             )
+            if self.conventions != DEFAULT_CONVENTIONS:
+                mart = named_star(mart, conceptual, self.conventions.prefixes)
             return _Layers(without_unused_merges(merged, conceptual, mart), mart=mart)
         return _Layers(conceptual)
 
 
-def _with_elements(layers: _Layers, elements: ElementDecisions, *, business_vault: bool) -> _Layers:
+def _with_elements(
+    layers: _Layers,
+    elements: ElementDecisions,
+    conventions: Conventions,
+    *,
+    business_vault: bool,
+) -> _Layers:
     """Return the layers with decided names and descriptions, and the business vault if wanted."""
     vault, mart = layers.vault, layers.mart
     if vault is not None:
         vault = with_relation_names(vault, elements.relations)
         if business_vault:
-            vault = with_business_vault(vault, layers.conceptual, elements.relations)
+            vault = with_business_vault(vault, layers.conceptual, elements.relations, conventions)
         vault = with_texts(vault, elements.texts)
     if mart is not None:
         mart = with_texts(with_relation_names(mart, elements.relations), elements.texts)

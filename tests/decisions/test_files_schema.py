@@ -36,6 +36,12 @@ VALID: Mapping[str, dict[str, object]] = {
     "domain": {"domain": "Sales"},
     "owner": {"team": "Ann", "email": "ann@example.org"},
     "name": {"name": "Bikes"},
+    "conventions": {
+        "preset": "automate_dv",
+        "prefixes": {"hub": "h_"},
+        "columns": {"load_date": "ldts", "hub_key": "hk_<name>"},
+        "hashing": {"trim": False, "separator": ";"},
+    },
     "ignore": {"table": "t"},
     "merge": {"table": "t", "columns": ["a"], "into_table": "u", "into_columns": ["b"]},
     "split": {"table": "t", "columns": ["a"], "attributes": ["b"], "entity": "e"},

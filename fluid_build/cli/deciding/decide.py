@@ -325,6 +325,20 @@ def name(
 
 
 @with_option_groups
+def conventions(
+    context: typer.Context,
+    preset: Annotated[str, typer.Argument(metavar="PRESET", help="automate_dv or datavault4dbt.")],
+    options: DecisionOptions = _DECISION,
+) -> int:
+    """Name relations and columns and hash keys as another tool does that loaded the vault.
+
+    \b
+    Example:  fluid decide shop-model conventions automate_dv
+    """
+    return DecidedFolder(context).decide("conventions", {"preset": preset}, options)
+
+
+@with_option_groups
 def ignore(context: typer.Context, table: Table, options: DecisionOptions = _DECISION) -> int:
     """Leave a table out.
 
@@ -397,6 +411,7 @@ KINDS: Mapping[str, Callable[..., int]] = {
     "domain": domain,
     "owner": owner,
     "name": name,
+    "conventions": conventions,
     "ignore": ignore,
     "merge": merge,
     "split": split,

@@ -3,6 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from fluid_build.decisions.conventions import (
+    DEFAULT_CONVENTIONS,
+    ColumnNames,
+    Conventions,
+    Prefixes,
+)
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.bridge_chains import MOST_HUBS, StartOfChain, VaultGraph, hops
 from fluid_build.modeling.data_vault.business_elements import (
@@ -25,7 +31,13 @@ from fluid_build.modeling.data_vault.business_queries import (
 )
 from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, Satellite
 from fluid_build.modeling.element import Element
-from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier, sql_names
+from fluid_build.modeling.sql_names import (
+    SqlNames,
+    fit,
+    free_identifier,
+    sql_names,
+    with_names,
+)
 from fluid_build.text import counted, listed, noun
 
 _FEWEST_SATELLITES = 2
@@ -33,7 +45,10 @@ _FEWEST_SATELLITES = 2
 
 
 def with_business_vault(
-    vault: DataVaultModel, conceptual: ConceptualModel, decided: Mapping[str, str] | None = None
+    vault: DataVaultModel,
+    conceptual: ConceptualModel,
+    decided: Mapping[str, str] | None = None,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> DataVaultModel:
     """Return a vault with its business vault, and ghost records for what that may lead to.
 
@@ -50,8 +65,9 @@ def with_business_vault(
         },
         names=names,
     )
-    relation_names = _RelationNames.of(vault, names, decided or {})
-    makers = _Makers(raw, VaultGraph(vault, conceptual), relation_names)
+    relation_names = _RelationNames.of(vault, names, decided or {}, conventions.prefixes)
+    graph = VaultGraph(vault, conceptual)
+    makers = _Makers(raw, graph, relation_names, conventions.columns)
     business = makers.business_vault(vault)
     with_ghosts = {
         *(table.hub for table in business.point_in_time_tables),
@@ -74,23 +90,29 @@ class _RelationNames:
     used: set[str]
     decided: Mapping[str, str]
     originals: Mapping[str, str]
+    prefixes: Prefixes
 
     @classmethod
     def of(
-        cls, vault: DataVaultModel, names: SqlNames, decided: Mapping[str, str]
+        cls,
+        vault: DataVaultModel,
+        names: SqlNames,
+        decided: Mapping[str, str],
+        prefixes: Prefixes,
     ) -> "_RelationNames":
         originals = {new: original for original, new in decided.items()}
         raw = (originals.get(name, name) for name in vault.relation_names)
-        return cls({*names.stagings.values(), *raw}, decided, originals)
+        stagings = map(prefixes.relation, names.stagings.values())
+        return cls({*stagings, *raw}, decided, originals, prefixes)
 
     def new(self, prefix: str, stem: str) -> str:
-        name = free_identifier(fit(prefix, stem), self.used)
+        name = free_identifier(fit(self.prefixes.relation(f"{prefix}_{stem}")), self.used)
         self.used.add(name)
         return self.decided.get(name, name)
 
     def stem(self, relation: str) -> str:
         """Return the name that a relation has without a decision, without its prefix."""
-        return self.originals.get(relation, relation).partition("_")[2]
+        return self.prefixes.stem(self.originals.get(relation, relation))
 
 
 @dataclass(frozen=True)
@@ -100,6 +122,11 @@ class _Makers:
     raw: RawVault
     graph: VaultGraph
     relation_names: _RelationNames
+    column_names: ColumnNames
+
+    def spelled(self, query: str) -> str:
+        """Return a query with the names of the columns that loads add."""
+        return with_names(query, self.column_names.replaced)
 
     def business_vault(self, vault: DataVaultModel) -> BusinessVault:
         """Return the business vault of a vault."""
@@ -129,7 +156,7 @@ class _Makers:
     ) -> PointInTimeTable:
         """Return the point-in-time table of a hub."""
         name = self.relation_names.new("pit", self.relation_names.stem(hub.name))
-        columns = tuple(_columns_of(hub, satellites))
+        columns = tuple(_columns_of(hub, satellites, self.column_names.load_date))
         return PointInTimeTable(
             name=name,
             description=(
@@ -138,8 +165,8 @@ class _Makers:
             hub=hub.name,
             hash_key=hub.hash_key,
             satellites=columns,
-            query=point_in_time_query(self.raw, name, hub, columns, calendar),
-            raw_query=raw_point_in_time_query(self.raw, hub, columns),
+            query=self.spelled(point_in_time_query(self.raw, name, hub, columns, calendar)),
+            raw_query=self.spelled(raw_point_in_time_query(self.raw, hub, columns)),
             mapped_source_tables=_tables((hub, *satellites)),
             source_columns=hub.source_columns,
             reason=(
@@ -183,7 +210,7 @@ class _Makers:
             *(column for _, column in parts.ends),
             *self.raw.multi_active_keys(satellite.name),
         }
-        load_date = free_identifier(fit(satellite.name, "load_date"), columns)
+        load_date = free_identifier(fit(satellite.name, self.column_names.load_date), columns)
         links = [self.raw.links[along[0].link] for along in hops_by_link(chain_hops)]
         of_source = (column for element in (start, *links) for column in element.source_columns)
         return BridgeTable(
@@ -198,8 +225,8 @@ class _Makers:
             load_date=load_date,
             hubs=hubs,
             hops=chain_hops,
-            query=bridge_query(self.raw, name, load_date, parts, calendar),
-            raw_query=raw_bridge_query(self.raw, parts),
+            query=self.spelled(bridge_query(self.raw, name, load_date, parts, calendar)),
+            raw_query=self.spelled(raw_bridge_query(self.raw, parts)),
             mapped_source_tables=_tables((start, satellite, *links)),
             source_columns=tuple(dict.fromkeys(of_source)),
             reason=_reason_for_bridge(finest.name, parts),
@@ -221,11 +248,13 @@ def _reason_for_bridge(finest: str, chain: Chain) -> str:
     return " ".join(reasons)
 
 
-def _columns_of(hub: Hub, satellites: Sequence[Satellite]) -> Iterator[PointInTimeSatellite]:
+def _columns_of(
+    hub: Hub, satellites: Sequence[Satellite], load_date_name: str
+) -> Iterator[PointInTimeSatellite]:
     used = {hub.hash_key, "snapshot_date"}
     for satellite in satellites:
         hash_key = free_identifier(fit(satellite.name, "hk"), used)
-        load_date = free_identifier(fit(satellite.name, "load_date"), {*used, hash_key})
+        load_date = free_identifier(fit(satellite.name, load_date_name), {*used, hash_key})
         used |= {hash_key, load_date}
         yield PointInTimeSatellite(satellite=satellite.name, hash_key=hash_key, load_date=load_date)
 

@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from fluid_build.decisions.conventions import Hashing
 from fluid_build.modeling.data_vault.business_elements import BusinessVault
 from fluid_build.modeling.element import DecidedElement, ModelPart, RelationName
 from fluid_build.profiling.profile import Evidence, Origin
@@ -25,14 +26,16 @@ class HashKeyStrategy(ModelPart):
 
     The parts of a key are joined by ``delimiter``. A null part becomes ``null_token``. Inside a
     part, ``escape`` precedes every character that a delimiter, a null token or an escape begins
-    with, so two different keys never share a hash input.
+    with, so two different keys never share a hash input. A ``style`` says how another tool writes
+    the parts, and what it does with columns that describe.
     """
 
-    algorithm: Literal["md5", "sha256"] = "md5"
+    algorithm: Literal["md5", "sha1", "sha256"] = "md5"
     delimiter: str = "||"
     escape: str = "\\"
     null_token: str = "^^"
     case: Literal["preserve", "upper"] = "preserve"
+    style: Hashing | None = None
 
     @model_validator(mode="after")
     def _check_first_characters(self) -> Self:
@@ -46,6 +49,11 @@ class HashKeyStrategy(ModelPart):
                 "The escape, the delimiter and the null token must begin with different characters."
             )
         return self
+
+    @property
+    def folds_keys(self) -> bool:
+        """Whether keys with different spellings may be one."""
+        return self.case == "upper" or (self.style is not None and self.style.trim)
 
     @property
     def special(self) -> tuple[str, ...]:

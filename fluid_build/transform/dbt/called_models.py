@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from fluid_build.decisions.conventions import ColumnNames
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dbt.dialects import TargetDialect
@@ -21,7 +22,7 @@ from fluid_build.transform.plan.elements import (
 from fluid_build.transform.plan.hashing import (
     MOST_IN_A_CHAIN,
     exact,
-    hashed,
+    hash_of,
     or_token,
     written,
     zero_key,
@@ -43,7 +44,10 @@ def call_text(call: MacroCall, dialect: TargetDialect) -> str:
 
 
 def macro_files(
-    builds: Iterable[Build], strategy: HashKeyStrategy, dialect: TargetDialect
+    builds: Iterable[Build],
+    strategy: HashKeyStrategy,
+    columns: ColumnNames,
+    dialect: TargetDialect,
 ) -> dict[str, str]:
     """Return the macros that models call, by their paths."""
     called = {build.call.macro for build in builds if build.call is not None}
@@ -55,9 +59,17 @@ def macro_files(
         if name == "history" or any(f"macro {macro}(" in text for macro in called)
     ]
     return {
-        **{f"macros/{name}.sql": MACROS[name] for name in names},
+        **{f"macros/{name}.sql": with_column_names(MACROS[name], columns) for name in names},
         "macros/hashing.sql": _hashing_macros(strategy, dialect),
     }
+
+
+def with_column_names(macros: str, columns: ColumnNames) -> str:
+    """Return macros in which the columns that loads add have these names."""
+    if not columns.replaced:
+        return macros
+    mentions = re.compile(rf"\b({'|'.join(sorted(columns.replaced))})\b")
+    return mentions.sub(lambda found: columns.replaced[found[0]], macros)
 
 
 def _lines(start: str, value: object, dialect: TargetDialect, *, ends: str) -> str:
@@ -133,7 +145,7 @@ def _hashing_macros(strategy: HashKeyStrategy, dialect: TargetDialect) -> str:
             text = re.sub(rf"\b{place}\b", f"{{{{ {name} }}}}", text)
         return text
 
-    pieces = (
+    pieces: tuple[tuple[str, str, str], ...] = (
         ("when the run loads", "load_moment()", piece(LOAD_DATE)),
         ("the load date of ghost records", "before_any_load()", piece(BEFORE_ANY_LOAD)),
         ("where ghost records are from", "ghost_source()", piece(literal(GHOST))),
@@ -152,18 +164,26 @@ def _hashing_macros(strategy: HashKeyStrategy, dialect: TargetDialect) -> str:
         ),
         ("what stands for a null", "or_null_token(part)", piece(or_token(_PLACE, rows), "part")),
         ("what separates parts", "delimiter()", piece(literal(rows.delimiter))),
-        ("the hash of a text", "hash_of(input)", piece(hashed([_PLACE], rows), "input")),
+        ("the hash of a text", "hash_of(input)", piece(hash_of(_PLACE, rows), "input")),
     )
+    hashed_row = _HASHED
+    if rows.style is not None and rows.style.all_null == "zero_key":
+        pieces += (("what is in the place of a null", "null_token()", literal(rows.null_token)),)
+        hashed_row = _HASHED.replace(_HASH, _HASH_OR_ZERO_KEY)
     macros = (
         f"{{#- {what} -#}}\n{{% macro {name} %}}{text}{{% endmacro %}}\n"
         for what, name, text in pieces
     )
-    return "\n".join((_HASHING_HEAD, *macros, _HASHED))
+    return "\n".join((_HASHING_HEAD, *macros, hashed_row))
 
 
 _HASHING_HEAD = """\
 {#- What is written otherwise in other databases, and how a row is hashed. -#}
 """
+_HASH = "{{ hash_of(joined | join(between)) }}"
+_HASH_OR_ZERO_KEY = f"""\
+CASE WHEN {{{{ parts | join(' = ' ~ null_token() ~ ' AND ') }}}} = {{{{ null_token() }}}}
+    THEN {{{{ zero_key() }}}} ELSE {_HASH} END"""
 _HASHED = f"""\
 {{#-
     The hash of several columns: each as text, escaped so that no other values have the same input,
@@ -182,6 +202,6 @@ _HASHED = f"""\
     {{%- set chain = group | join(between) -%}}
     {{%- set _ = joined.append(chain if groups | length == 1 else '(' ~ chain ~ ')') -%}}
 {{%- endfor -%}}
-{{{{ hash_of(joined | join(between)) }}}}
+{_HASH}
 {{%- endmacro %}}
 """

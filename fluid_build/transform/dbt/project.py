@@ -10,7 +10,7 @@ from fluid_build.block_yaml import block_yaml
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt import promise_macros
-from fluid_build.transform.dbt.called_models import macro_files
+from fluid_build.transform.dbt.called_models import macro_files, with_column_names
 from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
 from fluid_build.transform.dbt.freshness import NOTHING_MEASURED, Freshness
@@ -92,8 +92,9 @@ def dbt_project(
         **access.files,
     }
     if tests:
-        files[promise_macros.MACRO_FILE] = promise_macros.MACROS
-    files |= macro_files(plan.builds, _strategy(model), dialect)
+        macros = with_column_names(promise_macros.MACROS, plan.column_names)
+        files[promise_macros.MACRO_FILE] = macros
+    files |= macro_files(plan.builds, _strategy(model), plan.column_names, dialect)
     if any(LOAD_DATE in text for text in files.values()):
         files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in models.values()):

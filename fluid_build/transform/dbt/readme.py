@@ -208,14 +208,15 @@ def _deleted(plan: TransformPlan, model: LogicalModel) -> str:
         incremental_dimensions, key=lambda build: len(versions.intersection(build.ref_models))
     )
     selected = [name for name in example.ref_models if name in versions] + [example.name]
+    flag = plan.column_names.is_deleted
     command = fenced(
         f"dbt build --full-refresh --vars '{{{REFRESHES}: true}}' --select {' '.join(selected)}",
         "sh",
     )
     return (
         "## Deleted members\n\nA member that the source deletes stays in its dimension as it was"
-        " last seen, with `is_deleted` set, and facts keep referring to it. If it comes back,"
-        " `is_deleted` is cleared. Rows of facts and bridges are deleted with the source. To"
+        f" last seen, with {code(flag)} set, and facts keep referring to it. If it comes back,"
+        f" {code(flag)} is cleared. Rows of facts and bridges are deleted with the source. To"
         " permanently erase a person's data, rebuild the dimension from scratch, along with its"
         " history if it has one:"
         f"\n\n{command}"

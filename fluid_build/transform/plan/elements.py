@@ -13,6 +13,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from fluid_build.decisions.conventions import DEFAULT_CONVENTIONS, ColumnNames
 from fluid_build.modeling.conceptual import KeyKind, RelationshipCardinality
 from fluid_build.modeling.element import Element, ModelPart
 from fluid_build.modeling.logical import Technique
@@ -56,9 +57,9 @@ class RowScope(ModelPart):
     """The rows of a relation that a claim is about: all of them by default.
 
     ``latest_of`` selects, of the rows that agree in these columns, the one loaded last, unless it
-    says that the source has deleted it. ``current`` is a column that must be true, ``gone`` one
-    that must be false, ``filled`` are columns that may not be null, and ``other_than`` pairs a
-    column with the value that means "none" there.
+    says that the source has deleted it: by the columns ``loaded`` and ``deleted``. ``current`` is a
+    column that must be true, ``gone`` one that must be false, ``filled`` are columns that may not
+    be null, and ``other_than`` pairs a column with the value that means "none" there.
     """
 
     latest_of: tuple[str, ...] = ()
@@ -66,6 +67,8 @@ class RowScope(ModelPart):
     gone: str = ""
     filled: tuple[str, ...] = ()
     other_than: tuple[tuple[str, str], ...] = ()
+    loaded: str = DEFAULT_CONVENTIONS.columns.load_date
+    deleted: str = DEFAULT_CONVENTIONS.columns.is_deleted
 
 
 EVERY_ROW = RowScope()
@@ -236,7 +239,10 @@ class UnstatedPromise(ModelPart):
 
 
 class TransformPlan(ModelPart):
-    """Every relation of a model in the order of building, each after those that it reads."""
+    """Every relation of a model in the order of building, each after those that it reads.
+
+    ``column_names`` are those of the columns that loads add.
+    """
 
     name: str
     technique: Technique
@@ -244,6 +250,7 @@ class TransformPlan(ModelPart):
     builds: tuple[Build, ...]
     renamed: tuple[Renaming, ...] = ()
     unstated: tuple[UnstatedPromise, ...] = ()
+    column_names: ColumnNames = Field(default=DEFAULT_CONVENTIONS.columns, exclude=True)
 
     def build(self, name: str) -> Build:
         """Return the build of that exact name; raise KeyError if there is none."""

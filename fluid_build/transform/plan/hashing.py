@@ -6,6 +6,7 @@ null token begins with are escaped, and so is the escape; whatever is unescaped 
 
 from collections.abc import Sequence
 
+from fluid_build.decisions.conventions import Hashing
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.types import is_float
 from fluid_build.sources.sql import literal
@@ -29,25 +30,44 @@ _LETTERS: dict[str, frozenset[str]] = {
     "UUID": frozenset("-0123456789abcdefABCDEF"),
 }
 HASH_TYPE = "VARCHAR"
+BINARY = "BLOB"
+"""The type of hashes that are stored as bytes."""
 MOST_IN_A_CHAIN = 200
 """Texts that are joined without parentheses: DuckDB nests expressions up to a thousand deep, and
 each takes two levels."""
-_LENGTHS = {"md5": 32, "sha256": 64}
+_LENGTHS = {"md5": 32, "sha1": 40, "sha256": 64}
+_LINE_MARKS = ("\\n", "\\t", "\\v", "\\r")
+"""Patterns of which datavault4dbt leaves out the first match in an input, each in turn."""
+
+_OWN = Hashing()
 
 
 def exact(strategy: HashKeyStrategy) -> HashKeyStrategy:
-    """Return the strategy for rows and their changes: it tells apart what differs in case alone."""
-    return strategy.model_copy(update={"case": "preserve"})
+    """Return the strategy for rows and their changes: it tells apart what differs in case alone.
+
+    The style of another tool may not.
+    """
+    case = "preserve" if strategy.style is None else strategy.style.hash_diff_case
+    return strategy.model_copy(update={"case": case})
 
 
 def zero(strategy: HashKeyStrategy) -> str:
-    """Return the zero key, which a missing optional reference has."""
-    return "0" * _LENGTHS[strategy.algorithm]
+    """Return the zero key, which a missing optional reference has, as the text that it's shown as.
+
+    Bytes are spelled as DuckDB reads and shows them.
+    """
+    digits = _LENGTHS[strategy.algorithm]
+    return "\\x00" * (digits // 2) if _is_binary(strategy) else "0" * digits
 
 
 def zero_key(strategy: HashKeyStrategy) -> str:
     """Return the zero key in SQL."""
-    return literal(zero(strategy))
+    text = literal("0" * _LENGTHS[strategy.algorithm])
+    return f"UNHEX({text})" if _is_binary(strategy) else text
+
+
+def _is_binary(strategy: HashKeyStrategy) -> bool:
+    return strategy.style is not None and strategy.style.stored_as == "binary"
 
 
 def comparable(expression: str, type_: str) -> str:
@@ -70,14 +90,35 @@ def key_part(expression: str, type_: str) -> tuple[str, str]:
 
 def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
     """Return SQL for the text of a value as a part of a hash input; null if the value is."""
-    text = expression if type_ == "VARCHAR" else f"CAST({_stable(expression, type_)} AS VARCHAR)"
-    if strategy.case == "upper":
+    style = strategy.style or _OWN
+    is_text = type_ == "VARCHAR"
+    value = _stable(expression, type_) if style.marks == "escaped" else expression
+    text = expression if is_text else f"CAST({value} AS VARCHAR)"
+    if style.trim and is_text:
+        text = f"TRIM({text})"
+    if strategy.case == "upper" and style.marks != "replaced":
         text = f"UPPER({text})"
+    if style.empty == "null" and is_text:
+        text = f"NULLIF({text}, '')"
+    if style.marks == "replaced":
+        return _in_quotes(text, strategy)
     letters = _LETTERS.get(type_.partition("(")[0])
-    for special in strategy.special:
+    for special in strategy.special if style.marks == "escaped" else ():
         if letters is None or special in letters:
             text = f"REPLACE({text}, {literal(special)}, {literal(strategy.escape + special)})"
     return text
+
+
+def _in_quotes(text: str, strategy: HashKeyStrategy) -> str:
+    """Return SQL for a text as datavault4dbt writes it on PostgreSQL.
+
+    Of backslashes and quotes, it replaces the first one in a text alone.
+    """
+    text = f"REGEXP_REPLACE({text}, '\\\\', '\\\\\\\\')"
+    text = f"REGEXP_REPLACE({text}, '\"', 'dv4dbt-quote-replacement')"
+    text = f"REPLACE({text}, {literal(strategy.null_token)}, 'dv4dbt-null-replacement')"
+    text = f"REPLACE({text}, {literal(strategy.delimiter)}, 'dv4dbt-concat-replacement')"
+    return f"'\"' || {text} || '\"'"
 
 
 def written_or_token(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
@@ -107,10 +148,37 @@ def written_or_others(
 
 def hashed(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
     """Return SQL for the hash of several texts, null where one of them is; one part a line."""
-    function = strategy.algorithm.upper()
     if len(parts) == 1:
-        return f"{function}({parts[0]})"
-    return f"{function}(\n{indent(_joined(parts, strategy))}\n)"
+        return hash_of(parts[0], strategy)
+    return hash_of(f"\n{indent(_joined(parts, strategy))}\n", strategy)
+
+
+def hash_of(input_: str, strategy: HashKeyStrategy) -> str:
+    """Return SQL for the hash of a text."""
+    if strategy.style is not None and strategy.style.marks == "replaced":
+        input_ = f"UPPER({input_})" if strategy.case == "upper" else input_
+        for mark in _LINE_MARKS:
+            input_ = f"REGEXP_REPLACE({input_}, {literal(mark)}, '')"
+    made = f"{strategy.algorithm.upper()}({input_})"
+    return f"UNHEX({made})" if _is_binary(strategy) else made
+
+
+def hashed_row(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
+    """Return SQL for the hash of the columns of a row, each as text or the null token."""
+    made = hashed(parts, strategy)
+    if strategy.style is None or strategy.style.all_null == "hash":
+        return made
+    return or_zero_key(made, are_null(parts, strategy), strategy)
+
+
+def are_null(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
+    """Return the condition that all texts are the null token."""
+    return " AND ".join(f"{part} = {literal(strategy.null_token)}" for part in parts)
+
+
+def or_zero_key(made: str, condition: str, strategy: HashKeyStrategy) -> str:
+    """Return SQL for a hash, or the zero key where a condition holds."""
+    return f"CASE WHEN {condition} THEN {zero_key(strategy)} ELSE {made} END"
 
 
 def _joined(parts: Sequence[str], strategy: HashKeyStrategy) -> str:

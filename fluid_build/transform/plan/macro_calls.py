@@ -21,7 +21,7 @@ from fluid_build.transform.plan.elements import (
     Relation,
     Sql,
 )
-from fluid_build.transform.plan.hashing import exact, hashed, or_token, written, zero_key
+from fluid_build.transform.plan.hashing import exact, hashed_row, or_token, written, zero_key
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -115,7 +115,7 @@ def _functions(strategy: HashKeyStrategy) -> dict[str, Callable[..., str]]:
             or (written(name, "VARCHAR", rows) if name in text else _as_text(name))
             for name in columns
         )
-        return hashed([or_token(part, rows) for part in parts], rows)
+        return hashed_row([or_token(part, rows) for part in parts], rows)
 
     return {
         "load_moment": lambda: LOAD_DATE,

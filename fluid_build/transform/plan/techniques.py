@@ -11,6 +11,7 @@ from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
 from fluid_build.transform.plan.carried_tests import Carriers, with_source_promises
+from fluid_build.transform.plan.conventions import plan_names
 from fluid_build.transform.plan.data_vault.vault_plan import vault_plan
 from fluid_build.transform.plan.dimensional.mart_plan import mart_plan
 from fluid_build.transform.plan.elements import (
@@ -86,24 +87,28 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
         names,
         plan.carriers(),
     )
+    named = plan_names(model, names)
     return TransformPlan(
         name=identifier(model.name),
         technique=model.technique,
         sources=plan_sources(model.conceptual, names),
-        builds=builds,
+        builds=tuple(map(named.build, builds)),
         renamed=_renamed(model.conceptual, names),
         unstated=unstated,
+        column_names=model.column_names,
     )
 
 
 def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
     """Return for each source table the query that rebuilds it."""
-    return _technique_plan(model)[2].rebuilds()
+    names, _, plan = _technique_plan(model)
+    return tuple(map(plan_names(model, names).rebuild, plan.rebuilds()))
 
 
 def checks(model: LogicalModel) -> tuple[Check, ...]:
     """Return the figures to compare where a table doesn't come back row by row."""
-    return _technique_plan(model)[2].checks()
+    names, _, plan = _technique_plan(model)
+    return tuple(map(plan_names(model, names).check, plan.checks()))
 
 
 def _technique_plan(model: LogicalModel) -> tuple[SqlNames, tuple[Build, ...], _TechniquePlan]:

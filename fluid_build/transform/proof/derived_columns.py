@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from fluid_build.decisions.conventions import DEFAULT_CONVENTIONS, ColumnNames
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.sources.sql import literal
@@ -28,10 +29,6 @@ from fluid_build.transform.proof.hash_columns import HashColumn
 
 _DERIVED = frozenset({"technical", "hash-key", "foreign-key"})
 """Tags of columns that a load adds. What the source has is compared with the source."""
-
-RECORD_SOURCE = "record_source"
-LOAD_DATE = "load_date"
-_IS_OLDER = f"{BEFORE_ANY_LOAD} < own.{LOAD_DATE} AND own.{LOAD_DATE} < other.{LOAD_DATE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +50,21 @@ def contradicted_rows(
     builds: Sequence[Build],
     hashes: Sequence[HashColumn],
     record_sources: Mapping[str, Collection[str]],
+    names: ColumnNames = DEFAULT_CONVENTIONS.columns,
 ) -> Iterator[Contradiction]:
     """Yield what doesn't hold of the rows of relations, each in ``model``.
 
-    ``record_sources`` are those that a relation may have.
+    ``record_sources`` are those that a relation may have, ``names`` what added columns are called.
     """
     relations = {build.name: build for build in builds}
     for build in builds:
-        rules = dict(_rules(build, hashes, record_sources.get(build.name, ())))
+        rules = dict(_rules(build, hashes, record_sources.get(build.name, ()), names))
         counts = [f"COUNT(*) FILTER (WHERE {condition})" for condition in rules.values()]
         if counts:
             yield from _broken(connection, build, rules, query(counts, f"model.{build.name}"))
         for test in build.tests:
             if _is_by_construction(build, test):
-                for what, sql in _tested(build, test, relations):
+                for what, sql in _tested(build, test, relations, names.load_date):
                     yield from _broken(connection, build, [what], sql)
 
 
@@ -92,13 +90,16 @@ def expected_record_sources(
 
 
 def _rules(
-    build: Build, hashes: Sequence[HashColumn], record_sources: Collection[str]
+    build: Build,
+    hashes: Sequence[HashColumn],
+    record_sources: Collection[str],
+    names: ColumnNames,
 ) -> Iterator[tuple[str, str]]:
     """Yield what rows may not be, each with the condition that they are."""
     for column in filter(is_derived, build.columns):
         if column.required:
             yield f"without {column.name}", f"{column.name} IS NULL"
-        if column.name == RECORD_SOURCE and record_sources:
+        if column.name == names.record_source and record_sources:
             known = ", ".join(map(literal, sorted(record_sources)))
             yield f"with another {column.name} than the model's", f"{column.name} NOT IN ({known})"
     for each in hashes:
@@ -119,7 +120,7 @@ def _is_by_construction(build: Build, test: BuildTest) -> bool:
 
 
 def _tested(
-    build: Build, test: BuildTest, relations: Mapping[str, Build]
+    build: Build, test: BuildTest, relations: Mapping[str, Build], load_date: str
 ) -> Iterator[tuple[str, str]]:
     """Yield what a test says that rows may not be, with the query that counts them."""
     columns = listed(test.columns)
@@ -143,9 +144,11 @@ def _tested(
         sql = query(["COUNT(*)"], f"model.{build.name} AS own", where=[*filled, f"NOT {found}"])
         yield f"whose {columns} {test.to_model} doesn't have", sql
         target = relations[test.to_model]
-        if _has_load_date(build) and _has_load_date(target):
+        if all(_has_column(each, load_date) for each in (build, target)):
             # A load adds what is referred to with what refers to it, or had it before.
-            is_older = [*(f"own.{a} = other.{b}" for a, b in pairs), _IS_OLDER]
+            own_date, other_date = f"own.{load_date}", f"other.{load_date}"
+            is_older = [*(f"own.{a} = other.{b}" for a, b in pairs)]
+            is_older.append(f"{BEFORE_ANY_LOAD} < {own_date} AND {own_date} < {other_date}")
             joined = f"model.{build.name} AS own, model.{test.to_model} AS other"
             yield (
                 f"loaded before what {columns} leads to",
@@ -153,8 +156,8 @@ def _tested(
             )
 
 
-def _has_load_date(build: Build) -> bool:
-    return any(column.name == LOAD_DATE for column in build.columns)
+def _has_column(build: Build, name: str) -> bool:
+    return any(column.name == name for column in build.columns)
 
 
 def _broken(

@@ -5,7 +5,7 @@ says whether those are right.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fluid_build.modeling.data_vault.elements import Hub
 from fluid_build.modeling.dimensional.elements import Dimension
@@ -26,7 +26,7 @@ from fluid_build.transform.plan.dimensional.star import (
 )
 from fluid_build.transform.plan.dimensional.versions import versioned_attributes
 from fluid_build.transform.plan.elements import PlanColumn
-from fluid_build.transform.plan.hashing import exact, hashed, written_or_token, zero_key
+from fluid_build.transform.plan.hashing import exact, hashed, hashed_row, written_or_token, zero_key
 from fluid_build.transform.plan.staging import by_spelling, by_value, staging_builds
 
 
@@ -61,11 +61,14 @@ def hash_columns(model: LogicalModel) -> tuple[HashColumn, ...]:
     names = sql_names(model.conceptual)
     if model.dv2 is not None:
         staging = staging_builds(model.conceptual, names, by_spelling)
-        return tuple(_of_vault(vault_sources(model, names, staging)))
-    if model.dimensional is not None:
+        hashes = tuple(_of_vault(vault_sources(model, names, staging)))
+    elif model.dimensional is not None:
         staging = staging_builds(model.conceptual, names, by_value)
-        return tuple(_of_star(star_of(model, names, staging)))
-    return ()
+        hashes = tuple(_of_star(star_of(model, names, staging)))
+    else:
+        return ()
+    added = model.column_names.replaced
+    return tuple(replace(each, name=added.get(each.name, each.name)) for each in hashes)
 
 
 def _of_vault(sources: VaultSources) -> Iterator[HashColumn]:
@@ -105,7 +108,7 @@ def _of_hub(sources: VaultSources, hub: Hub, none: str) -> Iterator[HashColumn]:
 
 def _hash(values: Iterable[Typed], sources: VaultSources) -> str:
     strategy = exact(sources.vault.hash_key_strategy)
-    return hashed([written_or_token(*value, strategy) for value in values], strategy)
+    return hashed_row([written_or_token(*value, strategy) for value in values], strategy)
 
 
 def _typed(columns: Sequence[PlanColumn]) -> tuple[Typed, ...]:

@@ -9,11 +9,12 @@ from datetime import datetime
 
 import duckdb
 
+from fluid_build.decisions.conventions import DEFAULT_CONVENTIONS, ColumnNames
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.elements import Build, PlanColumn, TransformPlan
 from fluid_build.transform.plan.execution import statement
-from fluid_build.transform.plan.hashing import HASH_TYPE
-from fluid_build.transform.proof.derived_columns import RECORD_SOURCE, Contradiction, is_derived
+from fluid_build.transform.plan.hashing import BINARY, HASH_TYPE
+from fluid_build.transform.proof.derived_columns import Contradiction, is_derived
 from fluid_build.transform.proof.row_comparison import RowComparison, count
 
 _NOT_AS_LOADED = "not as a load makes them"
@@ -38,13 +39,15 @@ def changes_by_a_load(
         if build.materialization == "view":
             continue
         if build.name in shown:
-            yield from _changes(connection, build)
+            yield from _changes(connection, build, plan.column_names)
         else:
             connection.execute(statement(build))
 
 
 def changes_without_hashes(
-    connection: duckdb.DuckDBPyConnection, builds: Sequence[Build]
+    connection: duckdb.DuckDBPyConnection,
+    builds: Sequence[Build],
+    added: ColumnNames = DEFAULT_CONVENTIONS.columns,
 ) -> Iterator[Contradiction]:
     """Yield what a load would change in relations that another engine than DuckDB has made.
 
@@ -58,12 +61,14 @@ def changes_without_hashes(
         is_dimension = len(build.key) == 1 and is_derived(build.column(build.key[0]))
         if build.layer == "mart" and build.materialization == "table" and is_dimension:
             names = {column.name for column in build.columns}
-            where = "NOT is_deleted" if "is_deleted" in names else "TRUE"
-            columns = [column.name for column in build.columns if not _is_hash(column)]
+            where = f"NOT {added.is_deleted}" if added.is_deleted in names else "TRUE"
+            columns = [column.name for column in build.columns if not _is_hash(column, added)]
             yield from _differing(connection, build, columns, where)
 
 
-def _changes(connection: duckdb.DuckDBPyConnection, build: Build) -> Iterator[Contradiction]:
+def _changes(
+    connection: duckdb.DuckDBPyConnection, build: Build, added: ColumnNames
+) -> Iterator[Contradiction]:
     if build.materialization == "table":
         yield from _differing(connection, build, [column.name for column in build.columns], "TRUE")
         return
@@ -72,14 +77,14 @@ def _changes(connection: duckdb.DuckDBPyConnection, build: Build) -> Iterator[Co
         return
     stored = f"model.{build.name}"
     # A load finds what it needn't add by one key. The hashes beside it must be there as well.
-    hashes = ", ".join(column.name for column in build.columns if _is_hash(column))
-    if hashes and not any(column.name == "is_deleted" for column in build.columns):
+    hashes = ", ".join(column.name for column in build.columns if _is_hash(column, added))
+    if hashes and not any(column.name == added.is_deleted for column in build.columns):
         first_load = f"SELECT {hashes} FROM ({build.sql}\n)"
-        added = _rows(connection, f"({first_load} EXCEPT SELECT {hashes} FROM {stored})")
+        absent = _rows(connection, f"({first_load} EXCEPT SELECT {hashes} FROM {stored})")
     else:
-        added = _rows(connection, f"({build.next_sql}\n)")
-    if added:
-        yield Contradiction(build.name, added, _ABSENT)
+        absent = _rows(connection, f"({build.next_sql}\n)")
+    if absent:
+        yield Contradiction(build.name, absent, _ABSENT)
 
 
 def _changes_of_snapshots(
@@ -93,16 +98,17 @@ def _changes_of_snapshots(
     stored = f"SELECT {names} FROM model.{build.name}"
     derived = f"SELECT {names} FROM ({build.sql}\n)"
     kept = f"WHERE snapshot_date IN (SELECT snapshot_date FROM model.{build.name})"
-    if added := _rows(connection, f"({build.next_sql}\n)"):
-        yield Contradiction(build.name, added, _ABSENT)
+    if absent := _rows(connection, f"({build.next_sql}\n)"):
+        yield Contradiction(build.name, absent, _ABSENT)
     elif invented := _rows(connection, f"({stored} EXCEPT ALL {derived})"):
         yield Contradiction(build.name, invented, _NOT_AS_LOADED)
     elif missing := _rows(connection, f"({derived} {kept} EXCEPT ALL {stored})"):
         yield Contradiction(build.name, missing, _OF_A_SNAPSHOT)
 
 
-def _is_hash(column: PlanColumn) -> bool:
-    return is_derived(column) and column.type == HASH_TYPE and column.name != RECORD_SOURCE
+def _is_hash(column: PlanColumn, added: ColumnNames) -> bool:
+    is_text = column.type in (HASH_TYPE, BINARY)
+    return is_derived(column) and is_text and column.name != added.record_source
 
 
 def _differing(

@@ -30,8 +30,6 @@ from fluid_build.transform.dbt.time_spine import spine_name
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built, built
 from fluid_build.transform.proof.derived_columns import (
-    LOAD_DATE,
-    RECORD_SOURCE,
     Contradiction,
     contradicted_rows,
     expected_record_sources,
@@ -47,8 +45,9 @@ from fluid_build.transform.proof.proof import (
 
 _EXPECTED = "expected"
 _COPIED = "copied"
-_OF_THE_LOAD = frozenset({"load_date", "valid_from", "valid_to", "is_current", "is_deleted"})
-"""Columns that depend on the moment when a relation was loaded, so another load has others."""
+_OF_THE_LOAD = frozenset({"valid_from", "valid_to", "is_current"})
+"""Columns that depend on the moment when a relation was loaded, so another load has others: these,
+the load date and whether a row is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +112,15 @@ def prove_warehouse(
             proof = prove_stored(warehouse, model, on_progress=on_progress)
             load_date = _last_load(warehouse, model)
             connection, stored = warehouse.connection, _stored(plan)
+            names = plan.column_names
             sources = expected_record_sources(model, stored, former)
             # Another engine writes some values otherwise, so its hashes can't be made again here.
             if address.kind is DUCKDB:
-                rules = contradicted_rows(connection, stored, hash_columns(model), sources)
+                rules = contradicted_rows(connection, stored, hash_columns(model), sources, names)
                 changes = changes_by_a_load(connection, plan, warehouse.plan, load_date)
             else:
-                rules = contradicted_rows(connection, stored, (), sources)
-                changes = changes_without_hashes(connection, stored)
+                rules = contradicted_rows(connection, stored, (), sources, names)
+                changes = changes_without_hashes(connection, stored, names)
             # Where rows are lost, it's the load that lacks: _lacking says where.
             found = _found(rules, () if proof.verdict == "lost" else changes)
         proof = limited_to_samples(source, with_reading(source, proof))
@@ -133,9 +133,10 @@ def prove_warehouse(
 
 def _unchecked(plan: TransformPlan, model: LogicalModel, address: Address) -> Iterator[str]:
     columns = {column.name for build in _stored(plan) for column in build.columns}
-    if LOAD_DATE in columns:
+    load_date = plan.column_names.load_date
+    if load_date in columns:
         yield (
-            f"Which load a row came with: nothing but its {LOAD_DATE} says it. It was only checked"
+            f"Which load a row came with: nothing but its {load_date} says it. It was only checked"
             " that no row is older than one that it refers to."
         )
     if address.kind is not DUCKDB and hash_columns(model):
@@ -199,18 +200,19 @@ def _faults(file: Path, schema: str, plan: TransformPlan) -> tuple[str, ...]:
 def _former_record_sources(file: Path, schema: str, plan: TransformPlan) -> frozenset[str]:
     """Return the record sources of the relations of a schema that aren't in the plan any more."""
     planned = {build.name for build in plan.builds}
+    record_source = plan.column_names.record_source
     found: set[str] = set()
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH {literal(str(file))} AS {_COPIED} (READ_ONLY)")
         rows = connection.execute(
             "SELECT DISTINCT table_name FROM duckdb_columns() WHERE data_type = 'VARCHAR' AND"
             f" database_name = '{_COPIED}' AND schema_name = ? AND column_name = ?",
-            [schema, RECORD_SOURCE],
+            [schema, record_source],
         ).fetchall()
         for (table,) in rows:
             if table not in planned:
                 relation = f"{_COPIED}.{quote(schema)}.{quote(table)}"
-                texts = connection.execute(f"SELECT DISTINCT {RECORD_SOURCE} FROM {relation}")
+                texts = connection.execute(f"SELECT DISTINCT {record_source} FROM {relation}")
                 found |= {text for (text,) in texts.fetchall() if text is not None}
     return frozenset(found)
 
@@ -341,10 +343,11 @@ def _comparable(build: Build, plan: TransformPlan) -> str:
     }
     if _has_versions(build):
         of_version |= set(build.key)
+    added = plan.column_names
     columns = ", ".join(
         f"CAST({column.name} AS VARCHAR) AS {column.name}"
         for column in build.columns
-        if column.name not in _OF_THE_LOAD | of_version
+        if column.name not in {*_OF_THE_LOAD, added.load_date, added.is_deleted, *of_version}
     )
     # A bridge may have nothing but keys of versions: then its rows are counted.
     return f"SELECT {columns or 'row_number() OVER () AS number'} FROM model.{build.name}"

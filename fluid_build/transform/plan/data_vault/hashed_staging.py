@@ -18,6 +18,7 @@ from fluid_build.transform.plan.elements import Build, PlanColumn
 from fluid_build.transform.plan.hashing import (
     exact,
     hashed,
+    hashed_row,
     key_part,
     written,
     written_or_others,
@@ -165,7 +166,7 @@ class _Keys:
         strategy = exact(self.sources.vault.hash_key_strategy)
         columns = self.sources.staged[self.table].columns
         parts = [written_or_token(f"staged.{c.name}", c.type, strategy) for c in columns]
-        return hashed(parts, strategy)
+        return hashed_row(parts, strategy)
 
     def parents(self) -> tuple[str, ...]:
         """Return the tables that business keys are looked up in."""

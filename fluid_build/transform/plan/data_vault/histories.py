@@ -12,7 +12,7 @@ from fluid_build.modeling.data_vault.elements import (
 from fluid_build.text import listed
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, MacroCall, PlanColumn
-from fluid_build.transform.plan.hashing import comparable, exact, hashed, written_or_token
+from fluid_build.transform.plan.hashing import comparable, exact, hashed_row, written_or_token
 from fluid_build.transform.plan.history import History
 from fluid_build.transform.plan.macro_calls import called_sql, macro_call
 
@@ -68,7 +68,7 @@ def hash_diff(sources: VaultSources, payload: Sequence[PlanColumn]) -> tuple[str
     """Return the SQL of the hash of a payload, and its name."""
     strategy = exact(sources.vault.hash_key_strategy)
     parts = [written_or_token(column.name, column.type, strategy) for column in payload]
-    return hashed(parts, strategy), "hash_diff"
+    return hashed_row(parts, strategy), "hash_diff"
 
 
 def one_row_a_load(table: str, key: Sequence[str]) -> str:

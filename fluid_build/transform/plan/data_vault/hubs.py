@@ -61,7 +61,7 @@ def _call(sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...])
         business_key=names,
         feeds=[_feed(sources, hub, business_key, *feed) for feed in sources.feeds[hub.name]],
         # Keys that differ in case alone are one key, spelled as the first of them in order.
-        spelling=names if sources.vault.hash_key_strategy.case == "upper" else [],
+        spelling=names if sources.vault.hash_key_strategy.folds_keys else [],
         ghost={part.name: SqlType(part.type) for part in business_key} if hub.has_ghost else {},
         precedence=precedence if precedence != "precedence" else "",
         rank=rank if rank != "rank_of_row" else "",

@@ -106,9 +106,13 @@ def _in_vault(sources: VaultSources, link: Link, names: Sequence[str]) -> str:
 
 
 def _spelled(sources: VaultSources, column: str) -> str:
-    """Return a part of a key as text; in capital letters where keys are compared so."""
-    is_upper = sources.vault.hash_key_strategy.case == "upper"
-    return f"UPPER(CAST({column} AS VARCHAR))" if is_upper else column
+    """Return a part of a key as text, spelled as it's hashed where spellings are compared so."""
+    strategy = sources.vault.hash_key_strategy
+    if not strategy.folds_keys:
+        return column
+    text = f"CAST({column} AS VARCHAR)"
+    text = f"TRIM({text})" if strategy.style is not None and strategy.style.trim else text
+    return f"UPPER({text})" if strategy.case == "upper" else text
 
 
 def _differing(expected: str, actual: str, names: Sequence[str]) -> str:
