@@ -1,7 +1,7 @@
 """Models that call a macro, and the macros: those of the plan, and what depends on the database."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from fluid_build.decisions.conventions import ColumnNames
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
@@ -9,6 +9,7 @@ from fluid_build.sources.sql import literal
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja_references import with_references
 from fluid_build.transform.dbt.portable_paths import jinja_string
+from fluid_build.transform.plan.database_words import PLACES, TYPE_WORDS, WORDS
 from fluid_build.transform.plan.elements import (
     BEFORE_ANY_LOAD,
     GHOST,
@@ -28,11 +29,10 @@ from fluid_build.transform.plan.hashing import (
     zero_key,
 )
 from fluid_build.transform.plan.macro_calls import MACROS
+from fluid_build.transform.plan.sql_layout import LINE_WIDTH, within_width
 
-_WIDTH = 100
-"""The longest line of a model."""
-_PLACE, _OTHER = "place_of_it", "place_of_other"
-"""What stands for the arguments of a macro in the SQL that it's made of."""
+_PLACE, _OTHER = PLACES
+_DEFINED, _CALLED = re.compile(r"macro (\w+)\("), re.compile(r"\b(\w+)\(")
 
 
 def call_text(call: MacroCall, dialect: TargetDialect) -> str:
@@ -49,19 +49,23 @@ def macro_files(
     columns: ColumnNames,
     dialect: TargetDialect,
 ) -> dict[str, str]:
-    """Return the macros that models call, by their paths."""
+    """Return the macros that models call, by their paths, and those that these call."""
     called = {build.call.macro for build in builds if build.call is not None}
     if not called:
         return {}
-    names = [
-        name
-        for name, text in MACROS.items()
-        if name == "history" or any(f"macro {macro}(" in text for macro in called)
-    ]
-    return {
-        **{f"macros/{name}.sql": with_column_names(MACROS[name], columns) for name in names},
-        "macros/hashing.sql": _hashing_macros(strategy, dialect),
+    macros = {
+        **{name: with_column_names(text, columns) for name, text in MACROS.items()},
+        "hashing": _hashing_macros(strategy, dialect),
+        "database": _database_macros(dialect),
     }
+    defined = {name: set(_DEFINED.findall(text)) for name, text in macros.items()}
+    needed: dict[str, None] = {}
+    found = [name for name in macros if defined[name] & called]
+    while found:
+        needed |= dict.fromkeys(found)
+        called = {call for name in found for call in _CALLED.findall(macros[name])}
+        found = [name for name in macros if name not in needed and defined[name] & called]
+    return {f"macros/{name}.sql": macros[name] for name in macros if name in needed}
 
 
 def with_column_names(macros: str, columns: ColumnNames) -> str:
@@ -75,28 +79,72 @@ def with_column_names(macros: str, columns: ColumnNames) -> str:
 def _lines(start: str, value: object, dialect: TargetDialect, *, ends: str) -> str:
     """Return an argument after its name: in a line, or where it's too long an item a line."""
     text = f"{start}{_text(value, dialect)}{ends}"
-    if len(text) <= _WIDTH or not isinstance(value, Mapping | list | tuple):
-        return text
+    if len(text) <= LINE_WIDTH or not isinstance(value, Mapping | list | tuple):
+        return text if len(text) <= LINE_WIDTH else _long_text(start, value, dialect, ends=ends)
     indent = " " * (len(start) - len(start.lstrip()))
-    if isinstance(value, Mapping):
-        opens, closes = "{", "}"
-        items = [(f"{indent}    {_string(str(key))}: ", item) for key, item in value.items()]
-    else:
-        opens, closes = "[", "]"
-        items = [(f"{indent}    ", item) for item in value]
-    if all(isinstance(item, str) for _, item in items) and not isinstance(value, Mapping):
-        words = (f"{_text(item, dialect)}," for _, item in items)
+    opens, items, closes = _parts(value)
+    words = [f"{name}{_text(item, dialect)}," for name, item in items]
+    is_filled = all(isinstance(item, str) for _, item in items)
+    if is_filled and max(map(len, words)) <= LINE_WIDTH - len(indent) - 4:
         body = _filled(words, f"{indent}    ")
     else:
-        body = "\n".join(_lines(name, item, dialect, ends=",") for name, item in items)
+        body = "\n".join(_item(f"{indent}    {name}", item, dialect) for name, item in items)
     return f"{start}{opens}\n{body}\n{indent}{closes}{ends}"
+
+
+def _item(start: str, value: object, dialect: TargetDialect) -> str:
+    """Return an item after its name: its own items fill the line, and those that follow it."""
+    text = f"{start}{_text(value, dialect)},"
+    if len(text) <= LINE_WIDTH or not isinstance(value, Mapping | list | tuple):
+        return text if len(text) <= LINE_WIDTH else _long_text(start, value, dialect, ends=",")
+    indent = f"{' ' * (len(start) - len(start.lstrip()))}    "
+    opens, items, closes = _parts(value)
+    lines = [f"{start}{opens}"]
+    for name, item in items:
+        word = f"{name}{_text(item, dialect)},"
+        between = "" if lines[-1].endswith(opens) else " "
+        # The last one is followed by what closes the item.
+        if len(lines[-1]) + len(between) + len(word) + len(closes) <= LINE_WIDTH:
+            lines[-1] += f"{between}{word}"
+        else:
+            lines += _item(f"{indent}{name}", item, dialect).split("\n")
+    last = lines[-1].removesuffix(",")
+    if last.endswith(closes):
+        closes = f" {closes}"
+    return "\n".join((*lines[:-1], f"{last}{closes},"))
+
+
+def _long_text(start: str, value: object, dialect: TargetDialect, *, ends: str) -> str:
+    """Return a text after its name in several strings, which Jinja puts together."""
+    if isinstance(value, Relation | SqlType) or not isinstance(value, str):
+        return f"{start}{_text(value, dialect)}{ends}"
+    text = _expression(value, dialect) if isinstance(value, Sql) else value
+    indent = f"{' ' * (len(start) - len(start.lstrip()))}    "
+    # Quotes and what is escaped take up to twice the room.
+    width = max(LINE_WIDTH - len(start), LINE_WIDTH // 2)
+    pieces = [""]
+    for word in re.findall(r"\S+\s*|\s+", text):
+        if pieces[-1] and len(_string(pieces[-1] + word)) >= width:
+            pieces.append("")
+        pieces[-1] += word
+    strings = f"\n{indent}".join(map(_string, pieces))
+    return f"{start}{strings}{ends}"
+
+
+def _parts(
+    value: Mapping[object, object] | Sequence[object],
+) -> tuple[str, list[tuple[str, object]], str]:
+    """Return a list or a mapping as what opens it, its items, each with its name, the close."""
+    if isinstance(value, Mapping):
+        return "{", [(f"{_string(str(key))}: ", item) for key, item in value.items()], "}"
+    return "[", [("", item) for item in value], "]"
 
 
 def _filled(words: Iterable[str], indent: str) -> str:
     """Return words in lines that are as full as they may be."""
     lines = [indent]
     for word in words:
-        if len(lines[-1]) + len(word) + 1 > _WIDTH and lines[-1] != indent:
+        if len(lines[-1]) + len(word) + 1 > LINE_WIDTH and lines[-1] != indent:
             lines.append(indent)
         lines[-1] += word if lines[-1] == indent else f" {word}"
     return "\n".join(lines)
@@ -118,6 +166,8 @@ def _text(value: object, dialect: TargetDialect) -> str:
         return f"{{{items} }}" if items.endswith("}") else f"{{{items}}}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_text(item, dialect) for item in value)}]"
+    if isinstance(value, int) and value is not True:
+        return str(value)
     assert value is True, "a truth value that is false is a default"
     return "true"
 
@@ -139,11 +189,7 @@ def _hashing_macros(strategy: HashKeyStrategy, dialect: TargetDialect) -> str:
     rows = exact(strategy)
 
     def piece(sql: str, *names: str) -> str:
-        text = _expression(sql, dialect)
-        text = with_references(text, own="", source="", backslashes=dialect.backslashes)
-        for place, name in zip((_PLACE, _OTHER), names, strict=False):
-            text = re.sub(rf"\b{place}\b", f"{{{{ {name} }}}}", text)
-        return text
+        return _with_arguments(sql, names, dialect)
 
     pieces: tuple[tuple[str, str, str], ...] = (
         ("when the run loads", "load_moment()", piece(LOAD_DATE)),
@@ -170,11 +216,43 @@ def _hashing_macros(strategy: HashKeyStrategy, dialect: TargetDialect) -> str:
     if rows.style is not None and rows.style.all_null == "zero_key":
         pieces += (("what is in the place of a null", "null_token()", literal(rows.null_token)),)
         hashed_row = _HASHED.replace(_HASH, _HASH_OR_ZERO_KEY)
-    macros = (
-        f"{{#- {what} -#}}\n{{% macro {name} %}}{text}{{% endmacro %}}\n"
-        for what, name, text in pieces
-    )
+    macros = (_macro(what, name, text, dialect) for what, name, text in pieces)
     return "\n".join((_HASHING_HEAD, *macros, hashed_row))
+
+
+def _database_macros(dialect: TargetDialect) -> str:
+    """Return the macros of what databases write differently in a star."""
+    types = (
+        _macro(says, f"{name}()", dialect.type(type_), dialect)
+        for name, (type_, says) in TYPE_WORDS.items()
+    )
+    words = (
+        _macro(
+            word.says,
+            f"{word.name}({', '.join(word.arguments)})",
+            _with_arguments(word.sql, word.arguments, dialect),
+            dialect,
+        )
+        for word in WORDS
+    )
+    return "\n".join((_DATABASE_HEAD, *types, *words))
+
+
+def _macro(says: str, signature: str, text: str, dialect: TargetDialect) -> str:
+    line = f"{{% macro {signature} %}}{text}{{% endmacro %}}"
+    if len(line) > LINE_WIDTH or "\n" in text:
+        lines = within_width(text, backslashes=dialect.backslashes)
+        line = f"{{% macro {signature} -%}}\n{lines}\n{{%- endmacro %}}"
+    return f"{{#- {says} -#}}\n{line}\n"
+
+
+def _with_arguments(sql: str, names: Sequence[str], dialect: TargetDialect) -> str:
+    """Return SQL in the database's dialect, with the arguments of a macro in their places."""
+    text = _expression(sql, dialect)
+    text = with_references(text, own="", source="", backslashes=dialect.backslashes)
+    for place, name in zip(PLACES, names, strict=False):
+        text = re.sub(rf"\b{place}\b", f"{{{{ {name} }}}}", text)
+    return text
 
 
 _HASHING_HEAD = """\
@@ -184,6 +262,9 @@ _HASH = "{{ hash_of(joined | join(between)) }}"
 _HASH_OR_ZERO_KEY = f"""\
 CASE WHEN {{{{ parts | join(' = ' ~ null_token() ~ ' AND ') }}}} = {{{{ null_token() }}}}
     THEN {{{{ zero_key() }}}} ELSE {_HASH} END"""
+_DATABASE_HEAD = """\
+{#- Types, moments and days, as the database writes them. -#}
+"""
 _HASHED = f"""\
 {{#-
     The hash of several columns: each as text, escaped so that no other values have the same input,

@@ -9,6 +9,7 @@ from fluid_build.transform.dbt.jinja_references import with_references
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.plan.elements import Build, Layer, Materialization
+from fluid_build.transform.plan.sql_layout import within_width
 
 FOLDERS: Mapping[Layer, str] = {
     "staging": "staging",
@@ -88,13 +89,14 @@ def _body(
     build: Build, access: SourceAccess, models: Mapping[str, str], dialect: TargetDialect
 ) -> str:
     def with_jinja(sql: str) -> str:
-        return with_references(
+        text = with_references(
             sql,
             own=build.name,
             source=access.name,
             backslashes=dialect.backslashes,
             models=models,
         )
+        return within_width(text, backslashes=dialect.backslashes)
 
     if build.call is not None:
         return call_text(build.call, dialect)

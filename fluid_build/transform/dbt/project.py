@@ -97,7 +97,7 @@ def dbt_project(
     files |= macro_files(plan.builds, _strategy(model), plan.column_names, dialect)
     if any(LOAD_DATE in text for text in files.values()):
         files["macros/load_date.sql"] = LOAD_DATE_MACRO
-    if any(f"{STAYS}()" in text for text in models.values()):
+    if any(f"{STAYS}()" in text for text in files.values()):
         files[f"macros/{STAYS}.sql"] = STAYS_MACRO
     files |= _semantic_files(plan, model, access, dialect)
     files["README.md"] = readme(plan, model, access, dialect, name, files, tests)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
+from fluid_build.transform.plan.database_words import duckdb_words
 from fluid_build.transform.plan.elements import (
     BEFORE_ANY_LOAD,
     GHOST,
@@ -21,7 +22,14 @@ from fluid_build.transform.plan.elements import (
     Relation,
     Sql,
 )
-from fluid_build.transform.plan.hashing import exact, hashed_row, or_token, written, zero_key
+from fluid_build.transform.plan.hashing import (
+    exact,
+    hash_of,
+    hashed_row,
+    or_token,
+    written,
+    zero_key,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -29,9 +37,9 @@ if TYPE_CHECKING:
 _FOLDER = files("fluid_build.transform.plan").joinpath("macros")
 MACROS = {
     name: _FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
-    for name in ("history", "vault", "dimension")
+    for name in ("history", "vault", "star", "dimension", "fact", "calendar")
 }
-"""The macros by the name of their file. Those of ``history`` are called by the others."""
+"""The macros by the name of their file."""
 
 
 def macro_call(macro: str, **arguments: object) -> MacroCall:
@@ -68,18 +76,18 @@ class CalledSql:
     """What a call renders to: the SQL of a first load, and what follows it in the next ones."""
 
     sql: str
-    incremental: str
+    incremental: str | None
 
 
 def called_sql(call: MacroCall, own: str, strategy: HashKeyStrategy) -> CalledSql:
     """Return the SQL of a call for the build of that name."""
     sql, next_sql = (_rendered(call, own, strategy, again=again) for again in (False, True))
-    return CalledSql(sql, next_sql.removeprefix(f"{sql}\n"))
+    return CalledSql(sql, next_sql.removeprefix(f"{sql}\n") if next_sql != sql else None)
 
 
 def _rendered(call: MacroCall, own: str, strategy: HashKeyStrategy, *, again: bool) -> str:
     module = _macros(strategy).make_module(
-        {"this": f"model.{own}", "is_incremental": lambda: again}
+        {"this": f"model.{own}", "is_incremental": lambda: again, "is_there_already": lambda: again}
     )
     arguments = {name: _in_plan(value) for name, value in call.arguments.items()}
     return str(getattr(module, call.macro)(**arguments))
@@ -125,6 +133,9 @@ def _functions(strategy: HashKeyStrategy) -> dict[str, Callable[..., str]]:
         "whole_number": lambda: "BIGINT",
         "is_same": lambda left, right: f"{left} IS NOT DISTINCT FROM {right}",
         "hashed": hash_of_columns,
+        "hash_of": lambda text: hash_of(text, rows),
+        "as_text": _as_text,
+        **duckdb_words(),
     }
 
 

@@ -9,6 +9,16 @@ Column = str | tuple[str, str]
 _INDENT = "    "
 _LINE_BREAK = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*")|\n""")
 """A quoted text or name is matched as a whole: a line break inside it is part of a value."""
+LINE_WIDTH = 100
+"""The longest line of a model: sqlfluff's and dbt's style guides ask for 80 to 100."""
+_JINJA = r"\{\{.*?\}\}|\{%.*?%\}"
+_PIECE = {
+    is_escape: re.compile(
+        rf"""{_JINJA}|{text}|"(?:[^"]|"")*"|`[^`]*`|\n|[(),]|[ ]+|[^\s(),'"`{{]+|.""", re.DOTALL
+    )
+    for is_escape, text in ((False, r"'(?:[^']|'')*'"), (True, r"'(?:[^'\\]|\\.|'')*'"))
+}
+"""What no line is broken in, by whether a backslash escapes in a text."""
 
 
 def indent(sql: str) -> str:
@@ -81,3 +91,76 @@ def union_all(*queries: str) -> str:
 def as_text(expression: str, type_: str) -> str:
     """Return a value as text."""
     return expression if type_ == "VARCHAR" else f"CAST({expression} AS VARCHAR)"
+
+
+def within_width(sql: str, *, backslashes: bool = False) -> str:
+    """Return SQL in lines no longer than a model's, where they can be broken.
+
+    A long line is broken at the parentheses that hold the most of it, an argument a line, or else
+    before a word. Texts, names and Jinja stay whole. ``backslashes`` escape in some dialects.
+    """
+    if all(len(line) <= LINE_WIDTH for line in sql.split("\n")):
+        return sql
+    lines: list[list[str]] = [[]]
+    for piece in _PIECE[backslashes].findall(sql):
+        if piece == "\n":
+            lines.append([])
+        else:
+            lines[-1].append(piece)
+    return "\n".join(broken for line in lines for broken in _broken(line))
+
+
+def _broken(line: list[str]) -> list[str]:
+    """Return a line as lines that are short enough, as far as they can be."""
+    text = "".join(line)
+    if len(text) <= LINE_WIDTH:
+        return [text]
+    margin = line[0] if line and line[0].isspace() else ""
+    if (group := _widest_group(line)) is not None:
+        start, end = group
+        arguments = _split(line[start + 1 : end])
+        inner = f"{margin}{_INDENT}"
+        head = _broken(line[: start + 1])
+        body = [part for argument in arguments for part in _broken([inner, *argument])]
+        return [*head, *body, *_broken([*([margin] if margin else []), *line[end:]])]
+    return _filled_lines(line, margin)
+
+
+def _widest_group(line: list[str]) -> tuple[int, int] | None:
+    """Return where the longest parentheses of a line open and close, if there are any to break."""
+    opened: list[int] = []
+    groups: list[tuple[int, int]] = []
+    for place, piece in enumerate(line):
+        if piece == "(":
+            opened.append(place)
+        elif piece == ")" and opened:
+            groups.append((opened.pop(), place))
+    wide = [group for group in groups if group[1] - group[0] > 1]
+    return max(wide, key=lambda group: len("".join(line[group[0] : group[1]])), default=None)
+
+
+def _split(pieces: list[str]) -> list[list[str]]:
+    """Return the arguments in parentheses, each with the comma that follows it."""
+    arguments: list[list[str]] = [[]]
+    depth = 0
+    for piece in pieces:
+        depth += (piece == "(") - (piece == ")")
+        if arguments[-1] or not piece.isspace():
+            arguments[-1].append(piece)
+        if piece == "," and depth == 0:
+            arguments.append([])
+    while arguments[-1] and arguments[-1][-1].isspace():
+        arguments[-1].pop()
+    return [argument for argument in arguments if argument]
+
+
+def _filled_lines(line: list[str], margin: str) -> list[str]:
+    """Return a line broken at its spaces; what follows the first is indented more."""
+    lines = [""]
+    for piece in line:
+        is_long = len(lines[-1]) + len(piece) > LINE_WIDTH
+        if is_long and lines[-1].strip() and lines[-1][-1].isspace():
+            lines[-1] = lines[-1].rstrip()
+            lines.append(f"{margin}{_INDENT}")
+        lines[-1] += piece
+    return [text.rstrip() for text in lines]

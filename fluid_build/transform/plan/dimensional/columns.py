@@ -13,6 +13,7 @@ from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.types import family
 from fluid_build.transform.plan.built_columns import technical
+from fluid_build.transform.plan.dimensional.mart_calls import grouped_attributes
 from fluid_build.transform.plan.dimensional.star import (
     DATE_KEY_TYPE,
     DELETED,
@@ -78,7 +79,9 @@ def dimension_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:
                 sources=sources,
             )
         )
-    columns += [dimension_column(star, dimension, attribute) for attribute in dimension.attributes]
+    columns += [
+        dimension_column(star, dimension, attribute) for attribute in grouped_attributes(dimension)
+    ]
     columns += [
         technical(
             link.key,

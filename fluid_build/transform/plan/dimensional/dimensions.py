@@ -4,144 +4,117 @@ A member that the source deletes stays as it was last seen, marked as deleted, b
 to it. So a dimension is made of the source and of its own rows from before.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from fluid_build.modeling.dimensional.elements import (
-    Dimension,
-    DimensionAttribute,
-    DimensionLink,
-    Join,
-)
-from fluid_build.modeling.dimensional.star_names import free_alias
-from fluid_build.sources.sql import literal
+from fluid_build.modeling.dimensional.elements import Dimension, DimensionLink
 from fluid_build.transform.plan.dimensional.columns import dimension_columns
+from fluid_build.transform.plan.dimensional.mart_calls import (
+    Arguments,
+    dimension_joins_argument,
+    filled,
+    hash_as,
+    mart_call,
+    own_columns_argument,
+    renamed,
+    unknown_argument,
+)
 from fluid_build.transform.plan.dimensional.mart_tests import reference_tests, surrogate_key_tests
-from fluid_build.transform.plan.dimensional.star import (
-    BEGINNING,
-    DELETED,
-    END,
-    UNKNOWN,
-    Columns,
-    Star,
-    join_clauses,
-    key_hash,
-    key_or_unknown,
-    natural_key,
-    values_hash,
-)
-from fluid_build.transform.plan.elements import Build
-from fluid_build.transform.plan.sql_layout import (
-    as_text,
-    join,
-    query,
-    select_list,
-    union_all,
-)
-
-Named = tuple[str, str]
-"""An SQL expression and the name of its column."""
+from fluid_build.transform.plan.dimensional.star import Star, natural_key
+from fluid_build.transform.plan.elements import Build, MacroCall, Relation, SqlType
+from fluid_build.transform.plan.macro_calls import CalledSql
 
 
 def derived_build(star: Star, dimension: Dimension) -> Build:
     """Return the build of a dimension that is made of a fact's own columns."""
     entity = dimension.entity_name
-    alias = star.alias(entity, ())
-    values = [
-        f"{alias}.{star.column(entity, attribute.attribute)}" for attribute in dimension.attributes
-    ]
-    types = [star.type(entity, attribute.attribute) for attribute in dimension.attributes]
-    columns = [
-        (values_hash(list(zip(values, types, strict=True))), dimension.surrogate_key),
-        *zip(values, (attribute.name for attribute in dimension.attributes), strict=True),
-    ]
-    members = query(columns, f"{star.staged(entity)} AS {alias}", distinct=True)
-    return dimension_build(star, dimension, union_all(members, unknown_member(star, dimension)))
+    types = {
+        f"own.{star.column(entity, attribute.attribute)}": star.type(entity, attribute.attribute)
+        for attribute in dimension.attributes
+    }
+    call, made = mart_call(
+        "junk_dimension",
+        dimension.name,
+        staging=Relation(star.names.staging(entity)),
+        key=dimension.surrogate_key,
+        columns=own_columns_argument(star, dimension),
+        hash_as=hash_as(types),
+    )
+    return dimension_build(star, dimension, call, made)
 
 
 def current_build(star: Star, dimension: Dimension) -> Build:
     """Return the build of a dimension that keeps members as they are now."""
+    key = natural_key_types(star, dimension, "own")
+    call, made = mart_call(
+        "dimension",
+        dimension.name,
+        staging=Relation(star.names.staging(dimension.entity_name)),
+        key=dimension.surrogate_key,
+        natural_key=natural_key_argument(star, dimension),
+        columns=own_columns_argument(star, dimension),
+        hash_as=hash_as(key, is_single=len(key) == 1),
+        **members_arguments(star, dimension, {}),
+    )
+    return dimension_build(star, dimension, call, made)
+
+
+def natural_key_argument(star: Star, dimension: Dimension) -> list[str]:
+    """Return the columns of a dimension's natural key."""
+    parts = zip(natural_key(star, dimension), dimension.natural_key_columns, strict=True)
+    return [renamed(star.column(dimension.entity_name, part.name), name) for part, name in parts]
+
+
+def natural_key_types(star: Star, dimension: Dimension, rows: str) -> dict[str, str]:
+    """Return the columns of the natural key in the relation ``rows``, each with its type."""
     entity = dimension.entity_name
-    alias = star.alias(entity, dimension.joins)
-
-    def own(_: str, attribute: str) -> str:
-        return f"{alias}.{star.column(entity, attribute)}"
-
-    key = key_hash(
-        [
-            (own("", part.name), star.type(entity, part.name))
-            for part in natural_key(star, dimension)
-        ]
-    )
-    columns = [(key, dimension.surrogate_key), *members_columns(star, dimension, own)]
-    members = query(
-        [*columns, ("FALSE", DELETED)],
-        f"{star.staged(entity)} AS {alias}",
-        *join_clauses(star, dimension.joins, own),
-    )
-    deleted = _deleted_members(star, dimension, [name for _, name in columns])
-    return dimension_build(
-        star,
-        dimension,
-        union_all(unknown_member(star, dimension), members),
-        f"UNION ALL\n{deleted}",
-    )
+    return {
+        f"{rows}.{star.column(entity, part.name)}": star.type(entity, part.name)
+        for part in natural_key(star, dimension)
+    }
 
 
-def _deleted_members(star: Star, dimension: Dimension, columns: Sequence[str]) -> str:
-    """Return the members that the dimension has and the source no longer has, as they were."""
-    entity = dimension.entity_name
-    alias = star.alias(entity, ())
-    before = free_alias("before", {alias})
-    key = [star.column(entity, part.name) for part in natural_key(star, dimension)]
-    same = [
-        f"{alias}.{column} = {before}.{name}"
-        for column, name in zip(key, dimension.natural_key_columns, strict=True)
-    ]
-    return query(
-        [*(f"{before}.{name}" for name in columns), ("TRUE", DELETED)],
-        f"model.{dimension.name} AS {before}",
-        join("LEFT JOIN", star.staged(entity), alias, same),
-        where=(
-            f"{alias}.{key[0]} IS NULL",
-            f"{before}.{dimension.surrogate_key} <> {UNKNOWN}",
-        ),
-    )
+def members_arguments(star: Star, dimension: Dimension, rows: Mapping[str, str]) -> Arguments:
+    """Return what a dimension copies of other rows, which keys it has, and its unknown member.
+
+    ``rows`` is the relation of the dimension's own columns that aren't in ``own``.
+    """
+    links = {link.key: _link(star, dimension, link) for link in dimension.links}
+    hashed_as = {
+        link: hash_as(
+            {_in_rows(column, rows): type_ for column, type_ in types.items()},
+            is_single=len(types) == 1,
+        )
+        for link, types in links.items()
+    }
+    return {
+        "joins": dimension_joins_argument(star, dimension),
+        "links": {
+            link: {column: SqlType(type_) for column, type_ in types.items()}
+            for link, types in links.items()
+        },
+        "unknown": unknown_argument(dimension),
+        "hash_links_as": filled(**hashed_as),
+    }
 
 
-def members_columns(star: Star, dimension: Dimension, own: Columns) -> list[Named]:
-    """Return the attributes and links of a dimension's members."""
-    joins = {joined.name: joined for joined in dimension.joins}
-    columns = []
-    for attribute in dimension.attributes:
-        if not attribute.source:
-            expression = own("", attribute.attribute)
-        elif attribute.attribute:
-            entity = joins[attribute.source].entity
-            expression = f"{attribute.source}.{star.column(entity, attribute.attribute)}"
-        else:
-            expression = f"{_key_column(star, joins[attribute.source])} IS NOT NULL"
-        columns.append((expression, attribute.name))
-    columns += [(_link(star, dimension, link, own), link.key) for link in dimension.links]
-    return columns
+def _in_rows(column: str, rows: Mapping[str, str]) -> str:
+    return column if "." in column else f"{rows.get(column, 'own')}.{column}"
 
 
-def _link(star: Star, dimension: Dimension, link: DimensionLink, own: Columns) -> str:
-    """Return the key of what a member refers to; the unknown member's where it refers to nothing.
+def _link(star: Star, dimension: Dimension, link: DimensionLink) -> dict[str, str]:
+    """Return what the key is made of that a member refers to, each value with its type.
 
     Where the member's own columns are that key, it leads to a deleted member as well.
     """
+    entity = dimension.entity_name
     referring = own_reference(star, dimension, link)
     if referring:
-        entity = dimension.entity_name
-        values = [(own("", name), star.type(entity, name)) for name in referring]
-        is_present = " || ".join(as_text(*value) for value in values)
-        return key_or_unknown(key_hash(values), is_present)
-    entity = next(joined.entity for joined in dimension.joins if joined.name == link.source)
-    values = [
-        (f"{link.source}.{star.column(entity, name)}", star.type(entity, name))
+        return {star.column(entity, name): star.type(entity, name) for name in referring}
+    joined = next(joined for joined in dimension.joins if joined.name == link.source)
+    return {
+        f"{link.source}.{star.column(joined.entity, name)}": star.type(joined.entity, name)
         for name in link.attributes
-    ]
-    return key_or_unknown(key_hash(values), values[0][0])
+    }
 
 
 def own_reference(star: Star, dimension: Dimension, link: DimensionLink) -> tuple[str, ...]:
@@ -166,41 +139,8 @@ def own_reference(star: Star, dimension: Dimension, link: DimensionLink) -> tupl
     return tuple(ours for ours, _ in pairs) if has_same_types else ()
 
 
-def _key_column(star: Star, joined: Join) -> str:
-    """Return a column of a joined entity that is null only where it has no row."""
-    relationship = star.relationships[joined.relationship]
-    attributes = relationship.from_attributes if joined.backwards else relationship.to_attributes
-    return f"{joined.name}.{star.column(joined.entity, attributes[0])}"
-
-
-def unknown_member(star: Star, dimension: Dimension) -> str:
-    """Return the member that rows without a known one refer to."""
-    columns = [(UNKNOWN, dimension.surrogate_key)]
-    if dimension.durable_key:
-        columns.append((UNKNOWN, dimension.durable_key))
-    for attribute in dimension.attributes:
-        null = f"CAST(NULL AS {_type(star, dimension, attribute)})"
-        value = literal(attribute.unknown) if attribute.unknown else null
-        columns.append((value, attribute.name))
-    columns += [(UNKNOWN, link.key) for link in dimension.links]
-    if dimension.history:
-        columns += [(BEGINNING, "valid_from"), (END, "valid_to"), ("TRUE", "is_current")]
-    if star.is_kept(dimension):
-        columns.append(("FALSE", DELETED))
-    return f"SELECT\n{select_list(columns)}"
-
-
-def _type(star: Star, dimension: Dimension, attribute: DimensionAttribute) -> str:
-    if not attribute.attribute:
-        return "BOOLEAN"
-    entity = star.joined_entity(dimension.entity_name, dimension.joins, attribute.source)
-    return star.type(entity, attribute.attribute)
-
-
-def dimension_build(
-    star: Star, dimension: Dimension, sql: str, deleted_members: str | None = None
-) -> Build:
-    """Return the build of a dimension; ``deleted_members`` follows its SQL from the second load."""
+def dimension_build(star: Star, dimension: Dimension, call: MacroCall, made: CalledSql) -> Build:
+    """Return the build of a dimension by the call that it's made of."""
     entities = dict.fromkeys(
         (dimension.entity_name, *(joined.entity for joined in dimension.joins))
     )
@@ -211,8 +151,9 @@ def dimension_build(
         materialization="table",
         title=dimension.name,
         description=dimension.description,
-        sql=sql,
-        incremental=deleted_members,
+        sql=made.sql,
+        incremental=made.incremental,
+        call=call,
         ref_models=(*stagings, *filter(None, (dimension.history,))),
         columns=tuple(dimension_columns(star, dimension)),
         key=(dimension.surrogate_key,),

@@ -1,7 +1,6 @@
 """The SQL of facts and bridges: every row of the event, with each of its keys looked up once."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from fluid_build.modeling.dimensional.elements import (
     Bridge,
@@ -15,35 +14,42 @@ from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.modeling.types import family, type_name
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_columns import technical
-from fluid_build.transform.plan.dimensional.calendar import calendar_columns, day_key
+from fluid_build.transform.plan.dimensional.calendar import calendar_columns
 from fluid_build.transform.plan.dimensional.columns import (
     dimension_column,
     own_value_columns,
     reference_column,
 )
+from fluid_build.transform.plan.dimensional.mart_calls import (
+    Arguments,
+    filled,
+    hash_as,
+    joins_argument,
+    mart_call,
+    renamed,
+)
 from fluid_build.transform.plan.dimensional.mart_tests import grain_tests, reference_tests
 from fluid_build.transform.plan.dimensional.star import (
-    BEGINNING,
-    DELETED,
-    END,
-    LAST_MOMENT,
-    LOAD_DAY,
     FactOrBridge,
     Star,
     Typed,
     is_generated,
-    join_clauses,
     joins_of,
-    key_or_unknown,
     own_attributes,
     references_of,
     referred_key,
-    unknown_key,
-    values_hash,
 )
-from fluid_build.transform.plan.elements import Build, BuildTest, PlanColumn
+from fluid_build.transform.plan.elements import (
+    Build,
+    BuildTest,
+    MacroCall,
+    PlanColumn,
+    Relation,
+    Sql,
+    SqlType,
+)
 from fluid_build.transform.plan.hashing import comparable
-from fluid_build.transform.plan.sql_layout import join, nested, query
+from fluid_build.transform.plan.macro_calls import CalledSql
 
 
 def fact_build(star: Star, owner: FactOrBridge) -> Build:
@@ -55,13 +61,16 @@ def fact_build(star: Star, owner: FactOrBridge) -> Build:
         star.names.staging(reference)
         for reference in (entity, *(reference.entity for reference in joins))
     ]
+    call, made = _call(star, owner)
     return Build(
         name=owner.name,
         layer="mart",
         materialization="table",
         title=owner.name,
         description=owner.description or owner.grain,
-        sql=_sql(star, owner, looked_up),
+        sql=made.sql,
+        incremental=made.incremental,
+        call=call,
         ref_models=tuple(
             dict.fromkeys((*stagings, *(reference.dimension for reference in looked_up)))
         ),
@@ -74,10 +83,9 @@ def fact_build(star: Star, owner: FactOrBridge) -> Build:
     )
 
 
-def aliases_of(star: Star, owner: FactOrBridge) -> dict[str, str]:
+def aliases_of(owner: FactOrBridge) -> dict[str, str]:
     """Return what each referred dimension is called in the SQL, by the key that refers to it."""
-    joins = joins_of(owner)
-    used = {star.alias(owner.entity_name, joins), *(joined.name for joined in joins)}
+    used = {joined.name for joined in joins_of(owner)}
     aliases = {}
     for reference in references_of(owner):
         alias = free_alias(reference.key.rsplit("_", 1)[0] or reference.key, used)
@@ -86,46 +94,68 @@ def aliases_of(star: Star, owner: FactOrBridge) -> dict[str, str]:
     return aliases
 
 
-def _sql(star: Star, owner: FactOrBridge, looked_up: Sequence[DimensionReference]) -> str:
-    joins, entity = joins_of(owner), owner.entity_name
-    alias = star.alias(entity, joins)
-    aliases = aliases_of(star, owner)
-
-    def own(_: str, attribute: str) -> str:
-        return f"{alias}.{star.column(entity, attribute)}"
-
-    columns = [
-        (_key(star, owner, reference, aliases), reference.key) for reference in references_of(owner)
-    ]
-    columns += [(own("", attribute), name) for attribute, name in _kept(owner)]
-    columns += [(LOAD_DAY, SNAPSHOT_DATE)] if _is_snapshot(owner) else []
-    columns += [
-        (_carried_value(star, reference, column, aliases[reference.key]), name)
+def _call(star: Star, owner: FactOrBridge) -> tuple[MacroCall, CalledSql]:
+    entity, dated = owner.entity_name, owner.dated_by if isinstance(owner, Fact) else None
+    columns = {
+        "columns": [
+            renamed(star.column(entity, attribute.attribute), attribute.name)
+            for attribute in owner.attributes
+        ],
+        "measures": [
+            renamed(star.column(entity, measure.column), measure.name)
+            for measure in (owner.measures if isinstance(owner, Fact) else ())
+        ],
+    }
+    as_of = "" if dated is None else _column(star, owner, dated.source, dated.attribute)
+    calendars = [d for d in _referred(star, owner) if is_generated(d)]
+    calendar = calendars[0] if calendars else None
+    is_looked_up = any(
+        reference.columns and star.dimensions[reference.dimension] == calendar
         for reference in references_of(owner)
-        for column, name in reference.carried
-    ]
-    return query(
-        columns,
-        f"{star.staged(entity)} AS {alias}",
-        *join_clauses(star, joins, own),
-        *(_lookup(star, owner, reference, aliases) for reference in looked_up),
+    )
+    key = calendar.surrogate_key if calendar is not None and is_looked_up else _CALENDAR_KEY
+    aliases = aliases_of(owner)
+    return mart_call(
+        _pattern(owner),
+        owner.name,
+        staging=Relation(star.names.staging(entity)),
+        joins=joins_argument(star, entity, joins_of(owner)),
+        as_of=as_of,
+        day=SNAPSHOT_DATE if _is_snapshot(owner) else "",
+        calendar=Relation(calendar.name) if calendar is not None and is_looked_up else "",
+        calendar_key=key if key != _CALENDAR_KEY else "",
+        keys={
+            reference.key: _key(star, owner, reference, aliases[reference.key])
+            for reference in references_of(owner)
+        },
+        **columns,
     )
 
 
+def _pattern(owner: FactOrBridge) -> str:
+    if isinstance(owner, Bridge):
+        return "bridge"
+    return "periodic_snapshot" if _is_snapshot(owner) else "fact"
+
+
+def _referred(star: Star, owner: FactOrBridge) -> list[Dimension]:
+    return [star.dimensions[reference.dimension] for reference in references_of(owner)]
+
+
+def _column(star: Star, owner: FactOrBridge, source: str, attribute: str) -> str:
+    """Return a column of an owner's own row, or of the join that is its source."""
+    entity = star.joined_entity(owner.entity_name, joins_of(owner), source)
+    column = star.column(entity, attribute)
+    return f"{source}.{column}" if source else column
+
+
+_CALENDAR_KEY = "date_key"
+"""The calendar's key in the macros, where they aren't told another one."""
 _SNAPSHOT_DAY = technical(SNAPSHOT_DATE, "DATE", "The day of the load.")
 
 
 def _is_snapshot(owner: FactOrBridge) -> bool:
     return isinstance(owner, Fact) and bool(owner.snapshot_of)
-
-
-def _kept(owner: FactOrBridge) -> list[tuple[str, str]]:
-    """Return the attributes that an owner keeps, then its measures, each with its column."""
-    measures = () if isinstance(owner, Bridge) else owner.measures
-    return [
-        *((attribute.attribute, attribute.name) for attribute in owner.attributes),
-        *((measure.column, measure.name) for measure in measures),
-    ]
 
 
 def _columns(star: Star, owner: FactOrBridge) -> list[PlanColumn]:
@@ -158,19 +188,6 @@ def _carried_column(
     return carried.model_copy(update={"name": name, "tags": ()})
 
 
-def _carried_value(star: Star, reference: DimensionReference, column: str, alias: str) -> str:
-    """Return a column of the member, or what the unknown member has there."""
-    dimension = star.dimensions[reference.dimension]
-    unknown = next(
-        attribute.unknown for attribute in dimension.attributes if attribute.name == column
-    )
-    value = f"{alias}.{column}"
-    if not unknown:
-        return value
-    is_missing = f"{alias}.{dimension.surrogate_key} IS NULL"
-    return f"CASE WHEN {is_missing} THEN {literal(unknown)} ELSE {value} END"
-
-
 def _is_looked_up(star: Star, reference: DimensionReference) -> bool:
     """Whether a dimension has to be joined: the key of a derived one follows from the row.
 
@@ -181,97 +198,107 @@ def _is_looked_up(star: Star, reference: DimensionReference) -> bool:
     return not star.is_derived(star.dimensions[reference.dimension]) or bool(reference.carried)
 
 
-def _key(
-    star: Star, owner: FactOrBridge, reference: DimensionReference, aliases: Mapping[str, str]
-) -> str:
-    """Return the key that a row refers to a member by; the unknown member's where there's none."""
+def _key(star: Star, owner: FactOrBridge, reference: DimensionReference, alias: str) -> Arguments:
+    """Return how the key is found that a row refers to a member by."""
     dimension = star.dimensions[reference.dimension]
     if not reference.columns:
-        return day_key(LOAD_DAY)
-    if not star.is_derived(dimension):
-        column = referred_key(owner, dimension)
-        return f"COALESCE({aliases[reference.key]}.{column}, {unknown_key(dimension)})"
-    rows = _rows_of(star, owner, reference)
-    entity = dimension.entity_name
-    key = values_hash(
-        [
-            (f"{rows}.{star.column(entity, name)}", star.type(entity, name))
-            for name in reference.columns
-        ]
-    )
-    if not reference.source:
-        return key
-    joined = next(join_ for join_ in joins_of(owner) if join_.name == reference.source)
-    header_key = star.relationships[joined.relationship].to_attributes[0]
-    return key_or_unknown(key, f"{joined.name}.{star.column(joined.entity, header_key)}")
-
-
-def _rows_of(star: Star, owner: FactOrBridge, reference: DimensionReference) -> str:
-    """Return what the rows are called that hold the columns of a reference."""
-    return reference.source or star.alias(owner.entity_name, joins_of(owner))
-
-
-def _lookup(
-    star: Star, owner: FactOrBridge, reference: DimensionReference, aliases: Mapping[str, str]
-) -> str:
-    """Return the join that finds the member a row refers to."""
-    dimension = star.dimensions[reference.dimension]
-    alias, relation = aliases[reference.key], f"model.{dimension.name}"
-    rows = _rows_of(star, owner, reference)
-    entity = star.joined_entity(owner.entity_name, joins_of(owner), reference.source)
+        return {"of_load": True}
+    rows = alias if alias != reference.key.rsplit("_", 1)[0] else ""
     if is_generated(dimension):
-        day = f"CAST({rows}.{star.column(entity, reference.columns[0])} AS DATE)"
-        return join("LEFT JOIN", relation, alias, [f"{alias}.{reference.to_columns[0]} = {day}"])
+        day = _column(star, owner, reference.source, reference.columns[0])
+        return {"day": day, **filled(rows=rows, **_carried(dimension, reference))}
     if star.is_derived(dimension):
-        same_key = f"{alias}.{dimension.surrogate_key} = {_key(star, owner, reference, aliases)}"
-        return join("LEFT JOIN", relation, alias, [same_key])
-    conditions = same_member(star, reference, entity, rows, alias)
-    members = _referred_members(star, dimension, reference)
-    if dimension.history:
-        conditions += _version_of_the_day(star, owner, alias, members.valid_until)
-    if members.is_meant:
-        conditions.append(f"{alias}.{members.is_meant}")
-    return join("LEFT JOIN", members.relation, alias, conditions)
+        return _derived_key(star, owner, reference, rows)
+    entity = star.joined_entity(owner.entity_name, joins_of(owner), reference.source)
+    own = own_attributes(dimension)
+    pairs = list(zip(reference.columns, reference.to_columns, strict=True))
+    types = {
+        to_column: (star.type(dimension.entity_name, own[to_column]), star.type(entity, column))
+        for column, to_column in pairs
+    }
+    is_date = dimension.dimension_type == "date"
+    days = [column for column, pair in types.items() if is_date and _are_days(*pair)]
+    key = referred_key(owner, dimension)
+    return {
+        "in": Relation(dimension.name),
+        **filled(key=key if key != reference.key else ""),
+        "by": {
+            to_column: _column(star, owner, reference.source, column) for column, to_column in pairs
+        },
+        **filled(
+            as_text=[
+                column
+                for column, pair in types.items()
+                if column not in days and not star.is_comparable(*pair)
+            ],
+            as_days=days,
+            versions=dimension.durable_key if dimension.history else "",
+            **_meant(star, dimension, reference),
+            names=_other_names(dimension),
+            rows=rows,
+            **_carried(dimension, reference),
+        ),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class _ReferredMembers:
-    """A dimension as facts look it up: SQL that may follow FROM, and columns that it adds.
+def _derived_key(
+    star: Star, owner: FactOrBridge, reference: DimensionReference, rows: str
+) -> Arguments:
+    """Return how the key of a dimension is made that is of the values of the row itself."""
+    dimension = star.dimensions[reference.dimension]
+    types = {
+        _column(star, owner, reference.source, name): star.type(dimension.entity_name, name)
+        for name in reference.columns
+    }
+    found: Arguments = {"of": {column: SqlType(type_) for column, type_ in types.items()}}
+    if reference.source:
+        joined = next(join_ for join_ in joins_of(owner) if join_.name == reference.source)
+        header_key = star.relationships[joined.relationship].to_attributes[0]
+        found["if_there"] = f"{joined.name}.{star.column(joined.entity, header_key)}"
+    found |= filled(hash_as=hash_as(_of_own_row(types)))
+    if reference.carried:
+        key = dimension.surrogate_key
+        found |= {"in": Relation(dimension.name), **filled(key=key if key != reference.key else "")}
+        found |= filled(rows=rows, **_carried(dimension, reference))
+    return found
 
-    ``valid_until`` is when another version replaces one: a deleted member's last version stays.
-    ``is_meant`` says of members that share a value which one is meant: a deleted one only where
-    none lives, and only one of them then. Either is "" where it isn't needed.
-    """
 
-    relation: str
-    valid_until: str = ""
-    is_meant: str = ""
+def _of_own_row(types: Mapping[str, str]) -> dict[str, str]:
+    return {column if "." in column else f"own.{column}": type_ for column, type_ in types.items()}
 
 
-def _referred_members(
-    star: Star, dimension: Dimension, reference: DimensionReference
-) -> _ReferredMembers:
+def _carried(dimension: Dimension, reference: DimensionReference) -> Arguments:
+    """Return which columns of the member are repeated, and what the unknown one has there."""
+    columns = [column for column, _ in reference.carried]
+    unknown = {
+        attribute.name: Sql(literal(attribute.unknown))
+        for attribute in dimension.attributes
+        if attribute.unknown and attribute.name in columns
+    }
+    key = dimension.surrogate_key if unknown else ""
+    return filled(carries=dict(reference.carried), unknown=unknown, dimension_key=key)
+
+
+def _meant(star: Star, dimension: Dimension, reference: DimensionReference) -> Arguments:
+    """Return how one of several members is chosen that share what a row refers by."""
+    if set(reference.to_columns) == set(dimension.natural_key_columns):
+        return {}
+    own, entity = own_attributes(dimension), dimension.entity_name
+    return {
+        "meant": dimension.member_key,
+        "shared": [
+            Sql(comparable(name, star.type(entity, own[name]))) for name in reference.to_columns
+        ],
+    }
+
+
+def _other_names(dimension: Dimension) -> dict[str, str]:
+    """Return the names that the lookup has to replace, as the dimension has such a column."""
     used = {attribute.name for attribute in dimension.attributes} | {
         link.key for link in dimension.links
     }
-    added = []
-    valid_until = is_meant = ""
-    if dimension.history:
-        valid_until = free_identifier("replaced_at", used)
-        by_time = f"PARTITION BY {dimension.durable_key} ORDER BY valid_from"
-        added.append((f"LEAD(valid_from, 1, {END}) OVER ({by_time})", valid_until))
-    if set(reference.to_columns) != set(dimension.natural_key_columns):
-        is_meant = free_identifier("is_meant", used)
-        own, entity = own_attributes(dimension), dimension.entity_name
-        referred = [comparable(name, star.type(entity, own[name])) for name in reference.to_columns]
-        same = f"OVER (PARTITION BY {', '.join(referred)})"
-        none_lives = f"MIN(CASE WHEN {DELETED} THEN 1 ELSE 0 END) {same} = 1"
-        is_chosen = f"{dimension.member_key} = MAX({dimension.member_key}) {same}"
-        added.append((f"NOT {DELETED} OR ({none_lives} AND {is_chosen})", is_meant))
-    relation = f"model.{dimension.name}"
-    if added:
-        relation = nested(query(["*", *added], relation))
-    return _ReferredMembers(relation, valid_until, is_meant)
+    names = {name: free_identifier(name, used) for name in ("replaced_at", "is_meant")}
+    return {name: free for name, free in names.items() if free != name}
 
 
 def same_member(
@@ -307,28 +334,16 @@ def same_member(
 
 def _as_days(member: Typed, referring: Typed) -> tuple[Typed, Typed]:
     """Return two values as days, if both are dates and one of them is a moment."""
-    types = {member[1], referring[1]}
-    is_of_time = all(family(type_name(type_)) in {"date", "timestamp"} for type_ in types)
-    if types == {"DATE"} or not is_of_time:
+    if not _are_days(member[1], referring[1]):
         return member, referring
     return (f"CAST({member[0]} AS DATE)", "DATE"), (f"CAST({referring[0]} AS DATE)", "DATE")
 
 
-def _version_of_the_day(
-    star: Star, owner: FactOrBridge, alias: str, valid_until: str
-) -> Sequence[str]:
-    """Return the conditions for the version of when the event happened; else for the last one."""
-    if isinstance(owner, Bridge) or owner.dated_by is None:
-        return (f"{alias}.{valid_until} > {LAST_MOMENT}",)
-    dated = owner.dated_by
-    entity = star.joined_entity(owner.entity_name, owner.joins, dated.source)
-    rows = dated.source or star.alias(owner.entity_name, owner.joins)
-    column = f"{rows}.{star.column(entity, dated.attribute)}"
-    # Kept within the time that versions span, so that two plain comparisons find the version:
-    # an engine joins by hash with these, and row by row with an OR.
-    latest = f"LEAST(COALESCE(CAST({column} AS TIMESTAMP), {LAST_MOMENT}), {LAST_MOMENT})"
-    moment = f"GREATEST({latest}, {BEGINNING})"
-    return f"{alias}.valid_from <= {moment}", f"{alias}.{valid_until} > {moment}"
+def _are_days(member_type: str, referring_type: str) -> bool:
+    """Return whether two values are compared as days: dates of which one is a moment."""
+    types = {member_type, referring_type}
+    is_of_time = all(family(type_name(type_)) in {"date", "timestamp"} for type_ in types)
+    return types != {"DATE"} and is_of_time
 
 
 def _tests(star: Star, owner: FactOrBridge) -> tuple[BuildTest, ...]:

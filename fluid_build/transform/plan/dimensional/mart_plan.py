@@ -20,7 +20,6 @@ from fluid_build.transform.plan.dimensional.service_days import (
     service_years,
 )
 from fluid_build.transform.plan.dimensional.snapshots import (
-    snapshot_build,
     snapshot_checks,
     snapshot_days,
 )
@@ -151,7 +150,7 @@ class MartPlan:
                 if not is_generated(dimension)
                 for build in _dimension(star, dimension)
             ),
-            *(snapshot_build(star, snapshot) for snapshot in star.snapshots),
+            *(fact_build(star, snapshot) for snapshot in star.snapshots),
             *(_calendar(star, calendar) for calendar in calendars),
             *(fact_build(star, owner) for owner in star.owners),
             *(service_days_build(star, fact) for fact in star.service_facts),

@@ -110,7 +110,7 @@ class Finder:
 
     def _in_owner(self, owner: FactOrBridge) -> EntityRows:
         """Return the fact, joined with the dimensions that hold what its keys replaced."""
-        aliases = aliases_of(self.star, owner)
+        aliases = aliases_of(owner)
         expressions = {attribute: f"built.{name}" for attribute, name in columns_of(owner).items()}
         clauses = [f"FROM model.{owner.name} AS built"]
         for reference in sorted(references_of(owner), key=self._may_lack):

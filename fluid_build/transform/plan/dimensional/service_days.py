@@ -15,11 +15,13 @@ from fluid_build.modeling.types import is_number
 from fluid_build.observations.recurring_services import MOST_DAYS
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.construction_tests import unique
-from fluid_build.transform.plan.dimensional.calendar import DIGITS, day_key, day_of_week
+from fluid_build.transform.plan.database_words import day_key, day_of_week
+from fluid_build.transform.plan.dimensional.calendar import DIGITS
 from fluid_build.transform.plan.dimensional.columns import own_value_columns, reference_column
+from fluid_build.transform.plan.dimensional.mart_calls import Arguments
 from fluid_build.transform.plan.dimensional.mart_tests import reference_tests
 from fluid_build.transform.plan.dimensional.star import Star
-from fluid_build.transform.plan.elements import Build, Check, PlanColumn
+from fluid_build.transform.plan.elements import Build, Check, PlanColumn, Relation
 from fluid_build.transform.plan.sql_layout import (
     as_text,
     conditions,
@@ -92,19 +94,11 @@ def service_days_check(star: Star, fact: Fact) -> Check:
     )
 
 
-def service_years(star: Star, fact: Fact) -> str:
-    """Return a query for days of every year in which a service may run, for the calendar.
-
-    ``digits`` are the numbers 0 to 9: a step of 365 days leaves no year out.
-    """
+def service_years(star: Star, fact: Fact) -> Arguments:
+    """Return from when to when services may run, for the years of the calendar."""
     service = _service_of(fact)
-    start, end = (_day(star, service.entity_name, name, "") for name in _period(service))
-    return query(
-        [(f"CAST({start} + CAST(365 * digits.digit AS INTEGER) AS DATE)", "full_date")],
-        star.staged(service.entity_name),
-        "CROSS JOIN digits",
-        where=[f"DATE_DIFF('day', {start}, {end}) >= 365 * digits.digit"],
-    )
+    start, end = (star.column(service.entity_name, name) for name in _period(service))
+    return {"in": Relation(star.names.staging(service.entity_name)), "from": start, "to": end}
 
 
 def _service_of(fact: Fact) -> ServiceDays:

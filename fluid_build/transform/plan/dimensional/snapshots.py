@@ -8,27 +8,16 @@ from collections.abc import Iterator
 
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionReference, Fact
 from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
-from fluid_build.transform.plan.dimensional.facts import fact_build
+from fluid_build.transform.plan.dimensional.mart_calls import Arguments
 from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
-from fluid_build.transform.plan.dimensional.star import LOAD_DAY, Star, referred_key
-from fluid_build.transform.plan.elements import Build, Check
+from fluid_build.transform.plan.dimensional.star import Star, referred_key
+from fluid_build.transform.plan.elements import Check, Relation
 from fluid_build.transform.plan.sql_layout import join, nested, query
 
 
-def snapshot_build(star: Star, fact: Fact) -> Build:
-    """Return the build of a snapshot: the members of today, and the days that it has already."""
-    build = fact_build(star, fact)
-    days_before = query(
-        [f"before.{column.name}" for column in build.columns],
-        f"model.{fact.name} AS before",
-        where=(f"before.{SNAPSHOT_DATE} <> {LOAD_DAY}",),
-    )
-    return build.model_copy(update={"incremental": f"UNION ALL\n{days_before}"})
-
-
-def snapshot_days(fact: Fact) -> str:
-    """Return the days of a snapshot, for the calendar."""
-    return query([(SNAPSHOT_DATE, "full_date")], f"model.{fact.name}")
+def snapshot_days(fact: Fact) -> Arguments:
+    """Return where the days of a snapshot are, for the calendar."""
+    return {"in": Relation(fact.name), "columns": [SNAPSHOT_DATE]}
 
 
 def snapshot_checks(star: Star, fact: Fact) -> Iterator[Check]:

@@ -20,7 +20,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
-from fluid_build.transform.plan.elements import LOAD_DATE, Build
+from fluid_build.transform.plan.elements import Build
 from fluid_build.transform.plan.hashing import HASH_TYPE, hashed, key_part, written_or_token
 from fluid_build.transform.plan.sql_layout import as_text, join
 from fluid_build.transform.plan.staging import by_value, staged_type
@@ -29,12 +29,6 @@ KEY_TYPE = HASH_TYPE
 DATE_KEY_TYPE = "BIGINT"
 UNKNOWN = literal(UNKNOWN_KEY)
 DELETED = "is_deleted"
-BEGINNING = "TIMESTAMP '0001-01-01 00:00:00'"
-END = "TIMESTAMP '9999-12-31 00:00:00'"
-LAST_MOMENT = "TIMESTAMP '9999-12-30 00:00:00'"
-"""A moment at which every current version is valid: for events without a day, or with a later one.
-It's before ``END``, because ``valid_to`` is exclusive."""
-LOAD_DAY = f"CAST({LOAD_DATE} AS DATE)"
 HASHING = HashKeyStrategy()
 
 Typed = tuple[str, str]
@@ -106,9 +100,13 @@ class Star:
         """Return the entity that a join, or "" for none, leads to."""
         return {"": entity, **{join.name: join.entity for join in joins}}[source]
 
+    def is_comparable(self, left_type: str, right_type: str) -> bool:
+        """Whether values of two types can be compared as they are; others are as text."""
+        return left_type == right_type or (is_number(left_type) and is_number(right_type))
+
     def equal(self, left: str, left_type: str, right: str, right_type: str) -> str:
         """Return a condition that two values are the same, whatever their types."""
-        if left_type == right_type or (is_number(left_type) and is_number(right_type)):
+        if self.is_comparable(left_type, right_type):
             return f"{left} = {right}"
         return f"{as_text(left, left_type)} = {as_text(right, right_type)}"
 

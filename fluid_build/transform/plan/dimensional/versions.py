@@ -33,17 +33,14 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         name=name,
         columns=(*key, *versioned, "row_hash", "load_date", "is_deleted"),
         keys=key,
-        grouped_by=tuple(
-            comparable(star.column(entity, part.name), star.type(entity, part.name))
-            for part in natural_key(star, dimension)
-        ),
+        grouped_by=tuple(grouping(star, dimension)) or key,
     )
     call = macro_call(
         "dimension_versions",
         staging=Relation(star.names.staging(entity)),
         keys=list(key),
         **hashed_columns([(name, types[name]) for name in versioned], HASHING),
-        grouped_by=list(history.grouped_by) if history.grouped_by != key else [],
+        grouped_by=grouping(star, dimension),
         names=dict(history.other_names),
     )
     made = called_sql(call, name, HASHING)
@@ -80,6 +77,15 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         ),
         reason=f"Without this table, each load would overwrite the history of {dimension.name}.",
     )
+
+
+def grouping(star: Star, dimension: Dimension) -> list[str]:
+    """Return the SQL that versions are grouped by, where it isn't the key as it is."""
+    key = natural_key(star, dimension)
+    columns = [star.column(dimension.entity_name, part.name) for part in key]
+    types = [star.type(dimension.entity_name, part.name) for part in key]
+    grouped = [comparable(*part) for part in zip(columns, types, strict=True)]
+    return grouped if grouped != columns else []
 
 
 def versioned_attributes(dimension: Dimension) -> list[DimensionAttribute]:

@@ -1,0 +1,165 @@
+{#-
+    The facts of a star: the rows of `staging`, each with the keys of its dimensions. A key has how
+    it's found, one of
+      - in, by: the dimension, and its columns with those that refer to them (as in joins); the
+        pairs of `as_days` are moments that refer to days. `key` names the dimension's key where it
+        isn't called as here. Of one with `versions`, which says the member's key that its versions
+        share, the version `as_of` the fact's moment; without one, the last. `meant` is for values
+        that several members had: one of those that live is meant, or else one of the deleted.
+      - day: the day in the `calendar`.
+      - of: the values that it's made of, with their types; `if_there` is null where the row that
+        has them is missing.
+      - of_load: the day of the load.
+    `carries` names columns of a dimension that a wide fact repeats. `rows` is what the dimension is
+    called in the query.
+-#}
+
+
+{#- A fact at the grain of its staging, with its keys as of its own moment. -#}
+{% macro fact(staging, keys={}, columns=[], measures=[], joins={}, as_of='', calendar='',
+              calendar_key='date_key', day_of_load='') -%}
+{%- set selected = [] -%}
+{%- for key, found in keys.items() -%}
+    {%- set _ = selected.append(fact_key(key, found, calendar_key) ~ ' AS ' ~ key) -%}
+{%- endfor -%}
+{%- for column in columns + measures -%}
+    {%- set _ = selected.append(named('own.' ~ staged(column), name_of(column))) -%}
+{%- endfor -%}
+{%- if day_of_load -%}
+    {%- set _ = selected.append(load_day() ~ ' AS ' ~ day_of_load) -%}
+{%- endif -%}
+{%- for key, found in keys.items() -%}
+    {%- for column, name in (found.carries or {}).items() -%}
+        {%- set _ = selected.append(named(carried(key, found, column), name)) -%}
+    {%- endfor -%}
+{%- endfor -%}
+SELECT
+    {{ selected | join(',\n    ') }}
+FROM {{ staging }} AS own
+{{- joined(joins) }}
+{%- for key, found in keys.items() %}
+{{- lookup(key, found, as_of, calendar, calendar_key) }}
+{%- endfor %}
+{%- endmacro %}
+
+
+{#-
+    A fact that records the members of a dimension at each load: a row for each of them and day. A
+    second load of a day replaces that day.
+-#}
+{% macro periodic_snapshot(staging, day, keys={}, columns=[], measures=[], calendar='',
+                           calendar_key='date_key') -%}
+{{ fact(staging, keys, columns, measures, calendar=calendar, calendar_key=calendar_key,
+        day_of_load=day) }}
+{%- if is_there_already() %}
+UNION ALL
+SELECT
+    {%- for key in keys %}
+    before.{{ key }},
+    {%- endfor %}
+    {%- for column in columns + measures %}
+    before.{{ name_of(column) }},
+    {%- endfor %}
+    before.{{ day }}
+FROM {{ this }} AS before
+WHERE before.{{ day }} <> {{ load_day() }}
+{%- endif %}
+{%- endmacro %}
+
+
+{#- What belongs to what, where a member of one dimension has several of another. -#}
+{% macro bridge(staging, keys={}, columns=[]) -%}
+{{ fact(staging, keys, columns) }}
+{%- endmacro %}
+
+
+{#- What a dimension is called in a fact's query: the key's name without its last word. -#}
+{% macro rows_of(key, found) -%}
+{{ found.rows or key.rsplit('_', 1)[0] }}
+{%- endmacro %}
+
+
+{#- The key that a row refers to a member by; the unknown member's where there is none. -#}
+{% macro fact_key(key, found, calendar_key) -%}
+{%- if found.of_load -%}
+{{ day_key(load_day()) | indent(4) }}
+{%- elif found.day -%}
+COALESCE({{ rows_of(key, found) }}.{{ calendar_key }}, -1)
+{%- elif found['in'] and not found['of'] -%}
+COALESCE({{ rows_of(key, found) }}.{{ found.key or key }}, {{ zero_key() }})
+{%- else -%}
+{%- set values = [] -%}
+{%- set types = {} -%}
+{%- for column, type in found['of'].items() -%}
+    {%- set _ = values.append(qualified(column)) -%}
+    {%- set _ = types.update({qualified(column): type}) -%}
+{%- endfor -%}
+{%- set made = values_key(values, types, found.hash_as or {}) -%}
+{{ key_unless(found.if_there ~ ' IS NULL', made) if found.if_there else made }}
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- The join that finds the member that a row refers to. -#}
+{% macro lookup(key, found, as_of, calendar, calendar_key) -%}
+{%- set rows = rows_of(key, found) -%}
+{%- if found.day %}
+LEFT JOIN {{ calendar }} AS {{ rows }}
+    ON {{ rows }}.full_date = {{ as_day(qualified(found.day)) }}
+{%- elif found['in'] and found['of'] %}
+LEFT JOIN {{ found['in'] }} AS {{ rows }}
+    ON {{ rows }}.{{ found.key or key }} = {{ fact_key(key, found, calendar_key) }}
+{%- elif found['in'] %}
+{%- set names = found.names or {} -%}
+{%- set replaced_at = names.get('replaced_at', 'replaced_at') -%}
+{%- set is_meant = names.get('is_meant', 'is_meant') %}
+LEFT JOIN {% if found.versions or found.meant -%}
+(
+    SELECT
+        *
+        {%- if found.versions %},
+        LEAD(valid_from, 1, {{ end_of_time() }}) OVER (
+            PARTITION BY {{ found.versions }} ORDER BY valid_from
+        ) AS {{ replaced_at }}
+        {%- endif %}
+        {%- if found.meant %},
+        {%- set same = 'OVER (PARTITION BY ' ~ found.shared | join(', ') ~ ')' %}
+        NOT is_deleted OR (
+            MIN(CASE WHEN is_deleted THEN 1 ELSE 0 END) {{ same }} = 1
+            AND {{ found.meant }} = MAX({{ found.meant }}) {{ same }}
+        ) AS {{ is_meant }}
+        {%- endif %}
+    FROM {{ found['in'] }}
+)
+{%- else -%}
+{{ found['in'] }}
+{%- endif %} AS {{ rows }}
+    ON {{ refers_to(rows, found.by, found.as_text or [], days=found.as_days or []) }}
+    {%- if found.versions %}
+    {%- if as_of %}
+    AND {{ rows }}.valid_from <= {{ within_versions(qualified(as_of)) | indent(4) }}
+    AND {{ rows }}.{{ replaced_at }} > {{ within_versions(qualified(as_of)) | indent(4) }}
+    {%- else %}
+    AND {{ rows }}.{{ replaced_at }} > {{ last_moment() }}
+    {%- endif %}
+    {%- endif %}
+    {%- if found.meant %}
+    AND {{ rows }}.{{ is_meant }}
+    {%- endif %}
+{%- endif %}
+{%- endmacro %}
+
+
+{#- A column of a member that a wide fact repeats, or what the unknown member has there. -#}
+{% macro carried(key, found, column) -%}
+{%- set rows = rows_of(key, found) -%}
+{%- set unknown = (found.unknown or {}).get(column) -%}
+{%- if unknown -%}
+CASE
+        WHEN {{ rows }}.{{ found.dimension_key }} IS NULL THEN {{ unknown }}
+        ELSE {{ rows }}.{{ column }}
+    END
+{%- else -%}
+{{ rows }}.{{ column }}
+{%- endif -%}
+{%- endmacro %}
