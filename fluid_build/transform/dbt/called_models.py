@@ -109,17 +109,19 @@ def _item(start: str, value: object, dialect: TargetDialect) -> str:
         else:
             lines += _item(f"{indent}{name}", item, dialect).split("\n")
     last = lines[-1].removesuffix(",")
-    if last.endswith(closes):
-        closes = f" {closes}"
-    return "\n".join((*lines[:-1], f"{last}{closes},"))
+    between = " " if last.endswith(closes) else ""
+    if len(f"{last}{between}{closes},") > LINE_WIDTH:
+        return "\n".join((*lines[:-1], f"{last},", f"{indent.removesuffix('    ')}{closes},"))
+    return "\n".join((*lines[:-1], f"{last}{between}{closes},"))
 
 
 def _long_text(start: str, value: object, dialect: TargetDialect, *, ends: str) -> str:
     """Return a text after its name in several strings, which Jinja puts together."""
-    if isinstance(value, Relation | SqlType) or not isinstance(value, str):
-        return f"{start}{_text(value, dialect)}{ends}"
-    text = _expression(value, dialect) if isinstance(value, Sql) else value
     indent = f"{' ' * (len(start) - len(start.lstrip()))}    "
+    if isinstance(value, Relation | SqlType) or not isinstance(value, str) or " " not in value:
+        text = f"{_text(value, dialect)}{ends}"
+        return f"{start.rstrip()}\n{indent}{text}" if start.endswith(" ") else f"{start}{text}"
+    text = _expression(value, dialect) if isinstance(value, Sql) else value
     # Quotes and what is escaped take up to twice the room.
     width = max(LINE_WIDTH - len(start), LINE_WIDTH // 2)
     pieces = [""]

@@ -103,9 +103,9 @@ def _running(access: SourceAccess, dialect: TargetDialect) -> str:
 
 
 _MACROS = (
-    "\n\nModels with a history only say what they're made of. How they are loaded is in the macros"
-    " that they call, and how changes are found by a hash in `macros/hashing.sql`: change it there"
-    " for all of them. `fluid forge` leaves a file as it is once you have changed it."
+    "\n\nModels that call a macro only say what they're made of. How they are built and loaded is"
+    " in `macros/`, and how keys and rows are hashed in `macros/hashing.sql`: change it there for"
+    " all of them. `fluid forge` leaves a file as it is once you have changed it."
 )
 
 _OSI = " `osi/` has the semantic model; dbt 1.12 and later read it."

@@ -1,11 +1,14 @@
 """Models that call a macro: what they render to is the plan's own SQL, for every database."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import jinja2
 import pytest
 import sqlglot
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.dimensional.calendars.settings import calendar_settings
@@ -14,10 +17,12 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.observations.observe import observe
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
+from fluid_build.transform.dbt.called_models import call_text
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.targets import check_target
-from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.elements import MacroCall, Relation, TransformPlan
+from fluid_build.transform.plan.macro_calls import MACROS
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
 from tests.transform.dbt.projects import LOAD_DATE, TARGETS, compiled_models, schema_access
@@ -149,10 +154,40 @@ def test_models_are_short_and_so_are_their_lines(tmp_path: Path, technique: str)
     assert max(map(len, models)) <= 30
 
 
+names = st.from_regex(r"[a-z][a-z_]{0,59}", fullmatch=True)
+arguments = st.recursive(
+    names | names.map(Relation) | st.just(True),
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=9)
+        | st.dictionaries(names, inner, min_size=1, max_size=9)
+    ),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(names, arguments, min_size=1, max_size=4))
+def test_the_lines_of_a_call_are_short_and_say_its_arguments(named: dict[str, object]) -> None:
+    """However many there are, and however deep: names have up to 60 characters."""
+    assume(_depth(named) <= 5)
+    text = call_text(MacroCall(macro="made", arguments=named), dialect_of("duckdb"))
+    assert max(map(len, text.splitlines())) <= 100
+    rendered: list[object] = []
+    jinja2.Environment().from_string(text).render(
+        made=lambda **said: rendered.append(said), ref=Relation
+    )
+    assert rendered == [named]
+
+
+def _depth(value: object) -> int:
+    if isinstance(value, Mapping):
+        return 1 + max(map(_depth, value.values()), default=0)
+    return 1 + max(map(_depth, value), default=0) if isinstance(value, list) else 0
+
+
 def test_every_macro_of_the_patterns_is_documented(shop: Modelled) -> None:
     """A comment before it says what it's for."""
     files = written(transform_plan(shop.model), shop.model, "duckdb")
-    for name in ("history", "vault", "dimension", "hashing"):
+    for name in (*MACROS, "hashing", "database"):
         text = files.get(f"macros/{name}.sql", "")
         assert len(re.findall(r"-#\}\n\{% macro ", text)) == text.count("{% macro ")
 
