@@ -16,6 +16,7 @@ from fluid_build.decisions.language import (
     Measure,
     Merge,
     Owner,
+    PersonalData,
     ProductName,
     Rename,
     SetConventions,
@@ -29,7 +30,8 @@ D = TypeVar("D", bound=BaseDecision)
 class ModelDecisions:
     """Decisions that apply, by table, or by table and column; the last of two on one subject.
 
-    A table may have a role in a vault and another one in a star.
+    A table may have a role in a vault and another one in a star. ``personal`` are the columns of
+    which somebody said that they hold personal data, each with its table.
     """
 
     vault_roles: Mapping[str, Classify] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class ModelDecisions:
     measures: Mapping[tuple[str, str], Measure] = field(default_factory=dict)
     merges: tuple[Merge, ...] = ()
     splits: tuple[Split, ...] = ()
+    personal: frozenset[tuple[str, str]] = frozenset()
     renamings: tuple[Rename, ...] = ()
     descriptions: tuple[Describe, ...] = ()
     domain: Domain | None = None
@@ -73,6 +76,7 @@ def model_decisions(decisions: Iterable[AnyDecision]) -> ModelDecisions:
         measures={(decision.table, decision.column): decision for decision in of(Measure)},
         merges=tuple(of(Merge)),
         splits=tuple(of(Split)),
+        personal=frozenset((d.table, d.column) for d in of(PersonalData) if d.is_personal),
         renamings=tuple(of(Rename)),
         descriptions=tuple(of(Describe)),
         domain=next(reversed(of(Domain)), None),

@@ -70,6 +70,7 @@ def data_vault(
         vault_names=vault_names,
         strategy=strategy or HashKeyStrategy(),
         events=events,
+        decided_personal=decisions.personal,
     )
     return _vault(settled)
 

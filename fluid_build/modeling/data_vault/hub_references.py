@@ -27,7 +27,8 @@ class VaultDecisions:
     """Where each table goes, and the hubs and names that everything else refers to.
 
     ``hubs`` are by their entity, ``placements`` and ``own_hubs`` by their table. ``events`` are the
-    tables that record events.
+    tables that record events. Of the columns ``decided_personal``, each with its table, somebody
+    said that they hold personal data.
     """
 
     tables: SourceTables
@@ -39,6 +40,7 @@ class VaultDecisions:
     vault_names: VaultNames
     strategy: HashKeyStrategy
     events: Set[str]
+    decided_personal: Set[tuple[str, str]]
 
     def relation(self, prefix: str, table: str, *more: str) -> str:
         """Return a new name for a relation of a table; ``more`` stems follow the table's own."""

@@ -20,6 +20,7 @@ from fluid_build.modeling.data_vault.hub_references import (
     payload_columns,
     resolved_references,
 )
+from fluid_build.modeling.data_vault.personal_data import personal_columns
 from fluid_build.modeling.element import Alternative, source_columns
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names.words import words
@@ -107,7 +108,7 @@ def _hub_satellites(
         for column in payload_columns(decisions, entity, (via, *linked_hubs))
         if column not in split_off
     ]
-    columns, personal = _apart(entity, payload)
+    columns, personal = _apart(decisions, entity, payload)
     placement = decisions.placements[entity.name]
     is_subtype = placement.kind == "subtype"
     subtype_reason = f"{placement.reason} " if is_subtype else ""
@@ -135,12 +136,17 @@ def _hub_satellites(
         yield _personal_satellite(decisions, main, entity.name, personal)
 
 
-def _apart(entity: Entity, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _apart(
+    decisions: VaultDecisions, entity: Entity, columns: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of a satellite, and those that have one of their own: personal data.
 
     Where all columns are personal, one satellite is already all that there is to erase.
     """
-    personal = tuple(column for column in columns if entity.attribute(column).pii)
+    of_persons = personal_columns(
+        decisions.tables, entity, decisions.events, decisions.decided_personal
+    )
+    personal = tuple(column for column in columns if column in of_persons)
     others = tuple(column for column in columns if column not in personal)
     return (others, personal) if others else (personal, ())
 
@@ -196,7 +202,7 @@ def _split_satellites(decisions: VaultDecisions, name: str) -> Iterator[Satellit
         for column in payload_columns(decisions, entity, hubs)
         if column in _split_attributes(decisions, split.table) & set(split.attributes)
     ]
-    columns, personal = _apart(entity, payload)
+    columns, personal = _apart(decisions, entity, payload)
     if columns:
         main = Satellite(
             name=decisions.relation("sat", name),
@@ -330,7 +336,7 @@ def _link_satellites(decisions: VaultDecisions, entity: Entity, link: Link) -> I
         for column in payload_columns(decisions, entity, link.hubs)
         if column not in link.dependent_child_keys
     ]
-    columns, personal = _apart(entity, payload)
+    columns, personal = _apart(decisions, entity, payload)
     main = Satellite(
         name=decisions.relation(_prefix(columns), entity.name),
         table=entity.name,

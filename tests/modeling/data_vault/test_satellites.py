@@ -2,7 +2,10 @@
 
 import pytest
 
+from fluid_build.decisions.model_decisions import ModelDecisions
+from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
+from fluid_build.modeling.entities import conceptual_model
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
 from tests.modeling.sources import changed_column, link, satellite, source, vault
@@ -211,6 +214,55 @@ def test_personal_data_has_a_satellite_of_its_own() -> None:
         " without losing the history of the other columns: name and street."
     )
     assert others.reason.startswith("All other descriptive columns of customer in one satellite: ")
+
+
+def marked(schema: str, table: str, **types: str) -> Profile:
+    """The profile with columns that are marked as personal data of a type."""
+    measured = source(schema)
+    for column, type_ in types.items():
+        measured = changed_column(measured, table, column, pii=True, semantic_type=type_)
+    return measured
+
+
+STORE = "store *id, name text, street text, lat double, call text, mail text, opened date"
+
+
+def test_where_a_shop_is_and_how_it_is_reached_is_no_data_of_a_person() -> None:
+    measured = marked(STORE, "store", street="address", lat="latitude", call="phone", mail="email")
+    assert [each.name for each in vault(measured).satellites] == ["sat_store"]
+
+
+def test_somebody_to_contact_is_a_person_and_is_reached_by_the_number_beside_the_name() -> None:
+    schema = STORE.replace("name text", "name text, contact text")
+    measured = marked(schema, "store", contact="person_name", street="address", call="phone")
+    assert satellite(vault(measured), "sat_store_personal").columns == ("contact", "call")
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "personal_columns"),
+    [
+        ("customer", "name text", ("street",)),  # a person or a company: nobody knows
+        ("customer", "company text", ()),
+        ("customer", "company text?", ("street",)),  # those without one are people
+        ("supplier", "company text", ()),
+        ("employee", "name text", ("street",)),
+        ("place", "note text", ("street",)),  # where people live, perhaps
+    ],
+)
+def test_an_address_is_a_persons_unless_each_row_is_a_shop_or_a_company(
+    table: str, name: str, personal_columns: tuple[str, ...]
+) -> None:
+    schema = f"{table} *id, {name}, street text, room text, colour text"
+    model = vault(marked(schema, table, street="address"))
+    personal = [s.columns for s in model.satellites if s.name.endswith("_personal")]
+    assert personal == ([personal_columns] if personal_columns else [])
+
+
+def test_a_decided_mark_counts_wherever_it_is() -> None:
+    measured = marked(STORE, "store", street="address", lat="latitude")
+    decided = ModelDecisions(personal=frozenset({("store", "lat")}))
+    model = data_vault(measured, conceptual_model(measured), decisions=decided)
+    assert satellite(model, "sat_store_personal").columns == ("lat",)
 
 
 def test_personal_data_alone_stays_in_one_satellite() -> None:
