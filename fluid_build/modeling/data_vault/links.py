@@ -10,6 +10,7 @@ from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.data_vault.column_purposes import names_writer
 from fluid_build.modeling.data_vault.elements import HubReference, Link, LinkType
+from fluid_build.modeling.data_vault.entity_evidence import is_event
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
     VaultDecisions,
@@ -52,10 +53,12 @@ def _unit_of_work(
 ) -> tuple[ResolvedReference, ...]:
     """Return the references of an event that belong together; none where at most one does.
 
-    Who wrote the record last and which event came before are no part of what happened. Several
-    rows with one key may refer to different things, so that no combination is the key's own.
+    An event is dated or measured: the menus of a site's settings change independently. Who wrote
+    the record last and which event came before are no part of what happened. Several rows with one
+    key may refer to different things, so that no combination is the key's own.
     """
-    if entity.name not in decisions.events or decisions.own_hubs[entity.name].rows_by:
+    happens = entity.name in decisions.events and is_event(entity)
+    if not happens or decisions.own_hubs[entity.name].rows_by:
         return ()
     of_event = tuple(
         reference

@@ -9,7 +9,7 @@ and nobody has to find out what the third of May is.
 from collections.abc import Mapping, Set
 
 from fluid_build.lexicon import terms
-from fluid_build.modeling.conceptual import Attribute, Entity
+from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.data_vault.column_purposes import (
     is_bookkeeping,
     is_date,
@@ -37,6 +37,8 @@ _MOST_NUMBERED = 50
 so fewer rows are taken for one."""
 _LONGEST_CODE = 10
 """Characters of a code. What is longer is a name."""
+_LONGEST_SHORT_CODE = 5
+"""Letters of what people write instead of a name: AFC, UEFA, EUR."""
 _MOST_DESCRIPTIVE = 2
 """Columns that explain a code: a name and a description. With more, the table is an entity."""
 _DATE_PARTS = terms("date", "day", "month", "quarter", "week", "year", "calendar_part")
@@ -49,12 +51,30 @@ _CALENDAR_SHARE = 0.5
 
 
 def calendars(tables: SourceTables) -> dict[str, str]:
-    """Return the tables that are calendars, each with the sentence that says why."""
-    return {
+    """Return the tables that are calendars, each with the sentence that says why.
+
+    A calendar refers to nothing but other calendars, and by the parts of its dates to what has a
+    row for each of them: the names of the weekdays, or totals by month.
+    """
+    reasons = {
         name: reason
         for name, entity in tables.entities.items()
-        if not outward_references(tables, name) and (reason := _calendar_reason(tables, entity))
+        if (reason := _calendar_reason(tables, entity))
     }
+    return {
+        name: reason
+        for name, reason in reasons.items()
+        if all(
+            r.to_entity in reasons or _is_by_date(tables.entities[name], r)
+            for r in outward_references(tables, name)
+        )
+    }
+
+
+def _is_by_date(entity: Entity, reference: Relationship) -> bool:
+    """Return whether a reference is made of a date or of parts of one."""
+    referring = map(entity.attribute, reference.from_attributes)
+    return all(is_date(attribute) or _part(attribute, _DATE_PARTS) for attribute in referring)
 
 
 def code_lists(profile: Profile, tables: SourceTables, links: Set[str]) -> Mapping[str, str]:
@@ -86,11 +106,11 @@ def _calendar_reason(tables: SourceTables, entity: Entity) -> str:
     key = tables.identity(entity.name)
     if len(key) != 1 or not entity.rows or any(a.pii for a in entity.attributes):
         return ""
-    has_days = any(
-        family(attribute.type) == "date" and attribute.evidence.distinct == entity.rows
-        for attribute in entity.attributes
-    )
     dates = [a for a in entity.attributes if is_date(a)]
+    has_days = any(date.evidence.distinct == entity.rows for date in dates)
+    named = [_part(attribute, _DATE_PARTS) for attribute in entity.attributes]
+    if not dates and all(named) and len(set(named)) >= _FEWEST_PARTS:
+        return "The parts of a calendar and what they're called, the same for everybody."
     for noun, known, is_possible in (
         ("A calendar: each row is a period of time", _DATE_PARTS, has_days),
         ("The times of a day: each row is a time", terms("clock_part"), not dates),
@@ -136,7 +156,8 @@ def _is_code_list(profile: Profile, tables: SourceTables, entity: Entity) -> boo
             return False
         if referrer.to_attributes != key:
             return False
-    if not _explains_codes(tables, entity, key) and not lists_languages(tables, entity.name):
+    explains = _explains_codes(profile, tables, entity, key)
+    if not explains and not lists_languages(tables, entity.name):
         return False
     if not tables.referrers[entity.name] and not _is_list_by_itself(tables, entity, key):
         return False
@@ -166,12 +187,26 @@ def _is_list_by_itself(tables: SourceTables, entity: Entity, key: tuple[str, ...
     return has_codes or lists_codes(tables, entity.name)
 
 
-def _explains_codes(tables: SourceTables, entity: Entity, key: tuple[str, ...]) -> bool:
+def _is_short_code(profile: Profile, entity: Entity, attribute: Attribute) -> bool:
+    """Return whether a column only spells what a row is in a few letters, such as AFC or UEFA."""
+    column = profile.table(entity.name).column(attribute.name)
+    length = column.max_length
+    is_code = bool(last_word(attribute.name, terms("code", "abbreviation")))
+    is_short = length is not None and 0 < length <= _LONGEST_SHORT_CODE
+    return family(attribute.type) == "text" and is_code and is_short
+
+
+def _explains_codes(
+    profile: Profile, tables: SourceTables, entity: Entity, key: tuple[str, ...]
+) -> bool:
     """Return whether a table has little more than names for codes: no dates, no life of its own."""
     descriptive = [
         a
         for a in entity.attributes
-        if a.name not in key and not is_technical(a) and not is_bookkeeping(a)
+        if a.name not in key
+        and not is_technical(a)
+        and not is_bookkeeping(a)
+        and not _is_short_code(profile, entity, a)
     ]
     most = 1 if is_core_concept(tables, entity.name) else _MOST_DESCRIPTIVE
     if not 1 <= len(descriptive) <= most or any(a.pii or is_date(a) for a in descriptive):

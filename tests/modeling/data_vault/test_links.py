@@ -78,6 +78,17 @@ def test_what_a_thing_refers_to_changes_independently() -> None:
     assert {"lnk_product_supplier", "lnk_product_category"} <= set(names)
 
 
+def test_what_has_neither_a_date_nor_a_measure_is_no_event() -> None:
+    """The menus of a site's settings are chosen one by one."""
+    schema = """
+        menu     *id, title text, place text, colour text
+        theme    *id, title text, place text, colour text
+        settings *id text, menu_id > menu, theme_id > theme, language text, note text, font text
+    """
+    names = {link.name for link in vault(source(schema)).links}
+    assert names == {"lnk_settings_menu", "lnk_settings_theme"}
+
+
 def test_what_came_before_an_event_and_who_wrote_it_are_links_of_their_own() -> None:
     """They're no part of what happened, and a record is written again and again."""
     schema = EVENTS.replace(

@@ -247,6 +247,27 @@ def test_a_calendar_is_a_reference_table_though_a_key_contains_its_key() -> None
     assert result["stock"].kind == "multi-active"
 
 
+WEEKDAYS = "weekdays *day/7 1-7, weekday text/7"
+
+
+@pytest.mark.parametrize("type_", ["date", "timestamp"])
+def test_a_calendar_may_refer_to_the_names_of_its_parts_and_neither_is_a_hub(type_: str) -> None:
+    result = kinds(
+        source(
+            f"{WEEKDAYS}\n{TWO_HUBS}\n"
+            f"dates *id, day {type_}, year/9, month_no/12, weekday/7 > weekdays\n"
+            "sale *product_id > product, *date_id > dates, quantity 1-900"
+        )
+    )
+    assert (result["weekdays"], result["dates"]) == ("reference", "reference")
+
+
+def test_what_happens_on_a_day_at_a_place_is_no_calendar() -> None:
+    """Most of its columns are about the day, and yet somebody plays there."""
+    schema = f"{TWO_HUBS} match *id, day date, year/9, month_no/12, customer_id > customer"
+    assert kinds(source(schema))["match"] != "reference"
+
+
 def test_a_measured_key_of_one_reference_in_a_table_of_two_makes_a_link() -> None:
     schema = f"{TWO_HUBS} pick *customer_id > customer, product_id > product, place text/9"
     measured = source(schema)
@@ -333,6 +354,17 @@ def test_a_list_of_numbered_codes_is_shorter(rows: int, kind: str) -> None:
 )  # fmt: skip
 def test_a_code_list_explains_its_codes_and_nothing_else(schema: str, kind: str) -> None:
     assert codes(schema) == kind
+
+
+@pytest.mark.parametrize(("length", "kind"), [(5, "reference"), (6, "hub")])
+def test_a_few_letters_beside_the_name_are_the_code_that_people_write(
+    length: int, kind: str
+) -> None:
+    """AFC and UEFA have a number, a name and a remark besides."""
+    schema = COLOURS.replace("label text", "label text, remark text, colour_abbreviation text")
+    measured = changed_column(source(schema, rows=40), "colour", "code", max_length=4)
+    measured = changed_column(measured, "colour", "colour_abbreviation", max_length=length)
+    assert kinds(measured)["colour"] == kind
 
 
 def test_personal_data_is_no_code_list() -> None:
