@@ -51,10 +51,21 @@ def entity_evidence(tables: SourceTables, entity: Entity) -> str:
     identity = tables.identities[entity.name]
     if identity is not None and is_known_by_key(entity, identity):
         return f"people identify its rows by {identity.attributes[0]}"
-    # The youngest orders have no shipping date yet: that's a step to come. A date that is null in
-    # rows of any age is an optional remark, and one that comes without the earlier date no step.
-    # Until when something lasted is no step either.
-    later = {
+    later = milestones(tables, entity)
+    changing = [a.name for a in entity.attributes if is_status(a) or a.name in later]
+    if changing and any(map(is_event_date, entity.attributes)):
+        return f"{changing[0]} says how far each row has come"
+    return ""
+
+
+def milestones(tables: SourceTables, entity: Entity) -> set[str]:
+    """Return the dates of a table that are filled in as things go on, by what its rows show.
+
+    The youngest orders have no shipping date yet: that's a step to come. A date that is null in
+    rows of any age is an optional remark, and one that comes without the earlier date no step.
+    Until when something lasted is no step either.
+    """
+    return {
         order.later
         for order in tables.observations.date_orders
         if order.table == entity.name
@@ -66,10 +77,6 @@ def entity_evidence(tables: SourceTables, entity: Entity) -> str:
         and not is_technical(entity.attribute(order.later))
         and not is_end(entity.attribute(order.later))
     }
-    changing = [a.name for a in entity.attributes if is_status(a) or a.name in later]
-    if changing and any(map(is_event_date, entity.attributes)):
-        return f"{changing[0]} says how far each row has come"
-    return ""
 
 
 def ends_later(tables: SourceTables, entity: Entity) -> bool:

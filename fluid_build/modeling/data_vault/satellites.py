@@ -1,6 +1,6 @@
 """The satellites of a vault: at least one for each table whose rows have an identity."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
@@ -12,6 +12,7 @@ from fluid_build.modeling.data_vault.elements import (
     Satellite,
     SatelliteKind,
 )
+from fluid_build.modeling.data_vault.entity_evidence import milestones
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
     VaultDecisions,
@@ -29,7 +30,8 @@ from fluid_build.text import listed
 # Which columns of a table change more often than the others, as far as that can be known.
 # A single look at the data shows no rate of change. What a column is can be known, though: every
 # transaction changes a balance or a stock, a process changes a status, and the time of the last
-# change follows both. Where a table has no balance, stock or status, its rate is unknown.
+# change follows both. And the rows show which dates are filled in later, those of the youngest
+# rows last. Where a table has no balance, stock, status or such a date, its rate is unknown.
 
 _ENDS_OF_REFERENCE = 2
 """Ends of a link that is made of one reference: the row that refers, and what it refers to."""
@@ -38,9 +40,12 @@ _FEWEST_SLOW = 3
 their old values once more with each change costs less."""
 
 
-def fast_columns(attributes: Sequence[Attribute]) -> tuple[str, ...]:
-    """Return the columns for a satellite of their own, in order; none where it isn't worth it."""
-    states = [attribute.name for attribute in attributes if _is_state(attribute)]
+def fast_columns(attributes: Sequence[Attribute], steps: Set[str] = frozenset()) -> tuple[str, ...]:
+    """Return the columns for a satellite of their own, in order; none where it isn't worth it.
+
+    ``steps`` are the dates that are filled in as things go on.
+    """
+    states = [each.name for each in attributes if _is_state(each) or each.name in steps]
     stamps = [attribute.name for attribute in attributes if is_change_stamp(attribute)]
     if not states or len(attributes) - len(states) - len(stamps) < _FEWEST_SLOW:
         return ()
@@ -115,7 +120,10 @@ def _hub_satellites(
     # A table with a hub of its own has them there.
     alternatives = placement.alternatives if is_subtype else ()
     carried = frozenset(columns)
-    fast = fast_columns([column for column in entity.attributes if column.name in carried])
+    fast = fast_columns(
+        [column for column in entity.attributes if column.name in carried],
+        milestones(decisions.tables, entity),
+    )
     slow = tuple(column for column in columns if column not in fast)
     if fast:
         reason = (

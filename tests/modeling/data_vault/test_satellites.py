@@ -6,6 +6,8 @@ from fluid_build.decisions.model_decisions import ModelDecisions
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.entities import conceptual_model
+from fluid_build.observations.date_orders import DateOrder
+from fluid_build.observations.observe import Observations
 from fluid_build.profiling.profile import Profile
 from tests.modeling.profiles import reference
 from tests.modeling.sources import changed_column, link, satellite, source, vault
@@ -178,6 +180,20 @@ def test_levels_and_status_have_a_satellite_of_their_own(
     )
     assert slow_satellite.reason == fast_satellite.reason
     assert "with events, the others when corrected." in fast_satellite.reason
+
+
+@pytest.mark.parametrize(("is_recent", "parts"), [(True, 2), (False, 1)])
+def test_a_date_that_the_youngest_rows_lack_changes_with_events(
+    *, is_recent: bool, parts: int
+) -> None:
+    """It's filled in as things go on; one that rows of any age lack is a remark."""
+    order = DateOrder("account", "opened", "checked", 60, 60, 10, 0, open_is_recent=is_recent)
+    observed = Observations(date_orders=(order,))
+    measured = source(f"{ACCOUNT}, opened date, checked date?")
+    model = vault(measured, observations=observed)
+    assert len(model.satellites) == parts
+    if is_recent:
+        assert satellite(model, "sat_account_state").columns == ("checked",)
 
 
 @pytest.mark.parametrize(
