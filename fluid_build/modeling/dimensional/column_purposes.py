@@ -130,6 +130,14 @@ def calendar_day(entity: Entity) -> Attribute | None:
     return min(days, key=lambda day: (day.type != "date", day.evidence.nulls), default=None)
 
 
+def is_date_of_row(attribute: Attribute, entity: Entity) -> bool:
+    """Return whether a date is simply that of the row: ``match_date`` of a match, or ``date``."""
+    row_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
+    date_words = {singular(word) for word in words(attribute.name)}
+    plain = loose_terms("date", "day", "moment")
+    return is_date(attribute) and bool(date_words & plain) and date_words <= plain | row_words
+
+
 def is_planned(attribute: Attribute) -> bool:
     """Return whether a date says when something should happen."""
     return any(word.startswith(starts("planned")) for word in words(attribute.name))

@@ -7,15 +7,17 @@ goals in it happened on its day.
 
 from typing import Literal
 
-from fluid_build.lexicon import loose_terms
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.dimensional.column_purposes import event_dates, is_person, is_record_stamp
+from fluid_build.modeling.dimensional.column_purposes import (
+    event_dates,
+    is_date_of_row,
+    is_person,
+    is_record_stamp,
+)
 from fluid_build.modeling.dimensional.judging.entity_roles import EntityRoles
 from fluid_build.modeling.dimensional.judging.event_rules import describes
 from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph, is_mandatory
-from fluid_build.profiling.names.words import singular, words
 
-_DATES = loose_terms("date", "day", "moment")
 HandedOn = Literal["nothing", "date", "references"]
 
 
@@ -35,11 +37,8 @@ def own_date(entity: Entity) -> Attribute | None:
     """
     if is_person(entity):
         return None
-    dates = [date for date in event_dates(entity) if not is_record_stamp(date)]
-    entity_words = {singular(word) for word in words(entity.name.rsplit(".", 1)[-1])}
-    for date in dates:
-        date_words = {singular(word) for word in words(date.name)}
-        if date.required and date_words & _DATES and date_words <= _DATES | entity_words:
+    for date in event_dates(entity):
+        if date.required and not is_record_stamp(date) and is_date_of_row(date, entity):
             return date
     return None
 

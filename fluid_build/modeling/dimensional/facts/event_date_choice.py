@@ -6,9 +6,10 @@ dimension: when a promotion started says nothing about when something was sold.
 
 What happened goes before what was planned, and that before when the record was written. Only where
 no row is sure to have happened, such as a flight that may be cancelled, the plan dates all of them.
-Of several dates on which something happened, it's the one on which the event begins: of those that
-every row has, the one that comes first. The period that a bill covers is none of them if the bill
-has a date.
+Of several dates on which something happened that every row has, it's the one that is named after
+the row (an interview's ``interview_date``, though it was invited to before), or else the one that
+comes first: the event begins with it. The period that a bill covers is none of them if the bill has
+a date.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from fluid_build.modeling.dimensional.calendars.conformed_dates import calendar_
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
     is_date,
+    is_date_of_row,
     is_month,
     is_of_period,
     is_planned,
@@ -49,6 +51,7 @@ class DateCandidate:
     is_about_record: bool = False
     is_month: bool = False
     is_of_period: bool = False
+    is_of_row: bool = False
     precedes: frozenset[str] = frozenset()
     calendar: Relationship | None = None
     header: Relationship | None = None
@@ -107,6 +110,7 @@ def own_candidates(
                 and not tells_rows_apart(entity, attribute),
                 is_month=is_month(attribute),
                 is_of_period=is_of_period(attribute),
+                is_of_row=is_date_of_row(attribute, entity),
                 precedes=frozenset(
                     later.name
                     for later in roles.dates
@@ -167,7 +171,7 @@ def _requested(candidates: Sequence[DateCandidate], name: str, entity: str) -> D
 
 def _rank(
     candidate: DateCandidate, candidates: Sequence[DateCandidate]
-) -> tuple[int, bool, bool, bool, bool, int]:
+) -> tuple[int, bool, bool, bool, bool, bool, int]:
     """Return the rank of a candidate, the least first; order within a row decides at last."""
     rivals = [other for other in candidates if other.is_always_there == candidate.is_always_there]
     return (
@@ -177,6 +181,7 @@ def _rank(
         candidate.is_month,
         not candidate.is_always_there,
         candidate.is_of_period,
+        not candidate.is_of_row,
         sum(candidate.label in other.precedes for other in rivals if not other.is_planned),
     )
 
@@ -226,6 +231,8 @@ def _reason(chosen: DateCandidate, candidates: Sequence[DateCandidate]) -> str:
     months = [other.label for other in rivals if other.is_month]
     if months and not chosen.is_month:
         return f"{chosen.label} is a day, and {listed(months)} only a month.{of_calendar}"
+    if chosen.is_of_row and any(chosen.label in other.precedes for other in rivals):
+        return f"{chosen.label} is read as the date of the row, by its name.{of_calendar}"
     later = [other.label for other in rivals if other.label in chosen.precedes]
     if later:
         verb = "come" if len(later) > 1 else "comes"
