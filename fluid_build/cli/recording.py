@@ -24,6 +24,7 @@ from fluid_build.decisions.language import (
     BusinessKey,
     Domain,
     DropRelationship,
+    Exposure,
     Grain,
     Merge,
     Owner,
@@ -50,7 +51,7 @@ _MEASURED = (
     SetKey, BusinessKey, Grain, AddRelationship, DropRelationship, TextType, Merge, Split
 )  # fmt: skip
 """Decisions that the data can contradict; of the others only the names are checked."""
-_ABOUT_ALL = (Domain, Owner, ProductName, SetConventions)
+_ABOUT_ALL = (Domain, Owner, ProductName, SetConventions, Exposure)
 """Decisions that name nothing of the source."""
 
 

@@ -13,6 +13,7 @@ from fluid_build.decisions.language import (
     Describe,
     Domain,
     DropRelationship,
+    Exposure,
     Grain,
     Ignore,
     Measure,
@@ -90,6 +91,8 @@ def _words(decision: AnyDecision) -> tuple[str, ...]:
             return (decision.name,)
         case SetConventions():
             return (decision.preset or "",)
+        case Exposure():
+            return (decision.name, *decision.models)
 
 
 def _options(decision: AnyDecision) -> tuple[str, ...]:
@@ -107,6 +110,11 @@ def _options(decision: AnyDecision) -> tuple[str, ...]:
             options.append("--element")
         case Owner(email=str(email)):
             options.append(f"--email={email}")
+        case Exposure():
+            options += [f"--type={decision.type}", f"--owner={decision.owner}"]
+            given = ("email", "title", "text", "url")
+            filled = ((each, getattr(decision, each)) for each in given)
+            options += [f"--{each}={value}" for each, value in filled if value is not None]
         case _:
             pass
     if decision.reason:

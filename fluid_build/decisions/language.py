@@ -29,6 +29,8 @@ Role = Literal[
 ]  # fmt: skip
 STAR_ROLES: frozenset[Role] = frozenset({"fact", "dimension", "bridge", "date"})
 """Roles in a star; the others are those in a vault. A table may have one of each."""
+ExposureType = Literal["dashboard", "notebook", "analysis", "ml", "application"]
+"""What reads a model, in dbt's words."""
 Additivity = Literal["additive", "semi-additive", "non-additive", "none"]
 
 _MOST_TEXT = 2_000
@@ -38,6 +40,8 @@ _MOST_REASON = 600
 _MOST_KEY_COLUMNS = 32
 """Columns in a key, which is what databases allow."""
 _MOST_ATTRIBUTES = 1_000
+_MOST_READ = 1_000
+"""Relations that a dashboard reads."""
 
 
 def _without_controls(text: str) -> str:
@@ -276,6 +280,23 @@ class SetConventions(BaseDecision):
         return base.with_given(self.prefixes, self.columns, self.hashing)
 
 
+class Exposure(BaseDecision):
+    """Say what reads the model: a dashboard, say, with its owner and the relations that it reads.
+
+    It goes into the dbt project as an exposure of that ``name``.
+    """
+
+    decision: Literal["exposure"] = "exposure"
+    name: NewName
+    type: ExposureType
+    models: Annotated[tuple[NewName, ...], Field(min_length=1, max_length=_MOST_READ)]
+    owner: Label
+    email: Label | None = None
+    title: Label | None = None
+    text: Text | None = None
+    url: Annotated[str, Field(max_length=2_000, pattern=r"^https?://[!-~]+$")] | None = None
+
+
 class Ignore(BaseDecision):
     """Leave a table out."""
 
@@ -336,6 +357,7 @@ AnyDecision: TypeAlias = (
     | Owner
     | ProductName
     | SetConventions
+    | Exposure
     | Ignore
     | Merge
     | Split

@@ -12,6 +12,7 @@ from fluid_build.decisions.language import (
     Describe,
     Domain,
     DropRelationship,
+    Exposure,
     Grain,
     Merge,
     Owner,
@@ -33,6 +34,8 @@ def subject(decision: AnyDecision) -> tuple[object, ...]:
             return (decision.decision, decision.table, decision.column, decision.element)
         case Domain() | Owner() | ProductName() | SetConventions():
             return (decision.decision,)
+        case Exposure():
+            return (decision.decision, decision.name)
         case Split():
             return (decision.decision, decision.table, decision.entity)
         case Classify():
@@ -55,6 +58,8 @@ def decision_line(decision: AnyDecision) -> str:
         case Split():
             rows = _columns_label(decision.table, decision.columns)
             return f"split {rows} as {decision.entity}"
+        case Exposure():
+            return f"exposure {decision.name} of {', '.join(decision.models)}"
         case SetKey() | BusinessKey() | Grain():
             return f"{decision.decision} {decision.table} ({', '.join(decision.columns)})"
         case SetConventions():

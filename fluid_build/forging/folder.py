@@ -10,6 +10,8 @@ from typing import cast
 from fluid_build.artifacts import Content, restore_interrupted, write_artifacts
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.write.exposes import DBT_FOLDER
+from fluid_build.decisions.language import Exposure
+from fluid_build.decisions.verdicts import applied
 from fluid_build.forging.documents import NEVER_SHOWN, documents
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.project_edits import (
@@ -170,12 +172,14 @@ def _project_files(
         access = source_access(source, plan, address, project_dir=folder, target=options.warehouse)
     else:
         return DbtProject({})
+    decisions = applied(designed.verdicts)
     project = dbt_project(
         plan,
         designed.model,
         target=options.warehouse,
         access=access,
         freshness=source_freshness(source, designed.model.conceptual),
+        exposures=[each for each in decisions if isinstance(each, Exposure)],
     )
     files = {f"{DBT_FOLDER}/{name}": text for name, text in project.items()}
     return DbtProject({**files, RECORD_FILE: record(files)}, access)

@@ -7,6 +7,7 @@ from fluid_build.decisions.language import (
     AnyDecision,
     Describe,
     Domain,
+    Exposure,
     Merge,
     Owner,
     ProductName,
@@ -22,6 +23,7 @@ from fluid_build.modeling.dimensional.decided import unfollowed as dimensional
 from fluid_build.modeling.element_columns import element_columns, relation_names
 from fluid_build.modeling.logical import LogicalModel, Product
 from fluid_build.modeling.sql_names import is_reserved, legal_names, sql_names
+from fluid_build.text import listed, nearest
 
 
 def followed(
@@ -90,6 +92,8 @@ def _unseen(model: LogicalModel, decision: AnyDecision) -> Refusal | None:
             return _overruled(f"the owner is `{product.team}`")
         case ProductName(name=name) if product.name != name:
             return _overruled(f"the product is called `{product.name}`")
+        case Exposure(models=models):
+            return _unread(models, relation_names(model))
         case Rename(element=str(), column=None, new_name=new_name):
             if legal_names([new_name])[new_name] not in relation_names(model):
                 return Refusal("refused", f"`{decision.element}` keeps its name.")
@@ -107,6 +111,17 @@ def _unseen(model: LogicalModel, decision: AnyDecision) -> Refusal | None:
                     return Refusal("unused", f"Another decision describes {_target(decision)}.")
                 return Refusal("refused", f"{_target(decision)} stays as it is in the model.")
     return None
+
+
+def _unread(models: Sequence[str], relations: Sequence[str]) -> Refusal | None:
+    """Return the refusal of something that reads relations which the model doesn't have."""
+    unknown = [name for name in models if name not in relations]
+    if not unknown:
+        return None
+    close = dict.fromkeys(nearest(name, tuple(relations)) for name in unknown)
+    guesses = [f"`{name}`" for name in close if name is not None]
+    guess = f" The nearest: {listed(guesses)}." if guesses else ""
+    return Refusal("refused", f"The model has no {listed([f'`{n}`' for n in unknown])}.{guess}")
 
 
 def _overruled(fact: str) -> Refusal:

@@ -42,6 +42,7 @@ VALID: Mapping[str, dict[str, object]] = {
         "columns": {"load_date": "ldts", "hub_key": "hk_<name>"},
         "hashing": {"trim": False, "separator": ";"},
     },
+    "exposure": {"name": "sales", "type": "ml", "models": ["fct_t"], "owner": "Ann"},
     "ignore": {"table": "t"},
     "merge": {"table": "t", "columns": ["a"], "into_table": "u", "into_columns": ["b"]},
     "split": {"table": "t", "columns": ["a"], "attributes": ["b"], "entity": "e"},

@@ -13,6 +13,7 @@ from fluid_build.cli.deciding.targets import (
     column_of,
     columns_of,
     reference_of,
+    relations_of,
     table_of,
     target_of,
 )
@@ -339,6 +340,51 @@ def conventions(
 
 
 @with_option_groups
+def exposure(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits and _.")],
+    models: Annotated[
+        list[str], typer.Argument(metavar="ELEMENT...", help="What it reads of the model.")
+    ],
+    type_: Annotated[
+        str,
+        typer.Option(
+            "--type", metavar="TYPE", help="dashboard, notebook, analysis, ml or application."
+        ),
+    ],
+    owner: Annotated[str, typer.Option("--owner", metavar="NAME", help="Who answers for it.")],
+    email: Annotated[
+        str | None, typer.Option("--email", metavar="ADDRESS", help="How to reach the owner.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TITLE", help="What people call it.")
+    ] = None,
+    description: Annotated[
+        str | None, typer.Option("--text", metavar="TEXT", help="What it is.")
+    ] = None,
+    url: Annotated[str | None, typer.Option("--url", metavar="URL", help="Where it is.")] = None,
+    options: DecisionOptions = _DECISION,
+) -> int:
+    """Say what reads the model, such as a dashboard: an exposure of the dbt project.
+
+    \b
+    Example:  fluid decide shop-model exposure sales fct_orders --type dashboard --owner Ann
+    """
+    place = DecidedFolder(context)
+    fields = {
+        "name": name,
+        "type": type_,
+        "models": relations_of(models, place.model),
+        "owner": owner,
+        "email": email,
+        "title": title,
+        "text": description,
+        "url": url,
+    }
+    return place.decide("exposure", fields, options)
+
+
+@with_option_groups
 def ignore(context: typer.Context, table: Table, options: DecisionOptions = _DECISION) -> int:
     """Leave a table out.
 
@@ -412,6 +458,7 @@ KINDS: Mapping[str, Callable[..., int]] = {
     "owner": owner,
     "name": name,
     "conventions": conventions,
+    "exposure": exposure,
     "ignore": ignore,
     "merge": merge,
     "split": split,

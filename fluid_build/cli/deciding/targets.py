@@ -12,6 +12,7 @@ from pathlib import Path
 from fluid_build.errors import UsageError
 from fluid_build.forging import MODEL_FILE
 from fluid_build.modeling.conceptual import Entity
+from fluid_build.modeling.element_columns import relation_names
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.checks import DEFAULT_SCHEMAS
 from fluid_build.text import did_you_mean, listed_up_to
@@ -164,6 +165,18 @@ def target_of(text: str, names: FolderNames, *, is_element: bool) -> DecisionTar
         raise _unknown("table or element", name, [*names.columns, *names.elements])
     table, column = column_of(text, names)
     return DecisionTarget(table=table, column=column)
+
+
+def relations_of(texts: Sequence[str], model: LogicalModel | None) -> tuple[str, ...]:
+    """Return relations of the model; raise UsageError for one that it doesn't have."""
+    if model is None:
+        return tuple(texts)
+    known = relation_names(model)
+    exact = {text: _exact(text, known) for text in texts}
+    for text, name in exact.items():
+        if name is None:
+            raise _unknown("element", text, known)
+    return tuple(name for name in exact.values() if name is not None)
 
 
 def _split(text: str, names: FolderNames) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from fluid_build.decisions.language import (
     Author,
     BusinessKey,
     DropRelationship,
+    Exposure,
     Grain,
     Ignore,
     Measure,
@@ -255,6 +256,8 @@ def _weigh(claims: Claims, decision: AnyDecision) -> Verdict:
             return weigh_renaming(claims, decision)
         case Ignore():
             return weigh_ignoring(claims, decision)
+        case Exposure(by="model"):
+            return refused(decision, "Only a person knows what reads the model.")
         case _:
             return accepted(decision, "There's nothing to check on the data.")
 

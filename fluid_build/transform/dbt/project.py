@@ -4,15 +4,17 @@ The SQL is the plan's own; here it only becomes dbt models. The project needs no
 no text of a source can become Jinja or YAML.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fluid_build.block_yaml import block_yaml
+from fluid_build.decisions.language import Exposure
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt import promise_macros
 from fluid_build.transform.dbt.called_models import macro_files, with_column_names
 from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
+from fluid_build.transform.dbt.exposures import exposure_files
 from fluid_build.transform.dbt.freshness import NOTHING_MEASURED, Freshness
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
 from fluid_build.transform.dbt.loading_macros import (
@@ -65,11 +67,12 @@ def dbt_project(
     target: str = "duckdb",
     access: SourceAccess,
     freshness: Mapping[str, Freshness] = NOTHING_MEASURED,
+    exposures: Sequence[Exposure] = (),
 ) -> dict[str, str]:
     """Return the project's files by their path, ``/`` between folders.
 
-    ``access`` says how dbt reads the tables of the source, and ``freshness`` by their names when
-    they are stale. Raises UsageError for an unknown target,
+    ``access`` says how dbt reads the tables of the source, ``freshness`` by their names when they
+    are stale, and ``exposures`` what reads the models. Raises UsageError for an unknown target,
     and BuildFailedError where the plan's SQL can't be translated to the target's dialect.
     """
     dialect = dialect_of(check_target(target))
@@ -89,6 +92,7 @@ def dbt_project(
         ),
         "models/_groups.yml": groups(name),
         **properties(plan, tests, dialect),
+        **exposure_files(exposures),
         **access.files,
     }
     if tests:

@@ -91,7 +91,7 @@ def yaml_file(document: Mapping[str, object]) -> str:
 def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
     published = build.layer != "staging"
     own = tests.get(build.name, RelationTests())
-    meta = _filled(
+    meta = filled(
         {
             "title": build.title,
             "key": list(build.key),
@@ -99,13 +99,11 @@ def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
             "source_tables": list(build.mapped_source_tables),
         }
     )
-    return _filled(
+    return filled(
         {
             "name": build.name,
             "description": _sentences(build.description, build.reason),
-            "config": _filled(
-                {"contract": {"enforced": True} if published else None, "meta": meta}
-            ),
+            "config": filled({"contract": {"enforced": True} if published else None, "meta": meta}),
             "data_tests": own.of_relation,
             "columns": [_column(column, own, dialect) for column in build.columns],
         }
@@ -113,7 +111,7 @@ def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
 
 
 def _column(column: PlanColumn, own: RelationTests, dialect: TargetDialect) -> Entry:
-    meta = _filled(
+    meta = filled(
         {
             "semantic_type": column.semantic_type,
             "pii": True if column.pii else None,
@@ -121,12 +119,12 @@ def _column(column: PlanColumn, own: RelationTests, dialect: TargetDialect) -> E
         }
     )
     tags = [*column.tags, *(["pii"] if column.pii else [])]
-    return _filled(
+    return filled(
         {
             "name": column.name,
             "description": column.description or column.reason,
             "data_type": dialect.type(column.type),
-            "config": _filled({"tags": tags, "meta": meta}),
+            "config": filled({"tags": tags, "meta": meta}),
             "constraints": [{"type": "not_null"}] if column.name in own.never_null else None,
             "data_tests": own.of_columns.get(column.name),
         }
@@ -142,7 +140,7 @@ def _source(
     freshness: Mapping[str, Freshness],
 ) -> Entry:
     database, schema = place
-    return _filled(
+    return filled(
         {
             "name": name,
             "description": f"The tables that {name} is made of, as they are.",
@@ -165,7 +163,7 @@ def _source_table(
 ) -> Entry:
     """Return a table of the source; the plan knows the columns of whole ones only."""
     columns = table.columns if table is not None else ()
-    return _filled(
+    return filled(
         {
             "name": entry.id,
             "identifier": entry.identifier,
@@ -183,7 +181,7 @@ def _source_config(
     entry: SourceEntry, freshness: Freshness | None, dialect: TargetDialect
 ) -> Entry:
     if freshness is None:
-        return _filled({"meta": dict(entry.meta)})
+        return filled({"meta": dict(entry.meta)})
     config: Entry = {"meta": {**entry.meta, "freshness": freshness.reason}}
     if not freshness.loaded_at:
         return {"freshness": None, **config}
@@ -196,6 +194,6 @@ def _sentences(*texts: str) -> str:
     return " ".join(text.strip() for text in texts if text.strip())
 
 
-def _filled(entry: Mapping[str, object]) -> Entry:
+def filled(entry: Mapping[str, object]) -> Entry:
     """Return the entry without empty values."""
     return {key: value for key, value in entry.items() if value not in (None, "", [], {})}
