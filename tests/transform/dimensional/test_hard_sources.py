@@ -1,5 +1,7 @@
 """Sources that are no textbook: any type, any name, circles, nothing at all."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.execution import built
 from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.proof.proof import prove
 from tests.modeling.profiles import reference
 from tests.transform.databases import EVERY_TYPE
 from tests.transform.dimensional.stars import fact, star, star_of
@@ -201,6 +204,25 @@ def test_structure_without_data_is_enough(tmp_path: Path) -> None:
     found = star_of(model)
     assert {one.name for one in found.facts} == {"fct_orders", "fct_line"}
     assert "customer_key" in {one.key for one in fact(found, "fct_line").dimensions}
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_fact_beside_a_table_without_a_name_has_its_dates(tmp_path: Path, name: str) -> None:
+    """The calendar has no table, and isn't made of the one whose name is empty."""
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as connection:
+        for table, day in ((name, "at"), ("sale", " ")):
+            columns = f'id INTEGER PRIMARY KEY, "{day}" DATE, amount REAL'
+            connection.execute(f'CREATE TABLE "{table}" ({columns})')
+            rows = [(i, f"2024-{1 + i % 12:02}-{1 + i % 28:02}", i * 1.5) for i in range(100)]
+            connection.executemany(f'INSERT INTO "{table}" VALUES (?, ?, ?)', rows)
+        connection.commit()
+    with open_source(file) as source:
+        model = build_model(profile_source(source), "dimensional")
+        plan = transform_plan(model)
+        with built(source, plan) as result:
+            assert prove(result, model).verdict == "proven"
+    assert "dim_date" in plan.build("fct_sale").ref_models
 
 
 def test_a_declared_key_that_does_not_hold_is_not_leant_on(tmp_path: Path) -> None:

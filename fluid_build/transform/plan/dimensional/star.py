@@ -112,7 +112,7 @@ class Star:
 
     def is_derived(self, dimension: Dimension) -> bool:
         """Whether a dimension is made of a fact's own columns."""
-        return dimension.entity_name in self.fact_entities
+        return not is_generated(dimension) and dimension.entity_name in self.fact_entities
 
     def is_kept(self, dimension: Dimension) -> bool:
         """Whether members stay after the source deletes them; a derived one follows its fact."""
