@@ -89,7 +89,7 @@ def _names(plan: TransformPlan) -> Iterator[str]:
 def _queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:
     for build in plan.builds:
         yield build.sql
-        if build.incremental is not None:
+        if build.next_load is not None:
             yield build.next_sql
     for rebuild in rebuilds(model):
         yield from (rebuild.sql, rebuild.original)

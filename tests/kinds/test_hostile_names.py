@@ -22,7 +22,7 @@ NAMES = (
     *"row_count place k ours theirs head h kind absent column parted latest kept known".split(),
     *"staged arriving ranked link hub own built referred original replaced_at".split(),
     *"version_number multiplicity load_date hash_diff row_hash record_source".split(),
-    *"recency precedence match_1 found_1 key_1 standing".split(),
+    *"recency surplus precedence match_1 found_1 key_1 standing".split(),
     *("it's", 'say "hi"', "two words", "Ünïcode", "semi;colon", "{{ jinja }}", "%s", "$x"),
 )
 PLAIN = tuple(f"plain_{number}x" for number in range(len(NAMES)))

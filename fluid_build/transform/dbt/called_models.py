@@ -121,15 +121,15 @@ def _long_text(start: str, value: object, dialect: TargetDialect, *, ends: str) 
     if isinstance(value, Relation | SqlType) or not isinstance(value, str) or " " not in value:
         text = f"{_text(value, dialect)}{ends}"
         return f"{start.rstrip()}\n{indent}{text}" if start.endswith(" ") else f"{start}{text}"
-    text = _expression(value, dialect) if isinstance(value, Sql) else value
+    text = expression(value, dialect) if isinstance(value, Sql) else value
     # Quotes and what is escaped take up to twice the room.
     width = max(LINE_WIDTH - len(start), LINE_WIDTH // 2)
     pieces = [""]
     for word in re.findall(r"\S+\s*|\s+", text):
-        if pieces[-1] and len(_string(pieces[-1] + word)) >= width:
+        if pieces[-1] and len(string(pieces[-1] + word)) >= width:
             pieces.append("")
         pieces[-1] += word
-    strings = f"\n{indent}".join(map(_string, pieces))
+    strings = f"\n{indent}".join(map(string, pieces))
     return f"{start}{strings}{ends}"
 
 
@@ -138,7 +138,7 @@ def _parts(
 ) -> tuple[str, list[tuple[str, object]], str]:
     """Return a list or a mapping as what opens it, its items, each with its name, the close."""
     if isinstance(value, Mapping):
-        return "{", [(f"{_string(str(key))}: ", item) for key, item in value.items()], "}"
+        return "{", [(f"{string(str(key))}: ", item) for key, item in value.items()], "}"
     return "[", [("", item) for item in value], "]"
 
 
@@ -157,13 +157,13 @@ def _text(value: object, dialect: TargetDialect) -> str:
     if isinstance(value, Relation):
         return f"ref('{value}')"
     if isinstance(value, Sql):
-        return _string(_expression(value, dialect))
+        return string(expression(value, dialect))
     if isinstance(value, SqlType):
-        return _string(dialect.type(value))
+        return string(dialect.type(value))
     if isinstance(value, str):
-        return _string(value)
+        return string(value)
     if isinstance(value, Mapping):
-        items = ", ".join(f"{_string(str(k))}: {_text(v, dialect)}" for k, v in value.items())
+        items = ", ".join(f"{string(str(k))}: {_text(v, dialect)}" for k, v in value.items())
         # Two braces would end the call for a reader.
         return f"{{{items} }}" if items.endswith("}") else f"{{{items}}}"
     if isinstance(value, list | tuple):
@@ -174,14 +174,14 @@ def _text(value: object, dialect: TargetDialect) -> str:
     return "true"
 
 
-def _string(text: str) -> str:
+def string(text: str) -> str:
     """Return a string of Jinja, which may be in quotes of either kind."""
     return (
         f'"{text}"' if "'" in text and not {'"', "\\", "\n", "\r"} & {*text} else jinja_string(text)
     )
 
 
-def _expression(sql: str, dialect: TargetDialect) -> str:
+def expression(sql: str, dialect: TargetDialect) -> str:
     """Return an SQL expression in the database's dialect."""
     return dialect.query(f"SELECT {sql}").removeprefix("SELECT").strip()
 
@@ -250,7 +250,7 @@ def _macro(says: str, signature: str, text: str, dialect: TargetDialect) -> str:
 
 def _with_arguments(sql: str, names: Sequence[str], dialect: TargetDialect) -> str:
     """Return SQL in the database's dialect, with the arguments of a macro in their places."""
-    text = _expression(sql, dialect)
+    text = expression(sql, dialect)
     text = with_references(text, own="", source="", backslashes=dialect.backslashes)
     for place, name in zip(PLACES, names, strict=False):
         text = re.sub(rf"\b{place}\b", f"{{{{ {name} }}}}", text)

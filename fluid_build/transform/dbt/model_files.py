@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from fluid_build.modeling.sql_names import free_identifier
-from fluid_build.transform.dbt.called_models import call_text
+from fluid_build.transform.dbt.called_models import call_text, expression, string
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja_references import with_references
 from fluid_build.transform.dbt.source_entries import SourceAccess
@@ -80,9 +80,26 @@ def _model(
     head = ""
     if build.materialization != MATERIALIZED[build.layer]:
         config = materialization_config(build.materialization, dialect.target)
-        settings = ", ".join(f"{key}='{value}'" for key, value in config.items())
-        head = f"{{{{ config({settings}) }}}}\n\n"
+        settings = [f"{key}='{value}'" for key, value in config.items()]
+        if build.replaced:
+            settings.append(f"pre_hook={string(_replacing(build, dialect))}")
+            lines = "".join(f"    {setting},\n" for setting in settings)
+            head = f"{{{{ config(\n{lines}) }}}}\n\n"
+        else:
+            head = f"{{{{ config({', '.join(settings)}) }}}}\n\n"
     return f"{head}{_body(build, access, models, dialect)}\n"
+
+
+def _replacing(build: Build, dialect: TargetDialect) -> str:
+    """Return what takes out the rows of the period that is loaded, in the same transaction."""
+    condition = with_references(
+        expression(build.replaced, dialect),
+        own=build.name,
+        source="",
+        backslashes=dialect.backslashes,
+    )
+    delete = f"DELETE FROM {{{{ this }}}} WHERE {condition}"
+    return f"{{% if is_incremental() %}}{delete}{{% endif %}}"
 
 
 def _body(
@@ -101,14 +118,28 @@ def _body(
     if build.call is not None:
         return call_text(build.call, dialect)
     first_load = with_jinja(dialect.query(build.sql))
-    if build.incremental is None:
+    if build.next_load is None or build.next_load == build.sql:
         return first_load
     if_exists = _AGAIN[build.materialization]
-    if dialect.target == "duckdb":
-        opening = with_jinja(build.opening) or first_load
-        clause = f"{opening}\n{if_exists}\n{with_jinja(build.incremental)}\n{{%- endif %}}"
-        return f"{clause}{first_load.removeprefix(opening)}"
-    next_load = with_jinja(dialect.query(build.next_sql))
-    if next_load.startswith(f"{first_load}\n"):
-        return f"{first_load}\n{if_exists}{next_load[len(first_load) :]}\n{{%- endif %}}"
+    next_load = with_jinja(dialect.query(build.next_load))
+    opening, clause, closing = _added(first_load, next_load)
+    if clause:
+        return f"{opening}\n{if_exists}\n{clause}\n{{%- endif %}}{closing}"
     return f"{if_exists}\n{next_load}\n{{%- else %}}\n{first_load}\n{{%- endif %}}"
+
+
+def _added(first_load: str, next_load: str) -> tuple[str, str, str]:
+    """Return the lines that a query has more than another, after which and before which.
+
+    The lines are "" where it differs in other ways.
+    """
+    lines = first_load.split("\n")
+    pairs = enumerate(zip(lines, next_load.split("\n"), strict=False))
+    same = next((number for number, (line, other) in pairs if line != other), len(lines))
+    opening = "\n".join(lines[:same])
+    closing = first_load.removeprefix(opening)
+    is_added = next_load.startswith(f"{opening}\n") and next_load.endswith(closing)
+    # A line break in a text or a quoted name is no place for a condition.
+    if not is_added or opening.count("'") % 2 or opening.count('"') % 2:
+        return "", "", ""
+    return opening, next_load[len(opening) + 1 : len(next_load) - len(closing)], closing

@@ -156,7 +156,7 @@ def _keeps_history(plan: TransformPlan, layer: Layer) -> bool:
     A business vault has none: all of it follows from the raw vault.
     """
     return layer != "business_vault" and any(
-        build.incremental is not None for build in plan.builds if build.layer == layer
+        build.next_load is not None for build in plan.builds if build.layer == layer
     )
 
 

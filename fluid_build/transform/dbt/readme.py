@@ -197,9 +197,7 @@ def _deleted(plan: TransformPlan, model: LogicalModel) -> str:
     incremental_dimensions = [
         build
         for build in plan.builds
-        if build.name in names
-        and build.materialization == "table"
-        and build.incremental is not None
+        if build.name in names and build.materialization == "table" and build.next_load is not None
     ]
     if not incremental_dimensions:
         return ""
@@ -273,11 +271,12 @@ def _snapshots(model: LogicalModel) -> str:
         return ""
     return (
         "## Snapshots\n\nThese facts record what the source keeps only as it is now, one row for"
-        f" each member and load day: {codes(names)}. Days that were recorded stay, also after the"
-        " source deletes the member, so to erase a person's data, delete their rows there too. The"
-        " source can't provide past days again: rebuilding them loses them for good. Rebuilding a"
-        " dimension's history removes versions that past days refer to. The tests of their keys"
-        " fail until you delete those rows, or rebuild the snapshot too."
+        f" each member and load day: {codes(names)}. A second load on a day replaces that day. Days"
+        " that were recorded stay, also after the source deletes the member, so to erase a person's"
+        " data, delete their rows there too. The source can't provide past days again: rebuilding"
+        " them loses them for good. Rebuilding a dimension's history removes versions that past"
+        " days refer to. The tests of their keys fail until you delete those rows, or rebuild the"
+        " snapshot too."
     )
 
 

@@ -11,10 +11,8 @@ build.
 and ``dimensional`` make the builds, and for each source table the query that rebuilds it from the
 builds alone. Patterns that repeat (hubs, links, histories) are macros (``macros/*.sql``), which
 ``macro_calls`` renders here and a dbt project calls: what is new, what changed, what is gone is
-said there. ``history`` reads what they have loaded. ``sql_layout`` lays out all other SQL. The
-clause that picks what is new is separate, so that the first run, the next run and dbt share one
-text; where it belongs inside a query, ``Build.opening`` is the part of ``sql`` that it follows
-(``next_sql``).
+said there. ``history`` reads what they have loaded. ``sql_layout`` lays out all other SQL. A
+build has the query of its first load and, where it adds to what is there, that of the next ones.
 
 ``relied_keys``: every key that a technique loads by is tested on the staging, so that ``dbt build``
 skips what reads a table whose key has broken. Loading doesn't depend on that: all rows of a broken

@@ -51,8 +51,7 @@ class PlanNames:
             update={
                 "name": self.relations.get(build.name, build.name),
                 "sql": self.sql(build.sql),
-                "incremental": build.incremental and self.sql(build.incremental),
-                "opening": self.sql(build.opening),
+                "next_load": build.next_load and self.sql(build.next_load),
                 "call": build.call and self._call(build.call),
                 "ref_models": tuple(self.relations.get(name, name) for name in build.ref_models),
                 "columns": tuple(map(self._column, build.columns)),

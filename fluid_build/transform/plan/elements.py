@@ -143,12 +143,12 @@ class Build(Element):
     """A relation: how it's built, what it contains, and what must be true of it.
 
     ``sql`` selects all of its rows, with the columns and types of ``columns`` in order. If the
-    relation exists already, ``incremental`` follows ``sql`` on a new line and reads it as
-    ``model.<its own name>``: an incremental relation then selects only the rows to add, a table all
-    rows, including those that it keeps although the source has deleted them. Where the clause
-    belongs inside of the query, ``opening`` is the part of ``sql`` that it follows. ``key``
-    identifies a row, and is empty where nothing does. Where ``call`` is given, it's what both were
-    rendered from.
+    relation exists already, ``next_load`` is selected in its place, which reads it as
+    ``model.<its own name>``: an incremental relation's has only the rows to add, a table's all
+    rows, including those that it keeps although the source has deleted them. Before an incremental
+    relation gets rows, those that meet the condition ``replaced`` are taken out: they're of the
+    period that is loaded. ``key`` identifies a row, and is empty where nothing does. Where ``call``
+    is given, it's what both were rendered from.
     """
 
     name: str
@@ -157,8 +157,8 @@ class Build(Element):
     title: str
     description: str = ""
     sql: str
-    incremental: str | None = None
-    opening: str = ""
+    next_load: str | None = None
+    replaced: str = ""
     call: MacroCall | None = Field(default=None, exclude=True)
     ref_models: tuple[str, ...] = ()
     ref_sources: tuple[str, ...] = ()
@@ -169,10 +169,7 @@ class Build(Element):
     @property
     def next_sql(self) -> str:
         """The query where the relation exists already."""
-        if self.incremental is None:
-            return self.sql
-        opening = self.opening or self.sql
-        return f"{opening}\n{self.incremental}{self.sql.removeprefix(opening)}"
+        return self.sql if self.next_load is None else self.next_load
 
     def column(self, name: str) -> PlanColumn:
         """Return the column of that exact name; raise KeyError if there is none."""

@@ -76,10 +76,11 @@ def statement(build: Build, *, again: bool = False) -> str:
     name = f"model.{build.name}"
     if build.materialization == "view":
         return f"CREATE OR REPLACE VIEW {name} AS\n{build.sql}"
-    if not again or build.incremental is None:
+    if not again or build.next_load is None:
         return f"CREATE OR REPLACE TABLE {name} AS\n{build.sql}"
     if build.materialization == "incremental":
-        return f"INSERT INTO {name}\n{build.next_sql}"
+        replaced = f"DELETE FROM {name} WHERE {build.replaced};\n" if build.replaced else ""
+        return f"{replaced}INSERT INTO {name}\n{build.next_sql}"
     return f"CREATE OR REPLACE TABLE {name} AS\n{build.next_sql}"
 
 

@@ -5,7 +5,7 @@ no longer had it. That's one row, as long as the key holds. How such a relation 
 the macros (``macros/history.sql``).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.sql_names import free_identifier
@@ -27,13 +27,10 @@ class History:
     hash_key: str = ""
 
     @property
-    def other_names(self) -> Mapping[str, str]:
-        """The names that the load has to replace, because the relation has such a column."""
-        names = {name: free_identifier(name, self.columns) for name in _NAMES_OF_LOADS}
-        return {name: free for name, free in names.items() if free != name}
-
-
-_NAMES_OF_LOADS = ("row_count", "lowest", "highest", "recency")
+    def surplus(self) -> str:
+        """What the load calls a column of its own, if the relation has one of its usual name."""
+        name = free_identifier("surplus", self.columns)
+        return "" if name == "surplus" else name
 
 
 def current_rows(history: History, columns: Sequence[str]) -> str:

@@ -73,16 +73,16 @@ def hashed_columns(
 
 @dataclass(frozen=True, slots=True)
 class CalledSql:
-    """What a call renders to: the SQL of a first load, and what follows it in the next ones."""
+    """What a call renders to: the SQL of a first load, and that of the next ones."""
 
     sql: str
-    incremental: str | None
+    next_load: str | None
 
 
 def called_sql(call: MacroCall, own: str, strategy: HashKeyStrategy) -> CalledSql:
     """Return the SQL of a call for the build of that name."""
     sql, next_sql = (_rendered(call, own, strategy, again=again) for again in (False, True))
-    return CalledSql(sql, next_sql.removeprefix(f"{sql}\n") if next_sql != sql else None)
+    return CalledSql(sql, next_sql if next_sql != sql else None)
 
 
 def _rendered(call: MacroCall, own: str, strategy: HashKeyStrategy, *, again: bool) -> str:

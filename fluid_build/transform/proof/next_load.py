@@ -1,7 +1,8 @@
 """What a load made now would change in a warehouse that has all of its source: nothing.
 
 Tables are made again by their own queries, from what the warehouse has of other relations, and
-compared in every column. Relations that only get rows added may get none.
+compared in every column; so is the period that a load replaces. Relations that only get rows added
+may get none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -69,8 +70,9 @@ def changes_without_hashes(
 def _changes(
     connection: duckdb.DuckDBPyConnection, build: Build, added: ColumnNames
 ) -> Iterator[Contradiction]:
-    if build.materialization == "table":
-        yield from _differing(connection, build, [column.name for column in build.columns], "TRUE")
+    if build.materialization == "table" or build.replaced:
+        names = [column.name for column in build.columns]
+        yield from _differing(connection, build, names, build.replaced or "TRUE")
         return
     if build.layer == "business_vault":
         yield from _changes_of_snapshots(connection, build)

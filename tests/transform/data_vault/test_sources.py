@@ -218,6 +218,7 @@ def test_any_names_are_loaded(tmp_path: Path) -> None:
         "row_hash",
         "multiplicity",
         "recency",
+        "surplus",
         "place",
         "precedence",
         "arriving",

@@ -34,7 +34,7 @@ SHOP = (
     "CREATE TABLE country (code VARCHAR PRIMARY KEY, name VARCHAR NOT NULL)",
     "INSERT INTO country VALUES ('AT', 'Austria'), ('BE', 'Belgium'), ('CH', 'Switzerland')",
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, email VARCHAR, city VARCHAR, code VARCHAR"
-    " REFERENCES country (code), lowest DOUBLE, recency DATE, born TIMESTAMPTZ)",
+    " REFERENCES country (code), lowest DOUBLE, surplus DATE, born TIMESTAMPTZ)",
     "INSERT INTO customer SELECT i + 100, 'c' || i || '@example.org', 'Town ' || i % 5,"
     " ['AT', 'BE', 'CH'][i % 3 + 1], i / 7, DATE '2024-01-01' + CAST(i AS INTEGER),"
     " TIMESTAMPTZ '1990-01-01 00:00:00+00' FROM range(60) AS t(i)",

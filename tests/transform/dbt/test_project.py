@@ -90,16 +90,19 @@ test_of.__test__ = False  # type: ignore[attr-defined]
 def history() -> Build:
     """An incremental build: each customer once, when it was first loaded."""
     columns = {"id": "INTEGER", "brace": "VARCHAR", "load_date": "TIMESTAMP"}
+    first_load = (
+        f"SELECT\n    id,\n    '{{{{ x }}}}' AS brace,\n    {LOAD_DATE} AS load_date\n"
+        f"FROM model.stg_{CUSTOMERS} AS staged"
+    )
     return Build(
         name="hub_customer",
         layer="raw_vault",
         materialization="incremental",
         title="Customer {{ hub }}",
         description="Once {% raw %} each.",
-        sql=f"SELECT\n    id,\n    '{{{{ x }}}}' AS brace,\n    {LOAD_DATE} AS load_date\n"
-        f"FROM model.stg_{CUSTOMERS} AS staged",
-        incremental="WHERE NOT EXISTS (\n    SELECT 1\n    FROM model.hub_customer AS known\n"
-        "    WHERE known.id = staged.id\n)",
+        sql=first_load,
+        next_load=f"{first_load}\nWHERE NOT EXISTS (\n    SELECT 1\n    FROM model.hub_customer"
+        " AS known\n    WHERE known.id = staged.id\n)",
         ref_models=(f"stg_{CUSTOMERS}",),
         columns=tuple(
             PlanColumn(

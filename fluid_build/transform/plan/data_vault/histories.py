@@ -36,7 +36,7 @@ def history_build(
         title=element.name if isinstance(element, Satellite | Link) else element.table,
         description=element.description,
         sql=made.sql,
-        incremental=made.incremental,
+        next_load=made.next_load,
         call=call,
         ref_models=(staging,),
         columns=columns,
@@ -50,8 +50,7 @@ def history_build(
 
 def history_call(macro: str, history: History, **arguments: object) -> MacroCall:
     """Return the call that loads a history, with what it needs beside the pattern's arguments."""
-    grouped_by = list(history.grouped_by) if history.grouped_by != history.keys else []
-    return macro_call(macro, **arguments, grouped_by=grouped_by, names=dict(history.other_names))
+    return macro_call(macro, **arguments, surplus=history.surplus)
 
 
 def named_types(columns: Sequence[PlanColumn]) -> list[tuple[str, str]]:

@@ -38,7 +38,7 @@ def _hub(sources: VaultSources, hub: Hub) -> Build:
         title=hub.entity_name,
         description=hub.description,
         sql=made.sql,
-        incremental=made.incremental,
+        next_load=made.next_load,
         call=call,
         ref_models=tuple(
             dict.fromkeys(sources.names.staging(table) for table, _ in sources.feeds[hub.name])

@@ -53,7 +53,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
         title=link.name,
         description=link.description,
         sql=made.sql,
-        incremental=made.incremental,
+        next_load=made.next_load,
         call=call,
         ref_models=(staging,),
         columns=columns,

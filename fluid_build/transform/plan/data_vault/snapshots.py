@@ -30,19 +30,20 @@ def calendar_builds(sources: VaultSources) -> Iterator[Build]:
     relations = tuple(_relations(sources))
     loads = (query(["load_date"], f"model.{relation}") for relation in relations)
     after = last_snapshot(calendar.name)
+    days = query(
+        [("load_date", "snapshot_date")],
+        f"{nested(union_all(*loads))} AS loads",
+        where=[f"load_date > {BEFORE_ANY_LOAD}"],
+        distinct=True,
+    )
     yield Build(
         name=calendar.name,
         layer="business_vault",
         materialization="incremental",
         title=calendar.name,
         description=calendar.description,
-        sql=query(
-            [("load_date", "snapshot_date")],
-            f"{nested(union_all(*loads))} AS loads",
-            where=[f"load_date > {BEFORE_ANY_LOAD}"],
-            distinct=True,
-        ),
-        incremental=indent(f"AND load_date > {after}"),
+        sql=days,
+        next_load=f"{days}\n{indent(f'AND load_date > {after}')}",
         ref_models=relations,
         columns=(in_key(SNAPSHOT_DATE),),
         key=("snapshot_date",),
@@ -87,23 +88,20 @@ def snapshot_build(
 ) -> Build:
     """Return the build of a table with a row for each key and snapshot.
 
-    ``sql_of`` makes its SQL of the query for the snapshots, whose CTE comes first. A load adds the
-    snapshots that the table doesn't have.
+    ``sql_of`` makes its SQL of the query for the snapshots. A load adds the snapshots that the
+    table doesn't have.
     """
     calendar = calendar_name(sources)
     snapshots = query(["snapshot_date"], f"model.{calendar}")
-    sql = sql_of(snapshots)
-    opening = f"WITH snapshots AS (\n{indent(snapshots)}"
-    assert sql.startswith(opening), "the snapshots come first"
+    later = f"{snapshots}\nWHERE snapshot_date > {last_snapshot(table.name)}"
     return Build(
         name=table.name,
         layer="business_vault",
         materialization="incremental",
         title=table.name,
         description=table.description,
-        sql=sql,
-        incremental=indent(f"WHERE snapshot_date > {last_snapshot(table.name)}"),
-        opening=opening,
+        sql=sql_of(snapshots),
+        next_load=sql_of(later),
         ref_models=tuple(dict.fromkeys((calendar, *relations))),
         columns=tuple(columns),
         key=key,

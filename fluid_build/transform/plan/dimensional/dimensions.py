@@ -152,7 +152,7 @@ def dimension_build(star: Star, dimension: Dimension, call: MacroCall, made: Cal
         title=dimension.name,
         description=dimension.description,
         sql=made.sql,
-        incremental=made.incremental,
+        next_load=made.next_load,
         call=call,
         ref_models=(*stagings, *filter(None, (dimension.history,))),
         columns=tuple(dimension_columns(star, dimension)),

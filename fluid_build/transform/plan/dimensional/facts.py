@@ -14,6 +14,7 @@ from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.modeling.types import family, type_name
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.built_columns import technical
+from fluid_build.transform.plan.database_words import LOAD_DAY
 from fluid_build.transform.plan.dimensional.calendar import calendar_columns
 from fluid_build.transform.plan.dimensional.columns import (
     dimension_column,
@@ -62,14 +63,16 @@ def fact_build(star: Star, owner: FactOrBridge) -> Build:
         for reference in (entity, *(reference.entity for reference in joins))
     ]
     call, made = _call(star, owner)
+    is_snapshot = _is_snapshot(owner)
     return Build(
         name=owner.name,
         layer="mart",
-        materialization="table",
+        materialization="incremental" if is_snapshot else "table",
         title=owner.name,
         description=owner.description or owner.grain,
         sql=made.sql,
-        incremental=made.incremental,
+        next_load=made.sql if is_snapshot else made.next_load,
+        replaced=f"{SNAPSHOT_DATE} = {LOAD_DAY}" if is_snapshot else "",
         call=call,
         ref_models=tuple(
             dict.fromkeys((*stagings, *(reference.dimension for reference in looked_up)))

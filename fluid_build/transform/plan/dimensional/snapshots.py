@@ -1,7 +1,7 @@
 """Snapshots of dimensions: what the members were at each load, one day after another.
 
-Each load adds the members of its day to those of all days before. A second load on the same day
-replaces that day, so no member is in it twice.
+Each load adds the members of its day, and leaves the days before as they are. A second load on the
+same day replaces that day, so no member is in it twice.
 """
 
 from collections.abc import Iterator

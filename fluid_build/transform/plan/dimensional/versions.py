@@ -40,8 +40,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         staging=Relation(star.names.staging(entity)),
         keys=list(key),
         **hashed_columns([(name, types[name]) for name in versioned], HASHING),
-        grouped_by=grouping(star, dimension),
-        names=dict(history.other_names),
+        surplus=history.surplus,
     )
     made = called_sql(call, name, HASHING)
     identity = (*key, "load_date")
@@ -55,7 +54,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
             "deletion. Rows are only added, never changed."
         ),
         sql=made.sql,
-        incremental=made.incremental,
+        next_load=made.next_load,
         call=call,
         ref_models=(star.names.staging(entity),),
         columns=(

@@ -44,26 +44,13 @@ FROM {{ staging }} AS own
 
 
 {#-
-    A fact that records the members of a dimension at each load: a row for each of them and day. A
-    second load of a day replaces that day.
+    A fact that records the members of a dimension at each load: a row for each of them and day. The
+    days before stay as they are; a hook of the model takes out what a load of the same day added.
 -#}
 {% macro periodic_snapshot(staging, day, keys={}, columns=[], measures=[], calendar='',
                            calendar_key='date_key') -%}
 {{ fact(staging, keys, columns, measures, calendar=calendar, calendar_key=calendar_key,
         day_of_load=day) }}
-{%- if is_there_already() %}
-UNION ALL
-SELECT
-    {%- for key in keys %}
-    before.{{ key }},
-    {%- endfor %}
-    {%- for column in columns + measures %}
-    before.{{ name_of(column) }},
-    {%- endfor %}
-    before.{{ day }}
-FROM {{ this }} AS before
-WHERE before.{{ day }} <> {{ load_day() }}
-{%- endif %}
 {%- endmacro %}
 
 

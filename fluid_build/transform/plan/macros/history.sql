@@ -1,63 +1,97 @@
 {#-
-    Of the arriving rows, those that are new or that differ from the last load of their keys, and a
-    row for each key that is gone. A single row is its own lowest and highest; several are a broken
-    key, which a test reports, and are compared and added together.
+    Of the rows that arrive, those of keys whose rows are new or others than at their last load, and
+    a row for each key that is gone. `rows` is where they are, and `condition` says which of them
+    count. `compared` has the SQL of the columns by which rows are told apart, `values` of others
+    that aren't there under their own name. Several rows of a key are a broken key, which a test
+    reports, and are compared and added together.
+
+    A next load groups what arrives and what is stored by key and hash: what is as often in both is
+    as it was. Only for keys that are left, whole rows are read. Of stored rows, those count that no
+    later one of their key follows: rows of the first load are only followed by those after it.
 -#}
-{% macro history(arriving, columns, keys, compared, grouped_by=[], never_null='', on_deletion={},
-                 has_ghost=false, names={}) -%}
-{%- set count = names.get('row_count', 'row_count') -%}
-{%- set recency = names.get('recency', 'recency') -%}
-{%- set bounds = [] -%}
-{%- for column in compared -%}
-    {%- set _ = bounds.append(['MIN(' ~ column ~ ')', names.get('lowest', 'lowest')]) -%}
-    {%- set _ = bounds.append(['MAX(' ~ column ~ ')', names.get('highest', 'highest')]) -%}
-{%- endfor -%}
-{%- set summary -%}
-{{ keys | join(', ') }},
-        COUNT(*) AS {{ count }}
-        {%- for bound, name in bounds %},
-        {{ bound }} AS {{ name }}
-        {%- endfor %}
+{% macro history(rows, columns, keys, compared={}, values={}, condition='', distinct=false,
+                 never_null='', on_deletion={}, ghost='', surplus='surplus') -%}
+{%- set values = dict(values, load_date=load_moment(), is_deleted='FALSE', **compared) -%}
+{%- set select = 'SELECT DISTINCT' if distinct else 'SELECT' -%}
+{%- set selected -%}
+{{ select }}
+{%- for column in columns %}
+    {{ named(values.get(column, column), column) }}
+    {{- ',' if not loop.last }}
+{%- endfor %}
 {%- endset -%}
-{%- set by_load -%}
-PARTITION BY {{ (grouped_by or keys) | join(', ') }} ORDER BY load_date DESC
+{%- if not is_incremental() -%}
+{{ selected }}
+FROM {{ rows }} AS arriving
+    {%- if condition %}
+WHERE {{ condition }}
+    {%- endif %}
+    {%- if ghost %}
+UNION ALL
+{{ ghost }}
+    {%- endif %}
+{%- else -%}
+{%- set state = keys + compared.keys() | list -%}
+{%- set last_of_its_key -%}
+LEFT JOIN later
+    ON {{ same_keys('later', 'stored', keys, never_null) }}
+WHERE
+    NOT stored.is_deleted
+    AND (later.load_date IS NULL OR later.load_date <= stored.load_date)
 {%- endset -%}
-WITH arriving AS (
-    {{ arriving }}
+WITH later AS (
+    SELECT
+        {{ keys | join(',\n        ') }},
+        MAX(load_date) AS load_date
+    FROM {{ this }}
+    WHERE load_date > (
+        SELECT MIN(load_date)
+        FROM {{ this }}
+        WHERE NOT is_deleted
+    )
+    GROUP BY {{ keys | join(', ') }}
+),
+states AS (
+    {{ select }}
+    {%- for column in state %}
+        {{ named(values.get(column, column), column) }},
+    {%- endfor %}
+        1 AS {{ surplus }}
+    FROM {{ rows }} AS arriving
+    {%- if condition %}
+    WHERE {{ condition }}
+    {%- endif %}
+    UNION ALL
+    SELECT
+        stored.{{ state | join(',\n        stored.') }},
+        -1 AS {{ surplus }}
+    FROM {{ this }} AS stored
+    {{ last_of_its_key | indent(4) }}
+),
+differing AS (
+    SELECT DISTINCT {{ keys | join(', ') }}
+    FROM (
+        SELECT {{ state | join(', ') }}
+        FROM states
+        GROUP BY {{ state | join(', ') }}
+        HAVING SUM({{ surplus }}) <> 0
+    ) AS changes
+),
+changed AS (
+{{ selected }}
+FROM (
+    SELECT arriving.*
+    FROM {{ rows }} AS arriving
+    JOIN differing
+        ON {{ same_keys('differing', 'arriving', keys, never_null) | indent(4) }}
+) AS arriving
+    {%- if condition %}
+WHERE {{ condition }}
+    {%- endif %}
 )
 SELECT
-    arriving.{{ columns | join(',\n    arriving.') }}
-FROM arriving
-{%- if is_incremental() %}
-JOIN (
-    SELECT
-        {{ summary }}
-    FROM arriving
-    GROUP BY {{ keys | join(', ') }}
-) AS incoming
-    ON {{ same_keys('incoming', keys, never_null) }}
-LEFT JOIN (
-    SELECT
-        {{ summary }}
-    FROM (
-        SELECT
-            {{ (keys + compared + ['is_deleted']) | join(', ') }},
-            RANK() OVER ({{ by_load }}) AS {{ recency }}
-        FROM {{ this }}
-    ) AS history
-    WHERE
-        {{ recency }} = 1
-        AND {{ '(NOT is_deleted OR ' ~ never_null ~ ' = ' ~ zero_key() ~ ')' if has_ghost
-               else 'NOT is_deleted' }}
-    GROUP BY {{ keys | join(', ') }}
-) AS stored
-    ON {{ same_keys('stored', keys, never_null) }}
-WHERE
-    stored.{{ count }} IS NULL
-    OR stored.{{ count }} <> incoming.{{ count }}
-    {%- for _, name in bounds %}
-    OR stored.{{ name }} <> incoming.{{ name }}
-    {%- endfor %}
+    {{ columns | join(',\n    ') }}
+FROM changed
 UNION ALL
 SELECT
     {%- for column in columns %}
@@ -66,34 +100,47 @@ SELECT
     {%- elif column == 'is_deleted' %}
     TRUE AS is_deleted
     {%- else %}
-    {{ named(on_deletion.get(column, 'latest.' ~ column), column) }}
+    {{ named(on_deletion.get(column, 'stored.' ~ column), column) }}
     {%- endif %}
     {{- ',' if not loop.last }}
     {%- endfor %}
-FROM (
-    SELECT
-        {{ columns | join(',\n        ') }},
-        RANK() OVER ({{ by_load }}) AS {{ recency }}
-    FROM {{ this }}
-) AS latest
-WHERE
-    latest.{{ recency }} = 1
-    AND NOT latest.is_deleted
+FROM {{ this }} AS stored
+JOIN differing
+    ON {{ same_keys('differing', 'stored', keys, never_null) }}
+{{ last_of_its_key }}
     AND NOT EXISTS (
         SELECT 1
-        FROM arriving
-        WHERE {{ same_keys('latest', keys, never_null) }}
+        FROM changed
+        WHERE
+            {{ same_keys('changed', 'stored', keys, never_null) | indent(8) }}
     )
+    {%- if ghost %}
+UNION ALL
+SELECT
+    {{ columns | join(',\n    ') }}
+FROM (
+    {{ ghost | indent(4) }}
+) AS ghost
+WHERE
+    NOT EXISTS (
+        SELECT 1
+        FROM {{ this }} AS known
+        WHERE
+            {%- for column in [never_null] + compared.keys() | list %}
+            {{ 'AND ' if not loop.first }}known.{{ column }} = ghost.{{ column }}
+            {%- endfor %}
+    )
+    {%- endif %}
 {%- endif %}
 {%- endmacro %}
 
 
-{#- The condition that a row has the keys of an arriving one, nulls included. -#}
-{% macro same_keys(rows, keys, never_null) -%}
+{#- The condition that a row has the keys of another one, nulls included. -#}
+{% macro same_keys(rows, others, keys, never_null) -%}
 {%- for key in keys -%}
-{{ ' AND ' if not loop.first }}
-{%- if key == never_null %}{{ rows }}.{{ key }} = arriving.{{ key }}
-{%- else %}{{ is_same(rows ~ '.' ~ key, 'arriving.' ~ key) }}{% endif %}
+{{ '\n    AND ' if not loop.first }}
+{%- if key == never_null %}{{ rows }}.{{ key }} = {{ others }}.{{ key }}
+{%- else %}{{ is_same(rows ~ '.' ~ key, others ~ '.' ~ key) }}{% endif %}
 {%- endfor %}
 {%- endmacro %}
 

@@ -2,8 +2,8 @@
     How the relations of a vault are loaded. Each model says what it's made of, and these macros say
     how, once for all. Every relation only ever gets rows added. `staging` is the relation with the
     columns that are named; of those that are hashed, `text` are text, and `hash_as` has the SQL of
-    the ones that are hashed otherwise than as their text. `names` replaces names that the load
-    uses where the relation has a column of that name. How a key is hashed is in hashing.sql.
+    the ones that are hashed otherwise than as their text. `surplus`, `rank` and the like are names
+    that the load uses. How a key is hashed is in hashing.sql.
 -#}
 
 
@@ -27,7 +27,7 @@ WITH arriving AS (
     {%- endif %}
     {%- for feed in feeds %}
     {%- set columns = feed.columns or business_key %}
-    SELECT{{ '' if feed.own else ' DISTINCT' }}
+    SELECT{{ '' if feed.own or is_incremental() else ' DISTINCT' }}
         {{ named(feed.key or key, key) }},
         {%- for name in business_key %}
         {{ named((feed.cast or {}).get(name, columns[loop.index0]), name) }},
@@ -50,6 +50,10 @@ ranked AS (
             PARTITION BY {{ key }} ORDER BY {{ ([precedence] + spelling) | join(', ') }}
         ) AS {{ rank }}
     FROM arriving
+    {%- if is_incremental() %}
+    WHERE
+        {{ is_new(key, 'arriving') | indent(4) }}
+    {%- endif %}
 )
 SELECT
     ranked.{{ key }},
@@ -59,9 +63,6 @@ SELECT
 FROM ranked
 WHERE
     ranked.{{ rank }} = 1
-{%- if is_incremental() %}
-    AND {{ is_new(key, 'ranked') }}
-{%- endif %}
 {%- endmacro %}
 
 
@@ -88,107 +89,75 @@ WHERE
     out. `has_ghost`: there's a row that other tables lead to; `ghost` has the types of its columns.
 -#}
 {% macro vault_satellite(staging, key, columns=[], text=[], hash_as={}, multi_active=[],
-                         grouped_by=[], distinct=false, if_linked=false, has_ghost=false, ghost={},
-                         names={}) -%}
-{%- set arriving -%}
-    SELECT{{ ' DISTINCT' if distinct }}
-        {{ key }},
-        {{ load_moment() }} AS load_date,
-        record_source,
-        FALSE AS is_deleted
-        {{- difference(columns, text, hash_as) }}
-        {%- for column in multi_active + columns %},
-        {{ column }}
-        {%- endfor %}
-    FROM {{ staging }}
-    {%- if if_linked %}
-    WHERE {{ key }} IS NOT NULL
+                         distinct=false, if_linked=false, has_ghost=false, ghost={},
+                         surplus='surplus') -%}
+{%- set compared = {'hash_diff': hashed(columns, text, hash_as)} if columns else {} -%}
+{%- set ghost_row -%}
+SELECT
+    {{ zero_key() }} AS {{ key }},
+    {{ before_any_load() }} AS load_date,
+    {{ ghost_source() }} AS record_source,
+    TRUE AS is_deleted
+    {%- if columns %},
+    {{ zero_key() }} AS hash_diff
     {%- endif %}
-    {%- if has_ghost %}
-    UNION ALL
-    SELECT
-        {{ zero_key() }} AS {{ key }},
-        {{ before_any_load() }} AS load_date,
-        {{ ghost_source() }} AS record_source,
-        TRUE AS is_deleted
-        {%- if columns %},
-        {{ zero_key() }} AS hash_diff
-        {%- endif %}
-        {%- for column in columns %},
-        CAST(NULL AS {{ ghost[column] }}) AS {{ column }}
-        {%- endfor %}
-    {%- endif %}
+    {%- for column in columns %},
+    CAST(NULL AS {{ ghost[column] }}) AS {{ column }}
+    {%- endfor %}
 {%- endset -%}
-{%- set compared = ['hash_diff'] if columns else [] -%}
 {{ history(
-    arriving,
-    columns=[key, 'load_date', 'record_source', 'is_deleted'] + compared + multi_active + columns,
+    staging,
+    columns=[key, 'load_date', 'record_source', 'is_deleted'] + compared.keys() | list
+        + multi_active + columns,
     keys=[key] + multi_active,
-    grouped_by=grouped_by,
     compared=compared,
+    condition=key ~ ' IS NOT NULL' if if_linked else '',
+    distinct=distinct,
     never_null=key,
-    has_ghost=has_ghost,
-    names=names,
+    ghost=ghost_row if has_ghost else '',
+    surplus=surplus,
 ) }}
 {%- endmacro %}
 
 
 {#- A code list: a row for each state of a code, and one when it's gone. -#}
 {% macro vault_reference_table(staging, keys, record_source, columns=[], text=[], hash_as={},
-                               grouped_by=[], names={}) -%}
-{%- set arriving -%}
-    SELECT
-        {{ keys[0] }},
-        {{ load_moment() }} AS load_date,
-        {{ record_source }} AS record_source,
-        FALSE AS is_deleted
-        {{- difference(columns, text, hash_as) }}
-        {%- for column in keys[1:] + columns %},
-        {{ column }}
-        {%- endfor %}
-    FROM {{ staging }}
-{%- endset -%}
-{%- set compared = ['hash_diff'] if columns else [] -%}
+                               surplus='surplus') -%}
+{%- set compared = {'hash_diff': hashed(columns, text, hash_as)} if columns else {} -%}
 {{ history(
-    arriving,
-    columns=[keys[0], 'load_date', 'record_source', 'is_deleted'] + compared + keys[1:] + columns,
+    staging,
+    columns=[keys[0], 'load_date', 'record_source', 'is_deleted'] + compared.keys() | list
+        + keys[1:] + columns,
     keys=keys,
-    grouped_by=grouped_by,
     compared=compared,
-    names=names,
+    values={'record_source': record_source},
+    surplus=surplus,
 ) }}
 {%- endmacro %}
 
 
 {#- Rows without a key: each different row once, with the history of how often it's there. -#}
-{% macro vault_counted_rows(staging, key, columns, occurrence='occurrence', names={}) -%}
-{%- set arriving -%}
+{% macro vault_counted_rows(staging, key, columns, occurrence='occurrence', surplus='surplus') -%}
+{%- set counted -%}
+(
     SELECT
         {{ key }},
-        {{ load_moment() }} AS load_date,
         record_source,
-        FALSE AS is_deleted,
-        multiplicity,
-        {{ columns | join(', ') }}
-    FROM (
-        SELECT
-            {{ key }},
-            record_source,
-            {{ columns | join(', ') }},
-            COUNT(*) OVER (PARTITION BY {{ key }}) AS multiplicity,
-            ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY {{ key }}) AS {{ occurrence }}
-        FROM {{ staging }}
-    ) AS counted
-    WHERE {{ occurrence }} = 1
+        {{ columns | join(', ') }},
+        COUNT(*) OVER (PARTITION BY {{ key }}) AS multiplicity,
+        ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY {{ key }}) AS {{ occurrence }}
+    FROM {{ staging }}
+)
 {%- endset -%}
 {{ history(
-    arriving,
+    counted,
     columns=[key, 'load_date', 'record_source', 'is_deleted', 'multiplicity'] + columns,
     keys=[key],
-    compared=['multiplicity'],
+    compared={'multiplicity': 'multiplicity'},
+    condition=occurrence ~ ' = 1',
     never_null=key,
     on_deletion={'multiplicity': 'CAST(0 AS ' ~ whole_number() ~ ')'},
-    names=names,
+    surplus=surplus,
 ) }}
 {%- endmacro %}
 
@@ -200,12 +169,4 @@ NOT EXISTS (
         FROM {{ this }} AS known
         WHERE known.{{ key }} = {{ rows }}.{{ key }}
     )
-{%- endmacro %}
-
-
-{#- The hash of the columns that describe a row, selected after others; none if there are none. -#}
-{% macro difference(columns, text, hash_as) -%}
-{%- if columns %},
-        {{ hashed(columns, text, hash_as) }} AS hash_diff
-{%- endif %}
 {%- endmacro %}
