@@ -367,6 +367,7 @@ DECISIONS = (
     r"has no descriptive columns; this records when",
     r"^References may change; |^The driving key is |^what belongs to one event would have to be ",
     r"^The (?:proof|source has its own calendar|calendar that runs|combination is the member)",
+    r"^[Ii]ts rows link .+; nothing refers to |^Other tables refer to .+, and none to ",
     r"^its rows link |^they can't be joined with a calendar|^Each day from ",
     # What was read into names and types, and what follows from that.
     r"is (?:the only date of the row that is|read as)",

@@ -199,3 +199,32 @@ def test_two_kinds_of_party_are_both_reached_by_a_contract() -> None:
         if {"person", "company"} & set(hub.mapped_source_tables)
     }
     assert holders <= reached
+
+
+def test_sister_tables_are_facts_alike() -> None:
+    """Whether a diagnosis has ended is no state of it, and one with a name of its own is none."""
+    facts = {fact.entity_name: fact.fact_type for fact in _star("clinic").facts}
+    assert facts == {
+        "allergy": "factless",
+        "diagnosis": "factless",
+        "encounter": "factless",
+        "immunization": "factless",
+        "medication": "transaction",
+        "treatment": "factless",
+    }
+
+
+def test_an_issue_is_followed_from_its_creation_to_its_end() -> None:
+    """Though every table of the tracker says when its records were created."""
+    issue = _fact("tracker", "issue")
+    assert issue.fact_type == "accumulating_snapshot"
+    assert issue.dated_by is not None
+    assert issue.dated_by.attribute == "created_at"
+
+
+def test_what_people_do_to_something_is_a_factless_fact() -> None:
+    """A label of an issue is no act of anybody."""
+    star = _star("tracker")
+    facts = {fact.entity_name for fact in star.facts if fact.fact_type == "factless"}
+    assert facts == {"reaction", "watcher"}
+    assert {bridge.entity_name for bridge in star.bridges} == {"issue_label"}

@@ -24,6 +24,8 @@ _DISTINCTIVE_SHARE = 0.5
 people repeat, so not all values need be distinct."""
 _MOST_FLAG_VALUES = 25
 """Values that a person still reads at a glance, as many as accepted values of a contract."""
+_MOST_STATES = 8
+"""Values of a column called state that say how far a row has come, rather than where it is."""
 _GROUPING_SHARE = 0.2
 """Share of distinct values up to which values repeat often enough (five rows each) to group by."""
 _LARGEST_PERCENTAGE = 100
@@ -106,8 +108,12 @@ def is_creation(attribute: Attribute) -> bool:
 def is_status(attribute: Attribute) -> bool:
     """Return whether a column says how far a row has come, by the last word of its name."""
     parts = words(attribute.name)
-    is_category = kind(attribute) in {"text", "integer"} and (attribute.evidence.distinct or 2) > 1
-    return is_category and bool(parts) and parts[-1] in terms("status") - {"state"}
+    distinct = attribute.evidence.distinct or 2
+    if kind(attribute) not in {"text", "integer"} or distinct <= 1 or not parts:
+        return False
+    # The states of a country are more than those of an issue.
+    is_of_country = attribute.semantic_type is not None or distinct > _MOST_STATES
+    return parts[-1] in terms("status") and not (parts[-1] == "state" and is_of_country)
 
 
 def tells_rows_apart(entity: Entity, date: Attribute) -> bool:

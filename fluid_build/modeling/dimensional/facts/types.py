@@ -2,7 +2,8 @@
 
 An accumulating snapshot follows a process through its milestones: dates that follow each other, the
 later ones open until they're reached. Several dates that are all known once the row is written make
-none, such as those of a measurement. Nor does a date that few rows ever get: that's a remark.
+none, such as those of a measurement, nor does the end of what started, unless a status says how far
+it has come. Nor does a date that few rows ever get: that's a remark.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
     is_planned,
     is_record_stamp,
+    is_status,
     tells_rows_apart,
 )
 from fluid_build.modeling.dimensional.elements import FactType
@@ -23,6 +25,7 @@ from fluid_build.modeling.dimensional.judging.date_roles import (
     OPEN_ROWS,
     is_step,
     observed_order,
+    period_start,
     validity_start,
 )
 from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, ReferenceGraph
@@ -146,7 +149,11 @@ def _milestone(graph: ReferenceGraph, entity: Entity, dates: Sequence[Attribute]
     happened = [date for date in dates if not is_planned(date)]
     # What every row is planned for begins the process, such as the departure of a flight.
     plans = [date for date in dates if is_planned(date) and date.required]
+    has_status = any(map(is_status, entity.attributes))
     for earlier, later in [*permutations(happened, 2), *product(plans, happened)]:
+        # The start and the end of one thing are how long it lasted, which is no process.
+        if period_start(later, entity) == earlier and not has_status:
+            continue
         if observed_order(graph, entity.name, earlier.name, later.name) is None:
             is_filled_later = earlier in happened[:1] and _may_be_open(earlier, later)
         else:

@@ -4,7 +4,7 @@ The references decide first (who refers to whom, and how many rows depend on one
 columns hold (dates, numbers that add up, names), and never a name alone.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,9 +12,11 @@ from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
     has_few_values,
     is_category,
+    is_creation,
     is_date,
     is_descriptive,
     is_flag,
+    is_person,
     is_record_stamp,
     is_share,
     is_weak_measure,
@@ -31,6 +33,7 @@ from fluid_build.modeling.dimensional.judging.reference_graph import (
     is_mandatory,
 )
 from fluid_build.modeling.element import Alternative
+from fluid_build.text import listed
 
 EntityRoleKind = Literal["fact", "dimension", "bridge", "part"]
 _ENDS_OF_BRIDGE = 2
@@ -54,6 +57,8 @@ class EntityRole:
     alternatives: tuple[Alternative, ...] = ()
 
 
+_FEWEST_SISTERS = 3
+"""Tables that refer to the same entities from which on most of them decide for the others."""
 EntityRoles = Mapping[str, EntityRole]
 _NOTHING_DECIDED: EntityRoles = {}
 
@@ -81,6 +86,7 @@ def _roles(graph: ReferenceGraph, decided: EntityRoles) -> dict[str, EntityRole]
         name: decided.get(name) or _first_role(graph, entity)
         for name, entity in graph.entities.items()
     }
+    _agree_with_sisters(graph, roles)
     _break_circles_of_parts(roles)
     _make_details_of_events_facts(graph, roles)
     _separate_parts(graph, roles)
@@ -148,7 +154,7 @@ def _is_bridge(graph: ReferenceGraph, entity: Entity) -> bool:
     key = set(graph.keys[entity.name])
     row_number = key if len(key) == 1 and not key & ends else set()
     # An association of a pair is timeless; each row with a number and a date happened once.
-    if row_number and graph.event_dates(entity):
+    if (row_number and graph.event_dates(entity)) or _is_act(graph, entity, references):
         return False
     besides = [a for a in entity.attributes if a.name not in ends | row_number]
     # Rows of one entity may be related in several ways, and a rule for a pair isn't an event.
@@ -156,6 +162,17 @@ def _is_bridge(graph: ReferenceGraph, entity: Entity) -> bool:
     return (is_loop or key <= ends | row_number) and all(
         _adds_little(graph, entity, a) or (is_loop and _qualifies(entity, a, key)) for a in besides
     )
+
+
+def _is_act(graph: ReferenceGraph, entity: Entity, references: Sequence[Relationship]) -> bool:
+    """Return whether a pair came about when a person did something: a reaction, a subscription.
+
+    It says when, and no row is ever changed. Where rows say when they were changed too, a framework
+    stamps all tables alike.
+    """
+    stamps = [a for a in entity.attributes if is_date(a)]
+    is_once = [is_creation(stamp) and stamp.evidence.distinct != 1 for stamp in stamps] == [True]
+    return is_once and any(is_person(graph.entities[r.to_entity]) for r in references)
 
 
 def _qualifies(entity: Entity, attribute: Attribute, key: Set[str]) -> bool:
@@ -233,6 +250,28 @@ def _is_whole(graph: ReferenceGraph, reference: Relationship) -> bool:
     )
     child, parent = graph.entities[reference.from_entity], graph.entities[reference.to_entity]
     return is_mutual and (child.rows, child.name) >= (parent.rows, parent.name)
+
+
+def _agree_with_sisters(graph: ReferenceGraph, roles: dict[str, EntityRole]) -> None:
+    """Make a dated table a fact where most tables that refer to the same entities are.
+
+    Diagnoses, treatments and allergies are of a patient, a code and a visit: a short list of them
+    isn't something else because its texts happen to be unique.
+    """
+    sisters: dict[tuple[str, ...], list[str]] = {}
+    for name, entity in graph.entities.items():
+        references = [r for r in graph.direct_parents(name) if is_filled(r)]
+        targets = tuple(sorted(reference.to_entity for reference in references))
+        if len(set(targets)) > 1 and graph.event_dates(entity) and not graph.children[name]:
+            sisters.setdefault(targets, []).append(name)
+    for targets, names in sisters.items():
+        facts = [name for name in names if roles[name].kind == "fact"]
+        if len(names) < _FEWEST_SISTERS or 2 * len(facts) <= len(names):
+            continue
+        reason = f"It has a date and refers to {listed(list(targets))}, as {listed(facts)} do."
+        for name in names:
+            if roles[name].kind == "dimension" and not roles[name].is_decided:
+                roles[name] = EntityRole("fact", reason)
 
 
 def _break_circles_of_parts(roles: dict[str, EntityRole]) -> None:

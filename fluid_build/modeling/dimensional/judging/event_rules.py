@@ -27,6 +27,7 @@ from itertools import permutations
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
+    is_creation,
     is_date,
     is_describing,
     is_descriptive,
@@ -139,7 +140,13 @@ def _case_reason(graph: ReferenceGraph, entity: Entity) -> str:
         return ""
     if _lines_per_row(graph, entity) > _MOST_LINES or _is_named(entity):
         return ""
-    dates = [d for d in _happenings(entity) if not is_planned(d)]
+    happened = _happenings(entity)
+    # A creation stamp dates a case by itself: it's opened with its record.
+    dates = [
+        date
+        for date in entity.attributes
+        if (date in happened or is_creation(date)) and not is_planned(date)
+    ]
     for earlier, later in permutations(dates, 2):
         order = observed_order(graph, entity.name, earlier.name, later.name)
         if earlier.required and order and is_step(order) and order.earlier == earlier.name:
