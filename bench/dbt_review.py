@@ -4,8 +4,8 @@ The shop of the demo is forged in each technique and built by dbt, and then revi
 
 - by dbt_project_evaluator, the package itself, from a checkout (``--evaluator DIR``, with
   dbt_utils in ``--dbt-utils DIR``): every fact table of its rules is counted;
-- by sqlfluff (``--sqlfluff COMMAND``) on the compiled SQL, with DuckDB's dialect and the rules of
-  ``SQLFLUFF``: sqlfluff's defaults but for the line length, which is this project's own.
+- by sqlfluff (``--sqlfluff COMMAND``) on the compiled SQL, by the settings that are in the project:
+  sqlfluff's defaults but for the rules that it leaves out with a reason.
 
 Usage: python bench/dbt_review.py --evaluator DIR --dbt-utils DIR --sqlfluff COMMAND
 """
@@ -64,12 +64,6 @@ EXPLAINED = {
     "fct_direct_join_to_source": "as fct_staging_dependent_on_staging",
 }
 """Rules that these techniques break by design; all others are findings."""
-SQLFLUFF = """\
-[sqlfluff]
-dialect = duckdb
-templater = raw
-max_line_length = 100
-"""
 _SHOWN = 8
 
 
@@ -181,7 +175,8 @@ def _dbt(project: Path, *command: str) -> None:
 def _linted(project: Path, command: str) -> Iterator[tuple[str, str]]:
     _dbt(project, "compile")
     (compiled,) = (project / "target" / "compiled").iterdir()
-    (compiled / ".sqlfluff").write_text(SQLFLUFF)
+    for settings in (".sqlfluff", ".sqlfluffignore"):
+        shutil.copy(project / settings, compiled)
     # dbt compiles a test below the name of its YAML file; it's of dbt's own making.
     models = [
         str(path.relative_to(compiled))
@@ -189,7 +184,7 @@ def _linted(project: Path, command: str) -> Iterator[tuple[str, str]]:
         if path.parent.suffix != ".yml"
     ]
     done = subprocess.run(
-        [command, "lint", "--format", "json", "--processes", "2", *models],
+        [command, "lint", "--format", "json", "--processes", "2", "--templater", "raw", *models],
         cwd=compiled,
         capture_output=True,
         text=True,

@@ -17,6 +17,7 @@ from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
 from fluid_build.transform.dbt.exposures import exposure_files
 from fluid_build.transform.dbt.freshness import NOTHING_MEASURED, Freshness
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
+from fluid_build.transform.dbt.linting import lint_files
 from fluid_build.transform.dbt.loading_macros import (
     KEEPS_HISTORY,
     LOAD_DATE_MACRO,
@@ -83,6 +84,7 @@ def dbt_project(
         "dbt_project.yml": block_yaml(_project(plan, name, dialect.target, has_tests=bool(tests))),
         "profiles.yml": access.profiles_yml,
         ".gitignore": _GITIGNORE,
+        **lint_files(dialect.target),
         SOURCES_FILE: source_properties(plan, access, dialect, freshness),
         **models,
         **(

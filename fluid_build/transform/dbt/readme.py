@@ -56,6 +56,7 @@ def readme(
         _contents(plan, files),
         _tests(plan, name, tests),
         _freshness(files),
+        _LINTING,
         _loading(plan),
         _business_vault(plan),
         _deleted(plan, model),
@@ -176,6 +177,13 @@ def _tests(plan: TransformPlan, name: str, tests: Mapping[str, RelationTests]) -
             fenced(block_yaml(settings).rstrip(), "yaml"),
         )
     )
+
+
+_LINTING = (
+    "## Style\n\nThe SQL is written by the settings in `.sqlfluff`, which says why it leaves rules"
+    " out. To check what you add:\n\n"
+    + fenced("pip install sqlfluff sqlfluff-templater-dbt\nsqlfluff lint models", "sh")
+)
 
 
 def _freshness(files: Mapping[str, str]) -> str:

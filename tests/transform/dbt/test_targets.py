@@ -1,5 +1,6 @@
 """The targets: their types, their SQL, and that each can read what is written for it."""
 
+import configparser
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from sqlglot import exp
 
 from fluid_build.errors import UsageError
 from fluid_build.transform.dbt.dialects import dialect_of
+from fluid_build.transform.dbt.linting import lint_files
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.targets import check_target, target_type
 from fluid_build.transform.plan.techniques import transform_plan
@@ -210,3 +212,12 @@ def test_duckdb_needs_no_translation() -> None:
     """The plan's own dialect is written as it is."""
     sql = "SELECT  1 -- as it is"
     assert dialect_of("duckdb").query(sql) is sql
+
+
+@pytest.mark.parametrize("target", ["duckdb", *TARGETS])
+def test_the_settings_of_sqlfluff_name_the_targets_dialect(target: str) -> None:
+    """So that a reviewer's linter reads the SQL as it is written for that database."""
+    settings = configparser.ConfigParser()
+    settings.read_string(lint_files(check_target(target))[".sqlfluff"])
+    assert settings["sqlfluff"]["dialect"] == target
+    assert settings["sqlfluff"]["max_line_length"] == "100"
