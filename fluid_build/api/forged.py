@@ -72,6 +72,7 @@ def forge(
     variant: str | None = None,
     decisions: Decisions = (),
     target: str = "duckdb",
+    project: str = "dbt",
     event_dates: Mapping[str, str] = _NO_DATES,
     fiscal_year_start: str | int | None = None,
     locale: str | None = None,
@@ -95,7 +96,7 @@ def forge(
     asked = {
         "technique": technique, "variant": variant, "event_dates": event_dates,
         "fiscal_year_start": fiscal_year_start, "locale": locale,
-        "business_vault": business_vault, "target": target,
+        "business_vault": business_vault, "target": target, "project": project,
     }  # fmt: skip
     forge_options = with_values(ForgeOptions, asked)
     if folder is not None:

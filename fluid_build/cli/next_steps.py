@@ -17,7 +17,7 @@ from fluid_build.cli.invocation import (
 from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.extras import python_for, runs_here
-from fluid_build.forging import CONTRACT_FILE, Forged
+from fluid_build.forging import CONTRACT_FILE, Forged, ForgeOptions
 from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.report.terminal.screen_parts import Copyable, Part, heading
 from fluid_build.report.terminal.summary_screen import connected_tables
@@ -77,7 +77,7 @@ def after_summary(
 
 
 def after_forge(
-    folder: Path, forged: Forged, addresses: Mapping[str, Address], target: str
+    folder: Path, forged: Forged, addresses: Mapping[str, Address], options: ForgeOptions
 ) -> tuple[Step, ...]:
     """Return what to do with a generated folder: only what works for its sources and its target.
 
@@ -89,18 +89,21 @@ def after_forge(
         return (
             *look,
             Step(fluid("validate", contract), "check the contract once you have completed it"),
-            Step("", f"{folder / DBT_FOLDER}/README.md says how to build it once there is data."),
+            Step("", f"{folder / options.tool}/README.md says how to build it once there is data."),
         )
     verify = _verify_arguments(folder, addresses)
     prove = _prove(folder, addresses)
     review = Step(fluid("review", str(folder)), "settle the judgement calls that are open")
-    if target != "duckdb":
+    if options.warehouse != "duckdb":
+        place = f"{folder / options.tool}/README.md"
         return (
             *look,
             prove,
             review,
-            Step("", f"{folder / DBT_FOLDER}/README.md says how to build it in {target}."),
+            Step("", f"{place} says how to build it in {options.warehouse}."),
         )
+    if options.tool == "sqlmesh":
+        return (*look, prove, review, *_with_sqlmesh(folder / options.tool, forged, verify))
     if not runs_here("dbt"):
         place = f"{folder / DBT_FOLDER}/README.md"
         return (
@@ -121,6 +124,14 @@ def after_forge(
         Step(build, f"build it with dbt in {database}"),
         Step(fluid(*verify, "--warehouse", str(database)), "check what dbt built"),
     )
+
+
+def _with_sqlmesh(project: Path, forged: Forged, verify: Sequence[str]) -> Iterator[Step]:
+    database = project / f"{duckdb_database(forged.plan)}.duckdb"
+    inside = f"cd {shlex.quote(str(project))}"
+    yield Step(f"({inside} && sqlmesh plan --auto-apply)", f"build it with sqlmesh in {database}")
+    yield Step(f"({inside} && sqlmesh run)", "load what has changed, once a day")
+    yield Step(fluid(*verify, "--warehouse", str(database)), "check what sqlmesh built")
 
 
 def report_step(folder: Path) -> Step:

@@ -9,7 +9,6 @@ from typing import cast
 
 from fluid_build.artifacts import Content, restore_interrupted, write_artifacts
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.decisions.language import Exposure
 from fluid_build.decisions.verdicts import applied
 from fluid_build.forging.documents import NEVER_SHOWN, documents
@@ -36,6 +35,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.source_access import combined_access, source_access, write_copies
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.ddl.schema_sql import ddl_files
+from fluid_build.transform.plan.project_tools import ProjectTool
 from fluid_build.transform.proof.folder_changes import FileChange, difference, folder_changes
 from fluid_build.transform.proof.manifest import (
     MANIFEST_FILE,
@@ -46,15 +46,18 @@ from fluid_build.transform.proof.manifest import (
 )
 from fluid_build.transform.proof.proof import Proof
 from fluid_build.transform.proof.written_proof import proof_files
+from fluid_build.transform.sqlmesh.project import sqlmesh_project
 
 
 @dataclass(frozen=True, slots=True)
-class DbtProject:
-    """The files of a dbt project by their path in the folder, and how it reaches the source.
+class Project:
+    """The files of a project by their path in the folder, and how it reaches the source.
 
-    ``access`` is None where the source has no address, so that there can't be a project.
+    It's written for ``tool``, in a folder of that name. ``access`` is None where the source has no
+    address, so that there can't be a project.
     """
 
+    tool: ProjectTool
     files: Mapping[str, str]
     access: SourceAccess | None = None
 
@@ -80,8 +83,8 @@ class Outputs:
     contract: FluidContract
 
     @cached_property
-    def project(self) -> DbtProject:
-        """Return the dbt project."""
+    def project(self) -> Project:
+        """Return the project that builds the model."""
         return _project_files(self.source, self.designed, self.options, self.out)
 
     @cached_property
@@ -141,6 +144,7 @@ def write_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Forged:
             origin,
             known,
             target=options.warehouse,
+            tool=options.tool,
             foreign=foreign,
             outdated={name: out / name for name in outdated},
         )
@@ -160,18 +164,20 @@ def preview_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Previe
     return Preview(outputs.forged(proof, edits=merged.edits), changes, differences)
 
 
-def _project_files(
-    source: Source, designed: Designed, options: ForgeOptions, out: Path
-) -> DbtProject:
-    """Return the dbt project of a plan, in a folder of ``out``."""
-    plan, folder = designed.plan, out / DBT_FOLDER
+def _project_files(source: Source, designed: Designed, options: ForgeOptions, out: Path) -> Project:
+    """Return the project of a plan, in a folder of ``out``."""
+    plan, folder = designed.plan, out / options.tool
     if isinstance(source, CombinedSource):
         access = combined_access(source, plan, project_dir=folder)
     elif source.opened_as is not None:
         address = source.opened_as.address
         access = source_access(source, plan, address, project_dir=folder, target=options.warehouse)
     else:
-        return DbtProject({})
+        return Project(options.tool, {})
+    if options.tool == "sqlmesh":
+        project = sqlmesh_project(plan, designed.model, target=options.warehouse, access=access)
+        files = {f"{options.tool}/{name}": text for name, text in project.items()}
+        return Project(options.tool, files, access)
     decisions = applied(designed.verdicts)
     project = dbt_project(
         plan,
@@ -181,8 +187,8 @@ def _project_files(
         freshness=source_freshness(source, designed.model.conceptual),
         exposures=[each for each in decisions if isinstance(each, Exposure)],
     )
-    files = {f"{DBT_FOLDER}/{name}": text for name, text in project.items()}
-    return DbtProject({**files, RECORD_FILE: record(files)}, access)
+    files = {f"{options.tool}/{name}": text for name, text in project.items()}
+    return Project(options.tool, {**files, RECORD_FILE: record(files)}, access)
 
 
 @contextmanager
@@ -199,7 +205,7 @@ def _folder_contents(outputs: Outputs, proof: Proof) -> Iterator[Mapping[str, Co
         return
     with owned_folder() as aside:
         landed = write_copies(outputs.source, plan, project.access, aside.path)
-        yield files | {f"{DBT_FOLDER}/{name}": path for name, path in landed.items()}
+        yield files | {f"{project.tool}/{name}": path for name, path in landed.items()}
 
 
 def _differences(

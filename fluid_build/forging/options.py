@@ -13,6 +13,8 @@ from fluid_build.modeling.logical import Technique
 from fluid_build.modeling.techniques import check_combinable, check_event_dates, check_technique
 from fluid_build.stated_options import Flag, Parts, field_values
 from fluid_build.transform.dbt.targets import TARGET_LABELS, Target, check_target
+from fluid_build.transform.plan.project_tools import ProjectTool, check_project_tool
+from fluid_build.transform.sqlmesh.sources import check_buildable
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class ForgeOptions:
     ``event_dates`` are the dates that the user chose for events, by table; ``decisions`` apply in
     their order. ``decisions_text`` is the file that they were read from, "" where there was none:
     it's written again with their evidence. Raises UsageError for an unknown technique, variant,
-    target or date, or a business vault of another technique than a Data Vault.
+    target, tool or date, or a business vault of another technique than a Data Vault.
     """
 
     technique: Annotated[
@@ -115,6 +117,14 @@ class ForgeOptions:
             "NAME",
         ),
     ] = "duckdb"
+    project: Annotated[
+        str,
+        Flag(
+            "--for",
+            "What the project that builds the model is written for: dbt or sqlmesh.",
+            "NAME",
+        ),
+    ] = "dbt"
     decisions: Sequence[AnyDecision] = ()
     decisions_text: str = ""
 
@@ -124,6 +134,8 @@ class ForgeOptions:
         )
         check_event_dates(self.technique, self.event_dates)
         check_target(self.target)
+        if self.tool == "sqlmesh":
+            check_buildable(self.warehouse)
 
     @property
     def known_technique(self) -> Technique:
@@ -134,6 +146,11 @@ class ForgeOptions:
     def warehouse(self) -> Target:
         """Return the target by its own name."""
         return check_target(self.target)
+
+    @property
+    def tool(self) -> ProjectTool:
+        """Return what the project is written for by its own name."""
+        return check_project_tool(self.project)
 
     def check_several(self) -> None:
         """Raise UsageError where the technique or the target takes one source only."""
@@ -159,6 +176,7 @@ class ForgeSettings(TypedDict, total=False):
     calendar: CalendarSettings
     business_vault: bool
     target: str
+    project: str
     decisions: Sequence[AnyDecision]
     decisions_text: str
 

@@ -100,7 +100,9 @@ def prove(source: Source, designed: Designed, on_progress: OnProgress = ignore) 
 
 def write_contract(profile: Profile, designed: Designed, options: ForgeOptions) -> FluidContract:
     """Return the contract of what the plan builds."""
-    return contract_from_model(profile, designed.model, designed.plan, target=options.warehouse)
+    return contract_from_model(
+        profile, designed.model, designed.plan, target=options.warehouse, tool=options.tool
+    )
 
 
 def report_stage(on_progress: OnProgress, stage: str) -> None:

@@ -14,6 +14,7 @@ from fluid_build.errors import SourceUnreadableError
 from fluid_build.forging import MODEL_FILE, PLAN_FILE, PROFILE_FILE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.project_tools import PROJECT_TOOLS
 from fluid_build.transform.proof.manifest import (
     GENERATOR,
     MANIFEST_FILE,
@@ -26,7 +27,7 @@ from fluid_build.transform.proof.written_proof import QUERIES_FOLDER
 from fluid_build.verification.untrusted_model import MOST_BYTES, plan_of_file, read_model
 
 _WATCHED = (MODEL_FILE, PLAN_FILE, PROFILE_FILE)
-_WATCHED_FOLDERS = (QUERIES_FOLDER, DBT_FOLDER)
+_WATCHED_FOLDERS = (QUERIES_FOLDER, *PROJECT_TOOLS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ import duckdb
 import pytest
 
 from fluid_build.contract.fluid import DqRule
-from fluid_build.contract.row_scopes import rows_in, scope_of
+from fluid_build.contract.row_scopes import scope_of
 from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
+from fluid_build.transform.plan.scoped_rows import rows_in
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import duckdb
 
-from fluid_build.contract.row_scopes import rows_in
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
@@ -17,6 +16,7 @@ from fluid_build.sources.base import OpenSource, Source, Table
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan.elements import BuildTest, TransformPlan
 from fluid_build.transform.plan.execution import Built, built
+from fluid_build.transform.plan.scoped_rows import rows_in
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,7 @@ def _options(manifest: Manifest, model: DimensionalModel | None) -> ForgeOptions
         calendar=next(filter(None, calendars), DEFAULT_CALENDAR),
         business_vault=bool(manifest.business_vault),
         target=manifest.target,
+        project=manifest.project or "dbt",
     )
 
 

@@ -68,7 +68,7 @@ entities:
 _NO_ARGUMENTS = ForgeArguments()
 _ANYWHERE = ForgeOptions()
 
-Building: TypeAlias = Annotated[ForgeOptions, Offered(("target",))]
+Building: TypeAlias = Annotated[ForgeOptions, Offered(("target", "project"))]
 """Where the product is built; the intent may choose the technique."""
 
 

@@ -46,7 +46,7 @@ def report_run(
     elif result.preview is not None:
         show((*preview_screen(out, result.preview), *receipt_section(receipt)))
     else:
-        steps = after_forge(out, forged, places, request.options.target)
+        steps = after_forge(out, forged, places, request.options)
         show(forged_screen(forged, contradicting, steps, receipt_section(receipt)))
     _tell_errors(receipt)
     holds = _holds(forged) and not contradicting and not receipt.errors

@@ -46,6 +46,7 @@ _PURPOSES = {
 }
 _FOLDER_PURPOSES = {
     "dbt": "the dbt project; its README.md says how to run it",
+    "sqlmesh": "the sqlmesh project; its README.md says how to run it",
     "proof": "the queries of the proof, one file per table",
 }
 

@@ -17,9 +17,10 @@ from fluid_build.contract.exports.official import definitions_of
 from fluid_build.contract.exports.tracking import Json, is_finite
 from fluid_build.contract.fluid import DqRule, Expose
 from fluid_build.contract.keys import Columns, TableReference, names_of
-from fluid_build.contract.row_scopes import rows_in, scope_of
+from fluid_build.contract.row_scopes import scope_of
 from fluid_build.sources.sql import literal, quote, quote_all
 from fluid_build.transform.plan.elements import EVERY_ROW, RowScope
+from fluid_build.transform.plan.scoped_rows import rows_in
 
 METRICS = ("nullValues", "missingValues", "invalidValues", "duplicateValues", "rowCount")
 BOUNDS = (

@@ -17,12 +17,13 @@ from fluid_build.contract.live.locating import LiveTable, exposed_columns
 from fluid_build.contract.live.planned import Check, Figures, PlannedCheck, count
 from fluid_build.contract.live.results import CheckResult
 from fluid_build.contract.printable import escaped
-from fluid_build.contract.row_scopes import columns_of_scope, rows_in, scope_of
+from fluid_build.contract.row_scopes import columns_of_scope, scope_of
 from fluid_build.contract.rule_limits import RuleLimit, UnclearLimitError, limit_of, percent
 from fluid_build.errors import UsageError
 from fluid_build.profiling import checks
 from fluid_build.profiling.checks import qualified_name
 from fluid_build.sources.base import Column, Table
+from fluid_build.transform.plan.scoped_rows import rows_in
 
 Parent = Callable[[str, Sequence[str]], tuple[Table, tuple[Column, ...]] | None]
 """The live table and columns behind a rule's ``to-table`` and ``to-columns``."""

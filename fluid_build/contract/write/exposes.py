@@ -35,6 +35,7 @@ from fluid_build.transform.plan.elements import (
     TestKind,
     TransformPlan,
 )
+from fluid_build.transform.plan.project_tools import ProjectTool
 
 # Quality rules of a built table: the tests of its build, as rules that can be run.
 # Every rule is a share of rows that must be reached (`operator` >=). The label `max-violations`
@@ -193,7 +194,9 @@ class Measured:
         }
 
 
-def expose(build: Build, measured: Measured, plan: TransformPlan, target: str) -> Expose:
+def expose(
+    build: Build, measured: Measured, plan: TransformPlan, target: str, tool: ProjectTool
+) -> Expose:
     """Return the expose of a built table."""
     table = _whole_table(build, measured)
     rules = quality_rules(build)
@@ -212,7 +215,7 @@ def expose(build: Build, measured: Measured, plan: TransformPlan, target: str) -
             columns=_columns(build, measured),
             dq=DqSpec(rules=rules) if rules else None,
         ),
-        binding=_binding(build, plan, target),
+        binding=_binding(build, plan, target, tool),
         semantics=semantics(build),
     )
 
@@ -342,12 +345,12 @@ def _measured(measured: ColumnProfile, column: PlanColumn, has_data: bool) -> La
     return labels
 
 
-def _binding(build: Build, plan: TransformPlan, target: str) -> Binding:
-    """Where dbt puts the table: the schema is the one of the user's dbt profile.
+def _binding(build: Build, plan: TransformPlan, target: str, tool: ProjectTool) -> Binding:
+    """Where the project puts the table: the schema is the one of the user's profile.
 
     The path of a DuckDB file is the one from the folder of the contract.
     """
-    path = f"{DBT_FOLDER}/{duckdb_database(plan)}.duckdb" if target == "duckdb" else None
+    path = f"{tool}/{duckdb_database(plan)}.duckdb" if target == "duckdb" else None
     return Binding.model_validate(
         {
             "platform": _PLATFORMS.get(target, "other"),

@@ -11,20 +11,26 @@ from fluid_build.contract.fluid import (
     Provenance,
 )
 from fluid_build.contract.fluid.common import FreeForm
-from fluid_build.contract.write.exposes import DBT_FOLDER, Measured, expose
+from fluid_build.contract.write.exposes import Measured, expose
 from fluid_build.errors import EmptySourceError
 from fluid_build.modeling.identifiers import identifier, tag
 from fluid_build.modeling.logical import LogicalModel, Product
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted, listed
 from fluid_build.transform.plan.elements import PlanColumn, TransformPlan
+from fluid_build.transform.plan.project_tools import ProjectTool
 
 UNASSIGNED = "unassigned"
 _UNNAMED = "unnamed"
 
 
 def contract_from_model(
-    profile: Profile, model: LogicalModel, plan: TransformPlan, *, target: str = "duckdb"
+    profile: Profile,
+    model: LogicalModel,
+    plan: TransformPlan,
+    *,
+    target: str = "duckdb",
+    tool: ProjectTool = "dbt",
 ) -> FluidContract:
     """Return the contract of what a plan builds; EmptySourceError where there is no table.
 
@@ -49,8 +55,8 @@ def contract_from_model(
         tags=sorted({tag(profile.source_kind), tag(model.technique)}),
         labels=_product_labels(profile, model, plan),
         metadata=_metadata(product),
-        builds=[_build(plan, target)],
-        exposes=[expose(build, measured, plan, target) for build in plan.published],
+        builds=[_build(plan, target, tool)],
+        exposes=[expose(build, measured, plan, target, tool) for build in plan.published],
         lineage=_lineage(profile, plan),
         lifecycle={"state": "preview"},
     )
@@ -108,14 +114,15 @@ def _metadata(product: Product) -> Metadata:
     )
 
 
-def _build(plan: TransformPlan, target: str) -> FreeForm:
-    """Return the dbt project next to the contract, which builds everything that is exposed."""
+def _build(plan: TransformPlan, target: str, tool: ProjectTool) -> FreeForm:
+    """Return the project next to the contract, which builds everything that is exposed."""
     return {
-        "id": f"{plan.name}_dbt",
-        "description": "The dbt project next to this contract builds every table that it exposes.",
+        "id": f"{plan.name}_{tool}",
+        "description": f"The {tool} project next to this contract builds every table that it"
+        " exposes.",
         "pattern": "hybrid-reference",
-        "engine": f"dbt-{target}",
-        "repository": f"./{DBT_FOLDER}",
+        "engine": f"dbt-{target}" if tool == "dbt" else "custom",
+        "repository": f"./{tool}",
         "outputs": [build.name for build in plan.published],
         "properties": {
             "model": plan.name,

@@ -240,8 +240,8 @@ class _FileReader:
                     return self.base.sql(folder, pattern=pattern, template=template)
             if all(period_of(stem(path)) for path in paths):
                 self.notes.append(
-                    f"{paths[0].name} to {paths[-1].name}: dbt reads the files that are there now."
-                    " Run `fluid forge` again when there's another."
+                    f"{paths[0].name} to {paths[-1].name}: the project reads the files that"
+                    " are there now. Run `fluid forge` again when there's another."
                 )
         return Jinja(_listed(self.base.sql(path, template=template) for path in paths))
 

@@ -19,7 +19,7 @@ PATH_VARIABLE = "FLUID_SOURCE_PATH"
 DSN_VARIABLE = "FLUID_SOURCE_DSN"
 DATABASE_VARIABLE = "FLUID_DATABASE_PATH"
 """The DuckDB file to build in, where it isn't the project's own."""
-_PROJECT = "flags.PROFILES_DIR"
+PROJECT = "flags.PROFILES_DIR"
 """The project's folder, in Jinja: where dbt found ``profiles.yml``, as every project has its own.
 dbt has no other variable for it, and a relative path would start at the caller's folder."""
 _FOR_GLOBS = ("[*?[]", r"[\g<0>]")
@@ -53,7 +53,7 @@ class Base:
             return f"env_var('{self.variable}', {jinja_string(self.url)})"
         if self.relative is None:
             return f"env_var('{self.variable}')"
-        return f"env_var('{self.variable}', {_PROJECT} ~ {jinja_string('/' + self.relative)})"
+        return f"env_var('{self.variable}', {PROJECT} ~ {jinja_string('/' + self.relative)})"
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -83,18 +83,18 @@ class Base:
 
 def database_file(name: str) -> Jinja:
     """Return the DuckDB file to build in, as a template that renders to its path."""
-    own = f"{_PROJECT} ~ {jinja_string('/' + name)}"
+    own = f"{PROJECT} ~ {jinja_string('/' + name)}"
     return Jinja(f"{{{{ env_var('{DATABASE_VARIABLE}', {own}) }}}}")
 
 
 def in_project(name: str) -> Jinja:
     """Return a file or folder of the project as a template that renders to its path."""
-    return Jinja(f"{{{{ {_PROJECT} }}}}/{name}")
+    return Jinja(f"{{{{ {PROJECT} }}}}/{name}")
 
 
 def sql_in_project(name: str) -> Jinja:
     """Return a file of the project as an SQL string; dbt-duckdb reads braces as placeholders."""
-    return _sql_string(_PROJECT, f"/{name}", template=False)
+    return _sql_string(PROJECT, f"/{name}", template=False)
 
 
 def _sql_string(folder: str, below: str, *, template: bool, has_globs: bool = True) -> Jinja:

@@ -53,7 +53,7 @@ def duckdb_profile(
         "path": database_file(f"{database}.duckdb"),
         "schema": DUCKDB_SCHEMA,
         "threads": min([_THREADS, *(each.threads for each in extensions if each.threads)]),
-        "settings": {"TimeZone": "UTC", **_settings(extensions)},
+        "settings": duckdb_settings(extensions),
     }
     modules = [*plugin_modules(extensions), *further_plugins]
     if modules:
@@ -64,8 +64,10 @@ def duckdb_profile(
     return Profile(_yaml(name, output))
 
 
-def _settings(extensions: Sequence[Extension]) -> Mapping[str, str]:
-    return {name: value for each in extensions for name, value in each.settings.items()}
+def duckdb_settings(extensions: Sequence[Extension]) -> dict[str, str]:
+    """Return the settings of DuckDB: those of every project, and of the extensions it loads."""
+    own = {name: value for each in extensions for name, value in each.settings.items()}
+    return {"TimeZone": "UTC", **own}
 
 
 def _attachment(attached: Attached) -> Mapping[str, object]:
@@ -80,14 +82,24 @@ def warehouse_profile(
 
     ``database`` is the database, project or catalog that the source is in.
     """
-    fields, variables = _WAREHOUSES[target]
-    if database is not None:
-        name_of_field, name_of_variable, noun = _DATABASES[target]
-        fields = {**fields, name_of_field: variable(name_of_variable, database)}
-        variables = {**variables, name_of_variable: f"The {noun}; the source's own if not set."}
+    fields, variables = warehouse_login(target, database)
     place = "dataset" if target == "bigquery" else "schema"
     output = {"type": target, **fields, place: schema, "threads": _THREADS}
     return Profile(_yaml(name, output), variables)
+
+
+def warehouse_login(
+    target: Target, database: str | None
+) -> tuple[Mapping[str, object], Mapping[str, str]]:
+    """Return the fields of a profile by which a warehouse is reached, and their variables."""
+    fields, variables = _WAREHOUSES[target]
+    if database is None:
+        return fields, variables
+    name_of_field, name_of_variable, noun = _DATABASES[target]
+    return (
+        {**fields, name_of_field: variable(name_of_variable, database)},
+        {**variables, name_of_variable: f"The {noun}; the source's own if not set."},
+    )
 
 
 def _yaml(name: str, output: Mapping[str, object]) -> str:

@@ -7,7 +7,12 @@ from itertools import chain
 from fluid_build.sources.engine.extensions import Extension
 from fluid_build.transform.dbt.extension_plugin import PLUGIN_FOLDER, packages, plugins
 from fluid_build.transform.dbt.login_plugin import LOGIN_MODULE, StoreLogin, login_plugin
-from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA, Attached, duckdb_profile
+from fluid_build.transform.dbt.profiles_yml import (
+    DUCKDB_SCHEMA,
+    Attached,
+    duckdb_profile,
+    duckdb_settings,
+)
 from fluid_build.transform.dbt.project_names import duckdb_database, project_name
 from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry, TableCopy
 from fluid_build.transform.plan.elements import TransformPlan
@@ -57,4 +62,7 @@ def duckdb_access(plan: TransformPlan, readings: Sequence[Reading]) -> SourceAcc
         schema=DUCKDB_SCHEMA,
         variables=dict(variables),
         packages=packages(extensions),
+        attached=tuple(attached),
+        settings=duckdb_settings(extensions),
+        logs_in=bool(logins),
     )

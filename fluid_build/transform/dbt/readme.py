@@ -27,7 +27,7 @@ _ADAPTERS: Mapping[Target, str] = {
     "bigquery": "'dbt-core>=1.11,<1.12' dbt-bigquery",
     "databricks": "'dbt-core>=1.11,<1.12' dbt-databricks",
 }
-_TECHNIQUES: Mapping[Technique, str] = {
+TECHNIQUES: Mapping[Technique, str] = {
     "flat": "one table for each entity",
     "data_vault_2": "a Data Vault 2.0",
     "dimensional": "a dimensional model",
@@ -51,7 +51,7 @@ def readme(
     """Return the README of a project as Markdown; ``files`` are its other files by their paths."""
     sections = (
         _introduction(plan, model, dialect, name),
-        _notes(access),
+        source_notes(access),
         _running(access, dialect),
         _contents(plan, files),
         _tests(plan, name, tests),
@@ -63,9 +63,7 @@ def readme(
         _erasing(plan, model),
         _snapshots(model),
         _proof(plan, model, dialect),
-        _known(plan),
-        _renamed(plan),
-        _target(plan, dialect),
+        *plain_sections(plan, dialect),
     )
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -75,7 +73,7 @@ def _introduction(
 ) -> str:
     return (
         f"# {name}\n\n"
-        f"A dbt project for {TARGET_LABELS[dialect.target]}: {_TECHNIQUES[plan.technique]} of the "
+        f"A dbt project for {TARGET_LABELS[dialect.target]}: {TECHNIQUES[plan.technique]} of the "
         f"{len(plan.sources)} tables of {code(model.name)}. Fluid Forge wrote it; run "
         "`fluid forge` again when the source changes."
     )
@@ -396,7 +394,15 @@ def _losses(plan: TransformPlan, dialect: TargetDialect) -> Iterator[str]:
         yield f"{text(loss)}: {codes(tuple(names))}"
 
 
-def _notes(access: SourceAccess) -> str:
+def plain_sections(plan: TransformPlan, dialect: TargetDialect) -> Iterator[str]:
+    """Yield the sections that are the same whatever tool a project is written for."""
+    yield _known(plan)
+    yield _renamed(plan)
+    yield _target(plan, dialect)
+
+
+def source_notes(access: SourceAccess) -> str:
+    """Return the section on how the source is read; "" where there's nothing to say."""
     if not access.notes:
         return ""
     return "## Notes on the source\n\n" + "\n".join(f"- {text(note)}" for note in access.notes)

@@ -47,7 +47,7 @@ from fluid_build.transform.dbt.portable_paths import (
     connection_variables,
     of_source,
 )
-from fluid_build.transform.dbt.profiles_yml import Attached, warehouse_profile
+from fluid_build.transform.dbt.profiles_yml import Attached, warehouse_login, warehouse_profile
 from fluid_build.transform.dbt.project_names import attached_database, duckdb_database, project_name
 from fluid_build.transform.dbt.readings import Reading, duckdb_access
 from fluid_build.transform.dbt.source_entries import (
@@ -80,9 +80,8 @@ def warehouse_access(
     at_home = source.kind == target
     own = at_home or len(schemas) > 1
     model_schema = free_identifier(f"{plan.name}_model", {schema.lower() for schema in schemas})
-    profile = warehouse_profile(
-        project_name(plan), target, model_schema, database=_home(source, pairs) if at_home else None
-    )
+    home = _home(source, pairs) if at_home else None
+    profile = warehouse_profile(project_name(plan), target, model_schema, database=home)
     escape = inside_quotes if target in ("postgres", "snowflake") else str
     return SourceAccess(
         name=plan.name,
@@ -108,6 +107,7 @@ def warehouse_access(
         ),
         schema=model_schema,
         variables=profile.variables,
+        login=warehouse_login(target, home)[0],
     )
 
 
@@ -246,7 +246,7 @@ def _reading(
     if kind is DUMP:
         return reading_of_copies(plan, pairs, "DuckDB can't read a SQL dump")
     if kind is IN_MEMORY:
-        reason = "it was in memory, where dbt can't read it"
+        reason = "it was in memory, where no project can read it"
         again = "Forge it again in Python to refresh it."
         reading = reading_of_copies(plan, pairs, reason, refresh=again)
         return replace(reading, notes=(*reading.notes, _NOTE_ON_MEMORY))
@@ -374,8 +374,8 @@ def _notes_on_file(kind: SourceKind, path: Path) -> tuple[str, ...]:
     if not is_wal:
         return ()
     return (
-        "The SQLite database is in WAL mode: every reader, including dbt, creates a -shm file next"
-        " to it, so it needs write access to that folder.",
+        "The SQLite database is in WAL mode: every reader, this project too, creates a -shm file"
+        " next to it, so it needs write access to that folder.",
     )
 
 

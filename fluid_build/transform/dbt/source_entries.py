@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from fluid_build.sources.base import Table
 from fluid_build.transform.dbt.jinja import Jinja, literally
+from fluid_build.transform.dbt.profiles_yml import Attached
 
 SCHEMA_VARIABLE = "source_schema"
 
@@ -52,7 +53,9 @@ class SourceAccess:
     those that the profile's target builds in, None where only the environment says; ``variables``
     are the environment variables that the project reads, each with its purpose. ``packages`` are
     needed in addition to dbt and its adapter, as pip requirements. ``united`` are the plan's
-    sources that a model puts together, each with the query for it over ``source.<id>`` of entries.
+    sources that a model puts together, each with the query for it over ``source.<id>`` of entries. ``login`` has the fields of the
+    profile by which a warehouse is reached; ``attached``, ``settings`` and ``logs_in`` are what
+    DuckDB is told instead: its databases, its settings, and whether it logs in to an object store.
     """
 
     name: str
@@ -66,6 +69,10 @@ class SourceAccess:
     variables: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
     united: Mapping[str, str] = field(default_factory=dict)
+    login: Mapping[str, object] = field(default_factory=dict)
+    attached: tuple[Attached, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    logs_in: bool = False
 
     def entry(self, source_id: str) -> SourceEntry:
         """Return the entry of that plan source; KeyError if there is none."""

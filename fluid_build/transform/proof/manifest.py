@@ -32,6 +32,7 @@ from fluid_build.stated_options import (
     with_values,
 )
 from fluid_build.transform.dbt.targets import Target
+from fluid_build.transform.plan.project_tools import ProjectTool
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 
 MANIFEST_FILE = "forge.json"
@@ -108,6 +109,7 @@ class Manifest(ModelPart):
     the digest is of the file that the forge would have written. ``foreign`` names the files that
     were there before any forge and were left alone. ``outdated`` has the digests of kept files that
     were edited for an earlier structure: such a file is outdated until somebody edits it again.
+    ``project`` is what the project is written for where that isn't dbt.
     """
 
     version: Literal[1] = 1
@@ -116,6 +118,7 @@ class Manifest(ModelPart):
     variant: str | None = None
     business_vault: Literal[True] | None = None
     target: Target = "duckdb"
+    project: Literal["sqlmesh"] | None = None
     source: ManifestSource
     files: dict[str, str] = Field(default_factory=dict)
     foreign: tuple[str, ...] = ()
@@ -158,6 +161,7 @@ def manifest_json(
     files: Mapping[str, Content],
     *,
     target: Target = "duckdb",
+    tool: ProjectTool = "dbt",
     foreign: Sequence[str] = (),
     outdated: Mapping[str, Path] | None = None,
 ) -> str:
@@ -170,6 +174,7 @@ def manifest_json(
         variant=model.dimensional.variant if model.dimensional is not None else None,
         business_vault=True if model.dv2 and model.dv2.business_vault else None,
         target=target,
+        project=None if tool == "dbt" else tool,
         source=source,
         files={name: digest(files[name]) for name in sorted(files) if name != PROOF_FILE},
         foreign=tuple(sorted(foreign)),
