@@ -103,7 +103,7 @@ def after_forge(
             Step("", f"{place} says how to build it in {options.warehouse}."),
         )
     if options.tool == "sqlmesh":
-        return (*look, prove, review, *_with_sqlmesh(folder / options.tool, forged, verify))
+        return (*look, prove, review, *_with_sqlmesh(folder / options.tool, forged))
     if not runs_here("dbt"):
         place = f"{folder / DBT_FOLDER}/README.md"
         return (
@@ -126,12 +126,12 @@ def after_forge(
     )
 
 
-def _with_sqlmesh(project: Path, forged: Forged, verify: Sequence[str]) -> Iterator[Step]:
+def _with_sqlmesh(project: Path, forged: Forged) -> Iterator[Step]:
     database = project / f"{duckdb_database(forged.plan)}.duckdb"
     inside = f"cd {shlex.quote(str(project))}"
     yield Step(f"({inside} && sqlmesh plan --auto-apply)", f"build it with sqlmesh in {database}")
     yield Step(f"({inside} && sqlmesh run)", "load what has changed, once a day")
-    yield Step(fluid(*verify, "--warehouse", str(database)), "check what sqlmesh built")
+    yield Step(f"({inside} && sqlmesh audit)", "check again what it has built")
 
 
 def report_step(folder: Path) -> Step:

@@ -74,7 +74,9 @@ def verify_dbt(
         )
     project = forged.folder / DBT_FOLDER
     if not (project / "dbt_project.yml").is_file():
-        raise SourceNotFoundError(f"{project} has no dbt project.", hint="Run `fluid forge` again.")
+        is_for_dbt = forged.manifest.project is None
+        hint = "Run `fluid forge` again" + (" without --for." if not is_for_dbt else ".")
+        raise SourceNotFoundError(f"{project} has no dbt project.", hint=hint)
     name = f"{duckdb_database(forged.plan)}.duckdb"
     _check_builds_where_told(project)
     check_whole(source, project)

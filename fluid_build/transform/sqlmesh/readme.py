@@ -134,6 +134,8 @@ def _otherwise(plan: TransformPlan) -> str:
         "Audits run once the rows are written. One that blocks stops the models after it, and in"
         " `sqlmesh run` its own rows stay in place.",
         "There's no semantic model, and types aren't enforced beyond the tables' own.",
+        "`fluid verify` proves the model, but `--dbt` and `--warehouse` read what dbt builds: use"
+        " `sqlmesh audit` for what sqlmesh has built.",
         "A changed file is kept whole by the next forge, not entry by entry.",
     ]
     if any(_keeps_days(build) for build in plan.builds):

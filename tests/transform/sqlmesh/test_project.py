@@ -22,7 +22,7 @@ from fluid_build.transform.sqlmesh.project import sqlmesh_project
 from fluid_build.transform.sqlmesh.sources import rendered_yaml, source_tables
 from tests.transform.databases import Modelled, database, modelled
 
-_SHOP = (
+SHOP = (
     "CREATE TABLE city (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL)",
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR, city_id INTEGER"
     ' REFERENCES city (id), "e@mail" VARCHAR)',
@@ -62,7 +62,7 @@ def test_every_relation_has_a_model_and_nothing_of_the_plan_is_left(
     tmp_path: Path, technique: str
 ) -> None:
     """In the SQL of models and audits there's no name of the plan's own."""
-    with modelled(database(tmp_path / "shop.duckdb", *_SHOP), technique) as shop:
+    with modelled(database(tmp_path / "shop.duckdb", *SHOP), technique) as shop:
         files = files_of(shop, tmp_path / "sqlmesh")
         plan = transform_plan(shop.model)
     assert {build.name for build in plan.builds} <= set(kinds(files))
@@ -74,7 +74,7 @@ def test_every_relation_has_a_model_and_nothing_of_the_plan_is_left(
 
 def test_a_vault_only_adds_rows(tmp_path: Path) -> None:
     """Hubs, links and satellites are insert-only, and read their own rows of earlier loads."""
-    with modelled(database(tmp_path / "shop.duckdb", *_SHOP), "data_vault_2") as shop:
+    with modelled(database(tmp_path / "shop.duckdb", *SHOP), "data_vault_2") as shop:
         files = files_of(shop, tmp_path / "sqlmesh")
     of_vault = {name: kind for name, kind in kinds(files).items() if not name.startswith("stg_")}
     assert set(of_vault.values()) == {"INCREMENTAL_UNMANAGED"}
@@ -86,7 +86,7 @@ def test_a_vault_only_adds_rows(tmp_path: Path) -> None:
 
 def test_dimensions_keep_members_and_versions(tmp_path: Path) -> None:
     """Versions are sqlmesh's own kind below a view, and a dimension is merged by its key."""
-    with modelled(database(tmp_path / "shop.duckdb", *_SHOP), "dimensional") as shop:
+    with modelled(database(tmp_path / "shop.duckdb", *SHOP), "dimensional") as shop:
         files = files_of(shop, tmp_path / "sqlmesh")
     found = kinds(files)
     histories = [name for name in found if name.endswith("_history")]
@@ -100,7 +100,7 @@ def test_dimensions_keep_members_and_versions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_audits_select_nothing_of_what_holds(tmp_path: Path, technique: str) -> None:
     """Each written audit runs on what the plan builds."""
-    with modelled(database(tmp_path / "shop.duckdb", *_SHOP), technique) as shop:
+    with modelled(database(tmp_path / "shop.duckdb", *SHOP), technique) as shop:
         plan = transform_plan(shop.model)
         audits = [each for all_ in plan_audits(plan).written.values() for each in all_]
         with built(shop.source, plan) as database_built:
@@ -111,7 +111,7 @@ def test_audits_select_nothing_of_what_holds(tmp_path: Path, technique: str) -> 
 
 def test_an_audit_names_what_breaks_it(tmp_path: Path) -> None:
     """A reference to a row that's gone is selected with its row."""
-    with modelled(database(tmp_path / "shop.duckdb", *_SHOP), "flat") as shop:
+    with modelled(database(tmp_path / "shop.duckdb", *SHOP), "flat") as shop:
         plan = transform_plan(shop.model)
         written = plan_audits(plan).written
         with built(shop.source, plan) as database_built:
@@ -130,7 +130,7 @@ def test_an_audit_names_what_breaks_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_a_model_comes_after_all_that_its_audits_read(tmp_path: Path, technique: str) -> None:
     """So no two models wait for each other."""
-    with modelled(database(tmp_path / "shop.duckdb", *_SHOP), technique) as shop:
+    with modelled(database(tmp_path / "shop.duckdb", *SHOP), technique) as shop:
         plan = transform_plan(shop.model)
     order = {build.name: number for number, build in enumerate(plan.builds)}
     audits = plan_audits(plan)
@@ -148,7 +148,7 @@ def test_a_warehouse_is_refused_with_those_that_work() -> None:
 
 def test_an_object_store_is_refused_with_what_works(tmp_path: Path) -> None:
     """Sqlmesh can't log in to a store as the dbt project does."""
-    with modelled(database(tmp_path / "shop.duckdb", *_SHOP), "flat") as shop:
+    with modelled(database(tmp_path / "shop.duckdb", *SHOP), "flat") as shop:
         plan = transform_plan(shop.model)
         access = SourceAccess("shop", (), "", schema="main", database="shop", logs_in=True)
         with pytest.raises(UsageError, match="object store") as refused:
