@@ -69,6 +69,8 @@ def sqlmesh_project(
 
 def _config(plan: TransformPlan, access: SourceAccess, dialect: TargetDialect) -> dict[str, object]:
     gateway = dialect.target
+    # sqlmesh adds to a model's name, and PostgreSQL has room for 63 characters.
+    short = {} if gateway == "duckdb" else {"physical_table_naming_convention": "hash_md5"}
     return {
         "gateways": {gateway: {"connection": connection(plan, access, gateway)}},
         "default_gateway": gateway,
@@ -78,6 +80,7 @@ def _config(plan: TransformPlan, access: SourceAccess, dialect: TargetDialect) -
             # The SQL runs as it was proven, and isn't rewritten first.
             "optimize_query": False,
         },
+        **short,
     }
 
 

@@ -8,7 +8,7 @@ view of that with the same rows.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fluid_build.modeling.sql_names import free_identifier
+from fluid_build.modeling.sql_names import fit, free_identifier
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.sql_layout import nested, query, union_all
 
@@ -33,7 +33,7 @@ def with_kept_versions(plan: TransformPlan) -> KeptVersions:
         if not _has_versions(build):
             builds.append(build)
             continue
-        name = free_identifier(f"{build.name}_scd2", names)
+        name = free_identifier(fit(build.name, "scd2"), names)
         names.add(name)
         kinds[name] = _kind(build)
         builds += _kept(build, name), _view(build, name)

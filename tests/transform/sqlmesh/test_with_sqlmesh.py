@@ -18,6 +18,9 @@ from tests.transform.sqlmesh.test_project import SHOP, TECHNIQUES, files_of
 
 COMMAND = os.environ.get("FLUID_SQLMESH") or shutil.which("sqlmesh")
 """sqlmesh asks for one version of sqlglot, so it's installed in an environment of its own."""
+needs_sqlmesh = pytest.mark.skipif(
+    COMMAND is None, reason="sqlmesh isn't there: set FLUID_SQLMESH to its command"
+)
 CHANGES = (
     (
         "UPDATE {0}customer SET name = 'other', city_id = 2 WHERE id % 7 = 0",
@@ -38,7 +41,7 @@ _WITHOUT_KEYS = [re.sub(r" REFERENCES \w+ \(id\)| PRIMARY KEY", "", sql) for sql
 """DuckDB refuses to change rows that others refer to."""
 
 
-@pytest.mark.skipif(COMMAND is None, reason="sqlmesh isn't there: set FLUID_SQLMESH to its command")
+@needs_sqlmesh
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_sqlmesh_has_the_rows_of_the_plan_after_each_load(tmp_path: Path, technique: str) -> None:
     """Each relation is the same, load dates included."""
@@ -88,3 +91,18 @@ def run_sqlmesh(project: Path, day: str, *, again: bool) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+
+
+@needs_sqlmesh
+def test_a_first_load_that_is_repeated_has_all_rows(tmp_path: Path) -> None:
+    """Sqlmesh makes the table again where it didn't note the load, as when it was interrupted."""
+    shop = database(tmp_path / "shop.duckdb", *_WITHOUT_KEYS)
+    with modelled(shop, "data_vault_2") as model:
+        project = written(files_of(model, tmp_path / "sqlmesh"), tmp_path / "sqlmesh")
+    run_sqlmesh(project, str(FIRST_LOAD), again=False)
+    with duckdb.connect(str(project / "shop.duckdb")) as connection:
+        connection.execute("DELETE FROM sqlmesh._intervals")
+    run_sqlmesh(project, str(FIRST_LOAD + timedelta(days=1)), again=True)
+    with duckdb.connect(str(project / "shop.duckdb"), read_only=True) as connection:
+        found = connection.execute("SELECT count(*) FROM main.sat_orders").fetchall()
+    assert found == [(200,)]
