@@ -53,9 +53,10 @@ class SourceAccess:
     those that the profile's target builds in, None where only the environment says; ``variables``
     are the environment variables that the project reads, each with its purpose. ``packages`` are
     needed in addition to dbt and its adapter, as pip requirements. ``united`` are the plan's
-    sources that a model puts together, each with the query for it over ``source.<id>`` of entries. ``login`` has the fields of the
-    profile by which a warehouse is reached; ``attached``, ``settings`` and ``logs_in`` are what
-    DuckDB is told instead: its databases, its settings, and whether it logs in to an object store.
+    sources that a model puts together, each with the query for it over ``source.<id>`` of entries.
+    ``login`` has the fields of the profile by which a warehouse is reached; ``attached``,
+    ``settings`` and ``logs_in`` are what DuckDB is told instead: its databases, its settings, and
+    whether it logs in to an object store.
     """
 
     name: str

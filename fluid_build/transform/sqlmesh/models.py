@@ -68,6 +68,13 @@ def model_text(
     return f"MODEL (\n{head}\n);\n\n{as_query(query)}\n"
 
 
+def united_text(name: str, query: str, names: Names, dialect: TargetDialect) -> str:
+    """Return the model that puts the tables of a source together."""
+    sql = as_query(sql_text(dialect.query(query), names))
+    head = f"  name {names.relation(name)},\n  kind VIEW,\n  owner {OWNER}"
+    return f"MODEL (\n{head}\n);\n\n{sql}\n"
+
+
 def as_query(sql: str) -> str:
     """Return a query as it stands in a file; sqlmesh parses what looks like Jinja, so it's told."""
     if _JINJA.search(sql) is None:

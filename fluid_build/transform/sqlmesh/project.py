@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from fluid_build.block_yaml import block_yaml
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
+from fluid_build.transform.dbt.model_files import united_models
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import check_target
 from fluid_build.transform.plan.elements import TransformPlan
@@ -17,6 +18,7 @@ from fluid_build.transform.sqlmesh.models import (
     model_text,
     reads_itself,
     sql_text,
+    united_text,
 )
 from fluid_build.transform.sqlmesh.readme import readme
 from fluid_build.transform.sqlmesh.sources import (
@@ -51,12 +53,17 @@ def sqlmesh_project(
     check_buildable(dialect.target)
     check_readable(access)
     assert access.schema is not None, "each of these targets has a schema of its own"
-    names = Names(access.schema, source_tables(access))
+    united = united_models(plan.builds, access)
+    whole = {id_: f"{access.schema}.{name}" for id_, name in united.items()}
+    names = Names(access.schema, source_tables(access) | whole)
     kept = with_kept_versions(plan)
     builds, audits = kept.plan.builds, plan_audits(kept.plan)
     files = {"config.yaml": rendered_yaml(_config(plan, access, dialect)), ".gitignore": _GITIGNORE}
     if tables := external_models(plan, access):
         files["external_models.yaml"] = _external_yaml(tables)
+    for id_, query in access.united.items():
+        text = united_text(united[id_], query, names, dialect)
+        files[f"models/staging/base/{united[id_]}.sql"] = text
     for build in builds:
         kind = kept.kinds.get(build.name, "")
         files[model_path(build)] = model_text(build, audits, names, dialect, kind=kind)

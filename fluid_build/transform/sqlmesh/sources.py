@@ -15,7 +15,7 @@ from fluid_build.transform.dbt.jinja import Jinja
 from fluid_build.transform.dbt.portable_paths import PROJECT, database_file
 from fluid_build.transform.dbt.source_entries import SourceAccess, SourceEntry
 from fluid_build.transform.dbt.targets import TARGET_LABELS, Target
-from fluid_build.transform.plan.elements import PlanSource, TransformPlan
+from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.sql_references import references
 
 _TARGETS: tuple[Target, ...] = ("duckdb", "postgres")
@@ -116,15 +116,11 @@ def external_models(plan: TransformPlan, access: SourceAccess) -> list[dict[str,
         {
             "name": _table(entry),
             "description": f"The source table {entry.table}.",
-            "columns": _columns(sources[entry.id]),
+            **({"columns": dict(sources[entry.id].columns)} if entry.id in sources else {}),
         }
         for entry in access.entries
         if not entry.meta
     ]
-
-
-def _columns(source: PlanSource) -> Mapping[str, str]:
-    return dict(source.columns)
 
 
 def _table(entry: SourceEntry) -> str:
