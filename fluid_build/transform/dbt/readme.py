@@ -245,7 +245,7 @@ def _erasing(plan: TransformPlan, model: LogicalModel) -> str:
         and build.name not in names
         and any(column.pii for column in build.columns)
     )
-    elsewhere = f" There's also some beside other columns, in {codes(mixed)}." if mixed else ""
+    elsewhere = f" Other columns that may be personal are in {codes(mixed)}." if mixed else ""
     again = " Then make every snapshot again, as said above." if vault.business_vault else ""
     hub = hubs[example.parent]
     key = sql_names(model.conceptual).columns_of(hub.entity_name, hub.business_key_columns)
