@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from fluid_build.block_yaml import block_yaml
 from fluid_build.decisions.conventions import ColumnNames
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
@@ -32,6 +33,7 @@ from fluid_build.transform.plan.macro_calls import MACROS
 from fluid_build.transform.plan.sql_layout import LINE_WIDTH, within_width
 
 _PLACE, _OTHER = PLACES
+_DESCRIBED = re.compile(r"\{#-((?:(?!#\}).)*)-#\}\n\{% macro (\w+)", re.DOTALL)
 _DEFINED, _CALLED = re.compile(r"macro (\w+)\("), re.compile(r"\b(\w+)\(")
 
 
@@ -65,7 +67,15 @@ def macro_files(
         needed |= dict.fromkeys(found)
         called = {call for name in found for call in _CALLED.findall(macros[name])}
         found = [name for name in macros if name not in needed and defined[name] & called]
-    return {f"macros/{name}.sql": macros[name] for name in macros if name in needed}
+    files = {f"macros/{name}.sql": macros[name] for name in macros if name in needed}
+    return {**files, "macros/_macros.yml": _macro_properties(files.values())}
+
+
+def _macro_properties(macros: Iterable[str]) -> str:
+    """Return what each macro is for, as its comment says, for the documentation of the project."""
+    described = (match for text in macros for match in _DESCRIBED.finditer(text))
+    entries = [{"name": match[2], "description": " ".join(match[1].split())} for match in described]
+    return block_yaml({"version": 2, "macros": entries})
 
 
 def with_column_names(macros: str, columns: ColumnNames) -> str:

@@ -79,7 +79,9 @@ def compiled_models(files: Mapping[str, str], *, again: bool) -> Iterator[tuple[
     With ``again`` its relation exists already. Relations are in the schema ``x``.
     """
     macros = [
-        text for name, text in files.items() if name.startswith("macros/") and name not in _OF_RUNS
+        text
+        for name, text in files.items()
+        if name.startswith("macros/") and name.endswith(".sql") and name not in OF_RUNS
     ]
     for path, text in files.items():
         if path.endswith(".sql") and not path.startswith(("macros/", "models/semantic/")):
@@ -97,7 +99,7 @@ def compiled_models(files: Mapping[str, str], *, again: bool) -> Iterator[tuple[
 
 
 LOAD_DATE = "2000-01-01"
-_OF_RUNS = {MACRO_FILE, "macros/load_date.sql", "macros/is_there_already.sql"}
+OF_RUNS = {MACRO_FILE, "macros/load_date.sql", "macros/is_there_already.sql"}
 
 
 def compiled_tests(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:

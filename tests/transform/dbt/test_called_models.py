@@ -7,6 +7,7 @@ from pathlib import Path
 import jinja2
 import pytest
 import sqlglot
+import yaml
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -25,7 +26,13 @@ from fluid_build.transform.plan.elements import MacroCall, Relation, TransformPl
 from fluid_build.transform.plan.macro_calls import MACROS
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
-from tests.transform.dbt.projects import LOAD_DATE, TARGETS, compiled_models, schema_access
+from tests.transform.dbt.projects import (
+    LOAD_DATE,
+    OF_RUNS,
+    TARGETS,
+    compiled_models,
+    schema_access,
+)
 from tests.transform.dimensional.shop import SHOP as STAR
 from tests.transform.dimensional.test_service_days import statements
 
@@ -190,6 +197,14 @@ def test_every_macro_of_the_patterns_is_documented(shop: Modelled) -> None:
     for name in (*MACROS, "hashing", "database"):
         text = files.get(f"macros/{name}.sql", "")
         assert len(re.findall(r"-#\}\n\{% macro ", text)) == text.count("{% macro ")
+    described = yaml.safe_load(files["macros/_macros.yml"])["macros"]
+    assert {entry["name"] for entry in described} == {
+        name
+        for path, text in files.items()
+        if path.endswith(".sql") and path.startswith("macros/") and path not in OF_RUNS
+        for name in re.findall(r"\{% macro (\w+)", text)
+    }
+    assert all(entry["description"] for entry in described)
 
 
 def test_a_hash_of_other_conventions_is_in_the_macros(tmp_path: Path) -> None:
