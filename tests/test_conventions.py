@@ -206,3 +206,18 @@ def test_conventions_are_written_as_they_were_given() -> None:
     given_ = SetConventions(preset="automate_dv", hashing=Hashing(trim=False))
     assert given_.model_dump(exclude_none=True)["hashing"] == {"trim": False}
     assert Conventions().model_dump() == {}
+
+
+def test_a_forge_warns_when_the_hashes_of_a_folder_change(shop: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    assert forged(shop, out=folder).notes == ()
+    changed = SetConventions(hashing=Hashing(case="upper", trim=True))
+    (note,) = forged(shop, changed, out=folder).notes
+    assert "in case and trim" in note
+    assert "begins a new history" in note.replace("\n", " ")
+    assert forged(shop, changed, out=folder).notes == ()
+    renamed = SetConventions(
+        columns=ColumnNames(load_date="ldts"), hashing=Hashing(case="upper", trim=True)
+    )
+    (note,) = forged(shop, renamed, out=folder).notes
+    assert "in load_date" in note

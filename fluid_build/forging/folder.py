@@ -11,6 +11,7 @@ from fluid_build.artifacts import Content, restore_interrupted, write_artifacts
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.decisions.language import Exposure
 from fluid_build.decisions.verdicts import applied
+from fluid_build.forging.changed_conventions import changed_conventions
 from fluid_build.forging.documents import NEVER_SHOWN, documents
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.project_edits import (
@@ -88,6 +89,12 @@ class Outputs:
         return _project_files(self.source, self.designed, self.options, self.out)
 
     @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader should know, by the folder as it was before it's written."""
+        changed = changed_conventions(self.out, self.designed.model)
+        return (*self.project.notes, *([changed] if changed else ()))
+
+    @cached_property
     def schema(self) -> Mapping[str, str]:
         """Return the DDL of what the plan publishes."""
         return ddl_files(self.designed.plan, self.options.warehouse)
@@ -114,7 +121,7 @@ class Outputs:
             proof,
             files,
             kept,
-            self.project.notes,
+            self.notes,
             self.designed.verdicts,
             edits,
         )
@@ -126,7 +133,7 @@ def write_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Forged:
     Files that were edited or added since are kept unless ``overwrite`` is set; edits to the YAML of
     the dbt project are kept entry by entry. Raises OutputError.
     """
-    out, options = outputs.out, outputs.options
+    out, options, notes = outputs.out, outputs.options, outputs.notes
     with _folder_contents(outputs, proof) as generated:
         restore_interrupted(out)
         merged = NOTHING_MERGED if overwrite else merged_files(out, generated)
@@ -151,7 +158,7 @@ def write_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Forged:
         written = {name: files[name] for name in files.keys() - {change.name for change in kept}}
         removed = [change.name for change in changes if change.action == "remove"]
         paths = write_artifacts(out, {**written, MANIFEST_FILE: manifest}, remove=removed)
-    return outputs.forged(proof, paths, kept, merged.edits)
+    return replace(outputs.forged(proof, paths, kept, merged.edits), notes=notes)
 
 
 def preview_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Preview:

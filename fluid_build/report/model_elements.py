@@ -7,7 +7,12 @@ from itertools import chain
 from typing import TypeAlias
 
 from fluid_build.modeling.data_vault.business_elements import BusinessVault
-from fluid_build.modeling.data_vault.elements import DataVaultModel, HubReference, Satellite
+from fluid_build.modeling.data_vault.elements import (
+    DataVaultModel,
+    HashKeyStrategy,
+    HubReference,
+    Satellite,
+)
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionalModel,
@@ -194,10 +199,23 @@ def _hashing(vault: DataVaultModel) -> Prose:
         Name(strategy.delimiter),
         ", a null part becomes ",
         Name(strategy.null_token),
-        ", and special characters in a part are escaped with ",
-        Name(strategy.escape),
-        ".",
+        *_marks_in_parts(strategy),
     )
+
+
+def _marks_in_parts(strategy: HashKeyStrategy) -> Iterator[str | Name]:
+    """Yield what becomes of a part before it's hashed."""
+    style = strategy.style
+    if style is None or style.marks == "escaped":
+        yield ", and special characters in a part are escaped with "
+        yield Name(strategy.escape)
+    elif style.marks == "replaced":
+        yield ", and words replace both in a part, which is in quotes"
+    else:
+        yield ", and both stay as they are in a part"
+    yield ". Parts are hashed in upper case." if strategy.case == "upper" else "."
+    if style is not None and style.trim:
+        yield " Blanks around a part are left out."
 
 
 def _vault_groups(vault: DataVaultModel) -> Iterator[ElementGroup]:

@@ -1,5 +1,6 @@
 """Hash inputs: never the same for two keys, and the same for one key wherever it is read."""
 
+import hashlib
 from pathlib import Path
 
 import duckdb
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from fluid_build.decisions.conventions import PRESETS, Preset
+from fluid_build.modeling.conventions import hash_key_strategy
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.dimensional.star import values_hash
@@ -45,6 +48,26 @@ def hash_of(key: tuple[str | None, ...], strategy: HashKeyStrategy) -> object:
     row = _CONNECTION.execute(f"SELECT {hashed(parts, strategy)}").fetchone()
     assert row is not None
     return row[0]
+
+
+@pytest.mark.parametrize(
+    ("preset", "key", "input_"),
+    [
+        ("automate_dv", (" a|b ", None, ""), "A|B||^^||^^"),
+        ("automate_dv", ("x||y", "z"), "X||Y||Z"),
+        ("datavault4dbt", (" a b ", None, ""), '"A B"||^^||""'),
+        ("datavault4dbt", ('q"r"', r"b\\s"), '"QDV4DBT-QUOTE-REPLACEMENTR""||"B' + r'\\\S"'),
+        ("datavault4dbt", ("^^", "||"), '"DV4DBT-NULL-REPLACEMENT"||"DV4DBT-CONCAT-REPLACEMENT"'),
+        ("datavault4dbt", ("l\nm\tn\n",), '"LMN\n"'),
+    ],
+)
+def test_a_preset_hashes_a_key_as_its_package_does(
+    preset: Preset, key: tuple[str | None, ...], input_: str
+) -> None:
+    """``bench/vault_packages.py`` compares with the packages themselves."""
+    found = hash_of(key, hash_key_strategy(PRESETS[preset].hashing))
+    digest = hashlib.md5(input_.encode())
+    assert found == (digest.digest() if preset == "automate_dv" else digest.hexdigest())
 
 
 @given(strategies(), _KEYS)

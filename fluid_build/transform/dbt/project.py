@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.decisions.language import Exposure
+from fluid_build.errors import UsageError
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt import promise_macros
@@ -73,10 +74,16 @@ def dbt_project(
     """Return the project's files by their path, ``/`` between folders.
 
     ``access`` says how dbt reads the tables of the source, ``freshness`` by their names when they
-    are stale, and ``exposures`` what reads the models. Raises UsageError for an unknown target,
+    are stale, and ``exposures`` what reads the models. Raises UsageError for an unknown target
+    or a hash that it lacks,
     and BuildFailedError where the plan's SQL can't be translated to the target's dialect.
     """
     dialect = dialect_of(check_target(target))
+    if _strategy(model).algorithm == "sha1" and dialect.target == "postgres":
+        raise UsageError(
+            "PostgreSQL has no SHA-1 to hash keys with.",
+            hint="Set `function` of the decision `conventions` to md5 or sha256.",
+        )
     name = project_name(plan)
     tests = data_tests(plan, dialect)
     models = model_files(plan.builds, access, dialect)

@@ -127,6 +127,14 @@ def _postgres_sha256(node: exp.Expr) -> exp.Expr:
     return _call("ENCODE", _call("SHA256", _call("CONVERT_TO", node.this, "UTF8")), "hex")
 
 
+def _postgres_bytes(node: exp.Expr) -> exp.Expr:
+    return _call("DECODE", node.this, "hex")
+
+
+def _bigquery_sha1(node: exp.Expr) -> exp.Expr:
+    return _call("TO_HEX", _call("SHA1", node.this))
+
+
 def _bigquery_sha256(node: exp.Expr) -> exp.Expr:
     return _call("TO_HEX", _call("SHA256", node.this))
 
@@ -153,6 +161,7 @@ def _bigquery_joined(node: exp.Expr) -> exp.Expr:
 _REWRITES: Mapping[Target, Mapping[type[exp.Expr], _Rewrite]] = {
     "postgres": {
         exp.SHA2: _postgres_sha256,
+        exp.Unhex: _postgres_bytes,
         exp.DayOfWeek: _extract("DOW"),
         exp.DayOfWeekIso: _extract("ISODOW"),
         exp.DayOfYear: _extract("DOY"),
@@ -162,6 +171,7 @@ _REWRITES: Mapping[Target, Mapping[type[exp.Expr], _Rewrite]] = {
     },
     "snowflake": {exp.ConcatWs: _snowflake_joined, exp.Week: _extract("WEEKISO")},
     "bigquery": {
+        exp.SHA: _bigquery_sha1,
         exp.SHA2: _bigquery_sha256,
         exp.DayOfWeek: _bigquery_weekday,
         exp.ConcatWs: _bigquery_joined,
