@@ -74,9 +74,8 @@ def dbt_project(
     """Return the project's files by their path, ``/`` between folders.
 
     ``access`` says how dbt reads the tables of the source, ``freshness`` by their names when they
-    are stale, and ``exposures`` what reads the models. Raises UsageError for an unknown target
-    or a hash that it lacks,
-    and BuildFailedError where the plan's SQL can't be translated to the target's dialect.
+    are stale, and ``exposures`` what reads the models. Raises UsageError for an unknown target or a
+    hash that it lacks, and BuildFailedError where the plan's SQL can't be put into its dialect.
     """
     dialect = dialect_of(check_target(target))
     if _strategy(model).algorithm == "sha1" and dialect.target == "postgres":
