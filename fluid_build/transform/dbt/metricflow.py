@@ -207,13 +207,16 @@ def _key_dates(star: _Star, build: Build, dates: Mapping[str, str]) -> Iterator[
 
 def day_of(key: str, dialect: TargetDialect) -> str:
     """Return the day of a calendar's key (20260131), null where there is none or it's infinite."""
+    return " ".join(dialect.query(_day_of_key(key)).split())
+
+
+def _day_of_key(key: str) -> str:
     digits = f"LPAD(CAST({key} AS VARCHAR), 8, '0')"
     parts = (
         f"SUBSTRING({digits}, {start}, {length})" for start, length in ((1, 4), (5, 2), (7, 2))
     )
     text = " || '-' || ".join(parts)
-    day = f"CASE WHEN {key} BETWEEN 10101 AND 99991231 THEN CAST({text} AS DATE) END"
-    return " ".join(dialect.query(day).split())
+    return f"CASE WHEN {key} BETWEEN 10101 AND 99991231 THEN CAST({text} AS DATE) END"
 
 
 def _dimensions(star: _Star, build: Build, dates: Mapping[str, str]) -> Iterator[_Entry]:
@@ -263,12 +266,51 @@ def _measures(star: _Star, build: Build, time: str, metrics: list[_Entry]) -> It
             yield from _weighted(star, build, column, metrics)
             continue
         yield _measure(star, build, column, column.measure, time, metrics)
+    yield from _lags(star, build, metrics)
     name = star.names.of(
         dataset, fit("count", dataset), f"measure {build.name}", star.used[build.name]
     )
     description = f"The number of rows of {build.name}."
     metrics.append(_metric(name, description))
     yield {"name": name, "description": description, "agg": "sum", "expr": "1"}
+
+
+def _lags(star: _Star, build: Build, metrics: list[_Entry]) -> Iterator[_Entry]:
+    """Yield how many days a process takes from its beginning to each later milestone.
+
+    What hasn't got so far isn't counted.
+    """
+    fact = star.facts[build.name]
+    begun = fact.dated_by
+    if fact.fact_type != "accumulating_snapshot" or begun is None or begun.source:
+        return
+    days = dict(_milestones(star, fact))
+    start = days.pop(begun.attribute, "")
+    for milestone, end in days.items() if start else ():
+        role = next(r.role or r.key for r in fact.dimensions if r.columns == (milestone,))
+        name = _metric_name(star, build, "avg", "days", "to", role)
+        description = f"The days from {begun.attribute} to {milestone}, on average."
+        metrics.append(_metric(name, without_jinja(description)))
+        lag = star.dialect.query(f"DATE_DIFF('day', {start}, {end})")
+        yield {
+            "name": name,
+            "description": without_jinja(description),
+            "agg": "average",
+            "expr": " ".join(lag.split()),
+        }
+
+
+def _milestones(star: _Star, fact: Fact) -> Iterator[tuple[str, str]]:
+    """Yield the dates of a fact that have a role in a calendar, each with the SQL of its day."""
+    columns = {each.attribute: each for each in fact.attributes if not each.source}
+    for reference in fact.dimensions:
+        if reference.source or len(reference.columns) != 1:
+            continue
+        (attribute,) = reference.columns
+        if reference.dimension in star.calendars:
+            yield attribute, _day_of_key(reference.key)
+        elif attribute in columns and is_time(columns[attribute].type):
+            yield attribute, f"CAST({columns[attribute].name} AS DATE)"
 
 
 def _measure(

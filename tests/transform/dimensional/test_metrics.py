@@ -24,6 +24,11 @@ STORE = (
     " quantity_on_hand INTEGER, PRIMARY KEY (product_id, counted_on))",
     "INSERT INTO stock_balance SELECT p, DATE '2024-03-01' + d::INT, p * 37 % 11 + d * 13 % 29"
     " FROM range(1, 31) a(p), range(30) b(d) WHERE (p + d) % 9 > 0",
+    "CREATE TABLE parcel (parcel_id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES product,"
+    " ordered_on DATE, shipped_at TIMESTAMP, delivered_on DATE)",
+    "INSERT INTO parcel SELECT i, 1 + i % 30, d, CASE WHEN i < 380 THEN d + (1 + i % 4)::INT END,"
+    " CASE WHEN i < 340 THEN d + (3 + i % 9)::INT END"
+    " FROM (SELECT i, DATE '2024-01-01' + i::INT AS d FROM range(1, 401) t(i))",
     "CREATE TABLE attendance (product_id INTEGER REFERENCES product, shown_on DATE,"
     " stand INTEGER, PRIMARY KEY (product_id, shown_on, stand))",
     "INSERT INTO attendance SELECT 1 + i % 30, DATE '2024-02-01' + (i // 30)::INT, 1 + i % 4"
@@ -114,6 +119,22 @@ def test_amounts_in_several_currencies_say_so(store: Star) -> None:
         m for m in metricflow(store)["metrics"] if m["name"] == "sum_fct_sale_line_line_amount"
     )
     assert said in amount["description"]
+
+
+def test_an_accumulating_snapshot_says_how_long_its_steps_take(store: Star) -> None:
+    """Parcels that are under way aren't counted."""
+    parcel = next(m for m in metricflow(store)["semantic_models"] if m["name"] == "fct_parcel")
+    lags = {m["name"]: m["expr"] for m in parcel["measures"] if m["agg"] == "average"}
+    assert {
+        name: store.rows(f"SELECT avg({sql}) FROM model.fct_parcel") for name, sql in lags.items()
+    } == {
+        "avg_fct_parcel_days_to_shipped_date": store.rows(
+            "SELECT avg(shipped_at::DATE - ordered_on) FROM shop.parcel"
+        ),
+        "avg_fct_parcel_days_to_delivered_date": store.rows(
+            "SELECT avg(delivered_on - ordered_on) FROM shop.parcel"
+        ),
+    }
 
 
 def test_the_rows_of_every_fact_are_counted(store: Star) -> None:
