@@ -170,8 +170,8 @@ def _tests(plan: TransformPlan, name: str, tests: Mapping[str, RelationTests]) -
             " that only warns (`…_expectations`); dbt logs which of the promises are broken.",
             "To let every test only warn:",
             fenced("dbt build --vars '{test_severity: warn}'", "sh"),
-            "To tolerate some failures of one test, name it in `dbt_project.yml`, which"
-            " `fluid forge` leaves as it is once you have changed it:",
+            "To tolerate some failures of one test, name it in `dbt_project.yml`. `fluid forge`"
+            " keeps such entries:",
             fenced(block_yaml(settings).rstrip(), "yaml"),
         )
     )
