@@ -114,7 +114,7 @@ def kind_name(build: Build, kinds: Mapping[str, str]) -> str:
 
 def reads_itself(build: Build) -> bool:
     """Return whether a build keeps rows of earlier loads."""
-    return build.incremental is not None
+    return build.next_load is not None
 
 
 def _properties(
@@ -145,7 +145,7 @@ def _properties(
 def _kind(build: Build) -> str:
     if build.materialization == "view":
         return "VIEW"
-    if build.materialization == "incremental":
+    if build.materialization == "incremental" and not build.replaced:
         # Such a model only gets rows added, and neither a change of it nor a restatement makes
         # sqlmesh load it from nothing: it holds what the source no longer has.
         return "INCREMENTAL_UNMANAGED"

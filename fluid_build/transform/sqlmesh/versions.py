@@ -65,7 +65,7 @@ def _kept(build: Build, name: str) -> Build:
         update={
             "name": name,
             "sql": query(columns, f"{nested(build.sql)} AS arriving"),
-            "incremental": None,
+            "next_load": None,
             "columns": tuple(column for column in build.columns if column.name in columns),
             "description": f"The versions that {build.name} shows, with when each was valid.",
             "key": (),
@@ -89,7 +89,7 @@ def _view(build: Build, name: str) -> Build:
         update={
             "materialization": "view",
             "sql": union_all(versions, deletions),
-            "incremental": None,
+            "next_load": None,
             "ref_models": (name,),
         }
     )
