@@ -139,8 +139,8 @@ def read_faults(file: Path = FAULTS) -> tuple[Fault, ...]:
 def mutated(fault: Fault, root: Path) -> str:
     """Return the text of a fault's file with the fault in it.
 
-    Raises FaultError where the text to replace isn't there exactly once, where the result isn't
-    Python, and where one of the nearest tests is gone.
+    Raises FaultError where the text to replace isn't there exactly once, where the result of a
+    module isn't Python, and where one of the nearest tests is gone.
     """
     path = root / fault.file
     if not path.is_file():
@@ -150,10 +150,11 @@ def mutated(fault: Fault, root: Path) -> str:
     if times != 1:
         raise FaultError(f"{fault.id}: its text is in {fault.file} {times} times, not once.")
     changed = text.replace(fault.old, fault.new)
-    try:
-        compile(changed, fault.file, "exec")
-    except SyntaxError as error:
-        raise FaultError(f"{fault.id}: {fault.file} isn't Python with it: {error}") from None
+    if path.suffix == ".py":
+        try:
+            compile(changed, fault.file, "exec")
+        except SyntaxError as error:
+            raise FaultError(f"{fault.id}: {fault.file} isn't Python with it: {error}") from None
     if changed == text:
         raise FaultError(f"{fault.id}: it changes nothing.")
     return changed

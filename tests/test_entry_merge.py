@@ -195,3 +195,11 @@ def test_a_text_that_is_no_plain_mapping_is_refused(text: str) -> None:
     """It's kept as a whole instead."""
     with pytest.raises(NotEditableError):
         plain_yaml(text)
+
+
+def test_entries_of_one_name_are_all_kept() -> None:
+    """A source may have several blocks, and an edit to the first loses none of them."""
+    blocks = [{"name": "shop", "schema": schema, "tables": [{"name": "t"}]} for schema in "ab"]
+    edited = [{**blocks[0], "meta": {"asked": "Ann"}}, blocks[1]]
+    merge = merged({"sources": blocks}, {"sources": edited}, {"sources": blocks}, ())
+    assert merge.value == {"sources": edited}

@@ -19,7 +19,7 @@ KeyPattern = Annotated[
     str, Field(max_length=30, pattern=r"^([a-z][a-z0-9_]*_<name>(_[a-z0-9_]+)?|<name>_[a-z0-9_]+)$")
 ]
 """How a hash key is called: ``hk_<name>``, where the name is that of the hub or link."""
-Mark = Annotated[str, Field(min_length=1, max_length=10, pattern=r"^[!#$%&*+,./:;<=>?@^_|~-]+$")]
+Mark = Annotated[str, Field(min_length=1, max_length=10, pattern=r"^[!#$%&+*,./:;<=>?@^_|~-]+$")]
 """A separator or a null token: punctuation that no engine reads otherwise in quotes."""
 
 P = TypeVar("P", bound="_Part")

@@ -5,6 +5,7 @@ are told apart by their names, and tests and tags by what they say.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -187,7 +188,14 @@ def _stub(item: _Value) -> JsonObject:
 
 
 def _by_identity(items: Iterable[JsonValue]) -> dict[str, JsonValue]:
-    return {identity(item): item for item in items}
+    """Return items by what they're recognized by; of several alike, each later one is numbered."""
+    found: dict[str, JsonValue] = {}
+    seen: Counter[str] = Counter()
+    for item in items:
+        name = identity(item)
+        seen[name] += 1
+        found[name if seen[name] == 1 else f"{name} ({seen[name]})"] = item
+    return found
 
 
 def _names(items: object) -> frozenset[str]:

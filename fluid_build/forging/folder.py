@@ -9,7 +9,7 @@ from typing import cast
 
 from fluid_build.artifacts import Content, restore_interrupted, write_artifacts
 from fluid_build.contract.fluid import FluidContract
-from fluid_build.decisions.language import Exposure
+from fluid_build.decisions.language import Exposure, Owner
 from fluid_build.decisions.verdicts import applied
 from fluid_build.forging.changed_conventions import changed_conventions
 from fluid_build.forging.documents import NEVER_SHOWN, documents
@@ -193,6 +193,7 @@ def _project_files(source: Source, designed: Designed, options: ForgeOptions, ou
         access=access,
         freshness=source_freshness(source, designed.model.conceptual),
         exposures=[each for each in decisions if isinstance(each, Exposure)],
+        owner=next((each for each in decisions if isinstance(each, Owner)), None),
     )
     files = {f"{options.tool}/{name}": text for name, text in project.items()}
     return Project(options.tool, {**files, RECORD_FILE: record(files)}, access)

@@ -261,7 +261,7 @@ def _macro(says: str, signature: str, text: str, dialect: TargetDialect) -> str:
 def _with_arguments(sql: str, names: Sequence[str], dialect: TargetDialect) -> str:
     """Return SQL in the database's dialect, with the arguments of a macro in their places."""
     text = expression(sql, dialect)
-    text = with_references(text, own="", source="", backslashes=dialect.backslashes)
+    text = with_references(text, own="", sources={}, backslashes=dialect.backslashes)
     for place, name in zip(PLACES, names, strict=False):
         text = re.sub(rf"\b{place}\b", f"{{{{ {name} }}}}", text)
     return text

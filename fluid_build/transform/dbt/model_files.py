@@ -43,18 +43,17 @@ def model_files(
 ) -> dict[str, str]:
     """Return the model of each build by its path, and those that put a source together."""
     models = united_models(builds, access)
+    parts = access.references
+    sources = {**parts, **{id_: f"ref('{name}')" for id_, name in models.items()}}
     united = {
         f"models/staging/base/{models[id_]}.sql": with_references(
-            dialect.query(query),
-            own="",
-            source=access.name,
-            backslashes=dialect.backslashes,
+            dialect.query(query), own="", sources=parts, backslashes=dialect.backslashes
         )
         + "\n"
         for id_, query in access.united.items()
     }
     return united | {
-        f"models/{FOLDERS[build.layer]}/{build.name}.sql": _model(build, access, models, dialect)
+        f"models/{FOLDERS[build.layer]}/{build.name}.sql": _model(build, sources, dialect)
         for build in builds
     }
 
@@ -74,9 +73,7 @@ def materialization_config(materialized: Materialization, target: Target) -> dic
     return config
 
 
-def _model(
-    build: Build, access: SourceAccess, models: Mapping[str, str], dialect: TargetDialect
-) -> str:
+def _model(build: Build, sources: Mapping[str, str], dialect: TargetDialect) -> str:
     head = ""
     if build.materialization != MATERIALIZED[build.layer]:
         config = materialization_config(build.materialization, dialect.target)
@@ -87,7 +84,7 @@ def _model(
             head = f"{{{{ config(\n{lines}) }}}}\n\n"
         else:
             head = f"{{{{ config({', '.join(settings)}) }}}}\n\n"
-    return f"{head}{_body(build, access, models, dialect)}\n"
+    return f"{head}{_body(build, sources, dialect)}\n"
 
 
 def _replacing(build: Build, dialect: TargetDialect) -> str:
@@ -95,23 +92,20 @@ def _replacing(build: Build, dialect: TargetDialect) -> str:
     condition = with_references(
         expression(build.replaced, dialect),
         own=build.name,
-        source="",
+        sources={},
         backslashes=dialect.backslashes,
     )
     delete = f"DELETE FROM {{{{ this }}}} WHERE {condition}"
     return f"{{% if is_incremental() %}}{delete}{{% endif %}}"
 
 
-def _body(
-    build: Build, access: SourceAccess, models: Mapping[str, str], dialect: TargetDialect
-) -> str:
+def _body(build: Build, sources: Mapping[str, str], dialect: TargetDialect) -> str:
     def with_jinja(sql: str) -> str:
         text = with_references(
             sql,
             own=build.name,
-            source=access.name,
+            sources=sources,
             backslashes=dialect.backslashes,
-            models=models,
         )
         return within_width(text, backslashes=dialect.backslashes)
 

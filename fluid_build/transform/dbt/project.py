@@ -7,7 +7,7 @@ no text of a source can become Jinja or YAML.
 from collections.abc import Mapping, Sequence
 
 from fluid_build.block_yaml import block_yaml
-from fluid_build.decisions.language import Exposure
+from fluid_build.decisions.language import Exposure, Owner
 from fluid_build.errors import UsageError
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
@@ -70,12 +70,14 @@ def dbt_project(
     access: SourceAccess,
     freshness: Mapping[str, Freshness] = NOTHING_MEASURED,
     exposures: Sequence[Exposure] = (),
+    owner: Owner | None = None,
 ) -> dict[str, str]:
     """Return the project's files by their path, ``/`` between folders.
 
     ``access`` says how dbt reads the tables of the source, ``freshness`` by their names when they
-    are stale, and ``exposures`` what reads the models. Raises UsageError for an unknown target or a
-    hash that it lacks, and BuildFailedError where the plan's SQL can't be put into its dialect.
+    are stale, ``exposures`` what reads the models, and ``owner`` who answers for them. Raises
+    UsageError for an unknown target or a hash that it lacks, and BuildFailedError where the plan's
+    SQL can't be put into its dialect.
     """
     dialect = dialect_of(check_target(target))
     if _strategy(model).algorithm == "sha1" and dialect.target == "postgres":
@@ -98,7 +100,7 @@ def dbt_project(
             if (united := united_models(plan.builds, access))
             else {}
         ),
-        "models/_groups.yml": groups(name),
+        "models/_groups.yml": groups(name, owner),
         **properties(plan, tests, dialect),
         **exposure_files(exposures),
         **access.files,

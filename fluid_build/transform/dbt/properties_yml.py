@@ -6,6 +6,7 @@ Properties: https://docs.getdbt.com/reference/configs-and-properties.
 from collections.abc import Mapping
 
 from fluid_build.block_yaml import block_yaml
+from fluid_build.decisions.language import Owner
 from fluid_build.text import listed
 from fluid_build.transform.dbt.data_tests import Entry, RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
@@ -49,7 +50,7 @@ def source_properties(
     return yaml_file(
         {
             "sources": [
-                _source(access.name, place, entries, tables, dialect, freshness)
+                _source(access.names[place], place, entries, tables, dialect, freshness)
                 for place, entries in blocks.items()
             ]
         }
@@ -71,11 +72,14 @@ def united_properties(access: SourceAccess, models: Mapping[str, str]) -> str:
     return yaml_file({"models": entries})
 
 
-def groups(name: str) -> str:
+def groups(name: str, owner: Owner | None) -> str:
     """Return the file of the group that all models are in, which says who answers for them."""
-    description = f"The models of {name}. Put the name of who answers for them here."
-    owner = {"name": "unassigned"}
-    return yaml_file({"groups": [{"name": name, "owner": owner, "description": description}]})
+    description = f"The models of {name}."
+    if owner is None:
+        description += " Put the name of who answers for them here, or decide the owner."
+    team = owner.team if owner is not None else "unassigned"
+    contact = filled({"name": team, "email": owner.email if owner is not None else None})
+    return yaml_file({"groups": [{"name": name, "owner": contact, "description": description}]})
 
 
 def yaml_file(document: Mapping[str, object]) -> str:

@@ -103,11 +103,12 @@ def _running(access: SourceAccess, dialect: TargetDialect) -> str:
 
 _MACROS = (
     "\n\nModels that call a macro only say what they're made of. How they are built and loaded is"
-    " in `macros/`, and how keys and rows are hashed in `macros/hashing.sql`: change it there for"
-    " all of them. `fluid forge` leaves a file as it is once you have changed it."
+    " in `macros/`: change it there for all of them. `fluid forge` leaves a file as it is once you"
+    " have changed it. To hash keys or name relations otherwise, decide the `conventions` and forge"
+    " into a new folder."
 )
 
-_OSI = " `osi/` has the semantic model; dbt 1.12 and later read it."
+_OSI = " `osi/` has the semantic model for other tools; dbt reads it from 1.12 on."
 _METRICS = (
     f" `{METRICS_FILE}` has the semantic models and metrics, which MetricFlow queries once the"
     " models are built: `mf list metrics`, `mf query --metrics METRIC --group-by metric_time`."
@@ -291,8 +292,8 @@ def _loading(plan: TransformPlan) -> str:
         return ""
     command = fenced(f"{LOAD_DATE_VARIABLE}='2025-01-31 06:00:00' dbt build", "sh")
     return (
-        "## Loading\n\nIncremental models only ever add rows: a second run on unchanged data adds"
-        " none. The load date is when the run started, in UTC, unless you set an environment"
+        "## Loading\n\nIncremental models add rows: a second run on unchanged data adds none, and a"
+        " second load of a day replaces that day's snapshots. The load date is when the run started, in UTC, unless you set an environment"
         f" variable:\n\n{command}\n\nThe dbt variable `load_date` does the same and comes first,"
         " but with another value dbt parses the whole project again. `--full-refresh` leaves what"
         " holds a history alone, because the source can't give it again. To start from nothing, add"

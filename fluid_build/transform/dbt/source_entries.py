@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fluid_build.modeling.identifiers import identifier
+from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.base import Table
 from fluid_build.transform.dbt.jinja import Jinja, literally
 from fluid_build.transform.dbt.profiles_yml import Attached
@@ -47,11 +49,12 @@ class TableCopy:
 class SourceAccess:
     """How a dbt project reads its source, and where it builds.
 
-    ``name`` is the dbt source's name. ``profiles_yml`` is the whole file. ``files`` are further
-    text files by their path below the project folder, ``copies`` the copies that still have to be
-    written. ``notes`` are sentences for the README and the screen. ``database`` and ``schema`` are
-    those that the profile's target builds in, None where only the environment says; ``variables``
-    are the environment variables that the project reads, each with its purpose. ``packages`` are
+    ``name`` is the dbt source's name, before a schema's where there are several. ``profiles_yml``
+    is the whole file. ``files`` are further text files by their path below the project folder,
+    ``copies`` the copies that still have to be written. ``notes`` are sentences for the README and
+    the screen. ``database`` and ``schema`` are those that the profile's target builds in, None
+    where only the environment says; ``variables`` are the environment variables that the project
+    reads, each with its purpose. ``packages`` are
     needed in addition to dbt and its adapter, as pip requirements. ``united`` are the plan's
     sources that a model puts together, each with the query for it over ``source.<id>`` of entries.
     ``login`` has the fields of the profile by which a warehouse is reached; ``attached``,
@@ -74,6 +77,30 @@ class SourceAccess:
     attached: tuple[Attached, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     logs_in: bool = False
+
+    @property
+    def names(self) -> Mapping[tuple[str | None, str], str]:
+        """What dbt calls its sources: one for each database and schema that has tables.
+
+        dbt takes two of one name for the same when it parses a part of the project.
+        """
+        places = dict.fromkeys((entry.database, entry.schema) for entry in self.entries)
+        if len(places) <= 1:
+            return dict.fromkeys(places, self.name)
+        named: dict[tuple[str | None, str], str] = {}
+        for database, schema in places:
+            name = identifier(f"{self.name}_{schema}")
+            named[database, schema] = free_identifier(name, set(named.values()))
+        return named
+
+    @property
+    def references(self) -> Mapping[str, str]:
+        """How dbt refers to each entry, by its id."""
+        names = self.names
+        return {
+            entry.id: f"source('{names[entry.database, entry.schema]}', '{entry.id}')"
+            for entry in self.entries
+        }
 
     def entry(self, source_id: str) -> SourceEntry:
         """Return the entry of that plan source; KeyError if there is none."""

@@ -187,7 +187,6 @@ def staged_column(
         tags=_tags(entity, attribute.name),
         mapped_source_tables=(entity.name,),
         source_columns=source_columns(entity.name, (attribute.name,)),
-        reason=attribute.reason,
     )
 
 

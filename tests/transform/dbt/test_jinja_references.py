@@ -39,6 +39,16 @@ def get_rendered(template: str, context: dict[str, Any], *, native: bool = False
     return jinja.get_rendered(template, context, native=native)
 
 
+class _Raw(dict[str, str]):
+    """What dbt calls any table of a source named raw."""
+
+    def __missing__(self, id_: str) -> str:
+        return f"source('raw', '{id_}')"
+
+
+RAW = _Raw()
+
+
 def rendered(template: str, *, again: bool = False) -> str:
     """What dbt's own Jinja makes of a model, with names in the place of relations."""
     context: dict[str, Any] = {
@@ -80,14 +90,14 @@ def queries(draw: st.DrawFn) -> str:
 @example("SELECT '\r\n' /* /* model.own */ source.shop */ FROM model.other END")
 def test_rendering_gives_back_just_the_sql(sql: str) -> None:
     """Whatever strings, names and comments hold, dbt's Jinja gives back the plan's SQL."""
-    assert rendered(with_references(sql, own="own", source="raw")) == sql
+    assert rendered(with_references(sql, own="own", sources=RAW)) == sql
 
 
 @given(NASTY, NASTY)
 def test_only_relations_become_jinja(text: str, name: str) -> None:
     """A string or quoted name that spells a relation is not one."""
     sql = f"SELECT {literal(text)} AS a, {quote(name)} FROM source.shop JOIN model.own USING (a)"
-    template = with_references(sql, own="own", source="raw")
+    template = with_references(sql, own="own", sources=RAW)
     calls = re.findall(r"\{\{ (?:source\(|ref\(|this|load_date)", template)
     stranger = literally(literal(text)) + literally(quote(name))
     own = re.findall(r"\{\{ (?:source\(|ref\(|this|load_date)", stranger)
@@ -97,7 +107,7 @@ def test_only_relations_become_jinja(text: str, name: str) -> None:
 def test_relations_become_the_calls_of_dbt() -> None:
     """A source table, another build and the build itself are each said in dbt's way."""
     sql = "SELECT 1 FROM source.shop, model.other WHERE 1 IN (SELECT 1 FROM model.own)"
-    assert with_references(sql, own="own", source="raw") == (
+    assert with_references(sql, own="own", sources=RAW) == (
         "SELECT 1 FROM {{ source('raw', 'shop') }}, {{ ref('other') }}"
         " WHERE 1 IN (SELECT 1 FROM {{ this }})"
     )
@@ -106,7 +116,7 @@ def test_relations_become_the_calls_of_dbt() -> None:
 def test_the_load_date_becomes_a_text_of_the_run() -> None:
     """The variable of DuckDB becomes a string literal, and the cast around it stays."""
     sql = "SELECT CAST(getvariable('load_date') AS TIMESTAMP), 'getvariable(''load_date'')'"
-    assert with_references(sql, own="own", source="raw") == (
+    assert with_references(sql, own="own", sources=RAW) == (
         "SELECT CAST('{{ load_date() }}' AS TIMESTAMP), 'getvariable(''load_date'')'"
     )
 
@@ -116,7 +126,7 @@ def test_a_backslash_escapes_where_the_target_has_it_so(text: str) -> None:
     """Strings of BigQuery, Databricks and Snowflake end where those databases end them."""
     sql = f"SELECT {text} FROM source.shop"
     expected = f"SELECT {text} FROM {{{{ source('raw', 'shop') }}}}"
-    assert with_references(sql, own="", source="raw", backslashes=True) == expected
+    assert with_references(sql, own="", sources=RAW, backslashes=True) == expected
 
 
 @given(st.recursive(NASTY, lambda inner: st.lists(inner) | st.dictionaries(st.just("a"), inner)))
