@@ -228,3 +228,15 @@ def test_what_people_do_to_something_is_a_factless_fact() -> None:
     facts = {fact.entity_name for fact in star.facts if fact.fact_type == "factless"}
     assert facts == {"reaction", "watcher"}
     assert {bridge.entity_name for bridge in star.bridges} == {"issue_label"}
+
+
+def test_what_was_built_before_all_that_refers_to_it_is_a_dimension() -> None:
+    """Containers are older than their moves and invoices; a vault has no event of them either."""
+    assert _dimension("freight", "container").natural_key_columns == ("container_no",)
+    assert _hubs("freight")["container"].business_key_columns == ("container_no",)
+
+
+def test_a_line_has_the_date_of_its_header_and_not_of_what_it_mentions() -> None:
+    dated_by = _fact("freight", "invoice_line").dated_by
+    assert dated_by is not None
+    assert (dated_by.source, dated_by.attribute) == ("invoice", "issued_on")

@@ -17,6 +17,8 @@ SOMETIMES = replace(DAY, is_always_there=False)
 MONTH = replace(DAY, is_month=True)
 PLANNED = replace(DAY, is_planned=True)
 RECORD = replace(DAY, is_about_record=True)
+OF_HEADER = of_header(DAY, HEADER, key=("id",))
+OF_WHOLE = of_header(SOMETIMES, HEADER, key=("sale_id", "number"))
 
 
 @pytest.mark.parametrize(
@@ -32,10 +34,11 @@ RECORD = replace(DAY, is_about_record=True)
         (replace(DAY, is_of_period=True), SOMETIMES),
         (MONTH, PLANNED),
         (PLANNED, RECORD),
-        (DAY, of_header(DAY, HEADER)),
-        (SOMETIMES, of_header(DAY, HEADER)),
-        (MONTH, of_header(DAY, HEADER)),
-        (of_header(DAY, HEADER), PLANNED),
+        (DAY, OF_HEADER),
+        (SOMETIMES, OF_HEADER),
+        (MONTH, OF_HEADER),
+        (OF_HEADER, PLANNED),
+        (OF_WHOLE, OF_HEADER),
     ],
 )
 def test_one_date_goes_before_another_wherever_it_stands(

@@ -29,7 +29,11 @@ from fluid_build.modeling.dimensional.column_purposes import (
     tells_rows_apart,
 )
 from fluid_build.modeling.dimensional.judging.date_roles import DateRoles, precedes
-from fluid_build.modeling.dimensional.judging.reference_graph import ReferenceGraph, is_mandatory
+from fluid_build.modeling.dimensional.judging.reference_graph import (
+    AttributeNames,
+    ReferenceGraph,
+    is_mandatory,
+)
 from fluid_build.text import did_you_mean, listed
 
 _REQUESTED, _AS_DATE = "You chose ", " as the date of the event."
@@ -42,6 +46,8 @@ class DateCandidate:
 
     ``attribute`` is a column of the fact's entity, unless ``calendar`` or ``header`` is given: the
     reference by which the day of a calendar is found, or the one to a header with that date.
+    ``is_of_whole`` says that the header identifies the row: a line belongs to its invoice, and only
+    mentions a container.
     """
 
     label: str
@@ -52,6 +58,7 @@ class DateCandidate:
     is_month: bool = False
     is_of_period: bool = False
     is_of_row: bool = False
+    is_of_whole: bool = False
     precedes: frozenset[str] = frozenset()
     calendar: Relationship | None = None
     header: Relationship | None = None
@@ -120,10 +127,16 @@ def own_candidates(
             )
 
 
-def of_header(candidate: DateCandidate, header: Relationship) -> DateCandidate:
-    """Return the date of a header as a candidate of a row that refers to it."""
-    label = f"{header.to_entity}.{candidate.label}"
-    return replace(candidate, label=label, header=header, precedes=frozenset())
+def of_header(candidate: DateCandidate, header: Relationship, key: AttributeNames) -> DateCandidate:
+    """Return the date of a header as a candidate of a row that refers to it, and has this key."""
+    return replace(
+        candidate,
+        label=f"{header.to_entity}.{candidate.label}",
+        is_always_there=candidate.is_always_there and is_mandatory(header),
+        is_of_whole=set(header.from_attributes) <= set(key),
+        header=header,
+        precedes=frozenset(),
+    )
 
 
 def requested_date(reason: str) -> str | None:
@@ -171,12 +184,13 @@ def _requested(candidates: Sequence[DateCandidate], name: str, entity: str) -> D
 
 def _rank(
     candidate: DateCandidate, candidates: Sequence[DateCandidate]
-) -> tuple[int, bool, bool, bool, bool, bool, int]:
+) -> tuple[int, bool, bool, bool, bool, bool, bool, int]:
     """Return the rank of a candidate, the least first; order within a row decides at last."""
     rivals = [other for other in candidates if other.is_always_there == candidate.is_always_there]
     return (
         2 if candidate.is_about_record else int(_waits(candidate, candidates)),
         candidate.header is not None,
+        not candidate.is_of_whole,
         # A month or period begins before each of its days, and says less.
         candidate.is_month,
         not candidate.is_always_there,

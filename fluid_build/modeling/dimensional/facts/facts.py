@@ -448,9 +448,10 @@ class _FactBuilder:
         """Return what the event may be dated by: its own dates, then those of headers."""
         for candidate in own_candidates(self.context.layout.graph, self.entity, self.roles):
             yield candidate if self._is_line() else replace(candidate, is_about_record=False)
+        key = self.context.layout.graph.keys[self.entity.name]
         for header, described in self.headers:
             if described.date is not None:
-                yield of_header(described.date.candidate, header)
+                yield of_header(described.date.candidate, header, key)
 
     def _is_line(self) -> bool:
         """Return whether rows are written with a header: there are more of them than of it.

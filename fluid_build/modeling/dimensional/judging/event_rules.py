@@ -14,14 +14,16 @@ together. In the order of the rules:
 - What others refer to is an event if it's a header with lines: dated, with few lines per row. A
   period with a name (a campaign, a season) isn't one, nor what has a name and no measure (a race).
   Nor is an undated thing that dated rows use over and over, such as a copy of a film, nor what has
-  no date even through what it refers to and adds nothing up (a measuring station).
+  no date even through what it refers to and adds nothing up (a measuring station), nor what was
+  there years before anything happened to it (a container).
 - What nothing refers to is an event if it's dated, is of a period (a year), or relates several
   entities, even if one of them has no table, or one of them twice (the teams of a match). With one
   reference and nothing of that it describes what it refers to (a translation, a skill, a room),
   unless it measures.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import date
 from itertools import permutations
 
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
@@ -57,6 +59,11 @@ _MOST_LINES = 50
 """Rows that refer to one row of a header, on average. An order seldom has more lines; what has more
 is something that is used over and over, such as a promotion."""
 
+_FEWEST_MEMBERS, _FEWEST_USES = 20, 2
+"""Rows, and dated tables that refer to them, from which on their being older isn't by accident: the
+first orders of a shop come before its payments and deliveries too."""
+_NEWEST = 0.1
+"""Part of the time in which members came to be that may go on while they're used: some are new."""
 _NEARLY_UNIQUE = 0.9
 """Share of distinct values from which on a name of something else names the row all the same."""
 
@@ -70,7 +77,9 @@ def event_reason(graph: ReferenceGraph, entity: Entity) -> str:
     if not parents and not children:
         return _isolated_event_reason(graph, entity)
     if children:
-        return _header_reason(graph, entity, parents)
+        return (
+            "" if _is_older_than_events(graph, entity) else _header_reason(graph, entity, parents)
+        )
     return _leaf_reason(graph, entity, parents)
 
 
@@ -383,6 +392,45 @@ def _is_undated_place(
     kinds_of_sums = {a.measure.additivity for a in _sums(graph, entity) if a.measure}
     is_pair = all(graph.is_referring(entity.name, name) for name in graph.keys[entity.name])
     return kinds_of_sums == (set() if is_pair else {"semi-additive"})
+
+
+def _is_older_than_events(graph: ReferenceGraph, entity: Entity) -> bool:
+    """Return whether rows were there before what refers to them: containers built years ago.
+
+    Orders are as old as their lines and payments, and come about as long as these do. What several
+    tables use was made before, over a longer time.
+    """
+    own = _span(graph, [entity.name])
+    if own is None or entity.rows < _FEWEST_MEMBERS:
+        return False
+    later = [
+        span
+        for name in {child.from_entity for child in graph.children[entity.name]}
+        if (span := _span(graph, [name]) or _span_of_other_parents(graph, name, entity.name))
+    ]
+    age = own[1] - own[0]
+    return len(later) >= _FEWEST_USES and all(
+        own[1] - first <= _NEWEST * age and last - first < age for first, last in later
+    )
+
+
+def _span_of_other_parents(
+    graph: ReferenceGraph, name: str, parent: str
+) -> tuple[date, date] | None:
+    """Return the first and last day of what else an undated entity surely belongs to."""
+    others = [p.to_entity for p in graph.direct_parents(name) if is_mandatory(p)]
+    return _span(graph, [other for other in others if other != parent])
+
+
+def _span(graph: ReferenceGraph, names: Sequence[str]) -> tuple[date, date] | None:
+    """Return the first and last day of all dates of entities that aren't about the record."""
+    spans = [
+        graph.spans[name, attribute.name]
+        for name in names
+        for attribute in graph.entities[name].attributes
+        if (name, attribute.name) in graph.spans and not is_record_stamp(attribute)
+    ]
+    return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
 
 
 def _is_used_by_dated(graph: ReferenceGraph, entity: Entity) -> bool:
