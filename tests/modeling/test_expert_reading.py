@@ -240,3 +240,20 @@ def test_a_line_has_the_date_of_its_header_and_not_of_what_it_mentions() -> None
     dated_by = _fact("freight", "invoice_line").dated_by
     assert dated_by is not None
     assert (dated_by.source, dated_by.attribute) == ("invoice", "issued_on")
+
+
+def test_loading_cargo_is_a_milestone_between_confirmation_and_discharge() -> None:
+    """When a row was changed is none, though that's later too."""
+    roles = {reference.columns for reference in _fact("freight", "booking").dimensions}
+    assert ("loaded_at",) in roles
+    assert ("updated_at",) not in roles
+
+
+def test_a_hire_after_an_offer_is_a_milestone_of_the_application() -> None:
+    roles = {reference.columns for reference in _fact("staff", "application").dimensions}
+    assert {("applied_on",), ("offered_on",), ("hired_on",)} <= roles
+
+
+def test_what_a_build_overwrites_is_of_type_1() -> None:
+    types = {a.name: a.scd_type for a in _dimension("staff", "employee").attributes}
+    assert (types["emp_no"], types["birth_date"], types["hire_date"]) == (0, 1, 1)

@@ -337,7 +337,11 @@ def _calendar_parts(attribute: Attribute) -> set[str]:
 
 
 def _is_about_record(attribute: Attribute) -> bool:
-    return _says(attribute, "created", "changed")
+    if _says(attribute, "creation", "changed"):
+        return True
+    # What loads rows stamps each of them: a ship that isn't loaded yet is no record.
+    is_reached = is_date(attribute) and 0 < attribute.evidence.nulls < attribute.evidence.rows
+    return _says(attribute, "created") and not is_reached
 
 
 def _says(attribute: Attribute, *concepts: Concept) -> bool:

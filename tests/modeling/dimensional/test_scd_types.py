@@ -25,7 +25,7 @@ def attribute(column: str, **facts: object) -> DimensionAttribute:
 @pytest.mark.parametrize(
     ("column", "facts", "scd_type", "reason"),
     [
-        ("born date", {}, 0, "a date that happens once"),
+        ("born date", {}, 1, "a date that happens once"),
         ("card_number text", {}, 2, "read as describing the member"),
         ("updated_at timestamp", {}, 1, "about the record"),
         ("guid uuid", {}, 1, "about the record"),
@@ -70,13 +70,24 @@ def test_a_total_of_what_refers_to_a_member_is_not_versioned() -> None:
     assert (types["worth"], types["a"]) == (1, 2)
 
 
+def test_an_ordinal_that_equals_a_sum_is_no_total() -> None:
+    """The round of a race equals the wins of all drivers so far."""
+    total = HeaderTotal("customer", "round", "sale", ("amount",), rows=90, matches=88)
+    observed = Observations(header_totals=(total,))
+    measured = source(f"customer *id, a text, b text, round text/20\n{SALE}")
+    found = dimension(star(measured, observations=observed), "dim_customer")
+    assert {a.name: a.scd_type for a in found.attributes}["round"] == 2
+
+
 def test_another_unique_number_identifies_the_member_too() -> None:
     measured = changed(
         source(f"customer *id, a text, card_number text\n{SALE}"),
         "customer",
         candidate_keys=(("id",), ("card_number",)),
     )
-    assert attributes(measured)["card_number"].scd_type == 0
+    result = attributes(measured)["card_number"]
+    assert result.scd_type == 1
+    assert result.reason == "Overwritten: it identifies the member too, so a change corrects it."
 
 
 @pytest.mark.parametrize(("name_type", "scd_type"), [("person_name", 1), ("company", 2)])

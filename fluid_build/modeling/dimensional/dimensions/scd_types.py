@@ -4,11 +4,12 @@ Type 0 never changes, type 1 is overwritten, type 2 is versioned. What describes
 2: names, places, categories, prices, references. A past that was overwritten can't be restored, and
 a single load can't show which changes are corrections. The exceptions, each stated for its column:
 
-- type 0: what identifies the member, and dates that happened once in its life;
-- type 1: what is about the record; what identifies a person, since versions would keep what the
-  source corrects or erases; long text and documents, which nobody groups by; and what changes with
-  every event, such as the date of the last order, a running total, or a level that a snapshot fact
-  or the events themselves record.
+- type 0: the key of the member;
+- type 1: other numbers of the member, and dates that happened once in its life, of which a change
+  is a correction; what is about the record; what identifies a person, since versions would keep
+  what the source corrects or erases; long text and documents, which nobody groups by; and what
+  changes with every event, such as the date of the last order, a running total, or a level that a
+  snapshot fact or the events themselves record.
 
 A dimension is overwritten as a whole where history is of no use: no fact refers to it, it's a code
 with its label, or the source keeps versions itself, each in a row of its own.
@@ -72,14 +73,17 @@ def _is_running_total(attribute: Attribute) -> bool:
 def _totals_lines(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:
     """Return whether a number is the total of rows that refer to it, or is named as their count.
 
-    It's another one whenever something happens, so that versions of it would be a diary.
+    It's another one whenever something happens, so that versions of it would be a diary. A number
+    that isn't a measure is no total: the round of a race equals the wins of all drivers so far.
     """
+    if attribute.measure is None:
+        return False
     if any(
         (total.header, total.total) == (entity.name, attribute.name)
         for total in graph.observations.header_totals
     ):
         return True
-    if attribute.measure is None or read_number_name(attribute.name).meaning != "count":
+    if read_number_name(attribute.name).meaning != "count":
         return False
     parts = {singular(word) for word in words(attribute.name)}
     return any(
@@ -222,7 +226,7 @@ def _scd_type(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> tu
     if attribute.name in graph.keys[entity.name]:
         return 0, "It identifies the member: another value is another member."
     if is_life_date(attribute):
-        return 0, "It's read as a date that happens once, so a change corrects it."
+        return 1, "Overwritten: it's read as a date that happens once, so a change corrects it."
     if is_record_stamp(attribute):
         return 1, "Overwritten: it's read as about the record, not about the member."
     if attribute.pii and not _is_place(entity, attribute):
@@ -230,7 +234,7 @@ def _scd_type(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> tu
     if graph.is_referring(entity.name, attribute.name):
         return 2, "Versioned: what the member belongs to may change, and events are grouped by it."
     if _identifies(graph, entity, attribute):
-        return 0, "It identifies the member too: another value is another member."
+        return 1, "Overwritten: it identifies the member too, so a change corrects it."
     if is_remark(attribute) or _is_document(graph, entity, attribute):
         return 1, _READ_NOT_GROUPED
     if _changes_with_events(attribute) or _totals_lines(graph, entity, attribute):

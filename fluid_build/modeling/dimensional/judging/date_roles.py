@@ -115,7 +115,8 @@ def date_roles(graph: ReferenceGraph, entity: Entity) -> DateRoles:
     events = _without_housekeeping(graph, entity, event_dates(entity))
     events = events or tuple(filter(_is_start_of_life, entity.attributes))
     beginnings = _beginnings(graph, entity, events)
-    events = tuple(a for a in entity.attributes if a in events or a.name in beginnings)
+    steps = beginnings | _later_steps(graph, entity, events)
+    events = tuple(a for a in entity.attributes if a in events or a.name in steps)
     reasons = {
         attribute.name: _reason_of_others(attribute)
         for attribute in entity.attributes
@@ -198,6 +199,40 @@ def _beginnings(
     )
 
 
+def _later_steps(
+    graph: ReferenceGraph, entity: Entity, events: Sequence[Attribute]
+) -> frozenset[str]:
+    """Return the dates that are read as a life's, but that rows reach after another date.
+
+    A life begins before all that happens in it. Who was hired after an interview and an offer was
+    hired by this application, in the rows that have come so far.
+    """
+    return frozenset(
+        date.name
+        for date in entity.attributes
+        if is_date(date)
+        and date not in events
+        and not (date.required or _is_empty(date))
+        and date.semantic_type != "date_of_birth"
+        and is_life_date(date)
+        and any(_is_reached_after(graph, entity.name, other, date) for other in events)
+    )
+
+
+def _is_reached_after(
+    graph: ReferenceGraph, entity: str, earlier: Attribute, later: Attribute
+) -> bool:
+    """Return whether the order of two dates holds, and some rows have only the earlier one."""
+    order = observed_order(graph, entity, earlier.name, later.name)
+    if order is None or order.earlier != earlier.name or not holds(order):
+        return False
+    return order.open > 0 and order.skipped <= _MOST_SKIPPED * order.both
+
+
+def _is_empty(date: Attribute) -> bool:
+    return date.evidence.rows > 0 and date.evidence.nulls == date.evidence.rows
+
+
 def _is_start_of_life(attribute: Attribute) -> bool:
     """Return whether a date begins a membership or the like; a birth is no event of a fact."""
     return is_life_date(attribute) and attribute.semantic_type != "date_of_birth"
@@ -206,7 +241,7 @@ def _is_start_of_life(attribute: Attribute) -> bool:
 def _reason_of_others(attribute: Attribute) -> str:
     if is_life_date(attribute):
         return "It's read as a date of a life, and not of this event."
-    if attribute.evidence.rows and attribute.evidence.nulls == attribute.evidence.rows:
+    if _is_empty(attribute):
         return "It's empty."
     return "It's read as when the record was written, not when something happened."
 
