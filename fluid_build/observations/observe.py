@@ -16,6 +16,7 @@ from fluid_build.observations.header_totals import HeaderTotal, header_totals
 from fluid_build.observations.key_overlaps import KeyOverlap, key_overlaps
 from fluid_build.observations.key_uses import KeyUse, key_uses
 from fluid_build.observations.observed_tables import observed_tables, reporting_failures
+from fluid_build.observations.period_levels import PeriodLevel, period_levels
 from fluid_build.observations.recurring_services import RecurringService, recurring_services
 from fluid_build.observations.repeated_references import (
     RepeatedReference,
@@ -58,6 +59,7 @@ class Observations:
     header_totals: tuple[HeaderTotal, ...] = ()
     row_formulas: tuple[RowFormula, ...] = ()
     running_levels: tuple[RunningLevel, ...] = ()
+    period_levels: tuple[PeriodLevel, ...] = ()
     part_of_key_references: tuple[PartOfKeyReference, ...] = ()
     split_references: tuple[SplitReference, ...] = ()
     recurring_services: tuple[RecurringService, ...] = ()
@@ -96,6 +98,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
             header_totals=tuple(header_totals(connection, by_name, profile.foreign_keys)),
             row_formulas=tuple(row_formulas(connection, tables, profile.foreign_keys)),
             running_levels=tuple(running_levels(connection, tables, profile.foreign_keys)),
+            period_levels=tuple(period_levels(connection, tables, profile.foreign_keys)),
             part_of_key_references=tuple(
                 part_of_key_references(connection, by_name, profile.foreign_keys)
             ),

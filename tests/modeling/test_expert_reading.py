@@ -257,3 +257,20 @@ def test_a_hire_after_an_offer_is_a_milestone_of_the_application() -> None:
 def test_what_a_build_overwrites_is_of_type_1() -> None:
     types = {a.name: a.scd_type for a in _dimension("staff", "employee").attributes}
     assert (types["emp_no"], types["birth_date"], types["hire_date"]) == (0, 1, 1)
+
+
+def test_what_is_there_day_by_day_is_a_level_and_what_comes_in_a_flow() -> None:
+    assert _additivity(_fact("freight", "yard_stock_daily")) == {
+        "containers": "semi-additive",
+        "teu": "semi-additive",
+        "arrivals": "additive",
+    }
+
+
+def test_what_ends_a_month_and_begins_the_next_is_a_level() -> None:
+    assert _additivity(_fact("staff", "leave_balance")) == {
+        "opening_days": "semi-additive",
+        "accrued_days": "additive",
+        "taken_days": "additive",
+        "closing_days": "semi-additive",
+    }

@@ -19,6 +19,7 @@ from fluid_build.modeling.measures.number_names import Meaning, read_number_name
 from fluid_build.modeling.measures.roles import row_context
 from fluid_build.observations.header_totals import HeaderTotal
 from fluid_build.observations.observe import Observations
+from fluid_build.observations.period_levels import PeriodLevel
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
@@ -150,6 +151,10 @@ def with_other_rows(
     judged = {table: dict(roles) for table, roles in measures.items()}
     for level in observations.running_levels:
         judged[level.table] |= _level_roles(level)
+    for period_level in observations.period_levels:
+        judged[period_level.table] |= _period_roles(
+            profile.table(period_level.table), judged[period_level.table], period_level
+        )
     for total in observations.header_totals:
         if read_number_name(total.total).meaning not in NEVER_AMOUNTS:
             judged[total.line] |= _line_roles(profile, judged[total.line], total)
@@ -169,6 +174,32 @@ def _level_roles(observed: RunningLevel) -> TableMeasures:
         name: role
         for name, role in roles.items()
         if read_number_name(name).meaning not in NEVER_AMOUNTS
+    }
+
+
+def _period_roles(
+    table: TableProfile, roles: TableMeasures, observed: PeriodLevel
+) -> TableMeasures:
+    """Return the roles of levels that go on from one period to the next.
+
+    What ended a period and begins the next one is a level whatever it's called. A number that
+    merely changes little is one if it counts, and its name doesn't say what moved: a price or a
+    temperature changes as little.
+    """
+    if observed.carried_from:
+        steps = _counted_rows(observed.matches, observed.steps, "steps to the next period")
+        reason = f"a level, as {observed.column} is {observed.carried_from} before in {steps}"
+        levels = [observed.column, observed.carried_from]
+    else:
+        name = read_number_name(observed.column)
+        counts = name.meaning in {"count", "unknown"} or name.word in terms("quantity")
+        reason = f"a level, as it changes little over {observed.steps:,} steps to the next period"
+        is_level = counts and not name.movement and is_whole(table.column(observed.column))
+        levels = [observed.column] if is_level else []
+    return {
+        level: semi_additive(reason)
+        for level in levels
+        if level in roles and _meaning(level) not in NEVER_AMOUNTS
     }
 
 
