@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.measures import MeasureRole
-from fluid_build.modeling.measures.number_names import read_number_name
+from fluid_build.modeling.measures.number_names import currency_owner, read_number_name
 from fluid_build.profiling.names.words import words
 
 _MONEY = frozenset({"price", "sale_price", "pay", "share_of_money"})
 """Meanings of numbers that are money whatever their words."""
+_NO_MONEY = frozenset({"code", "count", "ratio", "intensity"})
+"""Those that aren't, though their name begins like that of a currency: ``credit_score``."""
 
 
 def price_weights(entity: Entity, products: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
@@ -36,11 +38,32 @@ def price_weights(entity: Entity, products: Iterable[tuple[str, str]] = ()) -> d
     return weights
 
 
-def currency_of(entity: Entity, measure: Attribute) -> str:
-    """Return the column of the currency that an amount is in, "" where there aren't several."""
+def currency_of(entity: Entity, measure: Attribute, headers: Iterable[Entity] = ()) -> str:
+    """Return the column of the currency that an amount is in, "" where there aren't several.
+
+    ``credit_ccy`` is that of ``credit_limit``, and ``ccy`` that of all amounts of the row. A line
+    that says nothing of its own amounts is in the currency of its header, ``invoice.ccy``.
+    """
+    currencies = [a.name for a in entity.attributes if _is_currency(a)]
+    own = [name for name in currencies if words(measure.name)[:-1] == currency_owner(name) != ()]
+    if own and read_number_name(measure.name).meaning not in _NO_MONEY:
+        return own[0]
     if not _is_money(measure):
         return ""
-    return next((a.name for a in entity.attributes if _is_currency(a)), "")
+    of_row = [name for name in currencies if not currency_owner(name)]
+    of_headers = [
+        f"{header.name}.{attribute.name}"
+        for header in headers
+        for attribute in header.attributes
+        if _is_currency(attribute) and not currency_owner(attribute.name)
+    ]
+    return next(iter([*of_row, *of_headers, *currencies]), "")
+
+
+def stated_additivity(role: MeasureRole, within: str) -> str:
+    """Return how far a measure adds up, and why, in a sentence."""
+    limit = f" within one {within}" if within and role.additivity != "non-additive" else ""
+    return f"{role.additivity.capitalize()}{limit}: {role.reason}."
 
 
 def _is(roles: Mapping[str, MeasureRole], name: str, additivity: str) -> bool:

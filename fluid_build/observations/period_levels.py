@@ -5,7 +5,7 @@ about that of the day before. What came in on a day says nothing of the next one
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import duckdb
@@ -40,11 +40,14 @@ class PeriodLevel:
     """A number that a period begins with as the one before ended.
 
     With ``carried_from``, another column's value of the period before is the number, in ``matches``
-    of ``steps`` from one period to the next. Without, it differs little from its own value before.
+    of ``steps`` from one ``period`` of a member to the next. Without, it differs little from its
+    own value before. ``members`` and the period identify a row.
     """
 
     table: str
     column: str
+    members: tuple[str, ...]
+    period: str
     steps: int
     carried_from: str = ""
     matches: int = 0
@@ -86,17 +89,25 @@ def _levels(
 ) -> Iterator[PeriodLevel]:
     pairs = list(permutations(range(len(numbers)), 2))
     row = connection.execute(_query(table, key, numbers, pairs)).fetchone() or ()
-    name, carried = table.profile.name, set()
+    carried: set[int] = set()
+
+    def level(index: int, steps: float) -> PeriodLevel:
+        return PeriodLevel(
+            table.profile.name, numbers[index].name, tuple(key[:-1]), key[-1], int(steps)
+        )
+
     for (opening, closing), (steps, matches) in zip(pairs, _by(2, row), strict=False):
         if steps >= _FEWEST_STEPS and matches >= _MATCHING * steps:
             carried |= {opening, closing}
-            yield PeriodLevel(name, numbers[opening].name, steps, numbers[closing].name, matches)
+            yield replace(
+                level(opening, steps), carried_from=numbers[closing].name, matches=int(matches)
+            )
     figures = _by(5, row[2 * len(pairs) :])
     for index, (steps, squared, variance, change, size) in enumerate(figures):
         if index in carried or steps < _FEWEST_STEPS or not variance:
             continue
         if squared <= _MOST_VARIATION * variance and change <= _LARGEST_CHANGE * size:
-            yield PeriodLevel(name, numbers[index].name, steps)
+            yield level(index, steps)
 
 
 def _by(size: int, row: Sequence[float]) -> list[Sequence[float]]:

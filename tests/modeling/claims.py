@@ -293,7 +293,37 @@ def _sum_of_lines(match: re.Match[str], sentence: Sentence) -> str:
     )
 
 
-_ADDITIVITY = r"^(?:(?:Additive|Semi-additive|Non-additive): )?"
+def _steps(table: str, before: str, step: str) -> str:
+    """The rows of a table, each with what a column was in the period before."""
+    period, members = step.rstrip(".").split(" for each ")
+    order = f"partition by {', '.join(map(_q, _names(members)))} order by {_q(period)}"
+    return f"(select *, lag({_q(before)}) over ({order}) as before from {_q(table)})"
+
+
+def _carried(match: re.Match[str], sentence: Sentence) -> str:
+    column, carried, rows, step = match[1], match[2], _n(match[3] or match[4]), match[5]
+    same = f"abs({_q(column)} - before) <= 0.01"
+    steps = _steps(sentence.table, carried, step)
+    return f"select count(*) filter ({same}) >= {rows} from {steps}"
+
+
+def _steady(match: re.Match[str], sentence: Sentence) -> str:
+    column = _q(sentence.column)
+    change = f"avg(abs({column} - before)) <= 0.15 * avg(abs({column}))"
+    steps = _steps(sentence.table, sentence.column, match[2])
+    return f"select count(before) = {_n(match[1])} and {change} from {steps}"
+
+
+def _shared_out(match: re.Match[str], sentence: Sentence) -> str:
+    columns, share, whole, rows = match[1], match[2], match[3], _n(match[4] or match[5])
+    return (
+        f"select count(*) >= {rows} from (select sum({_q(share)}) as total from"
+        f" {_q(sentence.table)} group by {', '.join(map(_q, _names(columns)))}"
+        f" having count(*) > 1) where abs(total - {whole}) <= 0.005 * {whole}"
+    )
+
+
+_ADDITIVITY = r"^(?:(?:Additive|Semi-additive|Non-additive)(?: within one \S+)?: )?"
 
 CLAIMS: tuple[tuple[str, Query], ...] = (
     (r"^Its ([\d,]+) rows? measure members at (about )?([\d,]+) values? of (\S+)\.$", _measured),
@@ -329,6 +359,17 @@ CLAIMS: tuple[tuple[str, Query], ...] = (
         r"the sum of (\S+?)\.(\S+) in (?:all ([\d,]+) rows|([\d,]+) of [\d,]+ rows) with several",
         _sum_of_lines,
     ),
+    (
+        r"a level, as (\S+) is the (\S+) before it in"
+        r" (?:all ([\d,]+)|([\d,]+) of [\d,]+) steps of (.+)$",
+        _carried,
+    ),
+    (r"a level, as it changes little in ([\d,]+) steps of (.+)$", _steady),
+    (
+        r"^It shares out each (.+): (\S+) adds up to (\d+) in"
+        r" (?:all ([\d,]+)|([\d,]+) of [\d,]+) with several rows\.$",
+        _shared_out,
+    ),
     (r"^A code list of ([\d,]+) rows?: a short key and its meaning\.", _rows),
     (r"^They identify each of the ([\d,]+) rows, but no key is declared\.$", _rows),
     (r"all ([\d,]+) rows are the closure of the hierarchy", _rows),
@@ -351,7 +392,7 @@ DECISIONS = (
     r"^[Dd]eclared (?:by the source|NOT NULL\.|as a key\.)$",
     r"^No table refers to it(?:\.|, and it links .+)$",
     r"names its rows, so it's there to be looked up",
-    r"^(?:The|One) (?:day|month's first day|entity|columns|version|key|original|full|parent|date) ",
+    r"^(?:The|One) (?:day|month's first day|entity|columns|version|key|original|full|parent|date|weighting) ",
     r"^One (?:calendar|fact|row for each pair|row for each row|row for each .+ on which it runs) ?",
     r"^\d+ facts(?: share conformed dimensions|, each with its own dimensions)",
     r"^A (?:column|junk dimension|property|snowflake) ",
@@ -368,6 +409,7 @@ DECISIONS = (
     r"^References may change; |^The driving key is |^what belongs to one event would have to be ",
     r"^The (?:proof|source has its own calendar|calendar that runs|combination is the member)",
     r"^[Ii]ts rows link .+; nothing refers to |^Other tables refer to .+, and none to ",
+    r"^Its rows link .+ with what .+ identif(?:y|ies)\.$|^only the name suggests it, and the rows",
     r"^its rows link |^they can't be joined with a calendar|^Each day from ",
     # What was read into names and types, and what follows from that.
     r"is (?:the only date of the row that is|read as)",

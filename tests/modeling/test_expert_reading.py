@@ -274,3 +274,23 @@ def test_what_ends_a_month_and_begins_the_next_is_a_level() -> None:
         "taken_days": "additive",
         "closing_days": "semi-additive",
     }
+
+
+def test_amounts_add_up_within_the_currency_beside_them_or_of_their_header() -> None:
+    """And the model says so."""
+    within = {
+        f"{fact.entity_name}.{measure.column}": measure.within
+        for fact in _star("freight").facts
+        for measure in fact.measures
+        if measure.within
+    }
+    assert within == {
+        "booking.quoted_amount": "ccy",
+        "booking_line.declared_value": "declared_ccy",
+        "invoice.net_amount": "ccy",
+        "invoice_line.unit_price": "invoice.ccy",
+        "invoice_line.amount": "invoice.ccy",
+        "party.credit_limit": "credit_ccy",
+    }
+    (amount,) = (m for m in _fact("freight", "booking_line").measures if m.within)
+    assert amount.reason == "Additive within one declared_ccy: 'value' adds up."

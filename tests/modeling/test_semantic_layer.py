@@ -84,7 +84,7 @@ def test_a_reference_is_a_relationship_with_its_figures() -> None:
 def test_a_measure_is_a_metric_that_says_how_it_adds_up() -> None:
     (result,) = semantic_model(source(SHOP)).metrics or ()
     assert result.expression.dialects[0].expression == 'SUM("orders"."freight")'
-    assert result.description == "Additive: 'freight' adds up along every dimension."
+    assert result.description == "Additive: 'freight' adds up."
     assert result.name == "sum_orders_freight"
 
 

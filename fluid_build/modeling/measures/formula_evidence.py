@@ -23,6 +23,7 @@ from fluid_build.observations.period_levels import PeriodLevel
 from fluid_build.observations.row_formulas import RowFormula
 from fluid_build.observations.running_levels import RunningLevel
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
+from fluid_build.text import listed
 
 Roles = Mapping[str, MeasureRole]
 
@@ -186,15 +187,17 @@ def _period_roles(
     merely changes little is one if it counts, and its name doesn't say what moved: a price or a
     temperature changes as little.
     """
+    step = f"{observed.period} for each {listed(list(observed.members))}"
     if observed.carried_from:
-        steps = _counted_rows(observed.matches, observed.steps, "steps to the next period")
-        reason = f"a level, as {observed.column} is {observed.carried_from} before in {steps}"
+        steps = _counted_rows(observed.matches, observed.steps, "steps of")
+        before = f"{observed.column} is the {observed.carried_from} before it"
+        reason = f"a level, as {before} in {steps} {step}"
         levels = [observed.column, observed.carried_from]
     else:
         name = read_number_name(observed.column)
         counts = name.meaning in {"count", "unknown"} or name.word in terms("quantity")
-        reason = f"a level, as it changes little over {observed.steps:,} steps to the next period"
         is_level = counts and not name.movement and is_whole(table.column(observed.column))
+        reason = f"a level, as it changes little in {observed.steps:,} steps of {step}"
         levels = [observed.column] if is_level else []
     return {
         level: semi_additive(reason)

@@ -22,7 +22,12 @@ from typing import Literal
 
 from fluid_build.lexicon import leading, terms, trailing
 from fluid_build.modeling.measures.name_words import is_plural, name_words
-from fluid_build.profiling.names.words import Words, has_key_word, words
+from fluid_build.profiling.names.words import (
+    Words,
+    has_key_word,
+    strip_key_words,
+    words,
+)
 
 Meaning = Literal[
     "code", "count", "addable", "price", "sale_price", "ratio", "intensity", "reading", "level",
@@ -258,6 +263,15 @@ def _movement(parts: Words) -> str:
     if len(parts) > 1 and parts[-1] in trailing("movement"):
         return parts[-1]
     return _last_of(terms("movement"), parts)
+
+
+def currency_owner(name: str) -> Words:
+    """Return what a column's name says to be in its currency: ``declared`` of ``declared_ccy``.
+
+    () where the name says no currency, or that of the whole row.
+    """
+    parts = strip_key_words(words(name))
+    return parts[:-1] if parts and parts[-1] in terms("currency") else ()
 
 
 def is_category_name(name: str) -> bool:

@@ -36,9 +36,13 @@ from fluid_build.modeling.measures.measure_role import (
     semi_additive,
 )
 from fluid_build.modeling.measures.name_words import name_words, split_words
-from fluid_build.modeling.measures.number_names import NumberName, read_number_name
+from fluid_build.modeling.measures.number_names import (
+    NumberName,
+    currency_owner,
+    read_number_name,
+)
 from fluid_build.modeling.types import column_type, family
-from fluid_build.profiling.names.words import Words, singular
+from fluid_build.profiling.names.words import Words, singular, words
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 
 
@@ -51,6 +55,8 @@ class RowContext:
     units of the row. ``is_sale``: a row is a single sale or line.
     ``has_date``: it's dated. ``has_size``: a column says how
     large the piece or body is. ``is_period``: the key names a period (a year, a month).
+    ``in_currency`` are the names of numbers that a column has the currency of: ``declared`` where
+    ``declared_ccy`` is.
     ``is_standing``: it's a league table, whose numbers hold all since the season began.
     """
 
@@ -62,6 +68,7 @@ class RowContext:
     has_size: bool = False
     is_period: bool = False
     is_standing: bool = False
+    in_currency: frozenset[Words] = frozenset()
 
 
 def row_context(table: TableProfile, key_columns: Set[str]) -> RowContext:
@@ -79,6 +86,7 @@ def row_context(table: TableProfile, key_columns: Set[str]) -> RowContext:
         is_sale=bool(table_words & terms("sale_table")),
         has_date=has_date,
         has_size=bool(present & terms("body_size")),
+        in_currency=frozenset(map(currency_owner, (c.name for c in table.columns))) - {()},
         is_standing=bool(table_words & terms("standing_table")),
         is_period=bool(key_words & loose_terms("period_word", "day"))
         and not key_words & terms("begin_mark"),
@@ -115,7 +123,7 @@ def additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
             return None
         if name.meaning == "count":
             return additive(f"it counts '{name.word}', and counts add up")
-        return additive(f"'{name.word}' adds up along every dimension")
+        return additive(f"'{name.word}' adds up")
     if name.meaning == "pay" and context.is_period:
         level = Alternative(
             choice="a level", reason="the key names the period that it was paid for"
@@ -269,6 +277,8 @@ def _role(
         return non_additive("its values are shares, and a sum of shares is meaningless")
     if name.meaning == "share_of_money" or (name.meaning, column.semantic_type) == _NAMED_MONEY:
         name = NumberName("addable", name.word or "money")
+    if name.meaning == "reading" and words(column.name)[:-1] in context.in_currency:
+        name = NumberName("addable", name.word)
     if name.meaning == "unknown":
         name = _read_in_row(column, context)
     if context.is_pay and name.meaning == "addable" and name.word in terms("amount"):

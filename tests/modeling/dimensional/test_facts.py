@@ -40,7 +40,7 @@ def test_a_fact_has_its_own_measures_alone() -> None:
 def test_a_measure_says_how_and_why_it_is_aggregated() -> None:
     (measure,) = fact_of(SHOP, "fct_orders").measures
     assert (measure.aggregation, measure.additivity) == ("sum", "additive")
-    assert measure.reason == "Additive: 'freight' adds up along every dimension."
+    assert measure.reason == "Additive: 'freight' adds up."
 
 
 def test_the_grain_is_the_key_in_words_and_columns() -> None:

@@ -402,7 +402,7 @@ def test_the_meaning_of_values_comes_before_their_name(meaning: str, expected: s
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("amount", "'amount' adds up along every dimension"),
+        ("amount", "'amount' adds up"),
         ("wins", "it counts 'wins', and counts add up"),
         ("unit_price", "'price' is for one unit, and adds up only times a quantity"),
         ("stock", "'stock' is a level, which adds up across everything except time"),

@@ -61,19 +61,20 @@ from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNa
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
 from fluid_build.modeling.element import source_columns
-from fluid_build.modeling.metric_terms import currency_of, price_weights
+from fluid_build.modeling.metric_terms import currency_of, price_weights, stated_additivity
 
 
 @dataclass(frozen=True, slots=True)
 class FactColumns:
     """What the columns of one fact are named and explained by.
 
-    ``header_columns`` refer to the headers that the event belongs to, ``used_columns`` are the
-    names of the fact's columns so far.
+    ``headers`` are what the event belongs to, and ``header_columns`` refer to them.
+    ``used_columns`` are the names of the fact's columns so far.
     """
 
     layout: StarLayout
     entity: Entity
+    headers: tuple[Entity, ...]
     header_columns: Set[str]
     used_columns: set[str]
 
@@ -102,17 +103,18 @@ class FactColumns:
         for attribute in self.entity.attributes:
             if attribute.measure is not None and attribute.name in names:
                 role = attribute.measure
+                within = currency_of(self.entity, attribute, self.headers)
                 yield Measure(
                     name=names[attribute.name],
                     column=attribute.name,
                     aggregation=role.aggregation,
                     additivity=role.additivity,
                     weighted_by=names.get(weights.get(attribute.name, ""), ""),
-                    within=currency_of(self.entity, attribute),
+                    within=within,
                     description=attribute.description,
                     mapped_source_tables=(self.entity.name,),
                     source_columns=source_columns(self.entity.name, (attribute.name,)),
-                    reason=f"{role.additivity.capitalize()}: {role.reason}.",
+                    reason=stated_additivity(role, within),
                     alternatives=role.alternatives,
                 )
 
@@ -320,7 +322,8 @@ class _FactBuilder:
         layout, entity = self.context.layout, self.entity
         headers = [h for h, _ in self.headers if layout.roles[h.to_entity].kind == "fact"]
         header_columns = {name for header in headers for name in header.from_attributes}
-        columns = FactColumns(layout, entity, header_columns, self.used_columns)
+        of_headers = tuple(layout.graph.entities[header.to_entity] for header in headers)
+        columns = FactColumns(layout, entity, of_headers, header_columns, self.used_columns)
         attributes = tuple(
             self._with_reason_of_date(attribute)
             for attribute in columns.attributes(in_derived | self.date_keys.keys())

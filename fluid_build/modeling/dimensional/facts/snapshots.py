@@ -28,11 +28,14 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import Alternative, source_columns
+from fluid_build.modeling.measures.measure_role import semi_additive
+from fluid_build.modeling.metric_terms import currency_of, stated_additivity
 from fluid_build.profiling.names.words import singular, words
 from fluid_build.text import listed
 
 SNAPSHOT_DATE = "snapshot_date"
 """The day of the load, and with ``_key`` the key of that day in the calendar."""
+_LEVEL = semi_additive("a level adds up over members, but not over time")
 _UNKNOWN_HISTORY = Alternative(
     choice="only an attribute of the dimension",
     reason="each row shows one value of it, and a sum over members needs its value at a time",
@@ -181,15 +184,17 @@ class _Snapshot:
 
     def _measures(self, levels: Sequence[Attribute]) -> Iterator[Measure]:
         for level in levels:
+            within = currency_of(self._entity, level)
             yield Measure(
                 name=self._free_name(level.name),
                 column=level.name,
                 aggregation="avg",
                 additivity="semi-additive",
+                within=within,
                 description=level.description,
                 mapped_source_tables=(self._entity.name,),
                 source_columns=source_columns(self._entity.name, (level.name,)),
-                reason="Semi-additive: a level adds up over members, but not over time.",
+                reason=stated_additivity(_LEVEL, within),
             )
 
     def _free_name(self, attribute: str) -> str:
