@@ -35,6 +35,7 @@ from fluid_build.observations.shared_identifiers import (
     split_references,
     unlisted_identifiers,
 )
+from fluid_build.observations.whole_shares import WholeShares, whole_shares
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
@@ -66,6 +67,7 @@ class Observations:
     contradicted_references: tuple[ContradictedReference, ...] = ()
     repeated_references: tuple[RepeatedReference, ...] = ()
     unlisted_identifiers: tuple[UnlistedIdentifier, ...] = ()
+    whole_shares: tuple[WholeShares, ...] = ()
 
 
 NO_OBSERVATIONS = Observations()
@@ -109,6 +111,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
             unlisted_identifiers=tuple(
                 unlisted_identifiers(connection, by_name, profile.foreign_keys)
             ),
+            whole_shares=tuple(whole_shares(connection, by_name, profile.foreign_keys)),
         )
     on_progress(Progress("observations", 1, 1))
     return observations

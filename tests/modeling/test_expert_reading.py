@@ -294,3 +294,12 @@ def test_amounts_add_up_within_the_currency_beside_them_or_of_their_header() -> 
     }
     (amount,) = (m for m in _fact("freight", "booking_line").measures if m.within)
     assert amount.reason == "Additive within one declared_ccy: 'value' adds up."
+
+
+def test_shares_that_add_up_to_100_are_the_weights_of_a_bridge() -> None:
+    star = _star("staff")
+    (bridge,) = star.bridges
+    assert (bridge.left, bridge.right) == ("dim_cost_center", "dim_employee")
+    reasons = {attribute.name: attribute.reason for attribute in bridge.attributes}
+    assert reasons["alloc_pct"].startswith("The weighting factor")
+    assert "cc_allocation" not in {fact.entity_name for fact in star.facts}

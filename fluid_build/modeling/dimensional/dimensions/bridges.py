@@ -7,6 +7,7 @@ from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import is_share
 from fluid_build.modeling.dimensional.dimensions.references import reference_to_member
 from fluid_build.modeling.dimensional.elements import Bridge, Dimension, FactAttribute
+from fluid_build.modeling.dimensional.judging.reference_graph import bridge_ends
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_column
 from fluid_build.modeling.element import source_columns
@@ -53,7 +54,7 @@ def _bridge(ends: _Ends, entity: Entity, used_relations: set[str]) -> Bridge:
     layout = ends.layout
     # The event, where there is one, is the left end: it has several members of the other.
     left, right = sorted(
-        layout.graph.direct_parents(entity.name), key=lambda reference: not ends.is_fact(reference)
+        bridge_ends(layout.graph, entity.name), key=lambda reference: not ends.is_fact(reference)
     )
     used_columns: set[str] = set()
     references = tuple(
@@ -92,13 +93,17 @@ def _attributes(
     used_columns: set[str],
 ) -> Iterator[FactAttribute]:
     referring = {name for r in references for name in r.from_attributes}
+    shares = ends.layout.graph.observations.whole_shares
+    weights = {share.share for share in shares if share.table == entity.name}
     event_numbers = {name for r in references if ends.is_fact(r) for name in r.from_attributes}
     for attribute in entity.attributes:
         if attribute.name in event_numbers:
             reason = "The key of the event."
         elif attribute.name in referring:
             reason = "The original foreign key, kept so that orphaned values aren't lost."
-        elif is_share(attribute, *ends.layout.graph.bounds[entity.name, attribute.name]):
+        elif attribute.name in weights or is_share(
+            attribute, *ends.layout.graph.bounds[entity.name, attribute.name]
+        ):
             reason = "The weighting factor: measures times it aren't counted more than once."
         else:
             reason = "It describes the pair, such as a rank or a share."

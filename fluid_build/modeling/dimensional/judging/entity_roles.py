@@ -29,6 +29,7 @@ from fluid_build.modeling.dimensional.judging.event_rules import (
 )
 from fluid_build.modeling.dimensional.judging.reference_graph import (
     ReferenceGraph,
+    bridge_ends,
     is_filled,
     is_mandatory,
 )
@@ -110,6 +111,9 @@ def _first_role(graph: ReferenceGraph, entity: Entity) -> EntityRole:
         return EntityRole(
             "dimension", "It has no rows and no key, so nothing shows that it records events."
         )
+    shares = _sharing_reason(graph, entity)
+    if shares:
+        return EntityRole("bridge", shares)
     if _is_bridge(graph, entity):
         return EntityRole("bridge", "It only links rows of two entities, many to many.")
     totals = next((a for a in graph.observations.aggregates if a.table == entity.name), None)
@@ -135,6 +139,28 @@ def _closure_reason(graph: ReferenceGraph, entity: Entity) -> str:
     return (
         f"It pairs each {closure.descendant} with every {closure.ancestor} above it: all"
         f" {closure.rows:,} rows are the closure of the hierarchy {hierarchy}."
+    )
+
+
+def _sharing_reason(graph: ReferenceGraph, entity: Entity) -> str:
+    """Return why an entity is a bridge that shares its members out; "" where it isn't.
+
+    Percentages of an employee's cost by cost center weight what is counted of the employee. Since
+    when they hold is no event, but anything else that the row measures is.
+    """
+    shares = next((s for s in graph.observations.whole_shares if s.table == entity.name), None)
+    ends = bridge_ends(graph, entity.name)
+    if shares is None or len(ends) != _ENDS_OF_BRIDGE or graph.children[entity.name]:
+        return ""
+    columns = {name for end in ends for name in end.from_attributes}
+    besides = [a for a in entity.attributes if a.name not in {*columns, shares.share}]
+    is_of_ends = columns <= {*graph.keys[entity.name]} and all(map(is_mandatory, ends))
+    if not is_of_ends or not all(is_date(a) or _adds_little(graph, entity, a) for a in besides):
+        return ""
+    matches = f"{shares.matches:,} of " if shares.matches < shares.parents else "all "
+    return (
+        f"It shares out each {listed(list(shares.columns))}: {shares.share} adds up to"
+        f" {shares.whole} in {matches}{shares.parents:,} with several rows."
     )
 
 

@@ -291,6 +291,11 @@ def _span(column: ColumnProfile) -> tuple[date, date] | None:
     return first, last
 
 
+def bridge_ends(graph: ReferenceGraph, entity: str) -> tuple[Relationship, ...]:
+    """Return what a bridge relates: what it refers to, apart from the days of a calendar."""
+    return tuple(r for r in graph.direct_parents(entity) if r.to_entity not in graph.calendars)
+
+
 def is_filled(relationship: Relationship) -> bool:
     """Return whether at least half of the child's rows have a value, or no row was seen.
 
