@@ -498,3 +498,18 @@ def test_copies_of_a_table_are_not_compared_each_with_each(
     with database(script) as source:
         profile_source(source)
     assert shares <= copies * 3 * 10
+
+
+@pytest.mark.parametrize("code", ["country_code", "currency_code"])
+def test_a_code_of_a_worldwide_list_is_no_reference_to_what_happens_to_have_it(code: str) -> None:
+    """An address in a country isn't the company's, though each company is in another country."""
+    values = "('CH'), ('DE'), ('GB'), ('FR')"
+    profile = profiled(
+        f"""
+        CREATE TABLE company AS SELECT 'C' || (1000 + row_number() OVER ()) AS company_code,
+            'Company ' || c AS legal_name, c AS {code} FROM (VALUES {values}) v(c);
+        CREATE TABLE address AS SELECT 1 + i AS address_id, 'Street ' || i % 40 AS street,
+            (['CH', 'DE', 'GB', 'FR'])[1 + pick(i, 1, 4)] AS {code} FROM range(400) t(i);
+        """
+    )
+    assert references(profile) == set()

@@ -241,3 +241,23 @@ def test_a_code_after_an_id_that_repeats_gives_way_to_the_columns_before_it() ->
     )
     script = f"{tenants} CREATE TABLE material AS SELECT {columns} FROM range(90) t(i)"
     assert profiled(script).table("material").primary_key == ("tenant_id", "id")
+
+
+def test_of_the_ends_of_a_period_the_start_is_in_the_key() -> None:
+    """Whatever still holds ends in 9999, so only the start distinguishes the rows for good.
+
+    It does so too where a calendar has all starts, which makes them references.
+    """
+    table = profiled(
+        """
+        CREATE TABLE calendar AS SELECT DATE '2019-01-01' + CAST(i AS INTEGER) AS calendar_date,
+            i % 7 AS weekday FROM range(1500) t(i);
+        CREATE TABLE staff AS SELECT 100 + i AS staff_id, 'n' || i AS name FROM range(900) t(i);
+        CREATE TABLE address AS SELECT 100 + i % 900 AS staff_id,
+            DATE '2019-01-01' + CAST(i // 2 * 2 AS INTEGER) AS valid_from,
+            CASE WHEN i >= 500 THEN DATE '9999-12-31' ELSE
+                DATE '2020-01-01' + CAST(i // 2 * 2 AS INTEGER) END AS valid_to, 'x' AS street
+            FROM range(1400) t(i);
+        """
+    ).table("address")
+    assert table.primary_key == ("staff_id", "valid_from")

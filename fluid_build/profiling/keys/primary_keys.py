@@ -10,6 +10,7 @@ from itertools import islice
 
 from fluid_build.lexicon import terms
 from fluid_build.profiling.keys.accidents import (
+    ends_period,
     has_date_or_sequence,
     is_line,
     is_quantity,
@@ -188,8 +189,9 @@ def choose_composite(
     """Return the best key of several columns; ``referring`` names those that refer to a parent.
 
     Keys that other tables repeat are preferred, for they are what those refer to. Keys with an
-    amount in them are out: that two rows differ in one is an accident. If the best key only just
-    holds, one of as many columns with a date or a sequence number is preferred.
+    amount in them are out: that two rows differ in one is an accident. So are those with the end of
+    a period whose start does as well. If the best key only just holds, one of as many columns with
+    a date or a sequence number is preferred.
     """
     composites = (key for key in table.candidates.keys if len(key) > 1)
     choices = [
@@ -231,6 +233,8 @@ def _score_composite(
 ) -> KeyChoice | None:
     columns = _columns(table, key)
     if any(column.name not in referring and is_quantity(column) for column in columns):
+        return None
+    if ends_period(columns, table.candidates.keys):
         return None
     size = len(columns)
     lines = [column for column in columns if _counts_rows(column, columns, referring)]

@@ -22,6 +22,8 @@ _MEASURED_CANDIDATES = 6
 each may cost a join."""
 _CONTACT_WORDS = terms("contact_value")
 """Words for values that are unique to whoever has them, and that nothing refers to."""
+_WORLDWIDE_LISTS = tuple(map(terms, ("country", "currency", "language")))
+"""Words for what is the same everywhere, whichever table has a column of it."""
 _PLAIN_NAME = 0.6
 """The name score from which a key is plainly meant (see ``NameWeights``)."""
 
@@ -154,8 +156,21 @@ def _possible_parents(tables: Iterable[MeasuredTable]) -> Iterable[MeasuredColum
         for column in table.columns:
             if not column.key_kind or not column.stats.is_unique or column.is_measure:
                 continue
-            if column.is_primary_key or _CONTACT_WORDS.isdisjoint(column.parsed_name.bare):
+            is_contact = not _CONTACT_WORDS.isdisjoint(column.parsed_name.bare)
+            if column.is_primary_key or not (is_contact or _is_of_another_list(column)):
                 yield column
+
+
+def _is_of_another_list(column: MeasuredColumn) -> bool:
+    """Return whether a column says in which country, currency or language each row is.
+
+    While no two companies are in one country, ``country_code`` is unique among them, and yet an
+    address with that code is in the country and has nothing to do with the company.
+    """
+    if not column.table.primary_key:
+        return False
+    named, table = set(column.parsed_name.bare), set(column.table.parsed_name.entity)
+    return any(named & words and not table & words for words in _WORLDWIDE_LISTS)
 
 
 def _could_refer(child: MeasuredColumn) -> bool:
