@@ -21,10 +21,10 @@ Meaning = Literal[
 ]  # fmt: skip
 KeyConcept = Literal[
     "key_word", "key_mark", "surrogate_key", "alternate_key", "number_or_count", "serial",
-    "worldwide_code", "abbreviation", "authority", "numbered_otherwise", "line", "detail",
-    "line_number", "sequence", "position", "index", "numbered_line", "step", "order_number",
-    "layer", "layer_word", "table_mark", "label", "generic", "caption", "technical_value",
-    "contact_value", "preposition", "article",
+    "worldwide_code", "abbreviation", "text_code", "authority", "numbered_otherwise", "line",
+    "detail", "line_number", "sequence", "position", "index", "numbered_line", "step",
+    "order_number", "layer", "layer_word", "table_mark", "label", "generic", "caption",
+    "technical_value", "contact_value", "preposition", "article",
 ]  # fmt: skip
 NameConcept = Literal[
     "naming", "naming_person", "title_word", "describing_label", "description", "remark",

@@ -342,6 +342,7 @@ CLAIMS: tuple[tuple[str, Query], ...] = (
     (r"^unique (?:and never null|together)", _key),
     (r"^Unique (?:together )?and never null in ([\d,]+) rows?\.$", _key_counted),
     (r"^One row for each [^:]+: (.+)\.$", _grain),
+    (r"^No two rows have the same ([^,]+(?:, [^,]+)*?)(?:, so that .+)?\.$", _grain),
     (r"^the names .+ (?:match|of the rows have a match)$", _reference),
     (
         _ADDITIVITY + r"([\d,]+) different whole numbers from (-?[\d,]+) to (-?[\d,]+) look",

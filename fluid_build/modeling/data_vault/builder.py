@@ -26,6 +26,7 @@ from fluid_build.modeling.data_vault.observed_references import (
 )
 from fluid_build.modeling.data_vault.own_hubs import hub_keys, own_hubs, shared_columns
 from fluid_build.modeling.data_vault.placements import Placement
+from fluid_build.modeling.data_vault.related_keys import with_related_keys
 from fluid_build.modeling.data_vault.same_as_links import key_matches, reasons_apart, same_as_links
 from fluid_build.modeling.data_vault.satellites import satellites
 from fluid_build.modeling.data_vault.source_tables import SourceTables, source_tables
@@ -53,10 +54,10 @@ def data_vault(
     it can carry; ``unfollowed`` says which it couldn't. ``events`` are the tables that record
     events; what one of them refers to is one link.
     """
-    known = with_foreign_references(
-        with_observed_references(source_tables(conceptual, observations))
-    )
-    tables, placed = placed_tables(profile, known, decisions)
+    unique = {table.name: table.candidate_keys for table in profile.tables}
+    read = replace(source_tables(conceptual, observations), unique=unique)
+    known = with_foreign_references(with_observed_references(read))
+    tables, placed = with_related_keys(*placed_tables(profile, known, decisions))
     keys = hub_keys(tables, placed)
     names = _names(conceptual, tables)
     stems, vault_names = table_stems(tables.entities.values(), names), VaultNames(names)

@@ -1,9 +1,9 @@
 """Which key a hub is built on: the one that the business knows, rather than an assigned number.
 
 A natural key is preferred where there is evidence for it: a code that people use, or a key that
-``known_keys`` recognises by its name. The chosen key must be a mere number. A code must be an
-identifying one by its name or values, never null, and unique by declaration or in at least a
-hundred rows. A measured code next to a column that says whose code it is (a vocabulary, a tenant)
+``known_keys`` recognises by its name. The chosen key must be a mere number. A code
+(``business_codes``) comes before several columns that are declared unique together, and those
+before a name. A measured code next to a column that says whose code it is (a vocabulary, a tenant)
 may be unique within that alone, so it isn't preferred. What identifies people (email, phone, name,
 national number) never becomes a key: it changes, and it would carry personal data into every hash.
 """
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.lexicon import terms
+from fluid_build.modeling.alternate_keys import numbered_key
+from fluid_build.modeling.business_codes import CODE_TYPES, CODE_WORDS, is_code, is_code_key
 from fluid_build.modeling.conceptual import Attribute, Entity, EntityKey
-from fluid_build.modeling.data_vault.column_purposes import last_word
 from fluid_build.modeling.data_vault.elements import BusinessKeyKind
 from fluid_build.modeling.data_vault.known_keys import (
     alternate_key,
@@ -23,17 +24,17 @@ from fluid_build.modeling.data_vault.known_keys import (
     versioned_key,
 )
 from fluid_build.modeling.data_vault.source_tables import SourceTables
+from fluid_build.modeling.data_vault.table_names import table_words
 from fluid_build.modeling.element import Alternative
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names.words import has_key_word, singular, strip_key_words, words
-from fluid_build.text import counted, listed
-
-_FEWEST_ROWS_FOR_CODE = 100
-"""Rows that a measured code must be unique in. In fewer, many columns are unique by accident."""
-_CODE_WORDS = terms("worldwide_code", "code", "number", "serial")
-_CODE_TYPES = frozenset(
-    {"isbn", "ean", "checked_number", "vin", "bic", "country_code", "currency_code"}
+from fluid_build.profiling.names.words import (
+    has_key_word,
+    last_word,
+    singular,
+    strip_key_words,
+    words,
 )
+from fluid_build.text import counted, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,12 @@ def business_key(
     """
     columns = _join_columns(identity)
     if entity.name in tables.homes:
-        kind: BusinessKeyKind = "surrogate" if _is_surrogate(entity, identity) else "natural"
+        kind: BusinessKeyKind = "surrogate" if is_surrogate(entity, identity) else "natural"
         return BusinessKey(identity, kind, identity.reason)
     whole = key_of_parts(tables, entity.name)
     if whole is not None:
         return _key_of_whole(whole, identity)
-    if not _is_surrogate(entity, identity):
+    if not is_surrogate(entity, identity):
         verb = "identifies" if len(identity.attributes) == 1 else "identify"
         reason = f"{columns} {verb} its rows: {identity.reason.rstrip('.')}."
         return BusinessKey(identity, "natural", reason)
@@ -74,9 +75,13 @@ def business_key(
     referred = referred_key(tables, entity, identity)
     if referred is not None and natural_key(tables, entity) is None and not subtypes:
         return _referred(entity, referred, identity)
-    natural = natural_key(tables, entity) or alternate_key(entity, identity)
+    natural = (
+        natural_key(tables, entity) or declared_codes(entity) or alternate_key(entity, identity)
+    )
     versioned = None if natural else versioned_key(entity, identity)
-    natural = natural or versioned or name_key(tables, entity)
+    unique = tables.unique.get(entity.name, ())
+    natural = natural or versioned or numbered_key(entity, unique, tables.references[entity.name])
+    natural = natural or name_key(tables, entity)
     if natural is None:
         return _surrogate(identity, _no_natural_key(tables, entity))
     if subtypes:
@@ -90,7 +95,7 @@ def business_key(
     reason = (
         f"The natural key {_join_columns(natural)} is preferred to {columns},"
         f" which {_describe_numbers(identity)}:"
-        f" {_uniqueness(natural)}, and its name suggests that people identify rows by it."
+        f" {_uniqueness(natural)}, and {_why_known(natural)}."
     )
     return BusinessKey(natural, "natural", reason, alternatives=(_by_number(identity),))
 
@@ -100,7 +105,7 @@ def _referred(entity: Entity, referred: EntityKey, identity: EntityKey) -> Busin
         f"Other tables refer to {_join_columns(referred)}, and none to {_join_columns(identity)},"
         " which numbers the records."
     )
-    kind: BusinessKeyKind = "surrogate" if _is_surrogate(entity, referred) else "natural"
+    kind: BusinessKeyKind = "surrogate" if is_surrogate(entity, referred) else "natural"
     return BusinessKey(referred, kind, reason, alternatives=(_by_number(identity),))
 
 
@@ -170,7 +175,7 @@ def decided_business_key(
     note = "" if decided.key.holds else f" {listed(columns)} {verb} in {counted(repeated, 'row')}."
     return BusinessKey(
         decided.key,
-        "surrogate" if _is_surrogate(entity, decided.key) else "natural",
+        "surrogate" if is_surrogate(entity, decided.key) else "natural",
         f"{listed(columns)} {'is' if len(columns) == 1 else 'are'} its business key."
         f" {decided.reason}{note}",
         () if decided.key.holds else tuple(c for c in identity.attributes if c not in columns),
@@ -181,9 +186,30 @@ def decided_business_key(
 def natural_key(tables: SourceTables, entity: Entity) -> EntityKey | None:
     """Return a key next to a surrogate primary key by which people identify rows, or None."""
     primary = entity.primary_key
-    if primary is None or len(primary.attributes) != 1 or not _is_surrogate(entity, primary):
+    if primary is None or len(primary.attributes) != 1 or not is_surrogate(entity, primary):
         return None
     return next((key for key in _code_keys(tables, entity) if not _scope(entity, key)), None)
+
+
+def declared_codes(entity: Entity) -> EntityKey | None:
+    """Return a key of several codes and years that the source declares unique, or None.
+
+    ``(service_code, voyage_no)`` identifies a voyage; a number that a database assigned is known to
+    nobody, and so is what has one in its key.
+    """
+    return next(
+        (
+            key
+            for key in entity.keys
+            if key.kind == "declared" and key.holds and len(key.attributes) > 1
+            if all(_is_known_part(entity.attribute(column)) for column in key.attributes)
+        ),
+        None,
+    )
+
+
+def _is_known_part(attribute: Attribute) -> bool:
+    return attribute.required and (is_code(attribute) or attribute.semantic_type == "year")
 
 
 def may_identify(entity: Entity, column: str) -> bool:
@@ -193,12 +219,12 @@ def may_identify(entity: Entity, column: str) -> bool:
     """
     is_key = any(key.attributes == (column,) and key.holds for key in entity.keys)
     attribute = entity.attribute(column)
-    return is_key and attribute.required and _is_code(attribute)
+    return is_key and attribute.required and is_code(attribute)
 
 
 def is_known_by_key(entity: Entity, identity: EntityKey) -> bool:
     """Return whether people know the rows of an entity by the code that identifies them."""
-    return len(identity.attributes) == 1 and _is_code(entity.attribute(identity.attributes[0]))
+    return len(identity.attributes) == 1 and is_code(entity.attribute(identity.attributes[0]))
 
 
 def _code_keys(tables: SourceTables, entity: Entity) -> list[EntityKey]:
@@ -212,11 +238,13 @@ def _code_keys(tables: SourceTables, entity: Entity) -> list[EntityKey]:
         for reference in tables.references[entity.name]
         if reference.to_entity != entity.name
     }
+    own_words = table_words(tables, entity.name)
     positions = {attribute.name: place for place, attribute in enumerate(entity.attributes)}
     keys = [
         key
         for key in entity.keys
-        if key.kind != "primary" and key.attributes not in referring and _is_code_key(entity, key)
+        if key.kind != "primary" and key.attributes not in referring
+        if is_code_key(entity, key, own_words)
     ]
     return sorted(keys, key=lambda key: (key.kind != "declared", positions[key.attributes[0]]))
 
@@ -229,7 +257,7 @@ def _scope(entity: Entity, key: EntityKey) -> str:
     code = entity.attribute(key.attributes[0])
     if key.origin == "declared" or last_word(code.name, terms("worldwide_code")):
         return ""
-    if code.semantic_type in _CODE_TYPES:
+    if code.semantic_type in CODE_TYPES:
         return ""
     return next((a.name for a in entity.attributes if a != code and _names_authority(a)), "")
 
@@ -249,46 +277,18 @@ def _no_natural_key(tables: SourceTables, entity: Entity) -> str:
     return "no other unique column is a code that people would use"
 
 
-def _is_surrogate(entity: Entity, key: EntityKey) -> bool:
+def is_surrogate(entity: Entity, key: EntityKey) -> bool:
     """Return whether all of a key is assigned numbers that mean something to the source alone."""
     return all(_is_assigned_number(entity.attribute(column)) for column in key.attributes)
 
 
 def _is_assigned_number(attribute: Attribute) -> bool:
-    """Return whether a source counted up or drew a value: 17, but not the ISBN 9780140449136."""
+    """Return whether a source counted up or drew a value: 17, but not the year 2017."""
     if attribute.type == "uuid" or attribute.semantic_type in {"uuid", "hash"}:
         return True
-    if last_word(attribute.name, _CODE_WORDS) or attribute.semantic_type in _CODE_TYPES:
+    if last_word(attribute.name, CODE_WORDS) or attribute.semantic_type in {*CODE_TYPES, "year"}:
         return False
     return family(attribute.type) in {"integer", "decimal"}
-
-
-def _is_code_key(entity: Entity, key: EntityKey) -> bool:
-    if len(key.attributes) != 1 or not key.holds:
-        return False
-    if key.kind == "candidate" and entity.rows < _FEWEST_ROWS_FOR_CODE:
-        return False
-    attribute = entity.attribute(key.attributes[0])
-    return attribute.required and _is_code(attribute)
-
-
-def _is_code(attribute: Attribute) -> bool:
-    """Return whether people know rows by a column: ``order_no``, but not ``phone_no``."""
-    # A vehicle's number identifies the vehicle, even though it may lead to the owner.
-    if attribute.pii and attribute.semantic_type != "vin":
-        return False
-    if family(attribute.type) not in {"text", "integer", "decimal"} or attribute.type == "uuid":
-        return False
-    if attribute.semantic_type in _CODE_TYPES:
-        return True
-    if attribute.semantic_type is not None:
-        return False
-    code = last_word(attribute.name, _CODE_WORDS)
-    squashed = "".join(words(attribute.name)).removesuffix(code)
-    is_of_something_else = any(
-        squashed.startswith(word) or squashed.endswith(word) for word in terms("numbered_otherwise")
-    )
-    return bool(code) and not is_of_something_else
 
 
 def _uniqueness(key: EntityKey) -> str:
@@ -296,6 +296,12 @@ def _uniqueness(key: EntityKey) -> str:
         return "it's declared unique and never null"
     part = " of a sample" if key.evidence.is_sampled else ""
     return f"it's unique and never null in {counted(key.evidence.rows, 'row')}{part}"
+
+
+def _why_known(key: EntityKey) -> str:
+    if len(key.attributes) > 1:
+        return "its names suggest that people identify rows by all of it"
+    return "its name suggests that people identify rows by it"
 
 
 def _join_columns(key: EntityKey) -> str:

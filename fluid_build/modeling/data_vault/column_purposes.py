@@ -7,10 +7,8 @@ from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.types import family
 from fluid_build.profiling.names.naming_words import NAME_WORDS, naming_word
-from fluid_build.profiling.names.words import words
+from fluid_build.profiling.names.words import last_word, words
 
-_SHORTEST_GLUED_WORD = 4
-"""Letters that a word needs to be looked for inside another: ``no`` would be met in ``piano``."""
 _NAMING_TYPES = frozenset({"person_name", "company_name", "username"})
 _DISTINCTIVE_SHARE = 0.5
 """Share of distinct values from which on a column names rows rather than groups of them. Names of
@@ -26,22 +24,6 @@ _WRITTEN = re.compile(rf"(?:row|record|last)?{_VERB}{_WHEN}", re.VERBOSE)
 """Names such as ``last_update``, ``modified_on`` and ``row_created_at``, without their
 separators. The whole name must match, since ``update_due_date`` says when something is due."""
 _CREATED = re.compile(rf"(?:row|record)?(?:creat|crtd?|ins(?:ert)?|load)(?:e|ed|ion)?{_WHEN}")
-
-
-def last_word(name: str, vocabulary: Collection[str]) -> str:
-    """Return the word of a vocabulary that a name ends in, or "".
-
-    A longer word is also recognised where it's glued to what precedes it, as in ``ordernumber``.
-    """
-    parts = words(name)
-    if not parts or parts[-1] in vocabulary:
-        return parts[-1] if parts else ""
-    glued = (
-        word
-        for word in vocabulary
-        if len(word) >= _SHORTEST_GLUED_WORD and parts[-1].endswith(word)
-    )
-    return max(glued, key=len, default="")
 
 
 def is_naming(attribute: Attribute) -> bool:

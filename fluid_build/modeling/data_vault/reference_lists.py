@@ -14,7 +14,6 @@ from fluid_build.modeling.data_vault.column_purposes import (
     is_bookkeeping,
     is_date,
     is_technical,
-    last_word,
 )
 from fluid_build.modeling.data_vault.relating import is_translation, outward_references, subject
 from fluid_build.modeling.data_vault.source_tables import SourceTables
@@ -26,7 +25,7 @@ from fluid_build.modeling.data_vault.table_names import (
     names_hierarchy,
 )
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names.words import words
+from fluid_build.profiling.names.words import last_word, words
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import counted
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute, Entity
-from fluid_build.modeling.data_vault.column_purposes import is_change_stamp, last_word
+from fluid_build.modeling.data_vault.column_purposes import is_change_stamp
 from fluid_build.modeling.data_vault.elements import (
     HubReference,
     Link,
@@ -24,7 +24,7 @@ from fluid_build.modeling.data_vault.hub_references import (
 from fluid_build.modeling.data_vault.personal_data import personal_columns
 from fluid_build.modeling.element import Alternative, source_columns
 from fluid_build.modeling.types import family
-from fluid_build.profiling.names.words import words
+from fluid_build.profiling.names.words import last_word, words
 from fluid_build.text import listed
 
 # Which columns of a table change more often than the others, as far as that can be known.

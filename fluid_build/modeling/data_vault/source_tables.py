@@ -35,6 +35,7 @@ class SourceTables:
     ``parsed_names`` holds their names taken apart into words. ``identities`` holds the key that
     identifies every row of a table, or None. ``references`` are a table's references to keys of
     tables that have an identity, ``referrers`` the same references by the table that they lead to.
+    ``unique`` are the sets of several columns of a table that no two rows share, by chance or not.
     ``shared_hubs`` say which tables of different sources have a business key in common.
     ``homes`` are the entities that no table lists, each with the table that has most of their keys;
     ``splits`` are those that somebody split off from that table. ``decided_keys`` are the business
@@ -47,6 +48,7 @@ class SourceTables:
     identities: Mapping[str, EntityKey | None]
     references: Mapping[str, tuple[Relationship, ...]]
     referrers: Mapping[str, tuple[Relationship, ...]]
+    unique: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     shared_hubs: tuple[SharedHub, ...] = ()
     homes: Mapping[str, str] = field(default_factory=dict)
     splits: Mapping[str, SplitEntity] = field(default_factory=dict)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Attribute
-from fluid_build.modeling.data_vault.column_purposes import last_word
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.profiling.names.naming_words import are_forms, named_noun
-from fluid_build.profiling.names.words import Words, singular, strip_key_words, words
+from fluid_build.profiling.names.words import Words, last_word, singular, strip_key_words, words
 
 _SHORTEST_GLUED_EVENT = 5
 """Letters of an event that is looked for at the end of a longer word: ``log`` ends ``catalog``."""

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from fluid_build.lexicon import ends, fold, leading, terms
@@ -21,6 +21,8 @@ _KEY_WORDS = terms("key_word")
 _GLUED_KEY_WORDS = ends("key_word")
 _PLAIN_WORDS = terms("plain")
 """Words that end in a key word's letters by nature."""
+_SHORTEST_GLUED_WORD = 4
+"""Letters that a word needs to be looked for inside another: ``no`` would be met in ``piano``."""
 _IRREGULAR = {
     "people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot",
     "indices": "index", "indexes": "index", "statuses": "status", "series": "series",
@@ -113,3 +115,19 @@ def has_key_word(phrase: Words) -> bool:
 def is_generic(phrase: Words) -> bool:
     """Return whether any table could have a column of that name: a key, name, title or type."""
     return terms("generic").issuperset(phrase)
+
+
+def last_word(name: str, vocabulary: Collection[str]) -> str:
+    """Return the word of a vocabulary that a name ends in, or "".
+
+    A longer word is also recognised where it's glued to what precedes it, as in ``ordernumber``.
+    """
+    parts = words(name)
+    if not parts or parts[-1] in vocabulary:
+        return parts[-1] if parts else ""
+    glued = (
+        word
+        for word in vocabulary
+        if len(word) >= _SHORTEST_GLUED_WORD and parts[-1].endswith(word)
+    )
+    return max(glued, key=len, default="")

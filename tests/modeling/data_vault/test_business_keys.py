@@ -3,9 +3,10 @@
 import pytest
 
 from fluid_build.modeling.data_vault.business_keys import BusinessKey, business_key, natural_key
+from fluid_build.modeling.data_vault.elements import Hub
 from fluid_build.modeling.data_vault.source_tables import source_tables
-from fluid_build.profiling.profile import Profile
-from tests.modeling.sources import changed, changed_column, conceptual, source
+from fluid_build.profiling.profile import Evidence, KeyClaim, Profile
+from tests.modeling.sources import changed, changed_column, conceptual, source, vault
 
 
 def chosen(
@@ -44,8 +45,14 @@ def test_an_assigned_number_or_uuid_is_a_surrogate(type_: str) -> None:
 
 
 def test_a_number_that_is_not_called_a_key_is_not_said_to_be_generated() -> None:
-    result = chosen(source("season *year, url text"), "season")
-    assert result.reason.startswith("year is only a number, and")
+    result = chosen(source("season *edition, url text"), "season")
+    assert result.reason.startswith("edition is only a number, and")
+
+
+def test_a_year_is_known_to_everybody() -> None:
+    seasons = source("season *year, url text")
+    measured = changed_column(seasons, "season", "year", semantic_type="year")
+    assert chosen(measured, "season").kind == "natural"
 
 
 def test_a_composite_key_of_assigned_numbers_is_a_surrogate() -> None:
@@ -127,6 +134,89 @@ def test_a_measured_code_next_to_its_authority_isnt_preferred(authority: str) ->
 def test_a_worldwide_code_is_preferred_whoever_else_assigns_codes() -> None:
     measured = with_unique(source("product *id, gtin text, tenant_id/2"), "gtin")
     assert chosen(measured).key.attributes == ("gtin",)
+
+
+@pytest.mark.parametrize(
+    ("table", "code"),
+    [
+        ("driver", "driverRef"),
+        ("grade", "grade_code"),
+        ("org_unit", "org_code"),
+        ("team", "abbreviation"),
+        ("topic", "slug"),
+        ("product", "sku"),
+    ],
+)
+def test_a_code_named_for_its_table_comes_before_a_name_however_few_rows_show_it(
+    table: str, code: str
+) -> None:
+    measured = source(f"{table} *id, name text, {code} text", rows=12)
+    assert chosen(with_unique(measured, "name", code, table=table), table).key.attributes == (code,)
+
+
+@pytest.mark.parametrize(
+    "column", ["bank_ref text", "driver_key", "sort_key text", "other_code text"]
+)
+def test_a_column_of_few_rows_that_stands_for_something_else_is_no_code_of_theirs(
+    column: str,
+) -> None:
+    name = column.split()[0]
+    measured = with_unique(source(f"driver *id, {column}", rows=12), name, table="driver")
+    assert chosen(measured, "driver").key.attributes == ("id",)
+
+
+def with_declared(measured: Profile, table: str, *columns: str) -> Profile:
+    """The profile with columns that the source declares unique together."""
+    claim = KeyClaim(
+        columns=columns, evidence=Evidence(origin="declared", rows=measured.table(table).rows)
+    )
+    return changed(measured, table, declared_keys=(*measured.table(table).declared_keys, claim))
+
+
+def test_a_part_of_a_declared_key_is_no_key_and_all_of_it_is() -> None:
+    """Voyages are numbered within their service, though all numbers differ as yet."""
+    schema = "voyage *voyage_id, service_code text/9, voyage_no text, direction text/2"
+    measured = with_unique(source(schema), "voyage_no", table="voyage")
+    assert chosen(measured, "voyage").key.attributes == ("voyage_no",)
+    result = chosen(with_declared(measured, "voyage", "service_code", "voyage_no"), "voyage")
+    assert (result.kind, result.key.attributes) == ("natural", ("service_code", "voyage_no"))
+    assert "it's declared unique and never null" in result.reason
+
+
+def test_a_declared_key_with_an_assigned_number_in_it_is_known_to_nobody() -> None:
+    schema = "voyage *voyage_id, service_id/9, voyage_no text/50"
+    measured = with_declared(source(schema), "voyage", "service_id", "voyage_no")
+    assert chosen(measured, "voyage").key.attributes == ("voyage_id",)
+
+
+def races(columns: str, *unique: str, rows: int = 400) -> Hub:
+    """The hub of races, of which the data shows that the columns are unique together."""
+    schema = f"race *race_id, {columns}, title text\nresult *result_id, race_id/400 > race, points"
+    measured = changed(source(schema, rows=rows), "race", candidate_keys=(("race_id",), unique))
+    if "year" in unique:
+        measured = changed_column(measured, "race", "year", semantic_type="year")
+    return {hub.name: hub for hub in vault(measured).hubs}["hub_race"]
+
+
+def test_a_counter_within_a_year_is_a_key_that_people_know() -> None:
+    hub = races("year/74, round/22", "year", "round")
+    assert hub.business_key_columns == ("year", "round")
+    assert "it's unique and never null in 400 rows" in hub.reason
+
+
+@pytest.mark.parametrize(
+    ("columns", "unique", "rows"),
+    [
+        ("series_id/74, round/22", ("series_id", "round"), 400),
+        ("year/74, place text/22", ("year", "place"), 400),
+        ("year/30, round/20", ("year", "round"), 40),
+    ],
+    ids=["an assigned number", "no counter", "too few rows"],
+)
+def test_what_is_unique_together_by_chance_is_no_key(
+    columns: str, unique: tuple[str, ...], rows: int
+) -> None:
+    assert races(columns, *unique, rows=rows).business_key_columns == ("race_id",)
 
 
 def test_an_entity_with_subtypes_keeps_the_key_that_they_share() -> None:

@@ -8,8 +8,8 @@ from fluid_build.modeling.data_vault.column_purposes import (
     is_event_date,
     is_naming,
     is_technical,
-    last_word,
 )
+from fluid_build.profiling.names.words import last_word
 from tests.modeling.sources import changed_column, conceptual, source
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from fluid_build.modeling.data_vault.elements import Link
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Link
 from fluid_build.profiling.profile import ForeignKey
 from tests.modeling.profiles import reference
-from tests.modeling.sources import changed_column, link, source, vault
+from tests.modeling.sources import changed, changed_column, link, source, vault
 
 TWO_HUBS = """
     customer *id, name text, city text, street text
@@ -210,3 +210,38 @@ def test_a_reference_to_a_subtype_has_the_subtype_as_its_role() -> None:
     )
     end = link(model, "lnk_gift_vip").hubs[1]
     assert (end.hub, end.role, end.hash_key) == ("hub_customer", "vip", "customer_vip_hk")
+
+
+RESULTS = """
+    race   *race_id, title text, held date
+    driver *driver_id, forename text, surname text
+    result *result_id, race_id/90 > race, driver_id/40 > driver, lap/9, points decimal
+"""
+
+
+def results(*unique: str, rows: int = 500) -> DataVaultModel:
+    """The vault of results, of which the data shows that the columns are unique together."""
+    keys = (("result_id",), unique)
+    return vault(changed(source(RESULTS, rows=rows), "result", candidate_keys=keys))
+
+
+def test_what_a_link_relates_identifies_its_rows_before_a_number_of_the_source() -> None:
+    model = results("race_id", "driver_id")
+    result = link(model, "tl_result")
+    assert result.dependent_child_keys == ()
+    assert "No two rows have the same race_id and driver_id, so that result_id" in result.reason
+    assert "told apart by result_id" in [each.choice for each in result.alternatives]
+    (satellite,) = (each for each in model.satellites if each.parent == "tl_result")
+    assert "result_id" in satellite.columns
+
+
+@pytest.mark.parametrize(
+    ("unique", "rows"),
+    [(("race_id", "points"), 500), (("race_id", "driver_id"), 60)],
+    ids=["a measure", "too few rows"],
+)
+def test_a_number_of_the_source_stays_where_nothing_else_identifies_for_sure(
+    unique: tuple[str, ...], rows: int
+) -> None:
+    result = link(results(*unique, rows=rows), "tl_result")
+    assert result.dependent_child_keys == ("result_id",)

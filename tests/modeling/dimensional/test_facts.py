@@ -49,6 +49,19 @@ def test_the_grain_is_the_key_in_words_and_columns() -> None:
     assert result.grain_columns == ("order_id", "line_no")
 
 
+def test_what_a_numbered_row_relates_is_its_grain_too() -> None:
+    schema = """
+        race   *race_id, title text, held date
+        driver *driver_id, forename text, surname text
+        result *result_id, race_id/90 > race, driver_id/40 > driver, points decimal
+    """
+    keys = (("result_id",), ("race_id", "driver_id"))
+    measured = changed(source(schema, rows=500), "result", candidate_keys=keys)
+    assert fact(star(measured), "fct_result").grain == (
+        "One row for each result: result_id. No two rows have the same race_id and driver_id."
+    )
+
+
 def test_without_a_key_the_grain_is_the_row() -> None:
     result = fact_of("log message text, level/4", "fct_log")
     assert result.grain == "One row for each row of log, which has no key."

@@ -90,6 +90,17 @@ def test_another_unique_number_identifies_the_member_too() -> None:
     assert result.reason == "Overwritten: it identifies the member too, so a change corrects it."
 
 
+def test_what_a_vault_would_take_as_business_key_identifies_the_member() -> None:
+    """A name next to it describes the member, and a number within something else is a part."""
+    measured = source(f"customer *id, name text, customer_ref text, a text\n{SALE}", rows=12)
+    keys = tuple((column,) for column in ("id", "name", "customer_ref"))
+    types = {
+        name: each.scd_type
+        for name, each in attributes(changed(measured, "customer", candidate_keys=keys)).items()
+    }
+    assert (types["customer_ref"], types["name"]) == (0, 2)
+
+
 @pytest.mark.parametrize(("name_type", "scd_type"), [("person_name", 1), ("company", 2)])
 def test_a_street_is_personal_where_people_live(name_type: str, scd_type: int) -> None:
     measured = source(f"customer *id, name text, street text\n{SALE}")

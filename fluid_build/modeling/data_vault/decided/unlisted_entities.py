@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from fluid_build.lexicon import terms
 from fluid_build.modeling.conceptual import Entity, EntityKey, Relationship
-from fluid_build.modeling.data_vault.column_purposes import is_distinctive, is_naming, last_word
+from fluid_build.modeling.data_vault.column_purposes import is_distinctive, is_naming
 from fluid_build.modeling.data_vault.known_keys import key_of_parts
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
@@ -27,7 +27,7 @@ from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.types import family
 from fluid_build.observations.shared_identifiers import IdentifierUse, UnlistedIdentifier
 from fluid_build.profiling.names.parsing import ParsedColumnName, ParsedNames, ParsedTableName
-from fluid_build.profiling.names.words import Words, singular, words
+from fluid_build.profiling.names.words import Words, last_word, singular, words
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
 from fluid_build.text import free_name, listed
 

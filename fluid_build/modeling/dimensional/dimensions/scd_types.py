@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from math import prod
 
 from fluid_build.lexicon import terms
+from fluid_build.modeling.business_codes import is_code_key
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     is_date,
@@ -261,7 +262,13 @@ def _identifies(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> 
     is_referred_to = any(
         child.to_attributes == (attribute.name,) for child in graph.children[entity.name]
     )
-    return is_referred_to or (entity.rows >= _FEWEST_ROWS and is_numbering(attribute))
+    own_words = {singular(word) for word in words(entity.own_name)}
+    is_known = any(
+        key.attributes == (attribute.name,) and is_code_key(entity, key, own_words)
+        for key in entity.keys
+    )
+    is_numbered = entity.rows >= _FEWEST_ROWS and is_numbering(attribute)
+    return is_referred_to or is_known or is_numbered
 
 
 def _is_document(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> bool:

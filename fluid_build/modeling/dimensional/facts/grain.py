@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fluid_build.decisions.language import Grain
 from fluid_build.decisions.reasons import decided_reason
 from fluid_build.lexicon import terms
+from fluid_build.modeling.alternate_keys import related_key
 from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import is_date, is_remark, kind
 from fluid_build.modeling.dimensional.judging.reference_graph import (
@@ -65,7 +66,7 @@ def believable_grain(graph: ReferenceGraph, entity: Entity, event_date: str | No
     """Return the grain of an entity's rows; ``event_date`` is its own column, if it has one."""
     key = graph.keys[entity.name]
     if not key or _is_certain(graph, entity, key):
-        return StatedGrain(key)
+        return StatedGrain(key, _also_identified(graph, entity, key))
     rows = counted(entity.rows, "row")
     wider = {
         name
@@ -84,6 +85,14 @@ def believable_grain(graph: ReferenceGraph, entity: Entity, event_date: str | No
             (), f"{', '.join(key)} is unique in the {rows}, but doesn't look like a key."
         )
     return StatedGrain(key)
+
+
+def _also_identified(graph: ReferenceGraph, entity: Entity, key: AttributeNames) -> str:
+    """Return the sentence that says what a row is about, besides the number that it was given."""
+    if len(key) != 1 or graph.is_referring(entity.name, key[0]) or graph.children[entity.name]:
+        return ""
+    columns = related_key(entity, graph.unique[entity.name], graph.direct_parents(entity.name))
+    return f"No two rows have the same {listed(columns)}." if columns else ""
 
 
 def _is_certain(graph: ReferenceGraph, entity: Entity, key: AttributeNames) -> bool:
