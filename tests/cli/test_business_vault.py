@@ -67,7 +67,7 @@ def test_the_folder_is_verified_with_its_business_vault(
         "rows of customer in sat_customer, by pit_customer",
         "rows of customer in sat_customer_personal, by pit_customer",
         "rows of customer_detail in sat_customer_detail, by pit_customer",
-        "rows of payment in msat_payment, by bridge_payment",
+        "rows of payment in sat_payment, by bridge_payment",
     ]
 
 

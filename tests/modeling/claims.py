@@ -412,6 +412,7 @@ DECISIONS = (
     r"^The (?:proof|source has its own calendar|calendar that runs|combination is the member)",
     r"^[Ii]ts rows link .+; nothing refers to |^Other tables refer to .+, and none to ",
     r"^Its rows link .+ with what .+ identif(?:y|ies)\.$|^only the name suggests it, and the rows",
+    r"^all rows of one .+ would be loaded again with each new one$",
     r"^its rows link |^they can't be joined with a calendar|^Each day from ",
     # What was read into names and types, and what follows from that.
     r"is (?:the only date of the row that is|read as)",

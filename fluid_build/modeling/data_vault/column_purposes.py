@@ -113,6 +113,24 @@ def is_period(attributes: Collection[Attribute]) -> bool:
     return any(map(is_begin, attributes)) and any(map(is_end, attributes))
 
 
+def is_validity(attributes: Collection[Attribute]) -> bool:
+    """Return whether attributes bound a period that is ended by an update: a price's, a post's.
+
+    Its name says that it's valid, or rows show an open end. When something stopped that began, or
+    which month a bill is for, is known with the row.
+    """
+    ends = list(filter(is_end, attributes))
+    bounds = [*ends, *filter(is_begin, attributes)]
+    is_called = any(terms("validity") & _date_words(bound) for bound in bounds)
+    return is_period(attributes) and (is_called or any(end.evidence.nulls for end in ends))
+
+
+def is_valid_from(attribute: Attribute) -> bool:
+    """Return whether an attribute says from when a row holds, until another one does."""
+    since = terms("since", "effective", "from_word", "validity")
+    return bool(since & _date_words(attribute)) and not is_end(attribute)
+
+
 def is_begin(attribute: Attribute) -> bool:
     """Return whether an attribute says from when something holds or lasts."""
     return bool(terms("begin_mark") & _date_words(attribute))

@@ -16,6 +16,8 @@ from fluid_build.modeling.data_vault.column_purposes import (
     is_period,
     is_status,
     is_technical,
+    is_valid_from,
+    is_validity,
 )
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.table_names import (
@@ -166,7 +168,10 @@ def count_descriptive(tables: SourceTables, entity: Entity) -> int:
 
 
 def is_event(entity: Entity) -> bool:
-    """Return whether rows are events: they're measured, or dated without holding for a period."""
+    """Return whether rows are events: they're measured, or dated without holding for a period.
+
+    A price that is valid from one day to another is no event, since its end moves.
+    """
     is_dated = any(map(is_event_date, entity.attributes))
     return is_measured(entity) or (is_dated and not is_period(entity.attributes))
 
@@ -176,9 +181,43 @@ def is_measured(entity: Entity) -> bool:
 
     The stock of a product in a store is a state of the pair; an amount sold happened.
     """
-    return any(
+    return not is_validity(entity.attributes) and any(
         a.measure is not None
         and a.measure.additivity != "semi-additive"
         and not terms("property") & set(words(a.name))
         for a in entity.attributes
     )
+
+
+def happens_to_one(entity: Entity, key: Sequence[str]) -> bool:
+    """Return whether the rows of one parent happened to it, instead of describing it together.
+
+    Payments, the items of a payslip and the levels of a month are dated or add up. A customer's
+    phones don't, from when an address holds dates no event, and a rate holds until the next one.
+    """
+    measures = [a.measure.additivity for a in entity.attributes if a.measure is not None]
+    if is_measured(entity) and "additive" in measures:
+        return True
+    if is_period(entity.attributes):
+        return False
+    dates = [
+        attribute.name
+        for attribute in entity.attributes
+        if is_event_date(attribute)
+        and attribute.required
+        and not is_technical(attribute)
+        and not is_valid_from(attribute)
+    ]
+    if not measures or not set(dates) <= set(key):
+        return bool(dates)
+    return "semi-additive" in measures and is_snapshot(entity, key)
+
+
+def is_snapshot(entity: Entity, key: Sequence[str]) -> bool:
+    """Return whether rows are measured as of a day, or a month, that is part of their key."""
+    is_timed = any(
+        (is_date(attribute) and not is_valid_from(attribute))
+        or terms("time_word") & set(words(attribute.name))
+        for attribute in map(entity.attribute, key)
+    )
+    return is_timed and any(attribute.measure is not None for attribute in entity.attributes)

@@ -10,10 +10,11 @@ It follows from what identifies a row, from who refers to it, and from what beco
   references. A number of its own that nobody refers to doesn't make it a hub. It's a dependent
   child key of the link, which tells apart rows between the same hubs.
 - A *transactional link* is a link for what happens once and then stays as it was. Its rows are
-  measured or dated.
+  measured or dated, but not valid until a day that is set later. It may have a single end: the
+  payments of an invoice, the headcounts of a department.
 - A *satellite* describes a hub: a table with another's whole key, or, as a multi-active one, a
-  table with several rows for each row of a single other table. Texts in several languages are
-  satellites of what they're about.
+  table with several rows that describe a row of a single other table at the same time, such as
+  phones. Texts in several languages are satellites of what they're about.
 - A *reference table* explains codes or days. Columns refer to it, but no link does.
 - Rows that no key identifies are a transactional link too, if they refer to hubs: all of their
   values identify them. If they refer to nothing, they're stored as they are, and counted.
@@ -27,14 +28,21 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fluid_build.modeling.conceptual import Entity, Relationship
-from fluid_build.modeling.data_vault.column_purposes import is_date, is_period, is_technical
+from fluid_build.modeling.data_vault.column_purposes import (
+    is_date,
+    is_period,
+    is_technical,
+    is_valid_from,
+)
 from fluid_build.modeling.data_vault.entity_evidence import (
     count_descriptive,
     ends_later,
     entity_evidence,
+    happens_to_one,
     identifies_others,
     is_event,
     is_measured,
+    is_snapshot,
     naming_columns,
     numbers_its_rows,
 )
@@ -282,17 +290,35 @@ def _placement_by_references_in_key(
         reason = f"Its rows link {name_parents(in_key)} with what {identifying}."
         return Placement(_link_kind(entity), reason)
     if len(related) == 1:
-        reason = f"Several rows belong to one row of {name_parents(in_key)}; {distinguishing} them."
-        return Placement("multi-active", reason, in_key[0])
+        return _several_of_one(tables, entity, in_key[0], f"{distinguishing} them")
     reason = f"Its rows link {name_parents(related)}; {distinguishing} them."
-    is_dated = any(is_date(entity.attribute(column)) for column in tables.identity(name)) or any(
-        reference.to_entity in lists for reference in references_in_key(tables, name)
+    key = tables.identity(name)
+    is_dated = any(
+        is_date(column) and not is_valid_from(column) for column in map(entity.attribute, key)
     )
-    is_snapshot = is_dated and any(a.measure is not None for a in entity.attributes)
+    is_dated |= any(r.to_entity in lists for r in references_in_key(tables, name))
+    is_listed_snapshot = is_dated and any(a.measure is not None for a in entity.attributes)
     happens_once = is_dated and not (is_period(entity.attributes) or ends_later(tables, entity))
-    stays = is_snapshot or happens_once or is_measured(entity)
-    kind: PlacementKind = "transaction" if stays else "link"
-    return Placement(kind, reason)
+    stays = is_listed_snapshot or happens_once or is_snapshot(entity, key) or is_measured(entity)
+    return Placement("transaction" if stays else "link", reason)
+
+
+def _several_of_one(
+    tables: SourceTables, entity: Entity, parent: Relationship, distinguishing: str
+) -> Placement:
+    """Return the placement of a table of which several rows belong to one row of its parent.
+
+    What happened is a link as it would be with a second parent; what describes the parent at the
+    same time is a satellite with several rows.
+    """
+    reason = f"Several rows belong to one row of {parent.to_entity}; {distinguishing}."
+    if happens_to_one(entity, tables.identity(entity.name)):
+        as_satellite = Alternative(
+            choice="a multi-active satellite",
+            reason=f"all rows of one {parent.to_entity} would be loaded again with each new one",
+        )
+        return Placement("transaction", reason, alternatives=(as_satellite,))
+    return Placement("multi-active", reason, parent)
 
 
 def _placement_by_own_key(
@@ -321,11 +347,9 @@ def _placement_by_own_key(
     if len(related) == 1:
         if not is_event(entity) and count_descriptive(tables, entity) > _MOST_DESCRIPTIVE:
             return Placement("hub", "The table has its own key and several descriptive columns.")
-        reason = (
-            f"Several rows belong to one row of {parents[0]}; nothing refers to {key}, which"
-            " distinguishes them."
-        )
-        return Placement("multi-active", reason, complete[0], (as_hub,))
+        distinguishing = f"nothing refers to {key}, which distinguishes them"
+        placement = _several_of_one(tables, entity, complete[0], distinguishing)
+        return replace(placement, alternatives=(as_hub, *placement.alternatives))
     if is_event(entity):
         reason = (
             f"Each row is an event that links {name_parents(related)}; nothing refers to {key}."

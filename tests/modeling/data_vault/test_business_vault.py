@@ -155,7 +155,7 @@ def test_who_wrote_a_row_is_not_followed() -> None:
     assert links == ["lnk_orders_customer", "lnk_customer_country"]
 
 
-def test_measured_rows_of_a_multi_active_satellite_start_a_chain() -> None:
+def test_what_happened_to_one_hub_starts_a_chain() -> None:
     """Amounts are added up by what their hub leads to; phone numbers aren't."""
     schema = """
         country  *id, name text, continent text, anthem text
@@ -165,7 +165,7 @@ def test_measured_rows_of_a_multi_active_satellite_start_a_chain() -> None:
     """
     business = business_vault(schema)
     (deposits,) = business.bridges
-    assert (deposits.name, deposits.satellite) == ("bridge_deposit", "msat_deposit")
+    assert (deposits.name, deposits.satellite) == ("bridge_deposit", "sat_deposit")
     assert ways(deposits) == [("customer_hk", "country_hk")]
 
 

@@ -78,7 +78,15 @@ def test_a_table_with_one_reference_can_be_decided_a_multi_active_satellite() ->
     visits = satellite(vault, "msat_visit")
     assert (visits.parent, visits.multi_active_keys) == ("hub_customer", ("id",))
     assert visits.reason == "Decided by a person: visit is that."
-    assert visits.alternatives[0].choice == "a hub"
+    assert visits.alternatives[0].choice == "a transactional link"
+
+
+def test_what_happens_to_one_parent_can_be_decided_a_link() -> None:
+    schema = SHOP.replace("seconds", "seconds, status text/3, came date")
+    vault, refusals = decided_vault(source(schema), decided(visit="link"))
+    assert not refusals
+    (visits,) = (link for link in vault.links if link.table == "visit")
+    assert [end.hub for end in visits.hubs] == ["hub_customer"]
 
 
 def test_a_subtype_can_be_decided_a_hub_and_a_hub_can_keep_its_subtype() -> None:
@@ -124,8 +132,7 @@ def test_decided_links_are_seen_through_by_what_refers_to_them() -> None:
         ("log", "hub", "No key identifies the 100 rows of `log`, and every hub has one."),
         ("log", "satellite",
          "No key identifies the 100 rows of `log`, and every satellite has one."),
-        ("visit", "link",
-         "`visit` refers to one table with a hub, `customer`, and a link needs two."),
+        ("vip", "link", "`vip` refers to one table with a hub, `customer`, and a link needs two."),
         ("colour", "link", "`colour` refers to no table with a hub, and a link needs two."),
         ("colour", "satellite", "`colour` refers to no table with a hub, so it describes no hub."),
         ("rating", "satellite",

@@ -197,14 +197,51 @@ def test_orders_are_hubs_and_payments_arent_whatever_their_columns() -> None:
     assert kinds(source(schema))["payment"] == "transaction"
 
 
-def test_what_a_single_parent_has_several_of_is_multi_active_by_its_own_number() -> None:
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [
+        ("*id, customer_id > customer, paid_on date, amount decimal, bank_ref text", "transaction"),
+        ("*id, customer_id > customer, earned_on date", "transaction"),
+        ("*customer_id > customer, *item_no/5, hours decimal, amount decimal", "transaction"),
+        ("*customer_id > customer, *month_end date/9, headcount 1-900", "transaction"),
+        ("*customer_id > customer, *year_month text/9, balance decimal", "transaction"),
+        ("*customer_id > customer, *attended date", "transaction"),
+        ("*id, customer_id > customer, verified_on date?, digits text", "multi-active"),
+        ("*customer_id > customer, *sort/5, *valid_from date, street text", "multi-active"),
+        ("*customer_id > customer, *changed date/9, price decimal", "multi-active"),
+        ("*id, customer_id > customer, valid_from date, valid_to date, rate decimal",
+         "multi-active"),
+        ("*id, customer_id > customer, note text", "multi-active"),
+    ],
+)  # fmt: skip
+def test_what_happens_to_one_parent_is_a_transaction_and_what_describes_it_a_satellite(
+    columns: str, kind: str
+) -> None:
+    assert kinds(source(f"{TWO_HUBS} thing {columns}"))["thing"] == kind
+
+
+def test_what_happens_to_one_parent_says_what_else_it_could_be() -> None:
     result = placed(source(f"{TWO_HUBS} badge *id, customer_id > customer, earned_on date"))
-    assert result["badge"].kind == "multi-active"
     assert result["badge"].reason == (
         "Several rows belong to one row of customer; nothing refers to id, which"
         " distinguishes them."
     )
-    assert [alternative.choice for alternative in result["badge"].alternatives] == ["a hub"]
+    choices = [alternative.choice for alternative in result["badge"].alternatives]
+    assert choices == ["a hub", "a multi-active satellite"]
+
+
+@pytest.mark.parametrize(
+    ("period", "kind"),
+    [
+        ("valid_from date, valid_to date", "link"),
+        ("from_date date, to_date date?", "link"),
+        ("start_date date, end_date date", "transaction"),
+    ],
+)
+def test_what_holds_until_a_day_that_is_set_later_is_no_event(period: str, kind: str) -> None:
+    """The next price ends this one; from when to when somebody stayed is known with the bill."""
+    tariff = f"tariff *id, customer_id > customer, product_id > product, amount decimal, {period}"
+    assert kinds(source(f"{TWO_HUBS} {tariff}"))["tariff"] == kind
 
 
 def test_who_wrote_a_record_is_no_end_of_a_link() -> None:
@@ -244,7 +281,7 @@ def test_a_calendar_is_a_reference_table_though_a_key_contains_its_key() -> None
     )
     result = placed(measured)
     assert result["dates"].kind == "reference"
-    assert result["stock"].kind == "multi-active"
+    assert result["stock"].kind == "transaction"
 
 
 WEEKDAYS = "weekdays *day/7 1-7, weekday text/7"

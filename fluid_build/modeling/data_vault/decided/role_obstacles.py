@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fluid_build.decisions.language import Role
 from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.data_vault.decided.references_through_links import is_seen_through
+from fluid_build.modeling.data_vault.entity_evidence import happens_to_one
 from fluid_build.modeling.data_vault.relating import ends, name_a_few, outward_references
 from fluid_build.modeling.data_vault.source_tables import SourceTables
 from fluid_build.modeling.data_vault.subtypes import extends
@@ -70,7 +71,8 @@ def described_parent(tables: SourceTables, hubs: Set[str], table: str) -> Relati
 
 def _link_obstacle(tables: SourceTables, places: Places, table: str) -> str:
     related = ends(_references_to_hubs(tables, places.hubs, table))
-    if len(related) < 2:
+    is_of_one = len(related) == 1 and happens_to_one(tables.entities[table], tables.identity(table))
+    if len(related) < 2 and not is_of_one:
         names = _names(r.to_entity for r in related)
         led_to = f"one table with a hub, {names}" if related else "no table with a hub"
         return f"`{table}` refers to {led_to}, and a link needs two."
