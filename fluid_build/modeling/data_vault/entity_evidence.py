@@ -67,12 +67,27 @@ def milestones(tables: SourceTables, entity: Entity) -> set[str]:
     rows of any age is an optional remark, and one that comes without the earlier date no step.
     Until when something lasted is no step either.
     """
+    return _filled_in_later(tables, entity, recently=True)
+
+
+def steps(tables: SourceTables, entity: Entity) -> set[str]:
+    """Return the dates of a table that change with its state.
+
+    Where a status says how far each row has come, these are all that come after an earlier date and
+    that not every row has: few bookings are cancelled, and old ones never will be.
+    """
+    has_status = any(map(is_status, entity.attributes))
+    return _filled_in_later(tables, entity, recently=not has_status)
+
+
+def _filled_in_later(tables: SourceTables, entity: Entity, *, recently: bool) -> set[str]:
+    """Return the dates that follow another; ``recently`` if the youngest rows have to lack them."""
     return {
         order.later
         for order in tables.observations.date_orders
         if order.table == entity.name
         and order.open
-        and order.open_is_recent
+        and (order.open_is_recent or not recently)
         and order.in_order >= _SHARE_IN_ORDER * order.both
         and order.skipped <= (1 - _SHARE_IN_ORDER) * (order.both + order.skipped)
         and is_event_date(entity.attribute(order.later))

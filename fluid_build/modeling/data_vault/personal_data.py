@@ -17,6 +17,8 @@ from fluid_build.profiling.names.naming_words import names_people
 _OF_A_PLACE = frozenset({"address", "iban", "latitude", "longitude", "postal_code"})
 """Types of what shops and companies have as well as people."""
 _TO_REACH_SOMEBODY = frozenset({"email", "phone"})
+_OF_A_PERSON = frozenset({"gender", "marital", "birth", "dob"})
+"""What is about a person as soon as a name beside it says about whom."""
 _NAMES_OF_PEOPLE = frozenset({"person_name", "username"})
 _PEOPLE = frozenset({"person", "user", "contact"})
 
@@ -31,7 +33,9 @@ def personal_columns(
     """
     marked = [attribute for attribute in entity.attributes if attribute.pii]
     if entity.name in events or not _lists_bodies(tables, entity):
-        return frozenset(attribute.name for attribute in marked)
+        named = any(attribute.semantic_type in _NAMES_OF_PEOPLE for attribute in marked)
+        traits = [a for a in entity.attributes if named and _OF_A_PERSON & _concepts(a)]
+        return frozenset(attribute.name for attribute in (*marked, *traits))
     has_contact = any(a.semantic_type in _NAMES_OF_PEOPLE for a in entity.attributes)
     of_bodies = _OF_A_PLACE if has_contact else _OF_A_PLACE | _TO_REACH_SOMEBODY
     others = {c for s in tables.splits.values() if s.table == entity.name for c in s.attributes}
@@ -41,8 +45,12 @@ def personal_columns(
         if attribute.semantic_type not in of_bodies
         or (entity.name, attribute.name) in decided
         or attribute.name in others
-        or read_concepts(attribute.name).concepts & _PEOPLE
+        or _concepts(attribute) & _PEOPLE
     )
+
+
+def _concepts(attribute: Attribute) -> Set[str]:
+    return read_concepts(attribute.name).concepts
 
 
 def _lists_bodies(tables: SourceTables, entity: Entity) -> bool:
@@ -61,5 +69,5 @@ def _lists_bodies(tables: SourceTables, entity: Entity) -> bool:
 
 def _names_company(attribute: Attribute) -> bool:
     is_text = attribute.type.startswith(("string", "varchar", "char"))
-    is_company = "company" in read_concepts(attribute.name).concepts
+    is_company = "company" in _concepts(attribute)
     return attribute.semantic_type == "company_name" or (is_text and is_company)

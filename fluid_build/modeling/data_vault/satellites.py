@@ -12,7 +12,7 @@ from fluid_build.modeling.data_vault.elements import (
     Satellite,
     SatelliteKind,
 )
-from fluid_build.modeling.data_vault.entity_evidence import milestones
+from fluid_build.modeling.data_vault.entity_evidence import steps
 from fluid_build.modeling.data_vault.hub_references import (
     ResolvedReference,
     VaultDecisions,
@@ -40,12 +40,12 @@ _FEWEST_SLOW = 3
 their old values once more with each change costs less."""
 
 
-def fast_columns(attributes: Sequence[Attribute], steps: Set[str] = frozenset()) -> tuple[str, ...]:
+def fast_columns(attributes: Sequence[Attribute], later: Set[str] = frozenset()) -> tuple[str, ...]:
     """Return the columns for a satellite of their own, in order; none where it isn't worth it.
 
-    ``steps`` are the dates that are filled in as things go on.
+    ``later`` are the dates that are filled in as things go on.
     """
-    states = [each.name for each in attributes if _is_state(each) or each.name in steps]
+    states = [each.name for each in attributes if _is_state(each) or each.name in later]
     stamps = [attribute.name for attribute in attributes if is_change_stamp(attribute)]
     if not states or len(attributes) - len(states) - len(stamps) < _FEWEST_SLOW:
         return ()
@@ -56,10 +56,11 @@ def _is_state(attribute: Attribute) -> bool:
     """Return whether an attribute is a level (balance, stock) or the status of a process.
 
     Every booking changes an account's balance, and an order's status says how far it is. A marital
-    status changes as seldom as a name.
+    status changes as seldom as a name, and how much a ship holds never does.
     """
     if attribute.measure is not None:
-        return attribute.measure.additivity == "semi-additive"
+        is_property = terms("property") & set(words(attribute.name))
+        return attribute.measure.additivity == "semi-additive" and not is_property
     if family(attribute.type) not in {"text", "integer", "boolean"}:
         return False
     # In one word or two: marital_status, maritalstatus.
@@ -122,14 +123,14 @@ def _hub_satellites(
     carried = frozenset(columns)
     fast = fast_columns(
         [column for column in entity.attributes if column.name in carried],
-        milestones(decisions.tables, entity),
+        steps(decisions.tables, entity),
     )
     slow = tuple(column for column in columns if column not in fast)
     if fast:
         reason = (
             f"{subtype_reason}The {'other ' if personal else ''}descriptive columns of"
             f" {entity.name}, split by the rate of change that they're expected to have:"
-            f" {listed(fast)} with events, the others when corrected."
+            f" {listed(fast)} with events, the others less often."
         )
     else:
         reason = f"{subtype_reason}{_undivided_reason(entity, columns, personal)}"

@@ -179,7 +179,7 @@ def test_levels_and_status_have_a_satellite_of_their_own(
         "slow",
     )
     assert slow_satellite.reason == fast_satellite.reason
-    assert "with events, the others when corrected." in fast_satellite.reason
+    assert "with events, the others less often." in fast_satellite.reason
 
 
 @pytest.mark.parametrize(("is_recent", "parts"), [(True, 2), (False, 1)])
@@ -196,11 +196,22 @@ def test_a_date_that_the_youngest_rows_lack_changes_with_events(
         assert satellite(model, "sat_account_state").columns == ("checked",)
 
 
+def test_the_dates_of_what_has_a_status_change_with_it() -> None:
+    """Cancelled bookings are of any age, and which are confirmed changes as the status does."""
+    orders = tuple(
+        DateOrder("account", "opened", later, 60, 60, 10, 0, open_is_recent=later == "checked")
+        for later in ("checked", "cancelled_at", "closed_until")
+    )
+    columns = "opened date, checked date?, cancelled_at date?, closed_until date?, status text"
+    model = vault(source(f"{ACCOUNT}, {columns}"), observations=Observations(date_orders=orders))
+    assert satellite(model, "sat_account_state").columns == ("checked", "cancelled_at", "status")
+
+
 @pytest.mark.parametrize(
     "columns",
     [
         "balance_date date", "marital_status text", "maritalstatus text", "updated_at timestamp",
-        "amount decimal", "status_date date",
+        "amount decimal", "status_date date", "teu_capacity",
     ],
 )  # fmt: skip
 def test_what_is_no_level_or_status_doesnt_divide_a_satellite(columns: str) -> None:
@@ -272,6 +283,16 @@ def test_an_address_is_a_persons_unless_each_row_is_a_shop_or_a_company(
     model = vault(marked(schema, table, street="address"))
     personal = [s.columns for s in model.satellites if s.name.endswith("_personal")]
     assert personal == ([personal_columns] if personal_columns else [])
+
+
+def test_what_a_person_is_like_is_personal_beside_the_name() -> None:
+    columns = "name text, gender text/2, marital_status text/4, birth_place text, hired date"
+    people = source(f"employee *id, {columns}")
+    named = changed_column(people, "employee", "name", pii=True, semantic_type="person_name")
+    assert satellite(vault(named), "sat_employee_personal").columns == (
+        *("name", "gender", "marital_status", "birth_place"),
+    )
+    assert not any(s.name.endswith("_personal") for s in vault(people).satellites)
 
 
 def test_a_decided_mark_counts_wherever_it_is() -> None:
