@@ -35,9 +35,11 @@ def _star_elements(model: LogicalModel, star: DimensionalModel) -> Iterator[Buil
         if fact.service_days is None:
             yield _fact(fact, model, star)
     for bridge in star.bridges:
-        yield BuiltElement(
-            bridge.entity_name, "bridge", grain=_grain(bridge, bridge.references, model)
-        )
+        # So do the pairs of a hierarchy.
+        if bridge.hierarchy_pairs is None:
+            yield BuiltElement(
+                bridge.entity_name, "bridge", grain=_grain(bridge, bridge.references, model)
+            )
     event_tables = {fact.entity_name for fact in star.facts}
     primary_keys = {
         entity.name: set(entity.primary_key.attributes)

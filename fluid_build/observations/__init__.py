@@ -10,8 +10,8 @@ first judged by a part, and a query that fails leaves its observation out.
   comes first and which is filled in later; what identifies rows that are only numbered
 - ``row_formulas``, ``header_totals``, ``running_levels``: columns that are the product or sum of
   two others; totals of lines; balances and what moves them
-- ``aggregates`` (with ``aggregate_candidates``), ``closures``: tables that hold the totals of
-  another; closures of hierarchies
+- ``aggregates`` (with ``aggregate_candidates``), ``closures``, ``hierarchies``: tables that hold
+  the totals of another; closures of hierarchies; how many levels they have
 - ``recurring_services``: weekday flags between two dates, and by the data which exceptions add a
   day or leave one out
 - ``contradicted_references``, ``shared_identifiers``: references whose rows disagree; what several

@@ -13,6 +13,7 @@ from fluid_build.observations.contradicted_references import (
 )
 from fluid_build.observations.date_orders import DateOrder, date_orders
 from fluid_build.observations.header_totals import HeaderTotal, header_totals
+from fluid_build.observations.hierarchies import Hierarchy, hierarchies
 from fluid_build.observations.key_overlaps import KeyOverlap, key_overlaps
 from fluid_build.observations.key_uses import KeyUse, key_uses
 from fluid_build.observations.observed_tables import observed_tables, reporting_failures
@@ -55,6 +56,7 @@ class Observations:
     row_identities: tuple[RowIdentity, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     closures: tuple[Closure, ...] = ()
+    hierarchies: tuple[Hierarchy, ...] = ()
     key_overlaps: tuple[KeyOverlap, ...] = ()
     key_uses: tuple[KeyUse, ...] = ()
     header_totals: tuple[HeaderTotal, ...] = ()
@@ -96,6 +98,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
             date_orders=tuple(date_orders(connection, tables)),
             row_identities=tuple(row_identities(connection, by_name, profile.foreign_keys)),
             closures=tuple(closures(connection, by_name, profile)),
+            hierarchies=tuple(hierarchies(connection, by_name, profile.foreign_keys)),
             aggregates=tuple(aggregates(connection, by_name, profile)),
             header_totals=tuple(header_totals(connection, by_name, profile.foreign_keys)),
             row_formulas=tuple(row_formulas(connection, tables, profile.foreign_keys)),

@@ -234,6 +234,32 @@ def _rows(match: re.Match[str], sentence: Sentence) -> str:
     return f"select count(*) = {_n(match[1])} from {_q(sentence.table)}"
 
 
+def _levels(match: re.Match[str], sentence: Sentence) -> str:
+    """Rows are followed from the top: no circle is entered."""
+    columns, rows, levels, roots, circular = match.groups()
+    names = tuple(name.removeprefix(f"{sentence.table}.") for name in _names(columns))
+    (loop,) = (
+        r
+        for r in sentence.references
+        if r.from_entity == r.to_entity == sentence.table and r.from_attributes == names
+    )
+    pairs = list(zip(loop.from_attributes, loop.to_attributes, strict=True))
+    same = " and ".join(f"c.{_q(ours)} = p.{_q(theirs)}" for ours, theirs in pairs)
+    other = " or ".join(f"c.{_q(theirs)} <> p.{_q(theirs)}" for _, theirs in pairs)
+    table = f"(select rowid as row_number, * from {_q(sentence.table)})"
+    steps = (
+        "select c.row_number as child, p.row_number as parent"
+        f" from {table} c left join {table} p on {same} and ({other})"
+    )
+    return (
+        f"with recursive steps as ({steps}), reached as ("
+        "select child, 1 as level from steps where parent is null union all"
+        " select s.child, r.level + 1 from steps s join reached r on s.parent = r.child)"
+        f" select count(*) = {_n(rows)} - {_n(circular or '0')} and max(level) = {_n(levels)}"
+        f" and count(*) filter (level = 1) = {_n(roots)} from reached"
+    )
+
+
 def _listed_days(match: re.Match[str], _sentence: Sentence) -> str:
     day = f"{_q(match[2])}::date"
     return (
@@ -374,6 +400,11 @@ CLAIMS: tuple[tuple[str, Query], ...] = (
     (r"^A code list of ([\d,]+) rows?: a short key and its meaning\.", _rows),
     (r"^They identify each of the ([\d,]+) rows, but no key is declared\.$", _rows),
     (r"all ([\d,]+) rows are the closure of the hierarchy", _rows),
+    (
+        r"^By (.+), ([\d,]+) rows are on ([\d,]+) levels below ([\d,]+) without a parent\."
+        r"(?: ([\d,]+) of its rows lead into a circle, which is cut: is_cyclic says where\.)?$",
+        _levels,
+    ),
     (r"^All ([\d,]+) rows? (?:is|are) null\.$", _nulls),
     (r"^([\d,]+) of ([\d,]+) rows? (?:is|are) null\.$", _nulls),
     (r"^Never null in ([\d,]+) rows?\.$", _nulls),
@@ -414,6 +445,8 @@ DECISIONS = (
     r"^Its rows link .+ with what .+ identif(?:y|ies)\.$|^only the name suggests it, and the rows",
     r"^all rows of one .+ would be loaded again with each new one$",
     r"^its rows link |^they can't be joined with a calendar|^Each day from ",
+    r"^The member (?:above, by .+|that is below, or the same)\.$",
+    r"^each query of what is below a member would|^the levels have no names of their own",
     # What was read into names and types, and what follows from that.
     r"is (?:the only date of the row that is|read as)",
     r"^Each row is (?:an event that links .+; nothing refers to|one event with its measures)",

@@ -13,6 +13,7 @@ from fluid_build.modeling.dimensional.calendars.service_days import service_days
 from fluid_build.modeling.dimensional.decided.roles import roles_as_decided, with_decided_calendars
 from fluid_build.modeling.dimensional.dimensions.bridges import describe_bridges
 from fluid_build.modeling.dimensional.dimensions.choice import choose_dimensions
+from fluid_build.modeling.dimensional.dimensions.hierarchies import describe_hierarchies
 from fluid_build.modeling.dimensional.dimensions.scd_types import with_scd_types
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
@@ -197,7 +198,10 @@ def star(
             f" {reason}"
         )
     fact_names = {fact.entity_name: fact.name for fact in facts}
-    bridges = describe_bridges(layout, dimensions, fact_names, used_relations)
+    bridges = (
+        *describe_bridges(layout, dimensions, fact_names, used_relations),
+        *describe_hierarchies(layout, dimensions, used_relations),
+    )
     all_dimensions = [
         *dimensions.values(),
         *(derived.dimension for description in described for derived in description.derived),

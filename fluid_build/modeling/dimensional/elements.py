@@ -270,11 +270,24 @@ class Dimension(DecidedElement):
         return self.durable_key or self.surrogate_key
 
 
+class HierarchyPairs(ModelPart):
+    """Which hierarchy a bridge has the pairs of: that of its dimension's members.
+
+    They refer to their parent by the ``relationship`` of that name, and ``parent_key`` is its key
+    in the dimension. A path names a member by its column ``named_by``, "" for its natural key.
+    """
+
+    relationship: str
+    parent_key: str
+    named_by: str = ""
+
+
 class Bridge(DecidedElement):
     """A many-to-many relationship between a fact or dimension and a dimension.
 
     ``references`` are its ends that are dimensions. Where the left end is a fact, ``attributes``
-    hold the number that identifies the event.
+    hold the number that identifies the event. A bridge of ``hierarchy_pairs`` has no entity of its
+    own: it pairs each member of a dimension with all that are above it, and with itself.
     """
 
     name: RelationName
@@ -288,6 +301,7 @@ class Bridge(DecidedElement):
     grain_columns: tuple[str, ...] = ()
     references: tuple[DimensionReference, ...] = ()
     attributes: tuple[FactAttribute, ...] = ()
+    hierarchy_pairs: HierarchyPairs | None = None
 
 
 class LeftOut(Element):

@@ -70,7 +70,8 @@ def _star_elements(star: DimensionalModel) -> Iterator[tuple[str, TableRole, Dec
         if not fact.snapshot_of:
             yield fact.entity_name, _role("fact", fact), fact
     for bridge in star.bridges:
-        yield bridge.entity_name, _role("bridge", bridge), bridge
+        if bridge.hierarchy_pairs is None:
+            yield bridge.entity_name, _role("bridge", bridge), bridge
     for dimension in star.dimensions:
         yield dimension.entity_name, _role("dimension", dimension), dimension
 

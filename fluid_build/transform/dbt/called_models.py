@@ -247,7 +247,18 @@ def _database_macros(dialect: TargetDialect) -> str:
         )
         for word in WORDS
     )
-    return "\n".join((_DATABASE_HEAD, *types, *words))
+    return "\n".join((_DATABASE_HEAD, *types, *words, _recursive_columns(dialect)))
+
+
+def _recursive_columns(dialect: TargetDialect) -> str:
+    """Return the macro of the columns of a recursive query: Snowflake wants to be told them.
+
+    BigQuery can't be.
+    """
+    columns = "" if dialect.target == "bigquery" else " ({{ columns | join(', ') }})"
+    return _macro(
+        "the columns of a recursive query", "recursive_columns(columns)", columns, dialect
+    )
 
 
 def _macro(says: str, signature: str, text: str, dialect: TargetDialect) -> str:

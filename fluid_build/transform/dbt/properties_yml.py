@@ -93,7 +93,7 @@ def yaml_file(document: Mapping[str, object]) -> str:
 
 
 def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
-    published = build.layer != "staging"
+    is_enforced = build.layer != "staging" and not _is_top_level_only(build, dialect)
     own = tests.get(build.name, RelationTests())
     meta = filled(
         {
@@ -107,11 +107,21 @@ def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
         {
             "name": build.name,
             "description": _sentences(build.description, build.reason),
-            "config": filled({"contract": {"enforced": True} if published else None, "meta": meta}),
+            "config": filled(
+                {"contract": {"enforced": True} if is_enforced else None, "meta": meta}
+            ),
             "data_tests": own.of_relation,
             "columns": [_column(column, own, dialect) for column in build.columns],
         }
     )
+
+
+def _is_top_level_only(build: Build, dialect: TargetDialect) -> bool:
+    """Return whether a query can't be put into another one, as dbt does to enforce a contract.
+
+    BigQuery runs a recursive query only at the top level of a statement.
+    """
+    return dialect.target == "bigquery" and build.sql.startswith("WITH RECURSIVE")
 
 
 def _column(column: PlanColumn, own: RelationTests, dialect: TargetDialect) -> Entry:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _FOLDER = files("fluid_build.transform.plan").joinpath("macros")
 MACROS = {
     name: _FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
-    for name in ("history", "vault", "star", "dimension", "fact", "calendar")
+    for name in ("history", "vault", "star", "dimension", "fact", "hierarchy", "calendar")
 }
 """The macros by the name of their file."""
 
@@ -135,6 +135,7 @@ def _functions(strategy: HashKeyStrategy) -> dict[str, Callable[..., str]]:
         "hashed": hash_of_columns,
         "hash_of": lambda text: hash_of(text, rows),
         "as_text": _as_text,
+        "recursive_columns": lambda columns: f" ({', '.join(columns)})",
         **duckdb_words(),
     }
 

@@ -34,6 +34,8 @@ from tests.transform.dbt.projects import (
     schema_access,
 )
 from tests.transform.dimensional.shop import SHOP as STAR
+from tests.transform.dimensional.test_hierarchies import TREE
+from tests.transform.dimensional.test_hierarchies import statements as hierarchy
 from tests.transform.dimensional.test_service_days import statements
 
 SHOP = (
@@ -114,7 +116,11 @@ def test_a_model_renders_to_the_sql_of_the_plan(shop: Modelled, target: str, aga
 
 
 @pytest.mark.parametrize("variant", ["star", "wide"])
-@pytest.mark.parametrize("statements", [STAR, KEYS, statements()], ids=["shop", "keys", "services"])
+@pytest.mark.parametrize(
+    "statements",
+    [STAR, KEYS, statements(), hierarchy(TREE)],
+    ids=["shop", "keys", "services", "hierarchy"],
+)
 def test_a_mart_renders_to_the_sql_of_the_plan(
     tmp_path: Path, statements: Sequence[str], variant: str
 ) -> None:

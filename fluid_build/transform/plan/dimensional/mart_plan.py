@@ -12,6 +12,10 @@ from fluid_build.transform.plan.dimensional.dimension_checks import dimension_ch
 from fluid_build.transform.plan.dimensional.dimensions import current_build, derived_build
 from fluid_build.transform.plan.dimensional.fact_checks import fact_checks
 from fluid_build.transform.plan.dimensional.facts import fact_build
+from fluid_build.transform.plan.dimensional.hierarchies import (
+    hierarchy_build,
+    hierarchy_checks,
+)
 from fluid_build.transform.plan.dimensional.orphans import orphan_tests
 from fluid_build.transform.plan.dimensional.rebuilds import finder_of, mart_rebuilds
 from fluid_build.transform.plan.dimensional.service_days import (
@@ -154,6 +158,7 @@ class MartPlan:
             *(_calendar(star, calendar) for calendar in calendars),
             *(fact_build(star, owner) for owner in star.owners),
             *(service_days_build(star, fact) for fact in star.service_facts),
+            *(hierarchy_build(star, bridge) for bridge in star.hierarchies),
         )
 
     def relied_keys(self) -> Iterator[ReliedKey]:
@@ -183,6 +188,7 @@ class MartPlan:
             ),
             *(check for owner in star.owners for check in fact_checks(star, owner, finder)),
             *(service_days_check(star, fact) for fact in star.service_facts),
+            *(c for bridge in star.hierarchies for c in hierarchy_checks(star, bridge)),
             *(check for fact in star.snapshots for check in snapshot_checks(star, fact)),
         )
 

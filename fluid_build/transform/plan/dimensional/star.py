@@ -59,8 +59,14 @@ class Star:
 
     @property
     def owners(self) -> tuple[FactOrBridge, ...]:
-        """The facts that hold an entity's rows, then the bridges."""
-        return (*filter(_holds_rows, self.model.facts), *self.model.bridges)
+        """The facts that hold an entity's rows, then the bridges that do."""
+        owners: tuple[FactOrBridge, ...] = (*self.model.facts, *self.model.bridges)
+        return tuple(filter(_holds_rows, owners))
+
+    @property
+    def hierarchies(self) -> tuple[Bridge, ...]:
+        """The bridges of hierarchies, whose rows follow from those of dimensions."""
+        return tuple(bridge for bridge in self.model.bridges if bridge.hierarchy_pairs is not None)
 
     @property
     def service_facts(self) -> tuple[Fact, ...]:
@@ -138,9 +144,11 @@ def star_of(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> S
     )
 
 
-def _holds_rows(fact: Fact) -> bool:
-    """Whether a fact holds the rows of an entity, which has no other place in the star."""
-    return fact.service_days is None and not fact.snapshot_of
+def _holds_rows(owner: FactOrBridge) -> bool:
+    """Whether it holds the rows of an entity, which has no other place in the star."""
+    if isinstance(owner, Bridge):
+        return owner.hierarchy_pairs is None
+    return owner.service_days is None and not owner.snapshot_of
 
 
 def is_generated(dimension: Dimension) -> bool:
