@@ -173,7 +173,15 @@ def _dbt(project: Path, *command: str) -> None:
 
 
 def _linted(project: Path, command: str) -> Iterator[tuple[str, str]]:
+    """Yield what's found in the SQL of a first load, and in that of the next ones."""
     _dbt(project, "compile")
+    yield from _linted_files(project, command)
+    _dbt(project, "run")
+    _dbt(project, "compile")
+    yield from _linted_files(project, command)
+
+
+def _linted_files(project: Path, command: str) -> Iterator[tuple[str, str]]:
     (compiled,) = (project / "target" / "compiled").iterdir()
     for settings in (".sqlfluff", ".sqlfluffignore"):
         shutil.copy(project / settings, compiled)

@@ -40,7 +40,8 @@ _DEFINED, _CALLED = re.compile(r"macro (\w+)\("), re.compile(r"\b(\w+)\(")
 def call_text(call: MacroCall, dialect: TargetDialect) -> str:
     """Return a call as the text of a model, one argument a line."""
     lines = [
-        _lines(f"    {name}=", value, dialect, ends=",") for name, value in call.arguments.items()
+        argument_text(f"    {name}=", value, dialect, ends=",")
+        for name, value in call.arguments.items()
     ]
     return "\n".join((f"{{{{ {call.macro}(", *lines, ") }}"))
 
@@ -86,7 +87,7 @@ def with_column_names(macros: str, columns: ColumnNames) -> str:
     return mentions.sub(lambda found: columns.replaced[found[0]], macros)
 
 
-def _lines(start: str, value: object, dialect: TargetDialect, *, ends: str) -> str:
+def argument_text(start: str, value: object, dialect: TargetDialect, *, ends: str) -> str:
     """Return an argument after its name: in a line, or where it's too long an item a line."""
     text = f"{start}{_text(value, dialect)}{ends}"
     if len(text) <= LINE_WIDTH or not isinstance(value, Mapping | list | tuple):
@@ -215,12 +216,6 @@ def _hashing_macros(strategy: HashKeyStrategy, dialect: TargetDialect) -> str:
             piece(f"{_PLACE} IS NOT DISTINCT FROM {_OTHER}", "left", "right"),
         ),
         ("a value as text", "as_text(column)", piece(f"CAST({_PLACE} AS VARCHAR)", "column")),
-        (
-            "a text in which no character has a meaning to the hash",
-            "escaped(column)",
-            piece(written(_PLACE, "VARCHAR", rows), "column"),
-        ),
-        ("what stands for a null", "or_null_token(part)", piece(or_token(_PLACE, rows), "part")),
         ("what separates parts", "delimiter()", piece(literal(rows.delimiter))),
         ("the hash of a text", "hash_of(input)", piece(hash_of(_PLACE, rows), "input")),
     )
@@ -228,7 +223,25 @@ def _hashing_macros(strategy: HashKeyStrategy, dialect: TargetDialect) -> str:
     if rows.style is not None and rows.style.all_null == "zero_key":
         pieces += (("what is in the place of a null", "null_token()", literal(rows.null_token)),)
         hashed_row = _HASHED.replace(_HASH, _HASH_OR_ZERO_KEY)
-    macros = (_macro(what, name, text, dialect) for what, name, text in pieces)
+    macros = [_macro(what, name, text, dialect) for what, name, text in pieces]
+    macros += (
+        _macro_by_length(
+            "a text in which no character has a meaning to the hash",
+            "escaped",
+            "column",
+            piece(written(_PLACE, "VARCHAR", rows), "column"),
+            _LONG_COLUMN,
+            dialect,
+        ),
+        _macro_by_length(
+            "a part of the hash, or what stands for a null",
+            "or_null_token",
+            "part",
+            piece(or_token(_PLACE, rows), "part"),
+            _LONG_PART,
+            dialect,
+        ),
+    )
     return "\n".join((_HASHING_HEAD, *macros, hashed_row))
 
 
@@ -269,6 +282,21 @@ def _macro(says: str, signature: str, text: str, dialect: TargetDialect) -> str:
     return f"{{#- {says} -#}}\n{line}\n"
 
 
+def _macro_by_length(
+    says: str, name: str, argument: str, text: str, most: int, dialect: TargetDialect
+) -> str:
+    """Return a macro whose calls are broken where the argument has more than ``most`` letters."""
+    lines = within_width(text, backslashes=dialect.backslashes, width=_NARROW)
+    if lines == text:
+        return _macro(says, f"{name}({argument})", text, dialect)
+    lines = lines.replace(f"{{{{ {argument} }}}}", f"{{{{ {argument} | indent(4) }}}}")
+    return (
+        f"{{#- {says} -#}}\n{{% macro {name}({argument}) -%}}\n"
+        f"{{%- if {argument} | length > {most} -%}}\n{lines}\n"
+        f"{{%- else -%}}\n{text}\n{{%- endif -%}}\n{{%- endmacro %}}\n"
+    )
+
+
 def _with_arguments(sql: str, names: Sequence[str], dialect: TargetDialect) -> str:
     """Return SQL in the database's dialect, with the arguments of a macro in their places."""
     text = expression(sql, dialect)
@@ -278,13 +306,31 @@ def _with_arguments(sql: str, names: Sequence[str], dialect: TargetDialect) -> s
     return text
 
 
+# A part of a hash has a margin of 12, "|| '||' || " before it and the null token's call around it.
+_LONG_COLUMN, _LONG_PART = 20, 60
+_NARROW = 20
+"""A call is broken at all of its parentheses where its argument is a long one."""
 _HASHING_HEAD = """\
 {#- What is written otherwise in other databases, and how a row is hashed. -#}
 """
-_HASH = "{{ hash_of(joined | join(between)) }}"
+_HASH = """\
+{%- set input = joined | join(between) -%}
+{%- if '\\n' in input or input | length > 80 -%}
+{{ hash_of('\\n    ' ~ input | indent(4) ~ '\\n') }}
+{%- else -%}
+{{ hash_of(input) }}
+{%- endif -%}"""
 _HASH_OR_ZERO_KEY = f"""\
-CASE WHEN {{{{ parts | join(' = ' ~ null_token() ~ ' AND ') }}}} = {{{{ null_token() }}}}
-    THEN {{{{ zero_key() }}}} ELSE {_HASH} END"""
+{{%- set made -%}}
+{_HASH}
+{{%- endset -%}}
+{{%- set is_null = ' = ' ~ null_token() -%}}
+CASE
+    WHEN
+        {{{{ parts | join(is_null ~ '\\n        AND ') | indent(8) }}}}{{{{ is_null }}}}
+        THEN {{{{ zero_key() }}}}
+    ELSE {{{{ made | indent(4) }}}}
+END"""
 _DATABASE_HEAD = """\
 {#- Types, moments and days, as the database writes them. -#}
 """
@@ -299,12 +345,13 @@ _HASHED = f"""\
     {{%- set own = escaped(column) if column in text else as_text(column) -%}}
     {{%- set _ = parts.append(or_null_token(hash_as.get(column, own))) -%}}
 {{%- endfor -%}}
-{{%- set between = '\\n        || ' ~ delimiter() ~ ' || ' -%}}
+{{%- set between = '\\n|| ' ~ delimiter() ~ ' || ' -%}}
 {{%- set groups = parts | batch({MOST_IN_A_CHAIN}) | list -%}}
 {{%- set joined = [] -%}}
 {{%- for group in groups -%}}
     {{%- set chain = group | join(between) -%}}
-    {{%- set _ = joined.append(chain if groups | length == 1 else '(' ~ chain ~ ')') -%}}
+    {{%- set _ = joined.append(chain if groups | length == 1
+        else '(\\n    ' ~ chain | indent(4) ~ '\\n)') -%}}
 {{%- endfor -%}}
 {_HASH}
 {{%- endmacro %}}

@@ -31,6 +31,8 @@ def lint_files(target: Target) -> dict[str, str]:
         f"[sqlfluff]\ndialect = {target}\ntemplater = dbt\nmax_line_length = 100\n"
         f"{reasons}exclude_rules = {', '.join(_LEFT_OUT)}\n\n"
         "[sqlfluff:rules:capitalisation.keywords]\ncapitalisation_policy = upper\n\n"
+        # The conditions of a join are below each other, as those of WHERE are.
+        "[sqlfluff:indentation]\nindented_on_contents = false\n\n"
         # A type has the spelling that the source's database gives it: DECIMAL(8,2).
         "[sqlfluff:layout:type:comma]\nspacing_after = any\n"
     )

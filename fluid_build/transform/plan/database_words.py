@@ -46,15 +46,18 @@ day_of_week = Word(
     "the weekday of a day, 1 for Monday to 7",
     f"((DATE_DIFF('day', DATE '1900-01-01', {_IT}) % 7) + 7) % 7 + 1",
 )
+_DIGITS = "\n    + ".join(
+    f"CAST(\n        EXTRACT(\n            {part} FROM {_IT}\n        ) AS BIGINT\n    ){factor}"
+    for part, factor in (("YEAR", " * 10000"), ("MONTH", " * 100"), ("DAY", ""))
+)
 day_key = Word(
     "day_key",
     ("day",),
     "the key of a day in the calendar, 20260131",
-    "COALESCE(\n"
-    f"    CAST(EXTRACT(YEAR FROM {_IT}) AS BIGINT) * 10000\n"
-    f"    + CAST(EXTRACT(MONTH FROM {_IT}) AS BIGINT) * 100\n"
-    f"    + CAST(EXTRACT(DAY FROM {_IT}) AS BIGINT),\n"
-    f"    CASE WHEN {_IT} > DATE '1900-01-01' THEN {_FOR_EVER} ELSE -{_FOR_EVER} END\n"
+    # The day of a load takes most of a line.
+    f"COALESCE(\n    {_DIGITS},\n"
+    f"    CASE\n        WHEN {_IT} > DATE '1900-01-01'\n            THEN {_FOR_EVER}\n"
+    f"        ELSE -{_FOR_EVER}\n    END\n"
     ")",
 )
 _DAY_WORDS = tuple(

@@ -93,13 +93,13 @@ def as_text(expression: str, type_: str) -> str:
     return expression if type_ == "VARCHAR" else f"CAST({expression} AS VARCHAR)"
 
 
-def within_width(sql: str, *, backslashes: bool = False) -> str:
-    """Return SQL in lines no longer than a model's, where they can be broken.
+def within_width(sql: str, *, backslashes: bool = False, width: int = LINE_WIDTH) -> str:
+    """Return SQL in lines no longer than a model's or ``width``, where they can be broken.
 
     A long line is broken at the parentheses that hold the most of it, an argument a line, or else
     before a word. Texts, names and Jinja stay whole. ``backslashes`` escape in some dialects.
     """
-    if all(len(line) <= LINE_WIDTH for line in sql.split("\n")):
+    if all(len(line) <= width for line in sql.split("\n")):
         return sql
     lines: list[list[str]] = [[]]
     for piece in _PIECE[backslashes].findall(sql):
@@ -107,23 +107,23 @@ def within_width(sql: str, *, backslashes: bool = False) -> str:
             lines.append([])
         else:
             lines[-1].append(piece)
-    return "\n".join(broken for line in lines for broken in _broken(line))
+    return "\n".join(broken for line in lines for broken in _broken(line, width))
 
 
-def _broken(line: list[str]) -> list[str]:
+def _broken(line: list[str], width: int) -> list[str]:
     """Return a line as lines that are short enough, as far as they can be."""
     text = "".join(line)
-    if len(text) <= LINE_WIDTH:
+    if len(text) <= width:
         return [text]
     margin = line[0] if line and line[0].isspace() else ""
     if (group := _widest_group(line)) is not None:
         start, end = group
         arguments = _split(line[start + 1 : end])
         inner = f"{margin}{_INDENT}"
-        head = _broken(line[: start + 1])
-        body = [part for argument in arguments for part in _broken([inner, *argument])]
-        return [*head, *body, *_broken([*([margin] if margin else []), *line[end:]])]
-    return _filled_lines(line, margin)
+        head = _broken(line[: start + 1], width)
+        body = [part for argument in arguments for part in _broken([inner, *argument], width)]
+        return [*head, *body, *_broken([*([margin] if margin else []), *line[end:]], width)]
+    return _filled_lines(line, margin, width)
 
 
 def _widest_group(line: list[str]) -> tuple[int, int] | None:
@@ -154,11 +154,11 @@ def _split(pieces: list[str]) -> list[list[str]]:
     return [argument for argument in arguments if argument]
 
 
-def _filled_lines(line: list[str], margin: str) -> list[str]:
+def _filled_lines(line: list[str], margin: str, width: int) -> list[str]:
     """Return a line broken at its spaces; what follows the first is indented more."""
     lines = [""]
     for piece in line:
-        is_long = len(lines[-1]) + len(piece) > LINE_WIDTH
+        is_long = len(lines[-1]) + len(piece) > width
         if is_long and lines[-1].strip() and lines[-1][-1].isspace():
             lines[-1] = lines[-1].rstrip()
             lines.append(f"{margin}{_INDENT}")

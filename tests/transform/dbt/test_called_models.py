@@ -24,6 +24,7 @@ from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.targets import check_target
 from fluid_build.transform.plan.elements import MacroCall, Relation, TransformPlan
 from fluid_build.transform.plan.macro_calls import MACROS
+from fluid_build.transform.plan.sql_layout import LINE_WIDTH
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import EVERY_TYPE, Modelled, database, modelled
 from tests.transform.dbt.projects import (
@@ -165,6 +166,16 @@ def test_models_are_short_and_so_are_their_lines(tmp_path: Path, technique: str)
     assert max(len(line) for lines in models for line in lines) <= 100
     assert sum(map(len, models)) / len(models) <= 12, "on average; the longest has the most columns"
     assert max(map(len, models)) <= 30
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_lines_that_models_render_to_are_short(shop: Modelled, again: bool) -> None:
+    """Macros break those that names make long."""
+    files = written(transform_plan(shop.model), shop.model, "duckdb")
+    for path, sql in compiled_models(files, again=again):
+        lines = sql.splitlines()
+        assert max(map(len, lines)) <= LINE_WIDTH, path
+        assert not [line for line in lines if line != line.rstrip()], path
 
 
 names = st.from_regex(r"[a-z][a-z_]{0,59}", fullmatch=True)

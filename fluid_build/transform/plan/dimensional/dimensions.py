@@ -87,7 +87,9 @@ def members_arguments(star: Star, dimension: Dimension, rows: Mapping[str, str])
         for link, types in links.items()
     }
     return {
-        "joins": dimension_joins_argument(star, dimension),
+        "joins": dimension_joins_argument(
+            star, dimension, [column for types in links.values() for column in types]
+        ),
         "links": {
             link: {column: SqlType(type_) for column, type_ in types.items()}
             for link, types in links.items()

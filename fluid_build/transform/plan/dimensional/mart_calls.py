@@ -61,10 +61,16 @@ def joins_argument(star: Star, owner: str, joins: Sequence[Join]) -> dict[str, A
     return {joined.name: _join(star, owner, joins, joined) for joined in joins}
 
 
-def dimension_joins_argument(star: Star, dimension: Dimension) -> dict[str, Arguments]:
-    """Return the joins of a dimension, each with the columns that are copied from it."""
+def dimension_joins_argument(
+    star: Star, dimension: Dimension, links: Iterable[str]
+) -> dict[str, Arguments]:
+    """Return the joins of a dimension that it needs, each with the columns copied from it.
+
+    ``links`` are the columns that its keys of other dimensions are made of.
+    """
     arguments = joins_argument(star, dimension.entity_name, dimension.joins)
-    for joined in dimension.joins:
+    needed = {column.partition(".")[0] for column in links if "." in column}
+    for joined in reversed(dimension.joins):
         own = [a for a in grouped_attributes(dimension) if a.source == joined.name]
         flags = [a.name for a in own if not a.attribute]
         columns = _typed(
@@ -72,7 +78,11 @@ def dimension_joins_argument(star: Star, dimension: Dimension) -> dict[str, Argu
             joined.entity,
             ((a.attribute, a.name, joined.name) for a in own if a.attribute),
         )
-        arguments[joined.name] |= filled(is_there=flags[0] if flags else "", columns=columns)
+        if own or joined.name in needed:
+            needed.add(joined.parent)
+            arguments[joined.name] |= filled(is_there=flags[0] if flags else "", columns=columns)
+        else:
+            del arguments[joined.name]
     return arguments
 
 

@@ -23,7 +23,7 @@
     'day_of_week': whole('day_of_week'),
     'day_name': name_by_number('day_of_week', day_names),
     'iso_year': year_of('thursday'),
-    'iso_week': whole_part('year_day_of_thursday', 7) ~ ' + 1',
+    'iso_week': whole_part('days_to_thursday', 7) ~ ' + 1',
     'week_start_date': days_after('full_date', '1 - day_of_week'),
     'is_weekend': 'day_of_week >= 6',
     'fiscal_year': year_of('full_date') ~ (' + ' ~ is_next_year if fiscal_year_start > 1 else ''),
@@ -33,7 +33,8 @@
 WITH digits AS (
     SELECT 0 AS digit
     {%- for digit in range(1, 10) %}
-    UNION ALL SELECT {{ digit }}
+    UNION ALL
+    SELECT {{ digit }}
     {%- endfor %}
 ),
 occurring AS (
@@ -86,7 +87,7 @@ calendar_days AS (
                     )
                 )
             )
-            AND (SELECT COUNT(*) FROM years) <= 400
+            AND (SELECT COUNT(filled.first_day) FROM years AS filled) <= 400
     ) AS days
     WHERE full_date IS NOT NULL
 ),
@@ -108,7 +109,7 @@ week_days AS (
         full_date,
         day_of_week,
         thursday,
-        {{ days_between(first_of_year('thursday'), 'thursday') }} AS year_day_of_thursday
+        {{ days_between(first_of_year('thursday'), 'thursday') }} AS days_to_thursday
     FROM weeks
 )
 SELECT

@@ -80,7 +80,8 @@ members.valid_from,
     members.is_current
 {%- endset -%}
 {%- set by_load -%}
-PARTITION BY {{ (grouped_by or identity) | join(', ') }} ORDER BY load_date
+PARTITION BY {{ (grouped_by or identity) | join(', ') }}
+            ORDER BY load_date
 {%- endset -%}
 WITH versions AS (
     SELECT
@@ -123,22 +124,25 @@ LEFT JOIN {{ staging }} AS own
     ON {{ same | join('\n    AND ') }}
 {{- joined(joins, 'members', overwritten) }}
 {%- if is_there_already() %}
+{%- set as_before = columns_before(columns, joins, overwritten, 'members') %}
 WHERE own.{{ identity[0] }} IS NOT NULL
 UNION ALL
 SELECT
     {{ version }} AS {{ key }},
     {{ member_key(parts, types, hash_durable_key_as) }} AS {{ durable_key }},
-    {{ columns_before(columns, joins, overwritten, 'members') }}
+    {{ as_before }}
     {%- for link in links %},
-    COALESCE(before.{{ link }}, {{ zero_key() }}) AS {{ link }}
+    {{ key_or_unknown('before.' ~ link, link) }} AS {{ link }}
     {%- endfor %},
     {{ validity }},
     TRUE AS is_deleted
 FROM members
 LEFT JOIN {{ staging }} AS own
     ON {{ same | join('\n    AND ') }}
+{%- if links or 'before.' in as_before %}
 LEFT JOIN {{ this }} AS before
     ON before.{{ key }} = {{ version }}
+{%- endif %}
 WHERE own.{{ identity[0] }} IS NULL
 {%- endif %}
 {%- endmacro %}
@@ -220,7 +224,7 @@ SELECT
         {%- set _ = types_of_values.update({value: type}) -%}
     {%- endfor -%}
     {%- set leads_to = member_key(values, types_of_values, hash_links_as.get(link, {})) -%}
-    {%- set is_missing = values | join(' IS NULL OR ') ~ ' IS NULL' -%}
+    {%- set is_missing = values | join(' IS NULL\n            OR ') ~ ' IS NULL' -%}
     {%- set _ = selected.append(key_unless(is_missing, leads_to) ~ ' AS ' ~ link) -%}
 {%- endfor -%}
 {{ selected | join(',\n    ') }}
@@ -230,7 +234,8 @@ SELECT
 {#- A key, or that of the unknown member where a condition holds. -#}
 {% macro key_unless(is_missing, key) -%}
 CASE
-        WHEN {{ is_missing }} THEN {{ zero_key() }}
+        WHEN {{ '\n            ' if '\n' in is_missing }}{{ is_missing }}
+            THEN {{ zero_key() }}
         ELSE {{ key | indent(4) }}
     END
 {%- endmacro %}

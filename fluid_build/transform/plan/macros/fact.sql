@@ -73,7 +73,7 @@ FROM {{ staging }} AS own
 {%- elif found.day -%}
 COALESCE({{ rows_of(key, found) }}.{{ calendar_key }}, -1)
 {%- elif found['in'] and not found['of'] -%}
-COALESCE({{ rows_of(key, found) }}.{{ found.key or key }}, {{ zero_key() }})
+{{ key_or_unknown(rows_of(key, found) ~ '.' ~ (found.key or key), key) }}
 {%- else -%}
 {%- set values = [] -%}
 {%- set types = {} -%}

@@ -12,17 +12,22 @@
 {% macro history(rows, columns, keys, compared={}, values={}, condition='', distinct=false,
                  never_null='', on_deletion={}, ghost='', surplus='surplus') -%}
 {%- set values = dict(values, load_date=load_moment(), is_deleted='FALSE', **compared) -%}
+{%- set margin = '    ' if is_incremental() else '' -%}
+{%- for column, sql in compared.items() -%}
+    {%- set _ = values.update({column: sql | indent(4 + margin | length)}) -%}
+{%- endfor -%}
 {%- set select = 'SELECT DISTINCT' if distinct else 'SELECT' -%}
+{%- set arriving = rows ~ ' AS arriving' if '(' in rows ~ '' else rows -%}
 {%- set selected -%}
 {{ select }}
 {%- for column in columns %}
-    {{ named(values.get(column, column), column) }}
+{{ margin }}    {{ named(values.get(column, column), column) }}
     {{- ',' if not loop.last }}
 {%- endfor %}
 {%- endset -%}
 {%- if not is_incremental() -%}
 {{ selected }}
-FROM {{ rows }} AS arriving
+FROM {{ arriving }}
     {%- if condition %}
 WHERE {{ condition }}
     {%- endif %}
@@ -41,15 +46,17 @@ WHERE
 {%- endset -%}
 WITH later AS (
     SELECT
-        {{ keys | join(',\n        ') }},
-        MAX(load_date) AS load_date
-    FROM {{ this }}
-    WHERE load_date > (
-        SELECT MIN(load_date)
-        FROM {{ this }}
-        WHERE NOT is_deleted
-    )
-    GROUP BY {{ keys | join(', ') }}
+        stored.{{ keys | join(',\n        stored.') }},
+        MAX(stored.load_date) AS load_date
+    FROM {{ this }} AS stored
+    WHERE
+        stored.load_date > (
+            SELECT MIN(earlier.load_date)
+            FROM {{ this }} AS earlier
+            WHERE NOT earlier.is_deleted
+        )
+    GROUP BY
+        stored.{{ keys | join(',\n        stored.') }}
 ),
 states AS (
     {{ select }}
@@ -57,7 +64,7 @@ states AS (
         {{ named(values.get(column, column), column) }},
     {%- endfor %}
         1 AS {{ surplus }}
-    FROM {{ rows }} AS arriving
+    FROM {{ arriving }}
     {%- if condition %}
     WHERE {{ condition }}
     {%- endif %}
@@ -69,24 +76,27 @@ states AS (
     {{ last_of_its_key | indent(4) }}
 ),
 differing AS (
-    SELECT DISTINCT {{ keys | join(', ') }}
+    SELECT DISTINCT
+        {{ keys | join(',\n        ') }}
     FROM (
-        SELECT {{ state | join(', ') }}
+        SELECT
+            {{ state | join(',\n            ') }}
         FROM states
-        GROUP BY {{ state | join(', ') }}
+        GROUP BY
+            {{ state | join(',\n            ') }}
         HAVING SUM({{ surplus }}) <> 0
     ) AS changes
 ),
 changed AS (
-{{ selected }}
-FROM (
-    SELECT arriving.*
-    FROM {{ rows }} AS arriving
-    JOIN differing
-        ON {{ same_keys('differing', 'arriving', keys, never_null) | indent(4) }}
-) AS arriving
+    {{ selected }}
+    FROM (
+        SELECT arriving.*
+        FROM {{ rows }} AS arriving
+        INNER JOIN differing
+            ON {{ same_keys('differing', 'arriving', keys, never_null) | indent(8) }}
+    ) AS arriving
     {%- if condition %}
-WHERE {{ condition }}
+    WHERE {{ condition }}
     {%- endif %}
 )
 SELECT
@@ -105,7 +115,7 @@ SELECT
     {{- ',' if not loop.last }}
     {%- endfor %}
 FROM {{ this }} AS stored
-JOIN differing
+INNER JOIN differing
     ON {{ same_keys('differing', 'stored', keys, never_null) }}
 {{ last_of_its_key }}
     AND NOT EXISTS (

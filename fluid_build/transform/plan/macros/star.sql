@@ -58,6 +58,20 @@ LEFT JOIN {{ part.staging }} AS {{ join }}
 {%- endmacro %}
 
 
+{#- A key, or that of the unknown member where there is none; the column is called `name`. -#}
+{% macro key_or_unknown(key, name) -%}
+{%- set in_line = 'COALESCE(' ~ key ~ ', ' ~ zero_key() ~ ')' -%}
+{%- if (in_line ~ ' AS ' ~ name) | length < 96 -%}
+{{ in_line }}
+{%- else -%}
+COALESCE(
+        {{ key }},
+        {{ zero_key() }}
+    )
+{%- endif -%}
+{%- endmacro %}
+
+
 {#- The key of values that may be null; no other values have it. -#}
 {% macro values_key(values, types, hash_as={}) -%}
 {%- set text = [] -%}

@@ -36,7 +36,8 @@ WITH arriving AS (
         {{ loop.index }} AS {{ precedence }}
     FROM {{ feed.staging }}
     {%- if not feed.own %}
-    WHERE {{ columns | join(' IS NOT NULL AND ') }} IS NOT NULL
+    WHERE
+        {{ columns | join(' IS NOT NULL\n        AND ') }} IS NOT NULL
     {%- endif %}
     {{- '\n    UNION ALL' if not loop.last }}
     {%- endfor %}
@@ -45,9 +46,10 @@ ranked AS (
     SELECT
         {{ key }},
         record_source,
-        {{ business_key | join(', ') }},
+        {{ business_key | join(',\n        ') }},
         ROW_NUMBER() OVER (
-            PARTITION BY {{ key }} ORDER BY {{ ([precedence] + spelling) | join(', ') }}
+            PARTITION BY {{ key }}
+            ORDER BY {{ ([precedence] + spelling) | join(', ') }}
         ) AS {{ rank }}
     FROM arriving
     {%- if is_incremental() %}
@@ -59,7 +61,7 @@ SELECT
     ranked.{{ key }},
     {{ load_moment() }} AS load_date,
     ranked.record_source,
-    ranked.{{ business_key | join(', ranked.') }}
+    ranked.{{ business_key | join(',\n    ranked.') }}
 FROM ranked
 WHERE
     ranked.{{ rank }} = 1
@@ -72,7 +74,7 @@ SELECT DISTINCT
     arriving.{{ key }},
     {{ load_moment() }} AS load_date,
     arriving.record_source,
-    arriving.{{ columns | join(', arriving.') }}
+    arriving.{{ columns | join(',\n    arriving.') }}
 FROM {{ staging }} AS arriving
 WHERE
     arriving.{{ key }} IS NOT NULL
@@ -143,7 +145,7 @@ SELECT
     SELECT
         {{ key }},
         record_source,
-        {{ columns | join(', ') }},
+        {{ columns | join(',\n        ') }},
         COUNT(*) OVER (PARTITION BY {{ key }}) AS multiplicity,
         ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY {{ key }}) AS {{ occurrence }}
     FROM {{ staging }}
