@@ -14,10 +14,10 @@ from fluid_build.modeling.element import Element
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import sql_names
 
-_UNSCORED = frozenset({"outrigger", "junk"})
+_UNSCORED = frozenset({"outrigger", "junk", "time"})
 """Types of dimensions that aren't elements of their own. The columns of an outrigger are copied
 into dimensions that refer to it; it only keeps members that none refers to. Whether flags make a
-junk dimension or stay in the fact is a matter of taste."""
+junk dimension or stay in the fact is a matter of taste. The times of a day are of no table."""
 
 
 def built_elements(model: LogicalModel) -> list[BuiltElement]:

@@ -36,6 +36,7 @@ from fluid_build.observations.shared_identifiers import (
     split_references,
     unlisted_identifiers,
 )
+from fluid_build.observations.times_of_day import TimesOfDay, times_of_day
 from fluid_build.observations.whole_shares import WholeShares, whole_shares
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
@@ -53,6 +54,7 @@ class Observations:
     same_moments: tuple[SameMoment, ...] = ()
     twin_moments: tuple[TwinMoment, ...] = ()
     date_orders: tuple[DateOrder, ...] = ()
+    times_of_day: tuple[TimesOfDay, ...] = ()
     row_identities: tuple[RowIdentity, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     closures: tuple[Closure, ...] = ()
@@ -96,6 +98,7 @@ def observe(source: Source, profile: Profile, on_progress: OnProgress = ignore) 
             same_moments=tuple(same_moments(connection, tables)),
             twin_moments=tuple(twin_moments(connection, tables)),
             date_orders=tuple(date_orders(connection, tables)),
+            times_of_day=tuple(times_of_day(connection, tables)),
             row_identities=tuple(row_identities(connection, by_name, profile.foreign_keys)),
             closures=tuple(closures(connection, by_name, profile)),
             hierarchies=tuple(hierarchies(connection, by_name, profile.foreign_keys)),

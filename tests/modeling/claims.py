@@ -268,6 +268,16 @@ def _listed_days(match: re.Match[str], _sentence: Sentence) -> str:
     )
 
 
+def _times(match: re.Match[str], sentence: Sentence) -> str:
+    moment = f"{_q(match[1])}::timestamp"
+    finite = f"filter (where isfinite({moment}))"
+    return (
+        f"select count(distinct (hour({moment}), minute({moment}))) {finite} = {_n(match[2])}"
+        f" and count(distinct hour({moment})) {finite} = {_n(match[3])}"
+        f" from {_q(sentence.table)}"
+    )
+
+
 def _several(match: re.Match[str], sentence: Sentence) -> str:
     table, one, others = match.groups()
     listed = ", ".join(map(_q, _names(one)))
@@ -411,6 +421,7 @@ CLAIMS: tuple[tuple[str, Query], ...] = (
     (r"^(?:Its rows link|Several rows belong to) .*; .+ distinguish(?:es)? them\.$", _in_link),
     (r"^(.+) identif(?:y|ies) what its rows are parts of, and (.+) distinguish", _parts),
     (r"^The time of (.+), which is in the calendar: the same moment\.$", partial(_same, "date")),
+    (r"^The time of (\S+): ([\d,]+) different minutes in (\d+) hours of the day\.$", _times),
     (r"^The day of (.+) in all rows\.$", partial(_same, "date")),
     (r"^(\S+)\.(\S+) has each day from its first to its last\.$", _listed_days),
     (r"^(\S+) has several rows for one (.+); (.+) tells? them apart\.$", _several),
@@ -426,7 +437,7 @@ DECISIONS = (
     r"names its rows, so it's there to be looked up",
     r"^(?:The|One) (?:day|month's first day|entity|columns|version|key|original|full|parent|date) ",
     r"^The weighting factor: ",
-    r"^One (?:calendar|fact|row for each pair|row for each row|row for each .+ on which it runs) ?",
+    r"^One (?:calendar|dimension|fact|row for each (?:pair|row|.+ on which it runs)) ?",
     r"^\d+ facts(?: share conformed dimensions|, each with its own dimensions)",
     r"^A (?:column|junk dimension|property|snowflake) ",
     r"^It (?:has|links|only links|adds details|describes|keeps|identifies|pairs) ",

@@ -10,6 +10,10 @@ from fluid_build.modeling.dimensional.calendars.calendar import (
     calendar_dimensions,
 )
 from fluid_build.modeling.dimensional.calendars.service_days import service_days_facts
+from fluid_build.modeling.dimensional.calendars.time_of_day import (
+    WIDE_TIME_COLUMNS,
+    time_of_day_dimensions,
+)
 from fluid_build.modeling.dimensional.decided.roles import roles_as_decided, with_decided_calendars
 from fluid_build.modeling.dimensional.dimensions.bridges import describe_bridges
 from fluid_build.modeling.dimensional.dimensions.choice import choose_dimensions
@@ -40,6 +44,8 @@ from fluid_build.observations.aggregates import Aggregate
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import Profile
 from fluid_build.text import listed
+
+_WIDE_COLUMNS = frozenset((*WIDE_CALENDAR_COLUMNS, *WIDE_TIME_COLUMNS))
 
 
 def _widened(fact: Fact, dimensions: Mapping[str, Dimension]) -> Fact:
@@ -74,12 +80,11 @@ def _columns_in_fact(fact: Fact, reference: DimensionReference) -> set[str]:
 def _with_carried_columns(
     reference: DimensionReference, dimension: Dimension, skipped: set[str], used_columns: set[str]
 ) -> DimensionReference:
-    is_generated_calendar = dimension.dimension_type == "date" and not dimension.entity_name
     names = [
         attribute.name
         for attribute in dimension.attributes
         if attribute.name not in skipped
-        and (not is_generated_calendar or attribute.name in WIDE_CALENDAR_COLUMNS)
+        and (not dimension.is_generated or attribute.name in _WIDE_COLUMNS)
     ]
     # The key without its last word is the member in its role: ship_customer of ship_customer_key.
     stem = reference.key.rsplit("_", 1)[0]
@@ -181,7 +186,12 @@ def star(
     suggested, reason = suggested_variant(graph, roles)
     layout, dimensions = choose_dimensions(graph, roles, names, requested or suggested)
     used_relations = set(layout.dimensions.values())
-    calendar = GeneratedCalendar(free_column("dim_date", used_relations), "date_key", settings)
+    calendar = GeneratedCalendar(
+        free_column("dim_date", used_relations),
+        "date_key",
+        settings,
+        free_column("dim_time_of_day", used_relations),
+    )
     described = describe_facts(
         layout, dimensions, calendar, used_relations, event_dates or {}, decisions
     )
@@ -191,7 +201,7 @@ def star(
     service_days = service_days_facts(layout, dimensions, facts, calendar, used_relations)
     all_facts = [*facts, *snapshots, *service_days]
     if suggested == "star" and all_facts:
-        suggested, reason = star_or_galaxy(all_facts, calendar.name)
+        suggested, reason = star_or_galaxy(all_facts, {calendar.name, calendar.times})
     if requested not in {None, suggested}:
         reason = (
             f"You requested this variant; for this source, the default would be {suggested}:"
@@ -206,6 +216,7 @@ def star(
         *dimensions.values(),
         *(derived.dimension for description in described for derived in description.derived),
         *calendar_dimensions(calendar, all_facts),
+        *time_of_day_dimensions(calendar.times, all_facts),
     ]
     if layout.variant == "wide":
         by_name = {dimension.name: dimension for dimension in all_dimensions}

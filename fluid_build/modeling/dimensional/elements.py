@@ -17,13 +17,13 @@ from fluid_build.observations.aggregate_candidates import AggregateColumn, Part
 
 Variant = Literal["star", "snowflake", "galaxy", "wide"]
 FactType = Literal["transaction", "periodic_snapshot", "accumulating_snapshot", "factless"]
-DimensionType = Literal["standard", "date", "junk", "mini", "outrigger"]
+DimensionType = Literal["standard", "date", "time", "junk", "mini", "outrigger"]
 ScdType = Literal[0, 1, 2]
 CalendarName: TypeAlias = Annotated[str, Field(max_length=80)]
 UNKNOWN_KEY = "0" * 32
 """The surrogate key of the unknown member. No natural key ever hashes to it."""
 UNKNOWN_DATE_KEY = -1
-"""The key of the unknown date, which no day of the calendar has."""
+"""The key of the unknown date, and of the unknown time: no day and no minute has it."""
 
 
 class CalendarSettings(ModelPart):
@@ -241,7 +241,7 @@ class Dimension(DecidedElement):
     ``conformed`` means that several facts share it; ``roles`` are the roles in which they do. A
     dimension of a fact's own columns (junk) has that fact's entity and every combination of
     values once. A date dimension has a day for each date in ``source_columns``; a generated one is
-    described by ``calendar``.
+    described by ``calendar``. A time dimension has each minute of the day.
 
     Where an attribute is of SCD type 2, ``history`` is the relation that holds the versions,
     ``surrogate_key`` identifies a version and ``durable_key`` the member. Without one, the
@@ -263,6 +263,11 @@ class Dimension(DecidedElement):
     has_unknown_member: bool = True
     history: RelationName = ""
     calendar: CalendarSettings | None = None
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether no table of the source has its members: the calendar, and the times of a day."""
+        return self.dimension_type in {"date", "time"} and not self.entity_name
 
     @property
     def member_key(self) -> str:

@@ -5,7 +5,7 @@ its category and of the category's department.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from typing import get_args
@@ -140,9 +140,9 @@ def suggested_variant(graph: ReferenceGraph, roles: EntityRoles) -> tuple[Varian
     return "star", ""
 
 
-def star_or_galaxy(facts: Sequence[Fact], calendar: str) -> tuple[Variant, str]:
-    """Return a galaxy where facts share dimensions besides the calendar, else a star, and why."""
-    dimensions = [{r.dimension for r in fact.dimensions} - {calendar} for fact in facts]
+def star_or_galaxy(facts: Sequence[Fact], generated: Set[str]) -> tuple[Variant, str]:
+    """Return a galaxy where facts share dimensions besides ``generated``, else a star, and why."""
+    dimensions = [{r.dimension for r in fact.dimensions} - generated for fact in facts]
     uses = Counter(chain.from_iterable(dimensions))
     conformed = sorted(name for name, count in uses.items() if count > 1)
     if conformed:

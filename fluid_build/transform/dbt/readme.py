@@ -293,8 +293,8 @@ def _loading(plan: TransformPlan) -> str:
     command = fenced(f"{LOAD_DATE_VARIABLE}='2025-01-31 06:00:00' dbt build", "sh")
     return (
         "## Loading\n\nIncremental models add rows: a second run on unchanged data adds none, and a"
-        " second load of a day replaces that day's snapshots. The load date is when the run started,"
-        " in UTC, unless you set an environment"
+        " second load of a day replaces that day's snapshots. The load date is when the run"
+        " started, in UTC, unless you set an environment"
         f" variable:\n\n{command}\n\nThe dbt variable `load_date` does the same and comes first,"
         " but with another value dbt parses the whole project again. `--full-refresh` leaves what"
         " holds a history alone, because the source can't give it again. To start from nothing, add"

@@ -93,6 +93,13 @@ WORDS = (
     day_of_week,
     day_key,
     Word(
+        "time_key",
+        ("moment",),
+        "the key of a time of the day, 1405 for 14:05",
+        f"CAST(EXTRACT(HOUR FROM {_IT}) AS BIGINT) * 100\n"
+        f"+ CAST(EXTRACT(MINUTE FROM {_IT}) AS BIGINT)",
+    ),
+    Word(
         "first_of_year",
         ("day",),
         "the first day of a day's year",

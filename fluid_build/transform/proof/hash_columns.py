@@ -18,7 +18,6 @@ from fluid_build.transform.plan.dimensional.star import (
     UNKNOWN,
     Star,
     Typed,
-    is_generated,
     key_hash,
     natural_key,
     star_of,
@@ -117,7 +116,7 @@ def _typed(columns: Sequence[PlanColumn]) -> tuple[Typed, ...]:
 
 def _of_star(star: Star) -> Iterator[HashColumn]:
     for dimension in star.model.dimensions:
-        if not is_generated(dimension):
+        if not dimension.is_generated:
             yield from _of_dimension(star, dimension)
 
 

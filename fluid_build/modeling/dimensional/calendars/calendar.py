@@ -50,11 +50,15 @@ _FISCAL_COLUMNS: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCalendar:
-    """The generated calendar: the names of its dimension and of its key, and its settings."""
+    """The generated calendar: the names of its dimension and of its key, and its settings.
+
+    ``times`` is the dimension of the times of a day, which its dates have beside it.
+    """
 
     name: str
     key: str
     settings: CalendarSettings = DEFAULT_CALENDAR
+    times: str = "dim_time_of_day"
 
 
 def calendar_dimensions(

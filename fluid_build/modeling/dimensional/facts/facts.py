@@ -15,6 +15,10 @@ from fluid_build.modeling.dimensional.calendars.conformed_dates import (
     conformed_date,
     days_of_event,
 )
+from fluid_build.modeling.dimensional.calendars.time_of_day import (
+    TIME_OF_DAY,
+    reason_for_time,
+)
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
     is_date,
@@ -278,6 +282,8 @@ class _FactBuilder:
         date = choose_event_date(
             list(self._date_candidates()), self.context.event_dates.get(entity.name), entity.name
         )
+        if date is not None and identity is None:
+            self._refer_to_time_of_day(date.candidate)
         aliases = self._take_over_from_headers(date)
         dated_by = self._event_date(date, aliases) if date else None
         in_derived = {name for dimension in derived for name in dimension.attributes}
@@ -438,6 +444,37 @@ class _FactBuilder:
             reason=reason,
         )
 
+    def _refer_to_time_of_day(self, date: DateCandidate) -> None:
+        """Refer to the time of the event beside its day, where times say something.
+
+        The other dates of a row say how far it has come, and nobody groups them by hour.
+        """
+        times = next(
+            (
+                times
+                for times in self.context.layout.graph.observations.times_of_day
+                if (times.table, times.column) == (self.entity.name, date.attribute)
+            ),
+            None,
+        )
+        if times is None or date.header is not None or date.calendar is not None:
+            return
+        day = self.context.layout.names.date_role(self.entity, date.attribute)
+        role = "_".join((*day.removesuffix("date").strip("_").split("_"), "time")).strip("_")
+        places = [n for n, r in enumerate(self.references, 1) if r.columns == (date.attribute,)]
+        self.references.insert(
+            places[0] if places else len(self.references),
+            DimensionReference(
+                dimension=self.context.calendar.times,
+                role=role,
+                columns=(date.attribute,),
+                optional=not self.entity.attribute(date.attribute).required,
+                key=free_column(f"{role}_key", self.used_columns),
+                to_columns=(TIME_OF_DAY,),
+                reason=reason_for_time(times),
+            ),
+        )
+
     def _days(self) -> tuple[Attribute, ...]:
         """Return what says on which days the event happened: keys of calendars, and its dates."""
         return days_of_event(self.context.layout.graph, self.entity, self.roles.dates)
@@ -504,7 +541,7 @@ class _FactBuilder:
         is_dated = date is not None and not (date.candidate.header or date.candidate.is_planned)
         calendars = {
             d.name for d in self.context.dimensions.values() if d.dimension_type == "date"
-        } | {self.context.calendar.name}
+        } | {self.context.calendar.name, self.context.calendar.times}
         joined: dict[str, dict[str, str]] = {}
         for header, described in self.headers:
             references = [

@@ -1,8 +1,7 @@
-"""The generated calendar: every day of each year that occurs in the data."""
+"""What is generated: every day of each year that occurs in the data, and every minute of a day."""
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.dimensional.calendars.calendar import CALENDAR_DAY
 from fluid_build.modeling.dimensional.elements import (
     DEFAULT_CALENDAR,
     Dimension,
@@ -34,16 +33,11 @@ def calendar_build(star: Star, dimension: Dimension, more_days: Sequence[Argumen
 
     ``more_days`` say where days are, other than in the source's columns, whose years it has.
     """
-    call, made = _call(star, dimension, more_days)
     entities = {column.table for column in dimension.source_columns}
-    return Build(
-        name=dimension.name,
-        layer="mart",
-        materialization="table",
-        title=dimension.name,
-        description=dimension.description,
-        sql=made.sql,
-        call=call,
+    return _build(
+        dimension,
+        _call(star, dimension, more_days),
+        "The day as a number, 20260131; -1 if there is no date.",
         ref_models=(
             *(
                 star.names.staging(entity.name)
@@ -52,11 +46,41 @@ def calendar_build(star: Star, dimension: Dimension, more_days: Sequence[Argumen
             ),
             *(snapshot.name for snapshot in star.snapshots),
         ),
+    )
+
+
+def time_of_day_build(dimension: Dimension) -> Build:
+    """Return the build of the times of a day."""
+    call = mart_call(
+        "times_of_day",
+        dimension.name,
+        key=dimension.surrogate_key,
+        columns=_types(dimension),
+    )
+    return _build(dimension, call, "The time as a number, 1405 for 14:05; -1 if there is none.")
+
+
+def _build(
+    dimension: Dimension,
+    called: tuple[MacroCall, CalledSql],
+    key: str,
+    ref_models: tuple[str, ...] = (),
+) -> Build:
+    call, made = called
+    return Build(
+        name=dimension.name,
+        layer="mart",
+        materialization="table",
+        title=dimension.name,
+        description=dimension.description,
+        sql=made.sql,
+        call=call,
+        ref_models=ref_models,
         columns=(
             technical(
                 dimension.surrogate_key,
                 DATE_KEY_TYPE,
-                "The day as a number, 20260131; -1 if there is no date.",
+                key,
                 tags=("primary-key", "technical"),
             ),
             *calendar_columns(dimension),
@@ -70,7 +94,7 @@ def calendar_build(star: Star, dimension: Dimension, more_days: Sequence[Argumen
 
 
 def calendar_columns(dimension: Dimension) -> list[PlanColumn]:
-    """Return the columns of the calendar except its key."""
+    """Return the columns of a generated dimension except its key."""
     return [
         PlanColumn(
             name=attribute.name,
@@ -78,7 +102,9 @@ def calendar_columns(dimension: Dimension) -> list[PlanColumn]:
             contract_type=type_name(_TYPES[attribute.type]),
             description=attribute.description,
             mapped_source_tables=dimension.mapped_source_tables,
-            source_columns=dimension.source_columns if attribute.name == CALENDAR_DAY else (),
+            source_columns=(
+                dimension.source_columns if attribute.name in dimension.natural_key_columns else ()
+            ),
             reason=attribute.reason,
         )
         for attribute in dimension.attributes
@@ -102,11 +128,15 @@ def _call(
         dimension.name,
         key=dimension.surrogate_key,
         days=[*days, *more_days],
-        columns={column.name: SqlType(_TYPES[column.type]) for column in dimension.attributes},
+        columns=_types(dimension),
         month_names=_other_than(settings.month_names, DEFAULT_CALENDAR.month_names),
         day_names=_other_than(settings.day_names, DEFAULT_CALENDAR.day_names),
         fiscal_year_start=settings.fiscal_year_start or "",
     )
+
+
+def _types(dimension: Dimension) -> dict[str, SqlType]:
+    return {column.name: SqlType(_TYPES[column.type]) for column in dimension.attributes}
 
 
 def _other_than(names: Sequence[str], usual: Sequence[str]) -> list[Sql]:

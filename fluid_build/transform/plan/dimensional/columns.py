@@ -20,7 +20,6 @@ from fluid_build.transform.plan.dimensional.star import (
     KEY_TYPE,
     FactOrBridge,
     Star,
-    is_generated,
     joins_of,
 )
 from fluid_build.transform.plan.elements import PlanColumn
@@ -134,7 +133,7 @@ def reference_column(star: Star, owner: FactOrBridge, reference: DimensionRefere
     role = f" as {reference.role}" if reference.role else ""
     return technical(
         reference.key,
-        DATE_KEY_TYPE if is_generated(dimension) else KEY_TYPE,
+        DATE_KEY_TYPE if dimension.is_generated else KEY_TYPE,
         f"The key of {reference.dimension}{role}.",
         tags=("foreign-key",),
         sources=tuple(SourceColumn(table=entity, column=name) for name in reference.columns),

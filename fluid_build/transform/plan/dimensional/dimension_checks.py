@@ -10,7 +10,6 @@ from fluid_build.transform.plan.dimensional.star import (
     DELETED,
     UNKNOWN,
     Star,
-    is_generated,
     natural_key,
     own_columns,
 )
@@ -21,7 +20,7 @@ from fluid_build.transform.plan.staging import aliases
 
 def dimension_checks(star: Star, dimension: Dimension) -> Iterator[Check]:
     """Return the checks of a dimension; nothing of the source is in the calendar alone."""
-    if is_generated(dimension):
+    if dimension.is_generated:
         return
     yield _members(star, dimension)
     if star.is_derived(dimension):

@@ -18,7 +18,6 @@ from fluid_build.transform.plan.dimensional.star import (
     FactOrBridge,
     Star,
     columns_of,
-    is_generated,
     joins_of,
     natural_key,
     references_of,
@@ -200,7 +199,9 @@ def _referred_in_source(
         dimension = star.dimensions[reference.dimension]
         rows = reference.source or "own"
         from_entity = star.joined_entity(entity, joins, reference.source)
-        if is_generated(dimension):
+        if dimension.dimension_type == "time":
+            columns.append(_time_of_day(f"{rows}.{star.column(from_entity, reference.columns[0])}"))
+        elif dimension.is_generated:
             day = f"{rows}.{star.column(from_entity, reference.columns[0])}"
             columns.append(f"CAST({day} AS DATE)")
         elif star.is_derived(dimension):
@@ -215,6 +216,15 @@ def _referred_in_source(
             relation = nested(star.selects[dimension.entity_name])
             clauses.append(join("LEFT JOIN", relation, alias, same))
     return "\n".join((from_source(star, entity, joins, columns), *clauses))
+
+
+def _time_of_day(moment: str) -> str:
+    """Return the time of a moment to the minute, 14:05; null where it's infinite."""
+    hour, minute = (
+        f"LPAD(CAST(EXTRACT({part} FROM {moment}) AS VARCHAR), 2, '0')"
+        for part in ("HOUR", "MINUTE")
+    )
+    return f"{hour} || ':' || {minute}"
 
 
 def _joins_for(joins: Sequence[Join], references: Sequence[DimensionReference]) -> list[Join]:

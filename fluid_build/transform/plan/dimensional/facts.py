@@ -34,7 +34,6 @@ from fluid_build.transform.plan.dimensional.star import (
     FactOrBridge,
     Star,
     Typed,
-    is_generated,
     joins_of,
     own_attributes,
     references_of,
@@ -110,8 +109,7 @@ def _call(star: Star, owner: FactOrBridge) -> tuple[MacroCall, CalledSql]:
         ],
     }
     as_of = "" if dated is None else _column(star, owner, dated.source, dated.attribute)
-    calendars = [d for d in _referred(star, owner) if is_generated(d)]
-    calendar = calendars[0] if calendars else None
+    calendar = next((d for d in _referred(star, owner) if _is_generated_calendar(d)), None)
     is_looked_up = any(
         reference.columns and star.dimensions[reference.dimension] == calendar
         for reference in references_of(owner)
@@ -139,6 +137,10 @@ def _pattern(owner: FactOrBridge) -> str:
     if isinstance(owner, Bridge):
         return "bridge"
     return "periodic_snapshot" if _is_snapshot(owner) else "fact"
+
+
+def _is_generated_calendar(dimension: Dimension) -> bool:
+    return dimension.is_generated and dimension.dimension_type == "date"
 
 
 def _referred(star: Star, owner: FactOrBridge) -> list[Dimension]:
@@ -179,7 +181,7 @@ def _carried_column(
 ) -> PlanColumn:
     """Return a column of a dimension that a wide table repeats."""
     dimension = star.dimensions[reference.dimension]
-    if is_generated(dimension):
+    if dimension.is_generated:
         carried = next(
             candidate for candidate in calendar_columns(dimension) if candidate.name == column
         )
@@ -194,11 +196,13 @@ def _carried_column(
 def _is_looked_up(star: Star, reference: DimensionReference) -> bool:
     """Whether a dimension has to be joined: the key of a derived one follows from the row.
 
-    So does that of the day of the load.
+    So do those of a time and of the day of the load.
     """
     if not reference.columns:
         return False
-    return not star.is_derived(star.dimensions[reference.dimension]) or bool(reference.carried)
+    dimension = star.dimensions[reference.dimension]
+    follows = star.is_derived(dimension) or dimension.dimension_type == "time"
+    return not follows or bool(reference.carried)
 
 
 def _key(star: Star, owner: FactOrBridge, reference: DimensionReference, alias: str) -> Arguments:
@@ -207,7 +211,9 @@ def _key(star: Star, owner: FactOrBridge, reference: DimensionReference, alias: 
     if not reference.columns:
         return {"of_load": True}
     rows = alias if alias != reference.key.rsplit("_", 1)[0] else ""
-    if is_generated(dimension):
+    if dimension.dimension_type == "time":
+        return _time_key(star, owner, reference, rows)
+    if dimension.is_generated:
         day = _column(star, owner, reference.source, reference.columns[0])
         return {"day": day, **filled(rows=rows, **_carried(dimension, reference))}
     if star.is_derived(dimension):
@@ -242,6 +248,18 @@ def _key(star: Star, owner: FactOrBridge, reference: DimensionReference, alias: 
             **_carried(dimension, reference),
         ),
     }
+
+
+def _time_key(
+    star: Star, owner: FactOrBridge, reference: DimensionReference, rows: str
+) -> Arguments:
+    """Return how the key of a time of the day is found: it says the hour and minute itself."""
+    dimension = star.dimensions[reference.dimension]
+    found: Arguments = {"time": _column(star, owner, reference.source, reference.columns[0])}
+    if reference.carried:
+        found |= {"in": Relation(dimension.name), "key": dimension.surrogate_key}
+        found |= filled(rows=rows, **_carried(dimension, reference))
+    return found
 
 
 def _derived_key(

@@ -7,7 +7,7 @@ from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY, Dimension, Jo
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers
-from fluid_build.transform.plan.dimensional.calendar import calendar_build
+from fluid_build.transform.plan.dimensional.calendar import calendar_build, time_of_day_build
 from fluid_build.transform.plan.dimensional.dimension_checks import dimension_checks
 from fluid_build.transform.plan.dimensional.dimensions import current_build, derived_build
 from fluid_build.transform.plan.dimensional.fact_checks import fact_checks
@@ -32,7 +32,6 @@ from fluid_build.transform.plan.dimensional.star import (
     FactOrBridge,
     Star,
     columns_of,
-    is_generated,
     joins_of,
     natural_key,
     own_attributes,
@@ -96,7 +95,7 @@ def mart_carriers(star: Star) -> Carriers:
     whole: dict[str, list[Carrier]] = {name: [] for name in star.entities}
     joined: dict[str, list[Carrier]] = {name: [] for name in star.entities}
     for dimension in star.model.dimensions:
-        if is_generated(dimension):
+        if dimension.is_generated:
             continue
         carriers = whole if star.is_kept(dimension) else joined
         carriers[dimension.entity_name].append(_dimension_carrier(star, dimension, ""))
@@ -146,16 +145,16 @@ class MartPlan:
         The calendar has the days of snapshots, so these are built before it.
         """
         star = self.star
-        calendars = [d for d in star.model.dimensions if is_generated(d)]
+        generated = [d for d in star.model.dimensions if d.is_generated]
         return (
             *(
                 build
                 for dimension in star.model.dimensions
-                if not is_generated(dimension)
+                if not dimension.is_generated
                 for build in _dimension(star, dimension)
             ),
             *(fact_build(star, snapshot) for snapshot in star.snapshots),
-            *(_calendar(star, calendar) for calendar in calendars),
+            *(_generated(star, dimension) for dimension in generated),
             *(fact_build(star, owner) for owner in star.owners),
             *(service_days_build(star, fact) for fact in star.service_facts),
             *(hierarchy_build(star, bridge) for bridge in star.hierarchies),
@@ -198,8 +197,10 @@ def mart_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) ->
     return MartPlan(star_of(model, names, staging))
 
 
-def _calendar(star: Star, dimension: Dimension) -> Build:
-    """Return the calendar, with the days that aren't in columns of the source."""
+def _generated(star: Star, dimension: Dimension) -> Build:
+    """Return the times of a day, or the calendar with the days that no column of the source has."""
+    if dimension.dimension_type == "time":
+        return time_of_day_build(dimension)
     years = [service_years(star, fact) for fact in star.service_facts]
     return calendar_build(star, dimension, [*map(snapshot_days, star.snapshots), *years])
 

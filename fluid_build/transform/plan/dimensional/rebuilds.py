@@ -25,7 +25,6 @@ from fluid_build.transform.plan.dimensional.star import (
     FactOrBridge,
     Star,
     columns_of,
-    is_generated,
     own_columns,
     references_of,
     referred_key,
@@ -130,7 +129,7 @@ class Finder:
         other rows, one part may be there without the others.
         """
         dimension = self.star.dimensions[reference.dimension]
-        has_all = is_generated(dimension) or self.star.is_derived(dimension)
+        has_all = dimension.is_generated or self.star.is_derived(dimension)
         return not has_all, reference.optional
 
     def _join_back(self, owner: FactOrBridge, reference: DimensionReference, alias: str) -> str:
@@ -217,7 +216,7 @@ def members(dimension: Dimension, key: str, columns: Sequence[str]) -> str:
     """
     if key == dimension.surrogate_key:
         return f"model.{dimension.name}"
-    flags = [] if is_generated(dimension) else [DELETED]
+    flags = [] if dimension.is_generated else [DELETED]
     selected = ", ".join(dict.fromkeys((key, *columns, *flags)))
     return f"(SELECT DISTINCT {selected} FROM model.{dimension.name})"
 

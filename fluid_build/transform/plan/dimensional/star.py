@@ -118,11 +118,11 @@ class Star:
 
     def is_derived(self, dimension: Dimension) -> bool:
         """Whether a dimension is made of a fact's own columns."""
-        return not is_generated(dimension) and dimension.entity_name in self.fact_entities
+        return not dimension.is_generated and dimension.entity_name in self.fact_entities
 
     def is_kept(self, dimension: Dimension) -> bool:
         """Whether members stay after the source deletes them; a derived one follows its fact."""
-        return not is_generated(dimension) and not self.is_derived(dimension)
+        return not dimension.is_generated and not self.is_derived(dimension)
 
 
 def star_of(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> Star:
@@ -149,11 +149,6 @@ def _holds_rows(owner: FactOrBridge) -> bool:
     if isinstance(owner, Bridge):
         return owner.hierarchy_pairs is None
     return owner.service_days is None and not owner.snapshot_of
-
-
-def is_generated(dimension: Dimension) -> bool:
-    """Whether a dimension is the generated calendar."""
-    return dimension.dimension_type == "date" and not dimension.entity_name
 
 
 def own_attributes(dimension: Dimension) -> dict[str, str]:
@@ -210,7 +205,7 @@ def referred_key(owner: FactOrBridge, dimension: Dimension) -> str:
 
 def unknown_key(dimension: Dimension) -> str:
     """Return the key of a dimension's unknown member, in SQL."""
-    return str(UNKNOWN_DATE_KEY) if is_generated(dimension) else UNKNOWN
+    return str(UNKNOWN_DATE_KEY) if dimension.is_generated else UNKNOWN
 
 
 def join_clauses(

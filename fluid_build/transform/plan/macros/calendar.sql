@@ -30,13 +30,7 @@
     'fiscal_quarter': whole_part('(' ~ months_before ~ ')', 3) ~ ' + 1',
     'fiscal_period': months_before ~ ' + 1',
 } -%}
-WITH digits AS (
-    SELECT 0 AS digit
-    {%- for digit in range(1, 10) %}
-    UNION ALL
-    SELECT {{ digit }}
-    {%- endfor %}
-),
+WITH {{ digits() }},
 occurring AS (
     {%- for found in days %}
     {%- if found['from'] %}
@@ -118,6 +112,63 @@ SELECT
     {{ named(expressions[column], column) }}
     {%- endfor %}
 FROM week_days
+{{- no_day_or_time(key, columns) }}
+{%- endmacro %}
+
+
+{#- The times of a day: every minute of it, and the unknown one. -#}
+{% macro times_of_day(key, columns) -%}
+{%- set expressions = {
+    'time_of_day': "hour_text || ':' || minute_text",
+    'hour_of_day': whole('hour_of_day'),
+    'minute_of_hour': whole('minute_of_hour'),
+    'hour_label': "hour_text || ':00 to ' || hour_text || ':59'",
+    'part_of_day': "CASE
+        WHEN hour_of_day < 6 THEN 'Night'
+        WHEN hour_of_day < 12 THEN 'Morning'
+        WHEN hour_of_day < 18 THEN 'Afternoon'
+        ELSE 'Evening'
+    END",
+} -%}
+WITH {{ digits() }},
+minutes AS (
+    SELECT
+        10 * hour_tens.digit + hour_ones.digit AS hour_of_day,
+        10 * minute_tens.digit + minute_ones.digit AS minute_of_hour,
+        {{ as_text('hour_tens.digit') }} || {{ as_text('hour_ones.digit') }} AS hour_text,
+        {{ as_text('minute_tens.digit') }} || {{ as_text('minute_ones.digit') }} AS minute_text
+    FROM digits AS hour_tens
+    CROSS JOIN digits AS hour_ones
+    CROSS JOIN digits AS minute_tens
+    CROSS JOIN digits AS minute_ones
+    WHERE
+        10 * hour_tens.digit + hour_ones.digit < 24
+        AND minute_tens.digit < 6
+)
+SELECT
+    CAST(100 * hour_of_day + minute_of_hour AS {{ whole_number() }}) AS {{ key }}
+    {%- for column in columns %},
+    {{ named(expressions[column], column) }}
+    {%- endfor %}
+FROM minutes
+{{- no_day_or_time(key, columns) }}
+{%- endmacro %}
+
+
+{#- The numbers 0 to 9, of which series are made. -#}
+{% macro digits() -%}
+digits AS (
+    SELECT 0 AS digit
+    {%- for digit in range(1, 10) %}
+    UNION ALL
+    SELECT {{ digit }}
+    {%- endfor %}
+)
+{%- endmacro %}
+
+
+{#- The row for what has no day or time. -#}
+{% macro no_day_or_time(key, columns) %}
 UNION ALL
 SELECT
     CAST(-1 AS {{ whole_number() }}) AS {{ key }}

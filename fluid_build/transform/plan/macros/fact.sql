@@ -7,6 +7,7 @@
         share, the version `as_of` the fact's moment; without one, the last. `meant` is for values
         that several members had: one of those that live is meant, or else one of the deleted.
       - day: the day in the `calendar`.
+      - time: the moment whose hour and minute it is.
       - of: the values that it's made of, with their types; `if_there` is null where the row that
         has them is missing.
       - of_load: the day of the load.
@@ -72,6 +73,11 @@ FROM {{ staging }} AS own
 {{ day_key(load_day()) | indent(4) }}
 {%- elif found.day -%}
 COALESCE({{ rows_of(key, found) }}.{{ calendar_key }}, -1)
+{%- elif found.time -%}
+COALESCE(
+        {{ time_key(qualified(found.time)) | indent(8) }},
+        -1
+    )
 {%- elif found['in'] and not found['of'] -%}
 {{ key_or_unknown(rows_of(key, found) ~ '.' ~ (found.key or key), key) }}
 {%- else -%}
@@ -93,7 +99,7 @@ COALESCE({{ rows_of(key, found) }}.{{ calendar_key }}, -1)
 {%- if found.day %}
 LEFT JOIN {{ calendar }} AS {{ rows }}
     ON {{ rows }}.full_date = {{ as_day(qualified(found.day)) }}
-{%- elif found['in'] and found['of'] %}
+{%- elif found['in'] and (found['of'] or found.time) %}
 LEFT JOIN {{ found['in'] }} AS {{ rows }}
     ON {{ rows }}.{{ found.key or key }} = {{ fact_key(key, found, calendar_key) }}
 {%- elif found['in'] %}
