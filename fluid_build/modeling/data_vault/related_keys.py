@@ -26,7 +26,7 @@ def with_related_keys(
         is_link = placement.kind in {"link", "transaction"} and not tables.referrers[name]
         if identity is None or not is_link or name in tables.decided_keys:
             continue
-        columns = _related_columns(tables, tables.entities[name])
+        columns = _related_columns(tables, placed, tables.entities[name])
         if not columns:
             continue
         number = listed(identity.attributes)
@@ -44,9 +44,15 @@ def with_related_keys(
     return replace(tables, identities=identities), places
 
 
-def _related_columns(tables: SourceTables, entity: Entity) -> tuple[str, ...]:
-    """Return what identifies a table's rows besides an assigned number; () where nothing does."""
-    identity, references = tables.identities[entity.name], tables.references[entity.name]
+def _related_columns(
+    tables: SourceTables, placed: Mapping[str, Placement], entity: Entity
+) -> tuple[str, ...]:
+    """Return what identifies a table's rows besides an assigned number; () where nothing does.
+
+    A code of a list doesn't: what happened to a container once may happen to it again.
+    """
+    identity = tables.identities[entity.name]
+    references = [r for r in tables.references[entity.name] if placed[r.to_entity].has_hub]
     referring = {column for reference in references for column in reference.from_attributes}
     if identity is None or not referring.isdisjoint(identity.attributes):
         return ()
