@@ -61,7 +61,8 @@ VAULT = (
     "lnk_account_region",
     "sat_account",
     "eff_sat_account_region",
-    "msat_payment",
+    "tl_payment",
+    "sat_payment",
 )
 STAR = ("dim_account_history", "fct_account_snapshot", "fct_payment")
 MEASURED = {"data_vault_2": VAULT, "dimensional": STAR}

@@ -20,7 +20,7 @@ from tests.test_forge import build_shop
 
 ELEMENTS = {
     "flat": ("customer", "order_details"),
-    "data_vault_2": ("hub_customer", "sat_customer", "msat_order_details"),
+    "data_vault_2": ("hub_customer", "sat_customer", "sat_order_details"),
     "dimensional": ("dim_customer", "fct_order_details", "dim_customer_history"),
 }
 

@@ -71,7 +71,7 @@ RENAMED: Sequence[AnyDecision] = (
     ("technique", "expected", "holder"),
     [
         ("flat", {"client", "sales_line"}, "sales_line"),
-        ("data_vault_2", {"hub_client", "sat_client", "msat_sales_line"}, "msat_sales_line"),
+        ("data_vault_2", {"hub_client", "sat_client", "tl_sales_line"}, "sat_sales_line"),
         ("dimensional", {"dim_client", "fct_sales_line"}, "fct_sales_line"),
     ],
 )

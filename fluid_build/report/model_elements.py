@@ -366,6 +366,7 @@ def _link_end(reference: HubReference) -> Prose:
 
 
 def _dimensional_groups(model: DimensionalModel) -> Iterator[ElementGroup]:
+    yield _bus_matrix(model)
     for fact in model.facts:
         yield from _fact_groups(fact)
     yield ElementGroup(
@@ -415,6 +416,30 @@ def _changes_of_columns(dimension: Dimension) -> Iterator[ElementView]:
         columns[attribute.scd_type, attribute.reason].append(attribute.name)
     for (scd_type, reason), names in sorted(columns.items(), key=lambda item: -item[0][0]):
         yield ElementView(dimension.name, ((str(scd_type),), _names(names)), reason)
+
+
+def _bus_matrix(model: DimensionalModel) -> ElementGroup:
+    """Return which facts share which dimensions; a dimension of a single fact joins none."""
+    uses = [{reference.dimension for reference in fact.dimensions} for fact in model.facts]
+    shared = [
+        dimension.name
+        for dimension in model.dimensions
+        if sum(dimension.name in used for used in uses) > 1
+    ]
+    return ElementGroup(
+        ("Bus matrix",),
+        text="The facts, with the dimensions that several of them share." if shared else "",
+        headings=("Fact", *shared, "Degenerate dimensions"),
+        elements=tuple(
+            ElementView(
+                fact.name,
+                tuple(("yes" if name in used else "",) for name in shared),
+                ", ".join(fact.degenerate_dimensions),
+            )
+            for fact, used in zip(model.facts, uses, strict=True)
+            if shared
+        ),
+    )
 
 
 def _fact_groups(fact: Fact) -> Iterator[ElementGroup]:

@@ -450,7 +450,7 @@ DECISIONS = (
     r"^All (?:other )?descriptive columns of ",
     r"^Personal data of .+ in a satellite of its own, ",
     r"has no descriptive columns; this records when",
-    r"^References may change; |^The driving key is |^what belongs to one event would have to be ",
+    r"^The driving key is |^what belongs to one event would have to be ",
     r"^The (?:proof|source has its own calendar|calendar that runs|combination is the member)",
     r"^[Ii]ts rows link .+; nothing refers to |^Other tables refer to .+, and none to ",
     r"^Its rows link .+ with what .+ identif(?:y|ies)\.$|^only the name suggests it, and the rows",

@@ -75,11 +75,25 @@ def diagrams(text: str) -> str:
     return text.partition("## Diagram")[2].partition("## Columns")[0]
 
 
+def test_a_star_has_the_matrix_of_its_facts_and_what_they_share() -> None:
+    text = document(
+        source("""
+            customer *id, city text/5, street text, segment text/4
+            sale     *id, sold date, amount decimal, customer_id > customer
+            claim    *id, claimed date, amount decimal, customer_id > customer
+        """),
+        "dimensional",
+    )
+    matrix = text.split("### Bus matrix")[1].split("###")[0]
+    assert "| `fct_claim` | yes | yes |" in matrix and "| `fct_sale` | yes | yes |" in matrix
+    assert "| Fact | dim_customer | dim_date | Degenerate dimensions |" in matrix.replace("`", "")
+
+
 @pytest.mark.parametrize(
     ("technique", "relations"),
     [
         ("flat", ["customer", "sale"]),
-        ("data_vault_2", ["hub_customer", "sat_customer", "msat_sale"]),
+        ("data_vault_2", ["hub_customer", "sat_customer", "tl_sale"]),
         ("dimensional", ["dim_customer", "fct_sale", "dim_date"]),
     ],
 )

@@ -383,10 +383,9 @@ def _reference_satellite(decisions: VaultDecisions, link: Link) -> Satellite:
         columns=(),
         mapped_source_tables=(link.table,),
         source_columns=link.source_columns,
-        reason=f"The driving key is {driving}: where one of the others changes, the old combination"
-        " ends and a new one starts."
-        if is_of_event
-        else "References may change; this records when each one starts and ends.",
+        reason=f"The driving key is {driving}: where "
+        + ("one of the others" if is_of_event else "the reference")
+        + f" changes, the old {'combination' if is_of_event else 'one'} ends and a new one starts.",
     )
 
 

@@ -83,7 +83,10 @@ def test_each_link_of_a_reference_has_an_effectivity_satellite() -> None:
         "lnk_orders_customer",
         (),
     )
-    assert result.reason == "References may change; this records when each one starts and ends."
+    assert result.reason == (
+        "The driving key is orders_hk: where the reference changes, the old one ends and a new one"
+        " starts."
+    )
 
 
 def test_a_link_table_has_one_satellite_without_its_references_and_keys() -> None:

@@ -132,7 +132,7 @@ def test_an_entity_that_nothing_refers_to(columns: str, kind: str, reason: str) 
         (
             "*id, customer_id > customer, product_id > product",
             "fact",
-            "It links customer and product, and no column names its rows.",
+            "It links customer and product, and its rows have no names.",
         ),
         (
             "*id, hue text, customer_id > customer, product_id > product",

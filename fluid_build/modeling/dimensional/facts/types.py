@@ -70,7 +70,7 @@ def fact_type(
     if not is_measured:
         return "factless", "It has no measures, so its rows are counted."
     if not dates and not is_line and _is_state(graph, entity):
-        reason = "No column was chosen as its date, so each row is read as a state."
+        reason = "None of its own columns is its date, so each row is read as a state."
         return "periodic_snapshot", reason
     return "transaction", "Each row is one event with its measures."
 

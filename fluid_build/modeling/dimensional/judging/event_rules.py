@@ -245,7 +245,7 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     if is_header and _is_undated_place(graph, entity, parents):
         return ""
     if relates_several and is_header and not has_name:
-        return f"It links {name_parents(filled)}, and no column names its rows."
+        return f"It links {name_parents(filled)}, and its rows have no names."
     return ""
 
 
