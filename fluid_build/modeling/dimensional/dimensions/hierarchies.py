@@ -91,7 +91,8 @@ def _bridge(
     entity = dimension.entity_name
     member = layout.names.member(entity)
     is_only = len(layout.graph.loops[entity]) == 1
-    stem = member if is_only else prefixed(link.role, member)
+    stem = layout.names.stem(entity)
+    stem = stem if is_only else prefixed(link.role, stem)
     used_columns: set[str] = set()
     references = tuple(
         _end(dimension, role, used_columns, hierarchy) for role in ("ancestor", "descendant")
