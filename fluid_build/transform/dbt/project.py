@@ -46,6 +46,7 @@ from fluid_build.transform.dbt.semantic_model import semantic_document, semantic
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target, check_target
 from fluid_build.transform.dbt.time_spine import time_spine
+from fluid_build.transform.dbt.unit_tests import unit_test_files
 from fluid_build.transform.plan.dimensional.star import HASHING
 from fluid_build.transform.plan.elements import Layer, TransformPlan
 
@@ -102,6 +103,7 @@ def dbt_project(
         ),
         "models/_groups.yml": groups(name, owner),
         **properties(plan, tests, dialect),
+        **unit_test_files(plan),
         **exposure_files(exposures),
         **access.files,
     }

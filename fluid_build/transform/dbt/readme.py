@@ -18,6 +18,7 @@ from fluid_build.transform.dbt.properties_yml import SOURCES_FILE
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import TARGET_LABELS, Target, target_type
 from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
+from fluid_build.transform.dbt.unit_tests import UNIT_TESTS, VARIABLE
 from fluid_build.transform.plan.elements import TransformPlan
 
 _ADAPTERS: Mapping[Target, str] = {
@@ -55,6 +56,7 @@ def readme(
         _running(access, dialect),
         _contents(plan, files),
         _tests(plan, name, tests),
+        _unit_tests(files),
         _freshness(files),
         _LINTING,
         _loading(plan),
@@ -175,6 +177,19 @@ def _tests(plan: TransformPlan, name: str, tests: Mapping[str, RelationTests]) -
             " keeps such entries:",
             fenced(block_yaml(settings).rstrip(), "yaml"),
         )
+    )
+
+
+def _unit_tests(files: Collection[str]) -> str:
+    """Return how to run the unit tests, where there are any."""
+    if not any(file.endswith(UNIT_TESTS) for file in files):
+        return ""
+    command = fenced(f"dbt test --select test_type:unit --vars '{{{VARIABLE}: true}}'", "sh")
+    return (
+        f"## Unit tests\n\n`{UNIT_TESTS}` in the folders of models has unit tests of a first and a"
+        " next load, for one model of each macro that loads. Run them when you have changed a"
+        " macro. They need built models, from which dbt takes the types of columns, so `dbt build`"
+        f" leaves them out:\n\n{command}"
     )
 
 

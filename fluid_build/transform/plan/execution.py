@@ -36,7 +36,7 @@ class Built:
 
     def load(self, load_date: datetime) -> None:
         """Run the plan again: incremental builds add what's new, the others are rebuilt."""
-        _set_load_date(self.connection, load_date)
+        set_load_date(self.connection, load_date)
         for build in self.plan.builds:
             _run(self.connection, build, again=True)
 
@@ -62,7 +62,7 @@ def built(
         connection.execute(f"USE {DATABASE}")
         show_sources(connection, source, plan)
         connection.execute("CREATE SCHEMA model")
-        _set_load_date(connection, load_date)
+        set_load_date(connection, load_date)
         _run_all(connection, plan, on_progress)
         check_types(connection, plan)
         yield Built(connection, plan)
@@ -132,7 +132,8 @@ def _view(table: Table, planned: PlanSource) -> str:
     return f"CREATE VIEW source.{planned.id} AS SELECT {selected} FROM {table.relation}"
 
 
-def _set_load_date(connection: duckdb.DuckDBPyConnection, load_date: datetime) -> None:
+def set_load_date(connection: duckdb.DuckDBPyConnection, load_date: datetime) -> None:
+    """Say which moment the builds that follow load."""
     connection.execute(f"SET VARIABLE load_date = TIMESTAMP {literal(load_date.isoformat(' '))}")
 
 
