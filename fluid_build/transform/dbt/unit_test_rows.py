@@ -202,7 +202,7 @@ def fact_loads(build: Build, relations: Relations) -> Sequence[Given] | None:
     measures = [
         name
         for name in _staged(arguments.get("measures") or ())
-        if own_types[name] in _SAMPLES and f"own.{name}" not in references
+        if own_types[name].partition("(")[0] in _MEASURED and f"own.{name}" not in references
     ]
     given: dict[str, list[Row]] = {}
     for alias, staging in aliases.items():
@@ -269,6 +269,7 @@ def _dimension_rows(
     return given
 
 
+_MEASURED = _WHOLE | {"DECIMAL"}
 _SAMPLES = _WHOLE | _DAYS | {"VARCHAR", "UUID"}
 """The types of which values are made up: their text is the same in every database."""
 
