@@ -108,8 +108,8 @@ def test_dbt_runs_them_only_when_asked_and_they_fail_if_a_macro_forgets_deletion
     history = folder / "macros" / "history.sql"
     text = history.read_text("utf-8")
     forgets = text.replace(
-        "FROM {{ this }} AS stored\nJOIN differing",
-        "FROM {{ this }} AS stored\nJOIN later AS differing",
+        "FROM {{ this }} AS stored\nINNER JOIN differing",
+        "FROM {{ this }} AS stored\nINNER JOIN later AS differing",
     )
     assert forgets != text
     history.write_text(forgets, "utf-8")
