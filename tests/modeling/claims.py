@@ -437,7 +437,7 @@ DECISIONS = (
     r"names its rows, so it's there to be looked up",
     r"^(?:The|One) (?:day|month's first day|entity|columns|version|key|original|full|parent|date) ",
     r"^The weighting factor: ",
-    r"^One (?:calendar|dimension|fact|row for each (?:pair|row|.+ on which it runs)) ?",
+    r"^One (?:calendar|dimension|fact|row for each (?:pair|row|.+ on which it runs|.+ each one above it)) ?",
     r"^\d+ facts(?: share conformed dimensions|, each with its own dimensions)",
     r"^A (?:column|junk dimension|property|snowflake) ",
     r"^It (?:has|links|only links|adds details|describes|keeps|identifies|pairs) ",
