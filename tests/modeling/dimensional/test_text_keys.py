@@ -1,4 +1,4 @@
-"""Keys in text become numbers only if both ends of every reference can."""
+"""Keys in text stay text, unless they refer to numbers."""
 
 import pytest
 
@@ -35,7 +35,7 @@ THING, SALE = ("thing", "id"), ("sale", "thing_id")
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        ([(*THING, True), (*SALE, True)], set()),
+        ([(*THING, True), (*SALE, True)], {"id", "thing_id"}),
         ([(*THING, False), (*SALE, False)], {"id", "thing_id"}),
         ([(*THING, True), (*SALE, False)], {"id", "thing_id"}),
         ([(*THING, True)], {"id", "thing_id"}),
@@ -43,11 +43,19 @@ THING, SALE = ("thing", "id"), ("sale", "thing_id")
     ],
     ids=["both", "neither", "one loses its spelling", "key alone", "reference alone"],
 )
-def test_a_key_is_converted_with_what_refers_to_it_or_not_at_all(
+def test_a_key_stays_text_with_what_refers_to_it(
     columns: list[tuple[str, str, bool]], expected: set[str]
 ) -> None:
+    """The next load may have a letter in it, or a zero in front."""
     result = text_columns(converting(*columns, ("sale", "worth", False)))
     assert result == expected
+
+
+def test_text_that_refers_to_a_number_is_one() -> None:
+    """Whatever is stored as a number has no zero in front."""
+    measured = source("thing *id, note text\nsale *no, thing_id text > thing, worth text")
+    measured = changed_column(measured, *SALE, measured_type="BIGINT", reversible=True)
+    assert text_columns(measured) == {"worth"}
 
 
 def test_a_key_that_stays_text_says_so_and_is_no_measure() -> None:

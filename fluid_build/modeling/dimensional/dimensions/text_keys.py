@@ -1,17 +1,24 @@
 """Keys in text that stay text.
 
-A star reads text that holds numbers as numbers. That would spoil some keys: ``007`` and ``7`` would
-become one member, or a reference would no longer be spelled like the key that it refers to.
+A star reads text that holds numbers as numbers. That would spoil keys: ``007`` and ``7`` would be
+one member, in this load or the next; a reference would no longer be spelled like the key that it
+refers to; and the first key with a letter would stop a load.
 """
 
+from collections.abc import Iterable, Mapping
+
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
-from fluid_build.modeling.types import type_name
+from fluid_build.modeling.types import is_number, type_name
 
 _Column = tuple[str, str]
 
 
 def keep_text_keys(conceptual: ConceptualModel) -> ConceptualModel:
-    """Return the model with keys and references left as text unless both ends convert alike."""
+    """Return the model with keys and references left as text.
+
+    Numbers in text are numbers where what they refer to, or what refers to them, is stored as a
+    number; dates are dates where both ends convert alike.
+    """
     text_columns = _text_columns(conceptual)
     if not text_columns:
         return conceptual
@@ -43,7 +50,13 @@ def _text_columns(conceptual: ConceptualModel) -> set[_Column]:
         if key.kind != "candidate"
         for name in key.attributes
     }.union(*pairs)
-    text_columns = {column for column in columns if _loses_spelling(attributes[column])}
+    counted = _paired_with_numbers(attributes, pairs)
+    text_columns = {
+        column
+        for column in columns
+        if _loses_spelling(attributes[column])
+        or (_becomes_number(attributes[column]) and column not in counted)
+    }
     has_changed = True
     while has_changed:
         has_changed = False
@@ -56,6 +69,32 @@ def _text_columns(conceptual: ConceptualModel) -> set[_Column]:
                     text_columns.add(column)
                     has_changed = True
     return text_columns
+
+
+def _paired_with_numbers(
+    attributes: Mapping[_Column, Attribute], pairs: Iterable[tuple[_Column, _Column]]
+) -> set[_Column]:
+    """Return the columns that refer to a stored number, or that one refers to, also by others."""
+    partners: dict[_Column, set[_Column]] = {}
+    for child, parent in pairs:
+        partners.setdefault(child, set()).add(parent)
+        partners.setdefault(parent, set()).add(child)
+    waiting = [
+        column
+        for column in partners
+        if attributes[column].conversion is None and is_number(attributes[column].source_type)
+    ]
+    found: set[_Column] = set()
+    while waiting:
+        column = waiting.pop()
+        if column not in found:
+            found.add(column)
+            waiting += partners[column]
+    return found
+
+
+def _becomes_number(attribute: Attribute) -> bool:
+    return attribute.conversion is not None and is_number(attribute.conversion.to_type)
 
 
 def _loses_spelling(attribute: Attribute) -> bool:
