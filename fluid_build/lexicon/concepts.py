@@ -37,7 +37,7 @@ TimeConcept = Literal[
     "round", "period", "fiscal", "calendar_part", "compact_date", "compact_month", "calendar",
     "numbered_period", "since", "from_word", "effective", "start", "until", "end", "validity",
     "history", "exception_day", "exception_kind", "created", "creation", "changed", "written",
-    "writing", "author_mark", "life", "planned", "one_of_many", "period_word", "span",
+    "writing", "author_mark", "life", "opening", "planned", "one_of_many", "period_word", "span",
     "begin_mark", "calendar_word",
 ]  # fmt: skip
 ThingConcept = Literal[

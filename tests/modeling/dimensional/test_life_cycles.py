@@ -63,6 +63,17 @@ def test_a_life_cycle_begins_with_its_release() -> None:
     assert _dated_by(fact(without_status, "fct_job")) != "released_on"
 
 
+def test_a_case_without_a_status_begins_when_it_is_opened() -> None:
+    """A shop is opened too, but nothing that follows is still to come in its latest rows."""
+    ticket = "*id, user_id/90 > user, opened_at date, answered_at date, solved_at date?"
+    schema = f"user *id, name text\n ticket {ticket}"
+    answered = _order("ticket", "opened_at", "answered_at", open_=0)
+    solved = _order("ticket", "opened_at", "solved_at")
+    assert _dated_by(fact(_star(schema, answered, solved), "fct_ticket")) == "opened_at"
+    never_open = _order("ticket", "opened_at", "solved_at", open_=0)
+    assert _dated_by(fact(_star(schema, answered, never_open), "fct_ticket")) == "answered_at"
+
+
 FLIGHT = "*id, airport_id/9 > airport, scheduled_departure date, actual_departure date{optional}"
 FLIGHTS = f"airport *id, name text\n flight {FLIGHT}"
 

@@ -183,10 +183,12 @@ def _beginnings(
 
     A work order with a status is released before it's started: that's no release of a product, nor
     is the creation of an invoice that of a record. Every row has it, and it comes before the rest.
+    Of what is opened, a later date that the latest rows still lack shows the same without a status.
     """
     happened = [date for date in events if not (is_planned(date) or is_of_period(date))]
-    if not happened or not any(map(is_status, entity.attributes)):
+    if not happened:
         return frozenset()
+    has_status = any(map(is_status, entity.attributes))
     return frozenset(
         date.name
         for date in entity.attributes
@@ -196,6 +198,17 @@ def _beginnings(
         and date.semantic_type != "date_of_birth"
         and (is_life_date(date) or is_creation(date))
         and all(precedes(graph, entity.name, date.name, other.name) for other in happened)
+        and (has_status or _opens_case(graph, entity, date, happened))
+    )
+
+
+def _opens_case(
+    graph: ReferenceGraph, entity: Entity, date: Attribute, others: Sequence[Attribute]
+) -> bool:
+    """Return whether a date is when something was opened that isn't over in the latest rows."""
+    orders = (observed_order(graph, entity.name, date.name, other.name) for other in others)
+    return bool(terms("opening") & set(words(date.name))) and any(
+        order is not None and is_step(order) for order in orders
     )
 
 
