@@ -21,6 +21,7 @@ from fluid_build.sources.in_memory.source import is_table
 from fluid_build.sources.options import (
     Needs,
     Nested,
+    Periods,
     ReadOptions,
     check_some_take,
     options_for,
@@ -61,10 +62,11 @@ class OpenSettings(TypedDict, total=False):
     ``schemas``, ``include`` and ``exclude`` are globs: of schemas, and of tables. ``views`` reads
     views as well, and ``sample`` bounds the rows of a table. ``full`` reads a warehouse however
     much that scans. ``nested`` says whether nested columns become tables of their own (``split``)
-    or stay as they are (``keep``). ``dialect`` is that of DDL. ``decimal`` and ``date_order``
-    answer how numbers and dates in text are written, and ``encoding`` is that of text files that
-    aren't Unicode. ``name`` is what to call the source, and
-    ``memory_limit`` bounds the engine's memory (``2GB``).
+    or stay as they are (``keep``), and ``periods`` whether a database's tables for one period each
+    are one (``unite``) or stay apart (``keep``). ``dialect`` is that of DDL. ``decimal`` and
+    ``date_order`` answer how numbers and dates in text are written, and ``encoding`` is that of
+    text files that aren't Unicode. ``name`` is what to call the source, and ``memory_limit`` bounds
+    the engine's memory (``2GB``).
     """
 
     schemas: Sequence[str]
@@ -74,6 +76,7 @@ class OpenSettings(TypedDict, total=False):
     sample: int | None
     full: bool
     nested: Nested
+    periods: Periods
     dialect: str | None
     decimal: DecimalMark | None
     date_order: DateOrder | None

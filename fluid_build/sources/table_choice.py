@@ -70,7 +70,8 @@ def may_be_made(requested: str, names: Sequence[TableName]) -> bool:
     name = requested.lower()
     spellings = [spelling for name in names for spelling in _lower(name)]
     return any(
-        name.startswith(f"{spelling}__") or spelling.startswith(name) for spelling in spellings
+        name.startswith(f"{spelling}__") or (spelling.startswith(name) and spelling != name)
+        for spelling in spellings
     )
 
 

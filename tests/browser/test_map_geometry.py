@@ -28,7 +28,7 @@ def _show_layer(page: Page, layer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("layer", "most_crossings"), [("source", 10), ("conceptual", 10), ("model", 210)]
+    ("layer", "most_crossings"), [("source", 10), ("conceptual", 10), ("model", 225)]
 )
 def test_the_demo_has_a_clear_drawing(
     open_page: OpenPage, demo_page: Path, layer: str, most_crossings: int

@@ -247,7 +247,7 @@ def test_an_answer_for_a_column_is_followed_by_the_next_forge_and_dbt(
     assert asked.code == 0, asked.err
     forged(fluid, source)
     staging = "".join(file.read_text() for file in (folder / "dbt").rglob("stg_*.sql"))
-    assert "AS DOUBLE) AS umsatz" in staging
+    assert "AS DOUBLE\n    ) AS umsatz" in staging
     assert fluid("verify", folder, "--dbt", "--trust").code == 0
 
 
