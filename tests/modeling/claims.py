@@ -438,7 +438,7 @@ DECISIONS = (
     r"^(?:The|One) (?:day|month's first day|entity|columns|version|key|original|full|parent|date) ",
     r"^The weighting factor: ",
     r"^One (?:calendar|dimension|fact|row for each (?:pair|row|.+ on which it runs)) ?",
-    r"^One row for each .+ and each one above it, and itself\.$",
+    r"^One row for each .+ and each one above it, and itself\.$|^It's in a key stored as text",
     r"^\d+ facts(?: share conformed dimensions|, each with its own dimensions)",
     r"^A (?:column|junk dimension|property|snowflake) ",
     r"^It (?:has|links|only links|adds details|describes|keeps|identifies|pairs) ",
