@@ -31,7 +31,6 @@ from fluid_build.sources.nested.tables import may_be_nested
 from fluid_build.sources.origin import InDatabase, InTables
 from fluid_build.sources.sql import literal, quote
 
-_MOMENTS = ("DATE", "TIMESTAMP")
 _WHOLE_DIGITS: Mapping[str, int] = {
     "TINYINT": 3,
     "UTINYINT": 3,
@@ -109,11 +108,11 @@ class _United:
 def unite_periods(source: OpenSource) -> None:
     """Replace tables of a source whose names differ only in a period by one table each.
 
-     Tables stay apart where fewer than half of their columns are the same, or where a column has
-     types that no type has all values of; the source's notes name the column. Keys that
-     all of them declare are kept, with the period where their values begin again in each.
-    References between such tables follow. A column ``period`` says which period a row is from,
-     unless a date of the row does. Raises duckdb.Error where rows can't be read.
+    Tables stay apart where fewer than half of their columns are the same, or where a column has
+    types that no type has all values of; the source's notes name the column. So do those whose rows
+    can't be read. Keys that all of them declare are kept, with the period where their values begin
+    again in each, and references between such tables follow. A column ``period`` says which period
+    a row is from, unless a date of the row does.
     """
     united: dict[str, _United] = {}
     notes: list[str] = []
@@ -282,11 +281,10 @@ def _united(connection: duckdb.DuckDBPyConnection, group: _Group) -> _United:
     columns = (*group.columns, Column(group.period, "VARCHAR", nullable=False))
     if all(whole == key for key, whole in keys.whole.items()):
         known = {period.text: period for period in group.periods}
-        dates = [column for column in group.columns if column.type.startswith(_MOMENTS)]
-        names = [date.name for date in dates]
-        found = date_in_period(connection, group.relation, names, group.period, known)
-        if found is not None:
-            says = dates[found].name
+        types = {column.name: column.type for column in group.columns}
+        date = date_in_period(connection, group.relation, types, group.period, known)
+        if date is not None:
+            says = date
             group, columns = replace(group, period=""), group.columns
     members = [member.name for member in group.members]
     note = (

@@ -182,16 +182,18 @@ def free_period_name(used_names: Sequence[str]) -> str:
 def date_in_period(
     connection: duckdb.DuckDBPyConnection,
     relation: str,
-    dates: Sequence[str],
+    types: Mapping[str, str],
     column: str,
     periods: Mapping[str, Period],
-) -> int | None:
+) -> str | None:
     """Return which date column has a value in the row's period, in every row; the first of them.
 
-    ``column`` has the text of the period, by which ``periods`` are known. Where there is such a
+    ``types`` are those of the relation's columns, in order. ``column`` has the text of the period,
+    by which ``periods`` are known. Where there is such a
     date, the rows say themselves which period they are from. Raises duckdb.Error where the rows
     can't be read.
     """
+    dates = [name for name, type_ in types.items() if type_.startswith(("DATE", "TIMESTAMP"))]
     if not dates:
         return None
     tests = ", ".join(
@@ -209,7 +211,7 @@ def date_in_period(
         f" LEFT JOIN (VALUES {bounds}) AS period(text, first, next)"
         f" ON t.{quote(column)} = period.text"
     ).fetchone()
-    return next((position for position, holds in enumerate(row or ()) if holds), None)
+    return next((date for date, holds in zip(dates, row or (), strict=False) if holds), None)
 
 
 _NAMES = ("period", "file_period", "period_of_file", *(f"period_{n}" for n in range(2, 10_000)))

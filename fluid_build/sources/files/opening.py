@@ -59,8 +59,6 @@ from fluid_build.sources.uri import is_glob, matches
 # file a row is from, and of monthly copies of a whole table every row would be there twelve
 # times.
 
-_MOMENTS = ("DATE", "TIMESTAMP")
-
 
 def joined_note(files: TableFiles, column: str) -> str:
     """Return the note on files that are one table, and on the column that says which is which."""
@@ -80,12 +78,12 @@ def date_of_period(
     Where there is one, the rows say themselves which file they are from. Raises duckdb.Error where
     the files can't be read.
     """
-    dates = [each for each in table.columns if each.type.startswith(_MOMENTS)]
     periods = {column.text(path): period_of(stem(path)) for path in files.paths}
     known = {text: period for text, period in periods.items() if period is not None}
-    aliases = [date.alias for date in dates]
-    found = date_in_period(connection, table.relation, aliases, column.name, known)
-    return None if found is None else dates[found]
+    by_alias = {each.alias: each for each in table.columns}
+    types = {alias: each.type for alias, each in by_alias.items()}
+    date = date_in_period(connection, table.relation, types, column.name, known)
+    return None if date is None else by_alias[date]
 
 
 _FILE_ERRORS = (*DUCKDB_ERRORS, *csv_files.READ_ERRORS, ValueError)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.dimensional.elements import (
-    UNKNOWN_DATE_KEY,
     UNKNOWN_KEY,
     Bridge,
     Dimension,
@@ -203,11 +202,6 @@ def referred_key(owner: FactOrBridge, dimension: Dimension) -> str:
     return dimension.surrogate_key if isinstance(owner, Fact) else dimension.member_key
 
 
-def unknown_key(dimension: Dimension) -> str:
-    """Return the key of a dimension's unknown member, in SQL."""
-    return str(UNKNOWN_DATE_KEY) if dimension.is_generated else UNKNOWN
-
-
 def join_clauses(
     star: Star,
     joins: Sequence[Join],
@@ -250,8 +244,3 @@ def values_hash(values: Sequence[Typed]) -> str:
     """Return the hash of several values, which may be null; no other values share its input."""
     parts = [written_or_token(expression, type_, HASHING) for expression, type_ in values]
     return hashed(parts, HASHING)
-
-
-def key_or_unknown(key: str, present: str) -> str:
-    """Return a key where a joined row is there, the unknown member's where it isn't."""
-    return f"CASE WHEN {present} IS NULL THEN {UNKNOWN} ELSE {key} END"
