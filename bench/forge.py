@@ -7,6 +7,7 @@
     python bench/forge.py tables [--count 500]                a source of many tables
     python bench/forge.py vault [--models 42]                 a vault's SQL run directly
     python bench/forge.py dbt-demo [--runs N]                 dbt build of the demo's vault
+    python bench/forge.py models                              models a table and lines a model
 
 The corpus is read from ``../shared/corpus`` beside the checkout, or from ``--corpus``. With
 ``--dbt`` each project is built by dbt and what dbt built is compared with the source again;
@@ -368,6 +369,20 @@ def dbt_demo(options: argparse.Namespace) -> int:
     return 0 if best <= DBT_GOAL else 1
 
 
+def models(options: argparse.Namespace) -> int:
+    """How many models people read of three sources, and how long they are."""
+    with tempfile.TemporaryDirectory() as place:
+        shop = Path(place, "shop.db")
+        build_shop(shop)
+        small = {name: options.corpus / name / "data" for name in ("chinook", "northwind")}
+        for name, source in {"the demo": shop, **small}.items():
+            for technique in options.techniques:
+                out = Path(place, f"{name}_{technique}")
+                forge(source, out, technique)
+                print(f"{name:10} {technique:14} {_models(out)}")
+    return 0
+
+
 def _models(out: Path) -> str:
     """Return how many models a project has for a table of the source, and how long they are."""
     models = [path.read_text().splitlines() for path in (out / "dbt" / "models").rglob("*.sql")]
@@ -381,10 +396,18 @@ def _models(out: Path) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    measure = {
+        "corpus": corpus,
+        "bytes": same_bytes,
+        "chinook": chinook,
+        "demo": demo,
+        "tables": many_tables,
+        "vault": vault,
+        "dbt-demo": dbt_demo,
+        "models": models,
+    }
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "what", choices=["corpus", "bytes", "chinook", "demo", "tables", "vault", "dbt-demo"]
-    )
+    parser.add_argument("what", choices=tuple(measure))
     parser.add_argument("--corpus", type=Path, default=SHARED / "corpus")
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--dbt", action="store_true")
@@ -394,15 +417,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--models", type=int, default=42)
     options = parser.parse_args(arguments)
-    measure = {
-        "corpus": corpus,
-        "bytes": same_bytes,
-        "chinook": chinook,
-        "demo": demo,
-        "tables": many_tables,
-        "vault": vault,
-        "dbt-demo": dbt_demo,
-    }
     return measure[options.what](options)
 
 
