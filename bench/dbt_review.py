@@ -61,9 +61,12 @@ EXPLAINED = {
     "fct_rejoining_of_upstream_concepts": "a dimension of type 2 joins its history with today's",
     "fct_staging_dependent_on_staging": "a hashed business key may be in another table",
     "sources without a date": "nothing says when a row was written: the source's meta says so",
+    "columns without a description": "a description made of a column's name says nothing",
+    "generated calendars": "hours and days are generated, and come from no source",
     "fct_direct_join_to_source": "as fct_staging_dependent_on_staging",
 }
 """Rules that these techniques break by design; all others are findings."""
+GENERATED = frozenset({"dim_date", "dim_time_of_day", "time_spine_daily"})
 _SHOWN = 8
 
 
@@ -139,9 +142,19 @@ def _evaluated(project: Path, arguments: argparse.Namespace) -> Iterator[tuple[s
         ).fetchall()
         for schema, rule in rules:
             for row in database.execute(f'SELECT * FROM "{schema}"."{rule}"').fetchall():
-                is_explained = rule == "fct_sources_without_freshness" and row[0] in undated
-                name = "sources without a date" if is_explained else rule
-                yield name, " | ".join(map(str, row))[:160]
+                yield _kind(rule, row, undated), " | ".join(map(str, row))[:160]
+
+
+def _kind(rule: str, row: tuple[object, ...], undated: set[str]) -> str:
+    """Return the rule that a row breaks, or by which name its exception is explained."""
+    if rule == "fct_sources_without_freshness" and row[0] in undated:
+        return "sources without a date"
+    # A model that itself has no description, or no columns, stays a finding.
+    if rule == "fct_undocumented_public_models" and row[2] and row[3]:
+        return "columns without a description"
+    if rule == "fct_root_models" and str(row[0]) in GENERATED:
+        return "generated calendars"
+    return rule
 
 
 def _undated(project: Path) -> set[str]:
