@@ -5,11 +5,15 @@ named as the time of the last change, or of the creation, of the row; or by the 
 where every row has one and it rises with the table's counting key, so that rows are written as
 things happen. How long a table usually waits for its next row is measured in whole days: nights and
 weekends are no fault. dbt only warns: a forge doesn't know today's date, so it can't tell a source
-that rests for years from one that broke yesterday.
+that rests for years from one that broke yesterday. A table that had already rested longer than it
+ever did, when most of the others still got rows, has no such age: it would be stale on the first
+day, and an age beyond that rest would never be reached by one that broke.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
+from statistics import median_high
 
 import duckdb
 
@@ -43,7 +47,8 @@ class Freshness:
     """How dbt tells when a source table was loaded last, or why nothing tells it.
 
     ``loaded_at`` is the plan's SQL of the moment that a row was written, "" where nothing says
-    that; dbt warns when there's none in ``days``. ``reason`` is what both rest on.
+    that; dbt warns when there's none in ``days``, and never where they are 0. ``reason`` is what
+    both rest on.
     """
 
     reason: str
@@ -56,13 +61,14 @@ NOTHING_MEASURED: Mapping[str, Freshness] = {}
 
 @dataclass(frozen=True, slots=True)
 class _Habit:
-    """How a column's days follow each other: the usual pause, and the newest day as a number."""
+    """How a column's days follow each other: the usual and the longest pause, the newest day."""
 
     column: str
     loaded_at: str
     days: int
-    pause: int
-    newest: int
+    usual: int
+    longest: int
+    newest: date
 
 
 def source_freshness(source: Source, conceptual: ConceptualModel) -> dict[str, Freshness]:
@@ -77,10 +83,11 @@ def source_freshness(source: Source, conceptual: ConceptualModel) -> dict[str, F
                     enough = (habit for habit in found if habit.days >= _FEWEST_DAYS)
                     if (habit := next(enough, None)) is not None:
                         habits[entity.name] = habit
-    newest = max((habit.newest for habit in habits.values()), default=0)
+    # One table with a date that lies ahead doesn't make the others late.
+    of_most = median_high(habit.newest for habit in habits.values()) if habits else date.min
     nothing = Freshness(_NOTHING if source.has_data else _NO_ROWS)
     return {
-        entity.name: _freshness(habits[entity.name], newest) if entity.name in habits else nothing
+        entity.name: _freshness(habits[entity.name], of_most) if entity.name in habits else nothing
         for entity in conceptual.entities
     }
 
@@ -92,19 +99,30 @@ _NOTHING = (
 _NO_ROWS = "The source had no rows that show how often it's loaded."
 
 
-def _freshness(habit: _Habit, newest: int) -> Freshness:
-    # What other tables got since is a pause of this one too.
-    pause = max(habit.pause, newest - habit.newest)
-    share = f"{_USUAL:.0%}"
-    return Freshness(
-        reason=(
-            f"{habit.column} has {habit.days:,} days, {share} of them at most"
-            f" {counted(habit.pause, 'day')} after the one before."
-        ),
-        loaded_at=habit.loaded_at,
-        # The day of the newest row isn't over, and that of the next has begun.
-        days=pause + 1,
+def _freshness(habit: _Habit, newest_of_most: date) -> Freshness:
+    found = (
+        f"{habit.column} has {habit.days:,} days, {_USUAL:.0%} of them at most"
+        f" {counted(habit.usual, 'day')} after the one before."
     )
+    rest = (newest_of_most - habit.newest).days
+    if rest > habit.longest:
+        return Freshness(
+            reason=(
+                f"{found} The newest is {habit.newest}, {counted(rest, 'day')} before that of most"
+                f" tables, and there had never been more than {counted(habit.longest, 'day')}"
+                " without rows: it no longer gets any, or had already failed."
+            ),
+            loaded_at=habit.loaded_at,
+        )
+    pause = habit.usual
+    if rest > habit.usual:
+        pause = habit.longest
+        found += (
+            f" The newest is {counted(rest, 'day')} before that of most tables, and there have been"
+            f" {counted(pause, 'day')} without rows."
+        )
+    # The day of the newest row isn't over, and that of the next has begun.
+    return Freshness(found, habit.loaded_at, pause + 1)
 
 
 def _habits(
@@ -117,9 +135,9 @@ def _habits(
     }
     stamps = [one for one in entity.attributes if is_date(one) and is_record_stamp(one)]
     events = [
-        date
-        for date in event_dates(entity)
-        if date not in stamps and date.required and not (is_planned(date) or is_of_period(date))
+        event
+        for event in event_dates(entity)
+        if event not in stamps and event.required and not (is_planned(event) or is_of_period(event))
     ]
     for column in (*sorted(stamps, key=is_creation), *events):
         with unless_unreadable():
@@ -158,7 +176,7 @@ def _habit(
         " pauses AS (SELECT day, day - lag(day) OVER (ORDER BY day) AS pause FROM days"
         " WHERE isfinite(day))"
         " SELECT count(*), CAST(ceil(quantile_cont(pause, ?)) AS INTEGER),"
-        " max(day) - DATE '1970-01-01' FROM pauses",
+        " max(pause), max(day) FROM pauses",
         [_USUAL],
     ).fetchone()
     if row is None or row[1] is None:
@@ -169,6 +187,7 @@ def _habit(
         # dbt compares moments, and no days.
         loaded_at=value if is_moment else f"CAST({value} AS TIMESTAMP)",
         days=int(row[0]),
-        pause=int(row[1]),
-        newest=int(row[2]),
+        usual=int(row[1]),
+        longest=int(row[2]),
+        newest=row[3],
     )

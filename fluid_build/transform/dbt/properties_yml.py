@@ -197,11 +197,12 @@ def _source_config(
     if freshness is None:
         return filled({"meta": dict(entry.meta)})
     config: Entry = {"meta": {**entry.meta, "freshness": freshness.reason}}
-    if not freshness.loaded_at:
-        return {"freshness": None, **config}
-    loaded_at = dialect.query(f"SELECT {freshness.loaded_at}").removeprefix("SELECT").strip()
     warn_after = {"count": freshness.days, "period": "day"}
-    return {"loaded_at_field": loaded_at, "freshness": {"warn_after": warn_after}, **config}
+    config = {"freshness": {"warn_after": warn_after} if freshness.days else None, **config}
+    if not freshness.loaded_at:
+        return config
+    loaded_at = dialect.query(f"SELECT {freshness.loaded_at}").removeprefix("SELECT").strip()
+    return {"loaded_at_field": loaded_at, **config}
 
 
 def _sentences(*texts: str) -> str:

@@ -67,14 +67,44 @@ def test_a_few_days_show_no_habit(tmp_path: Path) -> None:
     assert found.loaded_at == ""
 
 
-def test_what_other_tables_got_since_is_a_pause(tmp_path: Path) -> None:
-    """Else a table that rests would be stale from the first day."""
+def test_a_table_that_rested_before_the_forge_has_no_age(tmp_path: Path) -> None:
+    """It would be stale on the first day, or never; the column stays for whoever knows better."""
     found = freshness(
         tmp_path,
         weekdays("old_thing", "updated_at", end="2024-03-02"),
         weekdays("thing", "updated_at"),
+    )["old_thing"]
+    assert found.days == 0
+    assert found.loaded_at
+    assert "The newest is 2024-03-01, 91 days before that of most tables" in found.reason
+
+
+def test_a_rest_like_an_earlier_one_is_no_fault(tmp_path: Path) -> None:
+    """A month in summer passed without rows before, and one does when it's forged."""
+    summer = "DELETE FROM slow_thing WHERE updated_at BETWEEN '2024-07-01' AND '2024-07-31'"
+    found = freshness(
+        tmp_path,
+        weekdays("slow_thing", "updated_at", end="2025-05-10"),
+        summer,
+        weekdays("thing", "updated_at", end="2025-06-01"),
+    )["slow_thing"]
+    assert found.days == 33 + 1
+
+
+def test_a_table_with_a_date_ahead_makes_no_other_late(tmp_path: Path) -> None:
+    """Each of the others has the age that its own habit says."""
+    found = freshness(
+        tmp_path,
+        weekdays("ahead", "updated_at"),
+        "UPDATE ahead SET updated_at = '2024-12-22' WHERE id = 109",
+        weekdays("thing", "updated_at"),
+        weekdays("other_thing", "updated_at"),
     )
-    assert found["old_thing"].days == (31 - 1) + 30 + 31 + 1
+    assert {name: each.days for name, each in found.items()} == {
+        "ahead": 4,
+        "thing": 4,
+        "other_thing": 4,
+    }
 
 
 def test_a_date_in_text_is_read_as_it_is_staged(tmp_path: Path) -> None:
