@@ -5,11 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.markdown import code, codes, fenced, table, text
-from fluid_build.modeling.data_vault.elements import Satellite
 from fluid_build.modeling.logical import LogicalModel, Technique
-from fluid_build.modeling.sql_names import sql_names
 from fluid_build.transform.dbt.data_tests import RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
+from fluid_build.transform.dbt.erasing import erasing
 from fluid_build.transform.dbt.loading_macros import LOAD_DATE_VARIABLE, REFRESHES
 from fluid_build.transform.dbt.metricflow import METRICS_FILE
 from fluid_build.transform.dbt.model_files import FOLDERS
@@ -62,7 +61,7 @@ def readme(
         _loading(plan),
         _business_vault(plan),
         _deleted(plan, model),
-        _erasing(plan, model),
+        erasing(plan, model),
         _snapshots(model),
         _proof(plan, model, dialect),
         *plain_sections(plan, dialect),
@@ -216,72 +215,13 @@ def _deleted(plan: TransformPlan, model: LogicalModel) -> str:
     """Return what becomes of members that the source deletes, where a dimension keeps them."""
     dimensions = model.dimensional.dimensions if model.dimensional is not None else ()
     names = {dimension.name for dimension in dimensions}
-    incremental_dimensions = [
-        build
-        for build in plan.builds
-        if build.name in names and build.materialization == "table" and build.next_load is not None
-    ]
-    if not incremental_dimensions:
+    if not any(build.name in names and build.next_load is not None for build in plan.builds):
         return ""
-    versions = {build.name for build in plan.builds if build.materialization == "incremental"}
-    example = max(
-        incremental_dimensions, key=lambda build: len(versions.intersection(build.ref_models))
-    )
-    selected = [name for name in example.ref_models if name in versions] + [example.name]
     flag = plan.column_names.is_deleted
-    command = fenced(
-        f"dbt build --full-refresh --vars '{{{REFRESHES}: true}}' --select {' '.join(selected)}",
-        "sh",
-    )
     return (
         "## Deleted members\n\nA member that the source deletes stays in its dimension as it was"
         f" last seen, with {code(flag)} set, and facts keep referring to it. If it comes back,"
-        f" {code(flag)} is cleared. Rows of facts and bridges are deleted with the source. To"
-        " permanently erase a person's data, rebuild the dimension from scratch, along with its"
-        " history if it has one:"
-        f"\n\n{command}"
-    )
-
-
-def _erasing(plan: TransformPlan, model: LogicalModel) -> str:
-    """Return how to erase a person from a vault; "" where no satellite has only personal data."""
-    vault = model.dv2
-    if vault is None:
-        return ""
-    hubs = {hub.name: hub for hub in vault.hubs}
-    apart = [each for each in vault.satellites if _is_personal(each, model)]
-    example = next((each for each in apart if each.parent in hubs), None)
-    if example is None:
-        return ""
-    names = tuple(each.name for each in apart)
-    mixed = tuple(
-        build.name
-        for build in plan.builds
-        if build.layer == "raw_vault"
-        and build.name not in names
-        and any(column.pii for column in build.columns)
-    )
-    elsewhere = f" Other columns that may be personal are in {codes(mixed)}." if mixed else ""
-    again = " Then make every snapshot again, as said above." if vault.business_vault else ""
-    hub = hubs[example.parent]
-    key = sql_names(model.conceptual).columns_of(hub.entity_name, hub.business_key_columns)
-    command = fenced(
-        f"DELETE FROM {example.name}\nWHERE {example.hash_key} IN (\n    SELECT {hub.hash_key}"
-        f" FROM {hub.name}\n    WHERE {' AND '.join(f'{column} = ...' for column in key)}\n);",
-        "sql",
-    )
-    return (
-        f"## Erasing a person\n\nThese satellites hold personal data only: {codes(names)}."
-        f"{elsewhere} Erase the person in the source, load, and delete all of the person's rows"
-        " from them, so that the history of the other columns stays. Later loads add only what the"
-        f" source still has.{again}\n\n{command}"
-    )
-
-
-def _is_personal(satellite: Satellite, model: LogicalModel) -> bool:
-    entity = model.conceptual.entity(satellite.table)
-    return bool(satellite.columns) and all(
-        entity.attribute(column).pii for column in satellite.columns
+        f" {code(flag)} is cleared. Rows of facts and bridges are deleted with the source."
     )
 
 

@@ -1,0 +1,100 @@
+"""A person is erased from a dimension and its history, as the project's README says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fluid_build.transform.dbt.project import dbt_project
+from tests.transform.dbt.projects import duckdb_access
+from tests.transform.dimensional.stars import Star, star, without_history
+
+_PEOPLE = (
+    "CREATE TABLE customer (id INTEGER PRIMARY KEY, last_name VARCHAR NOT NULL, email VARCHAR,"
+    " date_of_birth DATE, postal_code VARCHAR, segment VARCHAR)",
+    "INSERT INTO customer SELECT i, 'Miller' || i, 'ann' || i || '@example.org',"
+    " DATE '1970-01-01' + CAST(i * 97 AS INTEGER), 'AB' || (10 + i % 9) || ' 4ZZ',"
+    " 'segment ' || (i % 4) FROM range(1, 61) t(i)",
+    "INSERT INTO customer VALUES (61, 'Smith', NULL, NULL, NULL, 'segment 1')",
+    "CREATE TABLE sale (id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customer(id),"
+    " sold_at TIMESTAMP, paid DECIMAL(9, 2))",
+    "INSERT INTO sale SELECT i, 1 + i % 60, TIMESTAMP '2024-01-01' + INTERVAL (i) HOUR, i * 1.5"
+    " FROM range(1, 301) r(i)",
+)
+_PERSONAL = ("last_name", "email", "date_of_birth", "postal_code")
+_AT_THE_SOURCE = {
+    "deleted": (
+        "DELETE FROM shop.sale WHERE customer_id = 7",
+        "DELETE FROM shop.customer WHERE id = 7",
+    ),
+    "overwritten": (
+        "UPDATE shop.customer SET last_name = 'erased', email = NULL, date_of_birth = NULL,"
+        " postal_code = NULL WHERE id = 7",
+    ),
+}
+
+
+def erase(loaded: Star, path: Path, person: int) -> None:
+    """Run what the README of the project says."""
+    access = duckdb_access(loaded.plan, path / "shop.duckdb")
+    readme = dbt_project(loaded.plan, loaded.model, access=access)["README.md"]
+    section = readme.partition("## Erasing a person")[2].partition("\n## ")[0]
+    (sql,) = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
+    for statement in sql.replace("UPDATE ", "UPDATE model.").replace("...", str(person)).split(";"):
+        loaded.change(statement)
+
+
+@pytest.mark.parametrize("at_the_source", _AT_THE_SOURCE.values(), ids=_AT_THE_SOURCE)
+@pytest.mark.parametrize("has_history", [True, False])
+def test_who_was_erased_is_nowhere_and_stays_away(
+    tmp_path: Path, at_the_source: tuple[str, ...], *, has_history: bool
+) -> None:
+    """Facts keep leading to the member, and neither a test nor the proof takes it for a fault."""
+    adjust = (lambda model: model) if has_history else without_history
+    with star(tmp_path, _PEOPLE, adjust=adjust) as loaded:
+        loaded.change("UPDATE shop.customer SET postal_code = 'ZZ99 1AA' WHERE id = 7")
+        loaded.load()
+        loaded.change(*at_the_source)
+        loaded.load()
+        erase(loaded, tmp_path, 7)
+        assert _said(loaded) <= {None, "Unknown"}
+        for _ in range(2):
+            loaded.load()
+            assert _said(loaded) <= {None, "Unknown", "erased"}
+            assert loaded.failures() == []
+        assert loaded.load() == {}
+        members = loaded.rows(
+            "SELECT count(*) FROM model.fct_sale LEFT JOIN model.dim_customer USING (customer_key)"
+            " WHERE dim_customer.customer_key IS NULL"
+        )
+        assert members == [(0,)]
+
+
+def test_the_others_keep_their_history(tmp_path: Path) -> None:
+    with star(tmp_path, _PEOPLE) as loaded:
+        loaded.change("UPDATE shop.customer SET postal_code = 'ZZ99 1AA'")
+        loaded.load()
+        loaded.change(
+            "DELETE FROM shop.sale WHERE customer_id = 7", "DELETE FROM shop.customer WHERE id = 7"
+        )
+        loaded.load()
+        others = "FROM model.{} WHERE id <> 7 ORDER BY ALL"
+        tables = ("dim_customer", "dim_customer_history")
+        before = [loaded.rows(others.format(table)) for table in tables]
+        erase(loaded, tmp_path, 7)
+        loaded.load()
+        assert [loaded.rows(others.format(table)) for table in tables] == before
+
+
+def _said(loaded: Star) -> set[object]:
+    """What is still said of the person, in any version."""
+    tables = {"dim_customer", "dim_customer_history"} & {one.name for one in loaded.plan.builds}
+    found: set[object] = set()
+    for table in tables:
+        there = {name for (name, *_) in loaded.rows(f"DESCRIBE model.{table}")}
+        for column in there & {*_PERSONAL}:
+            found |= {
+                value
+                for (value,) in loaded.rows(f"SELECT {column} FROM model.{table} WHERE id = 7")
+            }
+    return found
