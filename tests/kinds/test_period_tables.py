@@ -52,6 +52,7 @@ def read_alike(made: Project) -> None:
     """Both tables are one for dbt, with the same rows as for the forge."""
     assert [source.table for source in made.plan.sources] == ["items", "sales"]
     assert made.differing("sales") == 0
+    assert any("a new period isn't read before" in note for note in made.access.notes)
 
 
 @pytest.mark.parametrize("write", [_in_duckdb, _in_sqlite])
@@ -84,6 +85,7 @@ def test_dbt_builds_in_the_postgres_that_has_the_tables(
     postgres.run(STATEMENTS)
     with project_of(postgres.uri, project, target="postgres") as made:
         assert (project / "models/staging/base/base_sales.sql").exists()
+        assert any("sales_2023, sales_2024, one table" in note for note in made.access.notes)
         environment = {"PGHOST": str(postgres.folder), "PGDATABASE": postgres.name}
         result = run_dbt(project, environment=environment)
         assert result.ok and result.warnings == ()

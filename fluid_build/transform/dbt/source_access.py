@@ -104,6 +104,7 @@ def warehouse_access(
             *_note_on_loading(target, plan.name, own=own, at_home=at_home),
             *_notes_on_twins(pairs),
             *_note_on_split_tables(pairs),
+            *_notes_on_periods(pairs),
         ),
         schema=model_schema,
         variables=profile.variables,
@@ -165,6 +166,21 @@ def _note_on_split_tables(pairs: Sequence[tuple[PlanSource, Table]]) -> Iterator
             " needs tables or views of these names with the columns of the contract. With"
             " `--nested keep`, it reads the nested columns instead."
         )
+
+
+def _notes_on_periods(pairs: Sequence[tuple[PlanSource, Table]]) -> Iterator[str]:
+    """Yield of each table for several periods that the tables of later ones aren't known.
+
+    A query can't find them by name, and only a forge compares their columns with the others'.
+    """
+    for source, table in pairs:
+        if isinstance(table.origin, InTables):
+            names = [place.table for place, _ in table.origin.parts]
+            yield (
+                f"{source.table} has the rows of {listed_up_to(_MOST_NAMED, names)}, one table for"
+                " each period. The table of a new period isn't read before `fluid forge` has run"
+                " again."
+            )
 
 
 def _notes_on_twins(pairs: Sequence[tuple[PlanSource, Table]]) -> Iterator[str]:
@@ -277,7 +293,7 @@ def _reading(
         ),
         attached=Attached(path, alias, scanner),
         copies=copies.copies,
-        notes=(*notes, *copies.notes),
+        notes=(*notes, *_notes_on_periods(pairs), *copies.notes),
         variables=variables,
     )
 
