@@ -1,5 +1,6 @@
 """Conventions: whatever a warehouse calls its relations and columns, the proof holds."""
 
+import sqlite3
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +27,17 @@ from fluid_build.transform.proof.proof import build_and_prove
 from tests.examples import dear_property
 from tests.test_forge import build_shop
 
+_CLAIMS = """
+CREATE TABLE policies (policy_no INTEGER PRIMARY KEY, product TEXT);
+CREATE TABLE garages (garage_no INTEGER PRIMARY KEY, town TEXT);
+CREATE TABLE claims (claim_no INTEGER PRIMARY KEY, policy_no INTEGER REFERENCES policies,
+    garage_no INTEGER REFERENCES garages, reported_at TEXT, amount REAL);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+INSERT INTO policies SELECT i, 'product ' || (i % 5) FROM n;
+INSERT INTO garages SELECT policy_no, 'town ' || policy_no FROM policies;
+INSERT INTO claims SELECT policy_no, 1 + policy_no * 7 % 60, 1 + policy_no * 11 % 60,
+    date('2024-01-01', policy_no || ' days'), policy_no * 1.25 FROM policies;
+"""
 _WORDS = ("a", "dwh", "ldts", "rsrc", "hk", "key", "the_date", "x1")
 _PREFIX = st.sampled_from(_WORDS).map(lambda word: f"{word}_")
 _PATTERN = st.sampled_from(["hk_<name>", "<name>_key", "hk_<name>_h", "<name>_hk", "id_<name>"])
@@ -130,6 +142,19 @@ def test_relations_and_columns_have_the_names_of_the_conventions(shop: Path) -> 
     assert columns(result, "h_customer") >= {"hk_customer", "ldts", "rsrc"}
     assert columns(result, "s_customer") >= {"hk_customer", "ldts", "rsrc", "hash_diff"}
     assert "staging_customer" in {build.name for build in result.plan.builds}
+
+
+def test_a_link_says_so_where_its_hub_has_the_name_of_its_key(tmp_path: Path) -> None:
+    """Both are called alike under AutomateDV's pattern."""
+    database = tmp_path / "claims.sqlite"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(_CLAIMS)
+    vault = forged(database, SetConventions(preset="automate_dv")).model.dv2
+    assert vault is not None
+    assert "claims_hk" in {hub.hash_key for hub in vault.hubs}
+    assert {link.hash_key for link in vault.links} == {"claims_link_hk"}
+    satellites = {each.parent: each.hash_key for each in vault.satellites}
+    assert satellites.get("link_claims", "claims_link_hk") == "claims_link_hk"
 
 
 def test_a_star_has_the_prefixes_of_the_conventions(shop: Path) -> None:

@@ -138,8 +138,13 @@ def _key_names(
     for name in dict.fromkeys(own):
         found = _OWN_KEY.fullmatch(name)
         assert found is not None, "hash keys are called by our own pattern"
-        pattern = columns.hub_key if found["kind"] == "hk" else columns.link_key
+        is_hub = found["kind"] == "hk"
+        pattern = columns.hub_key if is_hub else columns.link_key
         new = fit(pattern.replace("<name>", found["stem"])) + (found["number"] or "")
+        if new in used:
+            # A hub and a link may share a stem, and the conventions call their keys alike.
+            kind = "hub" if is_hub else "link"
+            new = fit(pattern.replace("<name>", f"{found['stem']}_{kind}"))
         new_names[name] = free_identifier(new, used)
         used.add(new_names[name])
     return lambda name: new_names[name]
