@@ -11,21 +11,27 @@ import fluid_build.cli
 from fluid_build.cli.completion import DATA
 from fluid_build.cli.main import LazyCommand, command_tree
 from fluid_build.cli.reading.source_options import CHOICES
+from fluid_build.forging.options import ForgeOptions
 from fluid_build.modeling.dimensional.elements import Variant
 from fluid_build.modeling.techniques import TECHNIQUES
-from fluid_build.sources.options import Nested
-from fluid_build.sources.text_values.conventions import DateOrder, DecimalMark
+from fluid_build.sources.options import ReadOptions
+from fluid_build.stated_options import stated_options
 from fluid_build.transform.dbt.targets import TARGET_LABELS
+from fluid_build.transform.plan.project_tools import ProjectTool
 
 PLACE = Path(fluid_build.cli.__file__).parent / DATA
 VALUES: Mapping[str, Sequence[str]] = {
+    **{
+        option.flag.name: [str(choice) for choice in option.choices if choice is not None]
+        for kind in (ReadOptions, ForgeOptions)
+        for option in stated_options(kind)
+        if option.choices
+    },
     "--technique": (*TECHNIQUES, "dv2"),
     "--variant": get_args(Variant),
     "--target": tuple(TARGET_LABELS),
+    "--for": get_args(ProjectTool),
     "--source": CHOICES,
-    "--nested": get_args(Nested),
-    "--decimal": get_args(DecimalMark),
-    "--date-order": get_args(DateOrder),
 }
 """The values of options that take one of a few; the options themselves take any text."""
 

@@ -51,6 +51,8 @@ def test_the_data_is_that_of_the_commands() -> None:
          ["flat", "data_vault_2", "dimensional", "dv2"]),
         (["forge", "data-model", "from-source", "--technique=di"], ["--technique=dimensional"]),
         (["profile", "--decimal", ""], [".", ","]),
+        (["profile", "--periods", ""], ["unite", "keep"]),
+        (["forge", "data-model", "from-source", "--for", ""], ["dbt", "sqlmesh"]),
         (["decide", "shop-model", "set-k"], ["set-key"]),
         (["help", "forge", "data-model", "from-d"], ["from-ddl"]),
         (["profile", "shop"], []),
