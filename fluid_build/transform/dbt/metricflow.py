@@ -350,8 +350,9 @@ def _weighted(
     )
     names = [_metric_name(star, build, "sum", *words) for words, _ in parts]
     for name, (words, expression) in zip(names, parts, strict=True):
-        description = f"The sum of {' '.join(words)}."
-        metrics.append(_metric(name, description))
+        description = f"The sum of {' '.join(words)}, for the average of {price}."
+        # MetricFlow makes a ratio of metrics alone, though nobody asks for these.
+        metrics.append(_metric(name, description) | {"config": {"meta": {"hidden": True}}})
         yield {"name": name, "description": description, "agg": "sum", "expr": expression}
     average = _metric_name(star, build, role.aggregation, price)
     metrics.append(

@@ -113,7 +113,8 @@ _OSI = " `osi/` has the semantic model for other tools; dbt reads it from 1.12 o
 _METRICS = (
     f" `{METRICS_FILE}` has the semantic models and metrics, which MetricFlow queries once the"
     " models are built: `mf list metrics`, `mf query --metrics METRIC --group-by metric_time`."
-    " `semantic/` has the same as OSI, for other tools."
+    " One whose `meta` says `hidden` only serves another one. `semantic/` has the same as OSI, for"
+    " other tools."
 )
 
 

@@ -57,6 +57,9 @@ def osi_metrics(store: Star) -> dict[str, tuple[str, str]]:
     }
 
 
+HIDDEN = {"hidden": True}
+
+
 def metricflow(store: Star) -> Any:
     """The semantic models and metrics that MetricFlow reads."""
     text = metrics_yaml(store.plan, store.star, dialect_of("duckdb"))
@@ -98,6 +101,8 @@ def test_metricflow_has_the_weighted_price_as_a_ratio(store: Star) -> None:
     ]
     ours = store.rows(f"SELECT sum({parts[0]}) / sum({parts[1]}) FROM model.fct_sale_line")
     assert ours == store.rows(AVERAGE_PRICE)
+    hidden = {m["name"] for m in metrics.values() if m.get("config", {}).get("meta") == HIDDEN}
+    assert hidden == {average["type_params"][part] for part in ("numerator", "denominator")}
 
 
 def test_a_level_is_summed_over_members_and_averaged_over_days(store: Star) -> None:

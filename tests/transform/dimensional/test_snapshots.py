@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.transform.dbt.semantic_names import stated_role
 from fluid_build.transform.plan.execution import statement
 from tests.modeling.profiles import reference
 from tests.transform.dimensional.stars import Star, fact, star
@@ -53,6 +54,22 @@ def test_a_load_on_another_day_adds_a_snapshot(company: Star) -> None:
     assert _days(company)[-1][1:] == (30, first[-1][2] + 100)  # type: ignore[operator]
     assert company.broken_tests() == []
     assert company.failures() == []
+
+
+def test_a_level_says_once_how_far_it_adds_up(tmp_path: Path) -> None:
+    """Also where the number of the source is no level, or no measure at all."""
+    statements = (
+        "CREATE TABLE account (id INTEGER PRIMARY KEY, name VARCHAR, credit_limit INTEGER)",
+        "CREATE TABLE booking (id INTEGER PRIMARY KEY, account_id INTEGER, day DATE,"
+        " amount DECIMAL(9, 2))",
+        "INSERT INTO account SELECT i, 'account ' || i, 1000 * (1 + i % 7) FROM range(1, 41) r(i)",
+        "INSERT INTO booking SELECT i, 1 + i % 40, DATE '2024-01-01' + i::INTEGER, i * 1.25"
+        " FROM range(1, 201) r(i)",
+    )
+    with star(tmp_path, statements, [reference("booking", "account_id", "account", "id")]) as found:
+        measure = found.plan.build("fct_account_snapshot").column("credit_limit").measure
+    assert measure is not None
+    assert stated_role(measure) == "Semi-additive: a level adds up over members, but not over time."
 
 
 def test_a_second_load_on_the_same_day_replaces_its_snapshot(company: Star) -> None:

@@ -35,7 +35,8 @@ from fluid_build.text import listed
 
 SNAPSHOT_DATE = "snapshot_date"
 """The day of the load, and with ``_key`` the key of that day in the calendar."""
-_LEVEL = semi_additive("a level adds up over members, but not over time")
+LEVEL = semi_additive("a level adds up over members, but not over time")
+"""What each number of a snapshot is, whatever it is in the source."""
 _UNKNOWN_HISTORY = Alternative(
     choice="only an attribute of the dimension",
     reason="each row shows one value of it, and a sum over members needs its value at a time",
@@ -194,7 +195,7 @@ class _Snapshot:
                 description=level.description,
                 mapped_source_tables=(self._entity.name,),
                 source_columns=source_columns(self._entity.name, (level.name,)),
-                reason=stated_additivity(_LEVEL, within),
+                reason=stated_additivity(LEVEL, within),
             )
 
     def _free_name(self, attribute: str) -> str:

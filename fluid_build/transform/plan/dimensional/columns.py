@@ -8,9 +8,8 @@ from fluid_build.modeling.dimensional.elements import (
     FactAttribute,
     Measure,
 )
-from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
+from fluid_build.modeling.dimensional.facts.snapshots import LEVEL, SNAPSHOT_DATE
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.measures import MeasureRole
 from fluid_build.modeling.types import family
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.mart_calls import grouped_attributes
@@ -176,9 +175,8 @@ def _measure_column(star: Star, fact: Fact, measure: Measure) -> PlanColumn:
     )
     role = column.measure
     if role is None or role.additivity != measure.additivity:
-        # In a snapshot, a column is a level of its member at a time, whatever it is in the source.
-        role = MeasureRole(
-            aggregation=measure.aggregation, additivity=measure.additivity, reason=measure.reason
+        role = LEVEL.model_copy(
+            update={"aggregation": measure.aggregation, "additivity": measure.additivity}
         )
     is_level = fact.fact_type == "periodic_snapshot" and role.additivity == "semi-additive"
     terms = {
