@@ -74,7 +74,12 @@ def _dbt_document(verified: DbtVerified) -> dict[str, object]:
 
 def _node_document(node: DbtNode) -> dict[str, object]:
     broken = [
-        {"promise": promise.promise, "rows": promise.rows, "known": promise.known}
+        {
+            "promise": promise.promise,
+            "columns": list(promise.columns),
+            "rows": promise.rows,
+            "known": promise.known,
+        }
         for promise in node.broken
     ]
     return {"name": node.name, "message": node.message, "broken": broken}

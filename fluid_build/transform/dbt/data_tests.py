@@ -195,6 +195,7 @@ def _promise(build: Build, test: BuildTest, parent: Build | None, dialect: Targe
     elif test.kind == "relationships":
         entry |= _reference(build, test, parent)
     else:
+        (entry["column"],) = test.columns
         broken = _broken(build, test)
         # Names and keywords are the same everywhere; a text may need another spelling.
         entry["broken"] = dialect.query(broken) if "'" in broken else broken

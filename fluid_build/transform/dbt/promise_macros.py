@@ -12,7 +12,9 @@ COMBINATION_TEST = "unique_combination_of_columns"
 """Named as in dbt_utils, which the project would need for nothing else."""
 MACRO_FILE = "macros/promises.sql"
 ON_RUN_END = "{{ report_broken_promises(results) }}"
-_LINE = re.compile(r"(\w+): (\w+) is broken by (\d+) rows?, (\d+) known")
+_LINE = re.compile(
+    r"(\w+): (\w+) \(([\w, ]*)\) is broken by (\d+) rows?, (\d+) known\..*", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +22,14 @@ class BrokenPromise:
     """A promise that more rows break than are known to; ``test`` is the dbt node.
 
     Of a test of dbt's own, ``rows`` are those that it returns: for ``unique`` the repeated values.
+    Its name has its column, so ``columns`` are those of other promises.
     """
 
     test: str
     promise: str
     rows: int
     known: int
+    columns: tuple[str, ...] = ()
 
 
 def broken_promise(message: str) -> BrokenPromise | None:
@@ -33,18 +37,19 @@ def broken_promise(message: str) -> BrokenPromise | None:
     match = _LINE.fullmatch(message.strip())
     if match is None:
         return None
-    return BrokenPromise(match[1], match[2], int(match[3]), int(match[4]))
+    test, promise, columns, rows, known = match.groups()
+    return BrokenPromise(test, promise, int(rows), int(known), tuple(columns.split(", ")))
 
 
 MACROS = """\
 {#-
     Every promise of a relation that has no test of its own, in one test. A promise is one of
-      - broken: a condition that no row may meet;
+      - broken: a condition on a column that no row may meet;
       - unique: columns in which no two rows agree; rows with a null in one of them don't count;
       - columns, to, to_columns: a reference to a row that exists, unless a column is null.
     It may cover only some of the rows: those that meet `where`; with `latest`, for each value of
     `latest_of` only the row loaded last, unless it is marked as deleted.
-    The test selects each promise that more rows break than are `allowed` to.
+    The test selects each promise that more rows break than are `allowed` to, with its columns.
 -#}
 {% test promises(model, promises, latest_of=none) %}
 {%- set relations, sums, counts = [], [], [] -%}
@@ -73,10 +78,15 @@ MACROS = """\
 {%- if relations -%}
 WITH {{ relations | join(',\\n') }}
 {% endif -%}
-SELECT promise, failures, allowed
+SELECT promise, promised_columns, failures, allowed
 FROM (
 {%- for promise, count in counts %}
-    SELECT '{{ promise.name }}' AS promise, failures, {{ promise.allowed or 0 }} AS allowed
+    {%- set columns = promise.columns or promise.unique or [promise.column] %}
+    SELECT
+        '{{ promise.name }}' AS promise,
+        '{{ columns | join(', ') }}' AS promised_columns,
+        failures,
+        {{ promise.allowed or 0 }} AS allowed
     FROM ({{ count }}) AS counted_{{ loop.index }}
     {%- if not loop.last %}
     UNION ALL
@@ -168,10 +178,15 @@ HAVING COUNT(*) > 1
     {%- for result in results if result.status in ('fail', 'warn') -%}
         {%- set test = result.node -%}
         {%- if test.test_metadata is defined and test.test_metadata.name == 'promises' -%}
+            {%- set reasons = {} -%}
+            {%- for promise in test.test_metadata.kwargs.promises -%}
+                {%- do reasons.update({promise.name: promise.reason or ''}) -%}
+            {%- endfor -%}
             {%- for row in run_query(test.compiled_code).rows -%}
                 {%- do log(
-                    test.name ~ ': ' ~ row[0] ~ ' is broken by ' ~ row[1]
-                    ~ (' row, ' if row[1] == 1 else ' rows, ') ~ row[2] ~ ' known', info=true
+                    test.name ~ ': ' ~ row[0] ~ ' (' ~ row[1] ~ ') is broken by ' ~ row[2]
+                    ~ (' row, ' if row[2] == 1 else ' rows, ') ~ row[3] ~ ' known. '
+                    ~ reasons[row[0]], info=true
                 ) -%}
             {%- endfor -%}
         {%- endif -%}

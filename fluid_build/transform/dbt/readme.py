@@ -170,7 +170,8 @@ def _tests(plan: TransformPlan, name: str, tests: Mapping[str, RelationTests]) -
             f" from {code(MACRO_FILE)}."
             + (" Keys that the load computes are `not_null` columns." if never_null else "")
             + " All else that is promised of a model is one test that fails (`…_promises`) and one"
-            " that only warns (`…_expectations`); dbt logs which of the promises are broken.",
+            " that only warns (`…_expectations`). At the end dbt logs which promises are broken, in"
+            " which columns, by how many rows, and what they rest on.",
             "To let every test only warn:",
             fenced("dbt build --vars '{test_severity: warn}'", "sh"),
             "To tolerate some failures of one test, name it in `dbt_project.yml`. `fluid forge`"

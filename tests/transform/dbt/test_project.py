@@ -319,13 +319,13 @@ def test_a_second_run_adds_what_is_new_and_nothing_else(second: DbtResult, shop:
 
 
 def test_values_that_are_no_longer_accepted_fail_the_build(second: DbtResult) -> None:
-    """A promise that the data breaks is a failed test, which names it and counts its rows."""
+    """A failed test names each promise that the data breaks, with its columns and rows."""
     failed = {node.name: node for node in second.failed}
     assert not second.ok
-    broken = {one.promise: one.rows for one in failed[f"{CUSTOMERS}_promises"].broken}
-    assert broken == {
-        f"{CUSTOMERS}_raw_accepted_values": 70,
-        f"{CUSTOMERS}_id_accepted_values": 1,
+    broken = failed[f"{CUSTOMERS}_promises"].broken
+    assert {one.promise: (one.columns, one.rows) for one in broken} == {
+        f"{CUSTOMERS}_raw_accepted_values": (("raw",), 70),
+        f"{CUSTOMERS}_id_accepted_values": (("id",), 1),
     }
 
 
