@@ -15,6 +15,7 @@ from typing import Literal
 
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
+from fluid_build.transform.dbt.constraints import primary_key
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.promise_macros import COMBINATION_TEST, GENERIC_TEST
 from fluid_build.transform.plan.elements import EVERY_ROW, Build, BuildTest, RowScope, TransformPlan
@@ -66,6 +67,7 @@ def data_tests(plan: TransformPlan, dialect: TargetDialect) -> dict[str, Relatio
             else:
                 promise = _promise(build, test, builds.get(test.to_model or ""), dialect)
                 grouped.setdefault(_group(build, test), []).append(promise)
+        found.never_null.update(primary_key(build, dialect.target))
         for group, weight in _GROUPS.items():
             if group in grouped:
                 name = _unused(f"{build.name}_{group}", used_names)

@@ -18,6 +18,7 @@ from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
 from fluid_build.transform.dbt.exposures import exposure_files
 from fluid_build.transform.dbt.freshness import NOTHING_MEASURED, Freshness
 from fluid_build.transform.dbt.jinja_references import LOAD_DATE
+from fluid_build.transform.dbt.large_tables import layouts
 from fluid_build.transform.dbt.linting import lint_files
 from fluid_build.transform.dbt.loading_macros import (
     KEEPS_HISTORY,
@@ -102,7 +103,7 @@ def dbt_project(
             else {}
         ),
         "models/_groups.yml": groups(name, owner),
-        **properties(plan, tests, dialect),
+        **properties(plan, tests, dialect, layouts(plan, model, dialect.target)),
         **unit_test_files(plan),
         **exposure_files(exposures),
         **access.files,

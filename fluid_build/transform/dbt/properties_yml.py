@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from fluid_build.block_yaml import block_yaml
 from fluid_build.decisions.language import Owner
 from fluid_build.text import listed
+from fluid_build.transform.dbt.constraints import key_constraint
 from fluid_build.transform.dbt.data_tests import Entry, RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.freshness import Freshness
@@ -20,14 +21,26 @@ _Tests = Mapping[str, RelationTests]
 SOURCES_FILE = "models/staging/_sources.yml"
 
 
-def properties(plan: TransformPlan, tests: _Tests, dialect: TargetDialect) -> dict[str, str]:
-    """Return the properties of the models, one file for each folder of them."""
+def properties(
+    plan: TransformPlan,
+    tests: _Tests,
+    dialect: TargetDialect,
+    layouts: Mapping[str, Mapping[str, object]],
+) -> dict[str, str]:
+    """Return the properties of the models, one file for each folder of them.
+
+    ``layouts`` are the configs of large tables, by the build's name.
+    """
     by_folder: dict[str, list[Build]] = {}
     for build in plan.builds:
         by_folder.setdefault(FOLDERS[build.layer], []).append(build)
     return {
         f"models/{folder}/_{folder}.yml": yaml_file(
-            {"models": [_model(build, tests, dialect) for build in builds]}
+            {
+                "models": [
+                    _model(build, tests, dialect, layouts.get(build.name, {})) for build in builds
+                ]
+            }
         )
         for folder, builds in by_folder.items()
     }
@@ -92,7 +105,9 @@ def yaml_file(document: Mapping[str, object]) -> str:
     return block_yaml({"version": 2, **literal})  # type: ignore[dict-item]
 
 
-def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
+def _model(
+    build: Build, tests: _Tests, dialect: TargetDialect, layout: Mapping[str, object]
+) -> Entry:
     is_enforced = build.layer != "staging" and not _is_top_level_only(build, dialect)
     own = tests.get(build.name, RelationTests())
     meta = filled(
@@ -108,8 +123,13 @@ def _model(build: Build, tests: _Tests, dialect: TargetDialect) -> Entry:
             "name": build.name,
             "description": _sentences(build.description, build.reason),
             "config": filled(
-                {"contract": {"enforced": True} if is_enforced else None, "meta": meta}
+                {
+                    "contract": {"enforced": True} if is_enforced else None,
+                    **layout,
+                    "meta": meta,
+                }
             ),
+            "constraints": key_constraint(build, dialect.target) if is_enforced else None,
             "data_tests": own.of_relation,
             "columns": [_column(column, own, dialect) for column in build.columns],
         }

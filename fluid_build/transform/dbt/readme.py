@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from fluid_build.block_yaml import block_yaml
 from fluid_build.markdown import code, codes, fenced, table, text
 from fluid_build.modeling.logical import LogicalModel, Technique
+from fluid_build.transform.dbt.constraints import NOT_ENFORCED, primary_key
 from fluid_build.transform.dbt.data_tests import RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.erasing import erasing
+from fluid_build.transform.dbt.large_tables import LARGE_FROM, layouts
 from fluid_build.transform.dbt.loading_macros import LOAD_DATE_VARIABLE, REFRESHES
 from fluid_build.transform.dbt.metricflow import METRICS_FILE
 from fluid_build.transform.dbt.model_files import FOLDERS
@@ -57,6 +59,9 @@ def readme(
         _tests(plan, name, tests),
         _unit_tests(files),
         _freshness(files),
+        _keys(plan, dialect.target),
+        _large_tables(plan, model, dialect.target),
+        _versions(plan, model),
         _LINTING,
         _loading(plan),
         _business_vault(plan),
@@ -210,6 +215,85 @@ def _freshness(files: Mapping[str, str]) -> str:
         f" longer than they usually do. {code(SOURCES_FILE)} says which column tells it, or why"
         " none does. From which age on it's an error is yours to say: `fluid forge` keeps what you"
         " write there, such as an `error_after` beside `warn_after`."
+    )
+
+
+def _keys(plan: TransformPlan, target: Target) -> str:
+    """Return what a database does with the primary keys that it's told of."""
+    builds = [build for build in plan.builds if primary_key(build, target)]
+    if not builds:
+        return ""
+    name = TARGET_LABELS[target]
+    said = (
+        "## Keys in the database\n\nPrimary keys are declared where text of the source isn't part"
+        " of them."
+    )
+    if target in NOT_ENFORCED:
+        needs = " They need tables in Unity Catalog." if target == "databricks" else ""
+        return (
+            f"{said} {name} doesn't enforce them: they inform its optimizer and other tools, and"
+            f" tests find rows that break them.{needs}"
+        )
+    example = next((each.name for each in builds if each.materialization == "incremental"), "")
+    drop = fenced(f"ALTER TABLE {example} DROP CONSTRAINT {example}_pkey;", "sql")
+    return (
+        f"{said} {name} enforces them: a load with a second row of a key fails and adds nothing,"
+        " also where tests only warn. dbt declares a key when it creates a table. To tolerate such"
+        " rows, remove `primary_key` from the `constraints` of the model in its YAML file, which"
+        " `fluid forge` then leaves out as well."
+        + (f" From a history that is there already, remove it too:\n\n{drop}" if example else "")
+    )
+
+
+def _large_tables(plan: TransformPlan, model: LogicalModel, target: Target) -> str:
+    """Return which tables are laid out for their size, and how."""
+    names = tuple(layouts(plan, model, target))
+    if not names:
+        return ""
+    how = "have an index on" if target == "postgres" else "are clustered by"
+    return (
+        f"## Large tables\n\nThese tables {how} the date of the event, or in a history the key and"
+        f" its load, because the source had enough rows for {LARGE_FROM[target]:,} in them:"
+        f" {codes(names)}. It's in the `config` of the model in its YAML file, and dbt applies it"
+        " when it creates a table. On one that is already there, apply it with `ALTER TABLE`"
+        " or `CREATE INDEX`."
+    )
+
+
+def _versions(plan: TransformPlan, model: LogicalModel) -> str:
+    """Return how a model is changed that other projects read.
+
+    A first version isn't called one: nobody reads another.
+    """
+    facts = {fact.name for fact in model.dimensional.facts} if model.dimensional else set()
+    example = min(plan.published, key=lambda build: build.name not in facts, default=None)
+    if example is None:
+        return ""
+    name, column = example.name, example.columns[-1].name
+    entry = {
+        "name": name,
+        "latest_version": 2,
+        "versions": [
+            {
+                "v": 1,
+                "deprecation_date": "2030-01-31",
+                "config": {"materialized": "table"},
+                "data_tests": [],
+                "columns": [
+                    {"include": "all", "exclude": [column]},
+                    {"name": f"old_{column}", "data_type": "..."},
+                ],
+            },
+            {"v": 2, "defined_in": name, "config": {"alias": name}},
+        ],
+    }
+    return (
+        "## Versions\n\nOther projects may read every model outside the staging. Before a change"
+        " that breaks them (a column that is removed, renamed or gets another type), add a model"
+        f" that has the columns as they were, here {code(f'{name}_v1.sql')} with"
+        f" {code(f'SELECT ... FROM {{{{ ref({name!r}, v=2) }}}}')}, and say so in the YAML file."
+        " `fluid forge` keeps both, until you delete them:\n\n"
+        + fenced(block_yaml({"models": [entry]}).rstrip(), "yaml")
     )
 
 
