@@ -1,9 +1,11 @@
 """Primary keys that a target's database is told of, beside the tests that count what breaks them.
 
-PostgreSQL enforces a primary key. The warehouses only note it, for optimizers and for tools that
-draw or join tables (https://docs.getdbt.com/reference/resource-properties/constraints). DuckDB gets
-none: with the index of a key, inserting 10 million hashes and their load date took 102 s instead of
-4, and 2.7 GB of memory instead of 0.3.
+PostgreSQL enforces a primary key, and takes 4 s instead of 0.8 to load 300,000 new hashes: a table
+of which it says that each key is there once is worth that. The warehouses only note a key, for
+optimizers and for tools that draw or join tables
+(https://docs.getdbt.com/reference/resource-properties/constraints). DuckDB gets none: with the
+index of a key, inserting 10 million hashes with their load date took 102 s instead of 4, and 2.7 GB
+of memory instead of 0.3.
 
 There are no foreign keys: they would force an order on loads that a vault is made to do without.
 """
