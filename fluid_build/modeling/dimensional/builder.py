@@ -72,7 +72,7 @@ def _columns_in_fact(fact: Fact, reference: DimensionReference) -> set[str]:
     """Return the columns of a dimension whose values the fact has as its own attributes."""
     if reference.source:
         return set()
-    attributes = {attribute.attribute for attribute in fact.attributes}
+    attributes = {attribute.attribute for attribute in fact.attributes if not attribute.source}
     pairs = zip(reference.columns, reference.to_columns, strict=True)
     return {to_column for column, to_column in pairs if column in attributes}
 

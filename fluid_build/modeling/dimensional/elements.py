@@ -183,7 +183,8 @@ class Fact(DecidedElement):
     """A measured event or state. ``grain`` says in words what one row is.
 
     ``grain_columns`` identify a row; they're empty where nothing does. ``degenerate_dimensions``
-    are the ``attributes`` that identify or number the event, or its header. A fact of
+    are the ``attributes`` that identify or number the event, or its header, and the status of the
+    header. A fact of
     ``service_days`` has no entity of its own: its rows follow from others. ``snapshot_of`` is the
     dimension whose members a fact records at each load; it's "" where the source records the event.
     """

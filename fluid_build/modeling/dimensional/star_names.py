@@ -1,6 +1,6 @@
 """The names of a star's tables and columns: short, without repeated words, keys in the singular."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from fluid_build.lexicon import ends, loose_terms, terms
@@ -16,6 +16,18 @@ _TYPES = frozenset("date time timestamp interval text year month day key value".
 """Words that some engine reads as a type or a function in front of a dot."""
 _MOMENTS = loose_terms("date", "day", "moment", "moment_mark", "hour")
 """Words for a date or a time in the languages of Europe, which say nothing about an event."""
+_UNTOLD = _MOMENTS | loose_terms(
+    "begin_mark",
+    "effective",
+    "end",
+    "from_word",
+    "moment_mark",
+    "period",
+    "start",
+    "until",
+    "validity",
+)
+"""Words of days that many tables have: without their table, nobody knows what began or ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +77,13 @@ class StarNames:
         """Return a role that is never empty: by default the referring columns without "key"."""
         if relationship.role:
             return identifier(relationship.role)
+        return self.role_of_columns(child, relationship.from_attributes)
+
+    def role_of_columns(self, child: Entity, attributes: Sequence[str]) -> str:
+        """Return what the columns of a reference say, without "key"."""
         columns = [
             tuple(self.bare_column(child, attribute).strip("_").split("_"))
-            for attribute in relationship.from_attributes
+            for attribute in attributes
         ]
         parts = [part for column in columns for part in between_key_words(strip_key_words(column))]
         # A number alone says nothing: address_id_2 is called that, and not 2.
@@ -98,6 +114,16 @@ class StarNames:
 def _is_empty_word(word: str) -> bool:
     """Return whether a word of a date's name says nothing: a word for a date, or one letter."""
     return word in _MOMENTS or (len(word) == 1 and word.isalpha())
+
+
+def is_plain_day(role: str) -> bool:
+    """Return whether the role of a day says no more than that it's one: ``date``, ``time``."""
+    return set(role.split("_")) <= _MOMENTS
+
+
+def is_untold_day(role: str) -> bool:
+    """Return whether it takes the table to know which day it is: ``date``, ``valid_from_date``."""
+    return set(role.split("_")) <= _UNTOLD
 
 
 def prefixed(prefix: str, name: str) -> str:

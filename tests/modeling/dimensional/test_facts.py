@@ -91,6 +91,140 @@ def test_a_dimension_that_the_line_has_itself_isnt_taken_from_the_header() -> No
     assert [reference.dimension for reference in result.dimensions].count("dim_customer") == 1
 
 
+STATED = SHOP.replace("freight decimal", "freight decimal, order_number text, status text/4")
+
+
+def header_columns(result: Fact) -> dict[str, str]:
+    """The columns that are of a join, with the join that each is of."""
+    return {each.name: each.source for each in result.attributes if each.source}
+
+
+def test_a_line_has_the_number_and_the_status_of_its_header() -> None:
+    line = fact_of(STATED, "fct_line")
+    assert header_columns(line) == {"order_number": "orders", "order_status": "orders"}
+    assert set(header_columns(line)) <= set(line.degenerate_dimensions)
+    assert reasons(line)["order_status"] == "Inherited from orders, by the reference to it."
+
+
+@pytest.mark.parametrize(
+    "columns",
+    ["status text/4, delivery_status text/4", "status text/4, is_gift boolean/2", "remark text"],
+)
+def test_a_line_has_no_status_that_isnt_the_only_one_of_its_header(columns: str) -> None:
+    """Several are told apart in the header's flags, or in the header alone."""
+    schema = SHOP.replace("freight decimal", f"freight decimal, {columns}")
+    assert header_columns(fact_of(schema, "fct_line")) == {}
+
+
+def test_a_number_of_something_else_is_no_number_of_the_header() -> None:
+    schema = SHOP.replace("freight decimal", "freight decimal, invoice_no text, tracking_no text")
+    assert header_columns(fact_of(schema, "fct_line")) == {}
+
+
+def test_a_line_joins_a_header_for_its_status_alone() -> None:
+    schema = """
+        customer *id, name text
+        orders   *id, customer_id/9 > customer, ordered date, freight decimal, status text/4
+        charge   *id, order_id > orders, customer_id > customer, charged date, amount decimal
+    """
+    charge = fact_of(schema, "fct_charge")
+    assert header_columns(charge) == {"order_status": "orders"}
+
+
+def test_a_header_is_an_event_though_a_column_says_which_user_wrote_it() -> None:
+    """A name that a few values share names nothing that is looked up."""
+    schema = """
+        customer *id, name text
+        orders   *order_no, customer_id/40 > customer, date date, user_name text/3
+        line     *order_no > orders, *line_no/5, quantity/9 1-900
+        claim    *id, order_no/60 > orders, opened date, amount decimal
+    """
+    for name in ("fct_line", "fct_claim"):
+        assert {"customer_key", "order_date_key"} <= references(fact_of(schema, name)).keys()
+
+
+def test_a_header_that_names_something_else_hands_on_what_it_refers_to() -> None:
+    """The name of whom an order is sent to is nearly unique, and the order is still no thing."""
+    schema = """
+        customer *id, name text
+        orders   *order_no, customer_id/40 > customer, order_date date, recipient_name text
+        line     *order_no > orders, *line_no/5, quantity/9 1-900
+    """
+    line = references(fact_of(schema, "fct_line"))
+    assert {"order_key", "customer_key", "order_date_key"} <= line.keys()
+
+
+def test_what_has_a_title_hands_on_its_date_alone() -> None:
+    """A goal is of a match, and in the stadium that the match's dimension names."""
+    schema = """
+        stadium *id, name text
+        match   *id, match_name text, match_date date, stadium_id/9 > stadium
+        goal    *match_id/60 > match, *goal_no/9, distance decimal
+    """
+    assert references(fact_of(schema, "fct_goal")).keys() == {"match_key", "match_date_key"}
+
+
+PARCELS = """
+    customer *id, name text
+    orders   *order_no, ordered date, customer_id/9 > customer, freight decimal
+    parcel   *order_no > orders, *parcel_no/5, packed date, weight decimal
+    scan     *id, order_no/60 > orders, parcel_no/5, scanned timestamp, minutes decimal
+"""
+
+
+def test_a_header_that_is_reached_by_two_ways_is_taken_over_once() -> None:
+    """The order of a scan is the order of its parcel."""
+    both = reference("scan", "order_no parcel_no", "parcel", "order_no parcel_no")
+    scan = fact(star(source(PARCELS, both)), "fct_scan")
+    assert [r.key for r in scan.dimensions if r.dimension == "dim_customer"] == ["customer_key"]
+    assert [join.entity for join in scan.joins].count("orders") == 1
+
+
+def test_the_roles_of_one_dimension_say_which_is_which() -> None:
+    schema = """
+        party    *id, name text
+        invoice  *id, issued date, amount decimal, bill_to_id/9 > party
+        vessel   *id, built date, owner_id/9 > party, tons decimal
+        charge   *id, invoice_id/40 > invoice, vessel_id/40 > vessel, fee decimal
+    """
+    charge = fact_of(schema, "fct_charge")
+    keys = {r.key for r in charge.dimensions if r.dimension == "dim_party"}
+    assert keys == {"bill_to_party_key", "owner_party_key"}
+
+
+def test_the_roles_of_days_alone_get_their_tables_name() -> None:
+    """A warehouse that goods left from says so, and needs no more."""
+    schema = """
+        warehouse *id, name text
+        shipment  *id, shipped date, from/9 > warehouse, to/9 > warehouse, weight decimal
+        scan      *id, shipment_id/60 > shipment, scanned date, minutes decimal
+    """
+    scan = references(fact_of(schema, "fct_scan"))
+    assert {"from_warehouse_key", "to_warehouse_key"} <= scan.keys()
+
+
+def test_the_plain_date_of_one_of_several_days_says_whose_it_is() -> None:
+    schema = SHOP.replace("ordered date", "date date")
+    assert {"order_date_key", "shipped_date_key"} <= references(
+        fact_of(schema, "fct_orders")
+    ).keys()
+    assert {"order_date_key", "shipped_date_key"} <= references(fact_of(schema, "fct_line")).keys()
+
+
+def test_the_only_date_of_an_event_needs_no_other_name() -> None:
+    assert "date_key" in references(fact_of("sale *id, date date, amount decimal", "fct_sale"))
+
+
+def test_when_a_header_began_says_that_it_is_the_headers() -> None:
+    schema = """
+        plan         *id, name text
+        subscription *id, valid_from date, plan_id/9 > plan, amount decimal
+        invoice      *id, issued date, subscription_id/60 > subscription, total decimal
+    """
+    invoice = references(fact_of(schema, "fct_invoice"))
+    assert {"issued_date_key", "subscription_valid_from_date_key"} <= invoice.keys()
+
+
 def test_a_reference_of_the_header_is_optional_if_the_header_may_be_missing() -> None:
     schema = f"{SHOP}\npayment *id, order_id? > orders, amount decimal, paid date"
     assert references(fact_of(schema, "fct_payment"))["customer_key"].optional
@@ -176,7 +310,10 @@ def test_a_fact_with_a_calendar_of_the_source_has_no_other() -> None:
 def test_a_number_of_the_event_or_its_header_is_a_degenerate_dimension() -> None:
     schema = SHOP.replace("freight decimal", "freight decimal, tracking_no text, remark text")
     assert fact_of(schema, "fct_orders").degenerate_dimensions == ("id", "tracking_no")
-    assert fact_of(schema, "fct_line").degenerate_dimensions == ("order_id", "line_no")
+    assert fact_of(schema, "fct_line").degenerate_dimensions == (
+        *("order_id", "line_no"),
+        "order_tracking_no",
+    )
 
 
 def test_every_attribute_of_a_fact_says_why_it_is_there() -> None:

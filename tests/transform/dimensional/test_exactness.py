@@ -179,3 +179,33 @@ def test_each_of_many_references_is_compared(tmp_path: Path, number: int) -> Non
                   if not check.holds]  # fmt: skip
         part = number // 6 + 1
         assert failed == [f"fct_move refers to the right members ({part} of 2)"]
+
+
+_ORDERS = (
+    "CREATE TABLE buyer (id INTEGER PRIMARY KEY, name VARCHAR)",
+    "CREATE TABLE orders (order_no INTEGER PRIMARY KEY, buyer_id INTEGER, ordered DATE,"
+    " freight DECIMAL(9, 2), status VARCHAR)",
+    "CREATE TABLE line (order_no INTEGER, line_no INTEGER, quantity INTEGER,"
+    " PRIMARY KEY (order_no, line_no))",
+    "INSERT INTO buyer SELECT i, 'buyer ' || i FROM range(1, 31) r(i)",
+    "INSERT INTO orders SELECT i, 1 + i % 30, DATE '2024-01-01' + CAST(i % 50 AS INTEGER),"
+    " i * 1.5, ['open', 'sent', 'paid'][1 + i % 3] FROM range(1, 201) r(i)",
+    "INSERT INTO line SELECT 1 + i % 210, i // 210, 1 + i % 700 FROM range(630) r(i)",
+)
+"""Orders with a status, and their lines: those of ten orders are orphans."""
+
+
+def test_lines_have_the_status_of_their_header_and_the_proof_sees_it(tmp_path: Path) -> None:
+    references = [
+        reference("orders", "buyer_id", "buyer", "id"),
+        reference("line", "order_no", "orders", "order_no", orphans=30),
+    ]
+    with star(tmp_path, _ORDERS, references) as found:
+        assert found.failures() == []
+        states = "SELECT order_status, count(*) FROM model.fct_line GROUP BY 1 ORDER BY 1"
+        assert found.rows(states) == [("open", 198), ("paid", 201), ("sent", 201), (None, 30)]
+        found.change(
+            "UPDATE model.fct_line SET order_status = 'sent' WHERE order_no = 3 AND line_no = 0"
+        )
+        (failure,) = found.failures()
+        assert "fct_line has the columns of its headers" in failure

@@ -1,8 +1,9 @@
 """What a dimension hands on to the facts that refer to it.
 
 An inventory number only says which film is in which store: a rental of it is a rental of that film
-and in that store, so the fact refers to both itself. And a match is looked up by its name, but the
-goals in it happened on its day.
+and in that store, so the fact refers to both itself. So does a line to the customer of an order
+that has nothing to add up. A race is looked up by its name, with the circuit that it's on, but what
+happened in it happened on its day.
 """
 
 from typing import Literal
@@ -11,6 +12,8 @@ from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
     is_date_of_row,
+    is_describing,
+    is_own_name,
     is_person,
     is_record_stamp,
 )
@@ -25,9 +28,11 @@ def handed_on(graph: ReferenceGraph, roles: EntityRoles, entity: str) -> HandedO
     """Return what the entity of a dimension hands on: all of its references, only its date."""
     if roles[entity].kind != "dimension" or entity in graph.calendars:
         return "nothing"
-    if _only_links(graph, graph.entities[entity]):
+    described = graph.entities[entity]
+    is_dated = own_date(described) is not None
+    if _only_links(graph, described) or (is_dated and not _has_title(described)):
         return "references"
-    return "date" if own_date(graph.entities[entity]) is not None else "nothing"
+    return "date" if is_dated else "nothing"
 
 
 def own_date(entity: Entity) -> Attribute | None:
@@ -41,6 +46,11 @@ def own_date(entity: Entity) -> Attribute | None:
         if date.required and not is_record_stamp(date) and is_date_of_row(date, entity):
             return date
     return None
+
+
+def _has_title(entity: Entity) -> bool:
+    """Return whether a column names the rows: that of whom an order is sent to doesn't."""
+    return any(is_own_name(a, entity) and not is_describing(a) for a in entity.attributes)
 
 
 def _only_links(graph: ReferenceGraph, entity: Entity) -> bool:

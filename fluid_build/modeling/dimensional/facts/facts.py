@@ -22,9 +22,7 @@ from fluid_build.modeling.dimensional.calendars.time_of_day import (
 from fluid_build.modeling.dimensional.column_purposes import (
     calendar_day,
     is_date,
-    is_distinctive,
     is_month,
-    is_numbering,
 )
 from fluid_build.modeling.dimensional.dimensions.derived_dimensions import (
     DerivedDimension,
@@ -40,7 +38,6 @@ from fluid_build.modeling.dimensional.elements import (
     FactAttribute,
     FactDate,
     Join,
-    Measure,
 )
 from fluid_build.modeling.dimensional.facts.event_date_choice import (
     DateCandidate,
@@ -50,10 +47,18 @@ from fluid_build.modeling.dimensional.facts.event_date_choice import (
     of_header,
     own_candidates,
 )
+from fluid_build.modeling.dimensional.facts.fact_columns import FactColumns
 from fluid_build.modeling.dimensional.facts.grain import (
     StatedGrain,
     believable_grain,
     decided_grain,
+)
+from fluid_build.modeling.dimensional.facts.headers import (
+    HeaderColumns,
+    join_path,
+    reference_taken_over,
+    with_telling_roles,
+    within_reach,
 )
 from fluid_build.modeling.dimensional.facts.types import (
     SnapshotIdentity,
@@ -61,121 +66,10 @@ from fluid_build.modeling.dimensional.facts.types import (
     snapshot_identity,
 )
 from fluid_build.modeling.dimensional.judging.date_roles import DateRoles, date_roles
-from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames, is_mandatory
+from fluid_build.modeling.dimensional.judging.reference_graph import AttributeNames
 from fluid_build.modeling.dimensional.star_layout import StarLayout
 from fluid_build.modeling.dimensional.star_names import free_alias, free_column, prefixed
 from fluid_build.modeling.element import source_columns
-from fluid_build.modeling.metric_terms import currency_of, price_weights, stated_additivity
-
-
-@dataclass(frozen=True, slots=True)
-class FactColumns:
-    """What the columns of one fact are named and explained by.
-
-    ``headers`` are what the event belongs to, and ``header_columns`` refer to them.
-    ``used_columns`` are the names of the fact's columns so far.
-    """
-
-    layout: StarLayout
-    entity: Entity
-    headers: tuple[Entity, ...]
-    header_columns: Set[str]
-    used_columns: set[str]
-
-    def attributes(self, elsewhere: Set[str]) -> Iterator[FactAttribute]:
-        """Return the attributes that are no measures and aren't found elsewhere in the star."""
-        for attribute in self.entity.attributes:
-            if attribute.measure is None and attribute.name not in elsewhere:
-                yield FactAttribute(
-                    name=self._free_name(attribute),
-                    type=attribute.type,
-                    attribute=attribute.name,
-                    description=attribute.description,
-                    mapped_source_tables=(self.entity.name,),
-                    source_columns=source_columns(self.entity.name, (attribute.name,)),
-                    reason=self._attribute_reason(attribute),
-                )
-
-    def measures(self, elsewhere: Set[str]) -> Iterator[Measure]:
-        """Return the measures that aren't found elsewhere in the star, in the source's order."""
-        names = {
-            attribute.name: self._free_name(attribute)
-            for attribute in self.entity.attributes
-            if attribute.measure is not None and attribute.name not in elsewhere
-        }
-        weights = price_weights(self.entity, self._products())
-        for attribute in self.entity.attributes:
-            if attribute.measure is not None and attribute.name in names:
-                role = attribute.measure
-                within = currency_of(self.entity, attribute, self.headers)
-                yield Measure(
-                    name=names[attribute.name],
-                    column=attribute.name,
-                    aggregation=role.aggregation,
-                    additivity=role.additivity,
-                    weighted_by=names.get(weights.get(attribute.name, ""), ""),
-                    within=within,
-                    description=attribute.description,
-                    mapped_source_tables=(self.entity.name,),
-                    source_columns=source_columns(self.entity.name, (attribute.name,)),
-                    reason=stated_additivity(role, within),
-                    alternatives=role.alternatives,
-                )
-
-    def _products(self) -> Iterator[tuple[str, str]]:
-        """Yield the factors of amounts of the row."""
-        for formula in self.layout.graph.observations.row_formulas:
-            if formula.table == self.entity.name and formula.operation == "product":
-                yield formula.operands
-
-    def is_degenerate(self, column: FactAttribute) -> bool:
-        """Return whether a column is a degenerate dimension: it numbers the event or its header."""
-        attribute = self.entity.attribute(column.attribute)
-        return (
-            attribute.name in self.layout.graph.keys[self.entity.name]
-            or attribute.name in self.header_columns
-            or (is_numbering(attribute) and is_distinctive(attribute, self.entity))
-        )
-
-    def grain(self, grain: StatedGrain) -> str:
-        """Return what one row is, in a sentence, with what is to be said of its columns."""
-        member = self.layout.names.member(self.entity.name).replace("_", " ")
-        if grain.columns:
-            sentence = f"One row for each {member}: {', '.join(grain.columns)}."
-        elif grain.remark:
-            sentence = f"One row for each row of {self.entity.name}."
-        else:
-            sentence = f"One row for each row of {self.entity.name}, which has no key."
-        return f"{sentence} {grain.remark}".rstrip()
-
-    def grain_columns(self, key: AttributeNames, columns: Mapping[str, str]) -> AttributeNames:
-        """Return the columns of the key; none where the fact lacks one of them."""
-        if not all(name in columns for name in key):
-            return ()
-        return tuple(dict.fromkeys(columns[name] for name in key))
-
-    def _free_name(self, attribute: Attribute) -> str:
-        column = self.layout.names.column(self.entity.name, attribute.name)
-        return free_column(column, self.used_columns)
-
-    def _attribute_reason(self, attribute: Attribute) -> str:
-        graph = self.layout.graph
-        if attribute.name in graph.keys[self.entity.name]:
-            return "It identifies the event: a degenerate dimension."
-        if attribute.name in self.header_columns:
-            return "The key of the header row that it belongs to: a degenerate dimension."
-        if (self.entity.name, attribute.name) in graph.record_keeping.authors:
-            return "It says who wrote or changed the record, and not who took part in the event."
-        if graph.is_referring(self.entity.name, attribute.name):
-            return "The original foreign key, kept so that orphaned values aren't lost."
-        if is_date(attribute) and attribute.type != "date":
-            return "The full timestamp; a date key would hold only the day."
-        return "It describes this event alone."
-
-
-_MOST_HEADERS = 2
-"""Headers, one behind the other, whose dimensions a fact takes over: its own, and that one's. What
-is further away has little to do with the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,9 +179,11 @@ class _FactBuilder:
         if date is not None and identity is None:
             self._refer_to_time_of_day(date.candidate)
         aliases = self._take_over_from_headers(date)
+        self._name_roles()
         dated_by = self._event_date(date, aliases) if date else None
         in_derived = {name for dimension in derived for name in dimension.attributes}
-        return DescribedFact(self._fact(dated_by, identity, in_derived), derived, date)
+        fact = self._fact(dated_by, identity, in_derived)
+        return DescribedFact(self._with_header_columns(fact, aliases), derived, date)
 
     def _derived_dimensions(
         self, identity: SnapshotIdentity | None
@@ -537,32 +433,41 @@ class _FactBuilder:
         a date of its own takes over only the date of the header's event, not what else the header
         went through. Return by header the joins here by the header's joins.
         """
+        layout = self.context.layout
         own = {reference.dimension for reference in self.references}
         is_dated = date is not None and not (date.candidate.header or date.candidate.is_planned)
-        calendars = {
-            d.name for d in self.context.dimensions.values() if d.dimension_type == "date"
-        } | {self.context.calendar.name, self.context.calendar.times}
+        calendars = self._calendars()
+        reach = within_reach(layout.graph, [(h, described.fact) for h, described in self.headers])
         joined: dict[str, dict[str, str]] = {}
         for header, described in self.headers:
+            fact, of_header = described.fact, HeaderColumns(layout, header, described.fact)
             references = [
                 reference
-                for reference in described.fact.dimensions
-                if len(_join_path(described.fact, reference.source)) < _MOST_HEADERS
+                for reference in fact.dimensions
+                if reference.source in reach[header.name]
                 if (
-                    not is_dated or self._is_event_date(described.fact, reference)
+                    not is_dated or self._is_event_date(fact, reference)
                     if reference.dimension in calendars
                     else reference.dimension not in own
                 )
             ]
-            sources = {join for r in references for join in _join_path(described.fact, r.source)}
-            dated_by = described.fact.dated_by
-            if dated_by is not None and date is not None and date.candidate.header is header:
-                sources.update(_join_path(described.fact, dated_by.source))
-            elif not references:
+            sources = {join for r in references for join in join_path(fact, r.source)}
+            if fact.dated_by is not None and date is not None and date.candidate.header is header:
+                sources.update(join_path(fact, fact.dated_by.source))
+            elif not references and not of_header.attributes():
                 continue
-            aliases = joined[header.name] = self._join_header(header, described.fact, sources)
+            aliases = joined[header.name] = self._join_header(header, fact, sources)
             for reference in references:
-                self._take_over(reference, header, aliases)
+                self.references.append(
+                    reference_taken_over(
+                        layout,
+                        reference,
+                        header,
+                        aliases[reference.source],
+                        self.references,
+                        self.used_columns,
+                    )
+                )
         return joined
 
     def _is_event_date(self, fact: Fact, reference: DimensionReference) -> bool:
@@ -593,27 +498,41 @@ class _FactBuilder:
                 )
         return aliases
 
-    def _take_over(
-        self, reference: DimensionReference, header: Relationship, aliases: Mapping[str, str]
-    ) -> None:
-        key, role = reference.key, reference.role
-        member = self.context.layout.names.member(header.to_entity)
-        if key in self.used_columns:
-            key = prefixed(member, key)
-        used_roles = {r.role for r in self.references if r.dimension == reference.dimension}
-        if role in used_roles:
-            source = self.context.layout.names.role(header) or member
-            role = free_column(prefixed(source, role or member), used_roles)
-        self.references.append(
-            reference.model_copy(
-                update={
-                    "key": free_column(key, self.used_columns),
-                    "role": role,
-                    "source": aliases[reference.source],
-                    "optional": reference.optional or not is_mandatory(header),
-                    "reason": f"Inherited from {header.to_entity}, by the reference to it.",
-                }
+    def _calendars(self) -> set[str]:
+        """Return the dimensions of days, and that of the times of a day."""
+        of_source = {d.name for d in self.context.dimensions.values() if d.dimension_type == "date"}
+        return of_source | {self.context.calendar.name, self.context.calendar.times}
+
+    def _name_roles(self) -> None:
+        """Give each reference a role that tells it apart from the others to its dimension."""
+        before = self.references
+        self.references = with_telling_roles(
+            self.context.layout,
+            self.entity,
+            self.joins,
+            before,
+            self._calendars(),
+            self.used_columns,
+        )
+        keys = {old.key: new.key for old, new in zip(before, self.references, strict=True)}
+        self.date_keys = {date: keys[key] for date, key in self.date_keys.items()}
+
+    def _with_header_columns(self, fact: Fact, aliases: Mapping[str, Mapping[str, str]]) -> Fact:
+        """Return the fact with the numbers and states of its headers, to filter its rows by."""
+        of_headers = tuple(
+            attribute
+            for header, described in self.headers
+            if header.name in aliases
+            for attribute in HeaderColumns(self.context.layout, header, described.fact).taken_over(
+                aliases[header.name][""], self.used_columns
             )
+        )
+        degenerate = tuple(attribute.name for attribute in of_headers)
+        return fact.model_copy(
+            update={
+                "attributes": (*fact.attributes, *of_headers),
+                "degenerate_dimensions": (*fact.degenerate_dimensions, *degenerate),
+            }
         )
 
     def _add_join(self, alias: str, entity: str, relationship: str, *, parent: str) -> str:
@@ -622,16 +541,6 @@ class _FactBuilder:
         name = free_alias(alias, {own_table, *(join.name for join in self.joins)})
         self.joins.append(Join(name=name, entity=entity, relationship=relationship, parent=parent))
         return name
-
-
-def _join_path(fact: Fact, source: str) -> list[str]:
-    """Return the joins that lead from a fact to one of its sources, the last one first."""
-    parents = {join.name: join.parent for join in fact.joins}
-    path = []
-    while source:
-        path.append(source)
-        source = parents[source]
-    return path
 
 
 def _day_of(date: Attribute) -> str:

@@ -29,6 +29,7 @@ from itertools import permutations
 from fluid_build.modeling.conceptual import Attribute, Entity, Relationship
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
+    has_few_values,
     is_creation,
     is_date,
     is_describing,
@@ -217,8 +218,10 @@ def _header_reason(graph: ReferenceGraph, entity: Entity, parents: tuple[Relatio
     if _lines_per_row(graph, entity) > _MOST_LINES:
         return ""
     dates, measures = graph.event_dates(entity), _sums(graph, entity)
+    # Who wrote an order is one of a few, and names no order.
     has_title = any(
-        is_own_name(attribute, entity) and not is_describing(attribute)
+        is_own_name(attribute, entity)
+        and not (is_describing(attribute) or has_few_values(attribute))
         for attribute in entity.attributes
     )
     is_named_period = is_period(dates) and (has_title or not parents)

@@ -141,17 +141,19 @@ def reference_column(star: Star, owner: FactOrBridge, reference: DimensionRefere
 
 
 def own_value_columns(star: Star, owner: FactOrBridge) -> list[PlanColumn]:
-    """Return the columns of a fact or bridge that aren't keys: what it keeps, and its measures."""
-    entity = owner.entity_name
+    """Return the columns of a fact or bridge that aren't keys: what it keeps, and its measures.
+
+    A row may have no header, and then nothing of it.
+    """
     degenerate = owner.degenerate_dimensions if isinstance(owner, Fact) else ()
     columns = [
         attribute_column(
             star,
-            entity,
+            entity := star.joined_entity(owner.entity_name, joins_of(owner), attribute.source),
             attribute.attribute,
             attribute,
             column=attribute.name,
-            required=star.attribute(entity, attribute.attribute).required,
+            required=not attribute.source and star.attribute(entity, attribute.attribute).required,
             tags=("degenerate-dimension",) if attribute.name in degenerate else (),
         )
         for attribute in owner.attributes

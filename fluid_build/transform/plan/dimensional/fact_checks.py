@@ -1,6 +1,6 @@
 """The figures that a fact or bridge must have in common with its source."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from fluid_build.modeling.dimensional.elements import (
     Dimension,
@@ -52,6 +52,8 @@ def fact_checks(star: Star, owner: FactOrBridge, finder: Finder) -> Iterator[Che
         yield from _known_members(star, owner, reference)
         if reference.carried:
             yield _carried(owner, reference, star.dimensions[reference.dimension], source)
+    if isinstance(owner, Fact) and any(attribute.source for attribute in owner.attributes):
+        yield _header_columns(star, owner, finder, source)
     if references_of(owner):
         yield from _right_members(star, owner, finder, source)
 
@@ -130,6 +132,34 @@ def _known_members(
     )
 
 
+def _header_columns(star: Star, fact: Fact, finder: Finder, source: str) -> Check:
+    """Check that each row has the columns of its own header."""
+    entity = star.entities[fact.entity_name]
+    taken_over = [attribute for attribute in fact.attributes if attribute.source]
+    key = entity.primary_key.attributes if entity.primary_key is not None else ()
+    joins = _joins_for(fact.joins, {attribute.source for attribute in taken_over})
+    of_header = [
+        f"{attribute.source}."
+        + star.column(star.joined_entity(entity.name, joins, attribute.source), attribute.attribute)
+        for attribute in taken_over
+    ]
+    own = [f"own.{star.column(entity.name, name)}" for name in key]
+    expected = from_source(star, entity.name, joins, [*own, *of_header])
+    rows = finder.rows_of(entity)
+    built = [rows.expressions[name] for name in key]
+    built += [f"built.{attribute.name}" for attribute in taken_over]
+    actual = query(built, rows.from_clause.removeprefix("FROM "))
+    return Check(
+        name=f"{fact.name} has the columns of its headers",
+        kind="reference",
+        table=entity.name,
+        expected=f"SELECT COUNT(*)\nFROM {source}",
+        actual=shared_rows(expected, actual, width=len(built)),
+        differing=f"{expected}\nEXCEPT ALL\n{actual}",
+        reason="A row is filtered by the number and the status of the header that it belongs to.",
+    )
+
+
 def _right_members(star: Star, owner: FactOrBridge, finder: Finder, source: str) -> Iterator[Check]:
     """Check that each row refers to the same members in the star as in the source.
 
@@ -192,7 +222,7 @@ def _referred_in_source(
 ) -> str:
     """Return a query on the source: the key of each row, and of the members it refers to."""
     entity = owner.entity_name
-    joins = _joins_for(joins_of(owner), references)
+    joins = _joins_for(joins_of(owner), {reference.source for reference in references})
     columns = [f"own.{star.column(entity, name)}" for name in key]
     clauses = []
     for number, reference in enumerate(references, start=1):
@@ -227,9 +257,9 @@ def _time_of_day(moment: str) -> str:
     return f"{hour} || ':' || {minute}"
 
 
-def _joins_for(joins: Sequence[Join], references: Sequence[DimensionReference]) -> list[Join]:
-    """Return the joins that references are read from, and the joins that these hang on."""
-    needed = {reference.source for reference in references}
+def _joins_for(joins: Sequence[Join], sources: Collection[str]) -> list[Join]:
+    """Return the joins of that name, and the joins that these hang on."""
+    needed = set(sources)
     for joined in reversed(joins):
         if joined.name in needed:
             needed.add(joined.parent)

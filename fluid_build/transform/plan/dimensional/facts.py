@@ -100,7 +100,7 @@ def _call(star: Star, owner: FactOrBridge) -> tuple[MacroCall, CalledSql]:
     entity, dated = owner.entity_name, owner.dated_by if isinstance(owner, Fact) else None
     columns = {
         "columns": [
-            renamed(star.column(entity, attribute.attribute), attribute.name)
+            renamed(_column(star, owner, attribute.source, attribute.attribute), attribute.name)
             for attribute in owner.attributes
         ],
         "measures": [

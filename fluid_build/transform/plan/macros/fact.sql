@@ -24,7 +24,7 @@
     {%- set _ = selected.append(fact_key(key, found, calendar_key) ~ ' AS ' ~ key) -%}
 {%- endfor -%}
 {%- for column in columns + measures -%}
-    {%- set _ = selected.append(named('own.' ~ staged(column), name_of(column))) -%}
+    {%- set _ = selected.append(named(qualified(staged(column)), name_of(column))) -%}
 {%- endfor -%}
 {%- if day_of_load -%}
     {%- set _ = selected.append(load_day() ~ ' AS ' ~ day_of_load) -%}
