@@ -479,7 +479,7 @@ DECISIONS = (
     r"^Its rows are totals of |^An aggregate of ",
     r"^Several rows belong to one row of .+; nothing refers to ",
     _ADDITIVITY + r"'\w+' (?:adds up|is|of one period|says what moved)",
-    _ADDITIVITY + r"(?:it counts|a sum of|a '\w+' may be|a level adds up|each row is read as)",
+    _ADDITIVITY + r"(?:a sum of|a '\w+' may be|a level adds up|each row is read as)",
     _ADDITIVITY + r"the table holds a state",
     r"^(?:no column counts|no name, formula|the key names|the table's name says a state)",
     r"^(?:a part isn't known by itself|such a number means little|each row shows one value)",

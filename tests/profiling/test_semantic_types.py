@@ -493,6 +493,12 @@ def test_table_without_rows_is_judged_by_plain_names() -> None:
     assert type_of("name", [], rows=0) is None
 
 
+@pytest.mark.parametrize("column", ["termination_code", "destination_code", "terminazione"])
+def test_a_code_is_no_countrys_because_its_name_ends_like_nation(column: str) -> None:
+    assert type_of(column, ["DIS", "RES", "EOC", "RET"]) is None
+    assert type_of("nation_code", ["DEU", "FRA", "PER"]) == "country_code"
+
+
 @pytest.mark.parametrize(
     ("column", "values", "expected"),
     [

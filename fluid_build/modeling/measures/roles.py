@@ -122,7 +122,7 @@ def additive_role(name: NumberName, context: RowContext) -> MeasureRole | None:
         if context.has_size and name.word in terms("extent"):
             return None
         if name.meaning == "count":
-            return additive(f"it counts '{name.word}', and counts add up")
+            return additive(f"'{name.word}' is read as a count of what happened")
         return additive(f"'{name.word}' adds up")
     if name.meaning == "pay" and context.is_period:
         level = Alternative(
@@ -170,7 +170,9 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
         case "price" | "sale_price":
             return non_additive(f"'{word}' is for one unit, and adds up only times a quantity")
         case "ratio":
-            return non_additive(f"'{word}' is a ratio, and a sum of ratios is meaningless")
+            return non_additive(
+                f"'{word}' is read as a ratio, or as what one unit of something costs"
+            )
         case "intensity":
             return non_additive(f"'{word}' is on a scale, where only an average says something")
         case "extreme":

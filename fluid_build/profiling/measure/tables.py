@@ -1,8 +1,9 @@
 """The measurement of a table's columns: a sample for the values, one pass for the figures.
 
 The sample of a small table is the whole table, and gives nearly everything. For a larger one, the
-pass counts, bounds and estimates the distinct values of every column at once; they are counted
-exactly only if a column is nearly unique (it could be a key) or has few values.
+pass counts and bounds the values of every column at once. Distinct values are counted, too, as long
+as that takes no time; of more rows they are estimated, and counted exactly only if a column is
+nearly unique (it could be a key) or has few values.
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,9 @@ NEAR_UNIQUE = 0.7
 and more, and no key may be missed."""
 LOW_CARDINALITY = 50
 """Up to so many distinct values, each is counted over the whole table."""
+COUNTED_ROWS = 100_000
+"""Up to so many rows, distinct values are counted rather than estimated: a few milliseconds a
+column, and a reader isn't told of 79 days where there are 90."""
 TOP_VALUES = 10
 """The most frequent values that a profile lists."""
 _LONGEST_SHOWN = 200
@@ -102,6 +106,8 @@ def _aggregates(stats: ColumnStats, is_complete: bool) -> dict[str, str]:
         aggregates["count"] = f"count({name})"
         if stats.kind in {"nested", "binary"}:
             aggregates["distinct"] = f"approx_count_distinct(hash({name}))"
+        elif stats.rows <= COUNTED_ROWS:
+            aggregates["counted"] = f"count(DISTINCT {name})"
         else:
             aggregates["distinct"] = f"approx_count_distinct({name})"
     if stats.kind not in {"nested", "binary"}:
@@ -121,8 +127,9 @@ def _aggregates(stats: ColumnStats, is_complete: bool) -> dict[str, str]:
 def _set_figures(stats: ColumnStats, figures: dict[str, Value]) -> None:
     if "count" in figures:
         stats.nulls = stats.rows - int(str(figures["count"]))
-        stats.distinct = min(int(str(figures["distinct"])), stats.present)
-        stats.distinct_exact = False
+        stats.distinct_exact = "counted" in figures
+        distinct = figures["counted"] if stats.distinct_exact else figures["distinct"]
+        stats.distinct = min(int(str(distinct)), stats.present)
     if "min_length" in figures and figures["min_length"] is not None:
         stats.min_length = int(str(figures["min_length"]))
         stats.max_length = int(str(figures["max_length"]))

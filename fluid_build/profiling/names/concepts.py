@@ -16,10 +16,12 @@ _LONG_SUFFIX = 7
 """A longer prefix is a word of its own, so that more must be known after it (``recordholder``)."""
 _SHORT_WORD = 3
 """Words of up to so many letters cost more, since they are found by accident."""
-_ABBREVIATIONS = frozenset(
+_ENDS_OF_OTHERS = frozenset(
     {"bdate", "bday", "fname", "lname", "uname", "bdt", "adi", "ad", "nam", "adr", "cim"}
+    | {"nation", "nazione"}
 )
-"""Words that never follow an unknown prefix, as their letters end other words (``download``)."""
+"""Words that never follow an unknown prefix, as their letters end other words (``download``,
+``termination``)."""
 _ENOUGH_LETTERS = 6
 """Letters of known words that make up for an unknown prefix."""
 _DISTINCT_WORDS = frozenset(
@@ -93,7 +95,7 @@ def _unglue(token: str) -> list[str]:
             before = best[start]
             if before is None or token[start:end] not in known_words:
                 continue
-            if token[start:end] in _ABBREVIATIONS and _only_unknown(before[1]):
+            if token[start:end] in _ENDS_OF_OTHERS and _only_unknown(before[1]):
                 continue
             cost = before[0] + 2 + (end - start <= _SHORT_WORD)
             known = best[end]

@@ -403,7 +403,8 @@ def test_the_meaning_of_values_comes_before_their_name(meaning: str, expected: s
     ("name", "reason"),
     [
         ("amount", "'amount' adds up"),
-        ("wins", "it counts 'wins', and counts add up"),
+        ("wins", "'wins' is read as a count of what happened"),
+        ("hourly_rate", "'rate' is read as a ratio, or as what one unit of something costs"),
         ("unit_price", "'price' is for one unit, and adds up only times a quantity"),
         ("stock", "'stock' is a level, which adds up across everything except time"),
         ("ab", "30 different whole numbers from 5 to 9000 look measured"),
