@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[1]
 WINGS = {
     "sources": ("lexicon", "sources"),
     "forge": (
-        *("profiling", "observations", "decisions", "modeling", "transform", "contract"),
-        *("report", "demo", "forging", "verification"),
+        *("profiling", "changes", "observations", "decisions", "modeling", "transform"),
+        *("contract", "report", "demo", "forging", "verification"),
     ),
     "agents": ("copilot", "pipeline", "assistants", "agent_loop", "mcp"),
 }
