@@ -29,6 +29,7 @@ from fluid_build.decisions.language import (
     Merge,
     Owner,
     ProductName,
+    Renamed,
     SetConventions,
     SetKey,
     Split,
@@ -48,7 +49,7 @@ from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place
 
 Outcome: TypeAlias = Literal[Status, "unchecked"]
 _MEASURED = (
-    SetKey, BusinessKey, Grain, AddRelationship, DropRelationship, TextType, Merge, Split
+    SetKey, BusinessKey, Grain, AddRelationship, DropRelationship, TextType, Merge, Split, Renamed
 )  # fmt: skip
 """Decisions that the data can contradict; of the others only the names are checked."""
 _ABOUT_ALL = (Domain, Owner, ProductName, SetConventions, Exposure)

@@ -22,6 +22,7 @@ from fluid_build.decisions.language import (
     PersonalData,
     ProductName,
     Rename,
+    Renamed,
     SetConventions,
     SetKey,
     Split,
@@ -81,6 +82,10 @@ def _words(decision: AnyDecision) -> tuple[str, ...]:
             return (_target(decision), decision.new_name)
         case Describe():
             return (_target(decision), decision.text)
+        case Renamed():
+            if decision.column is None:
+                return (_name(decision.was), _name(decision.table))
+            return (_reference(decision.table, [decision.was]), _name(decision.column))
         case Ignore():
             return (_name(decision.table),)
         case Domain():

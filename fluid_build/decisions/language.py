@@ -297,6 +297,24 @@ class Exposure(BaseDecision):
     url: Annotated[str, Field(max_length=2_000, pattern=r"^https?://[!-~]+$")] | None = None
 
 
+class Renamed(BaseDecision):
+    """Say which name a table, or a column of a table, of the source ``was`` known by before.
+
+    ``table`` and ``column`` are what the source calls them now.
+    """
+
+    decision: Literal["renamed"] = "renamed"
+    table: SourceName
+    column: SourceName | None = None
+    was: SourceName
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Self:
+        if self.was == (self.table if self.column is None else self.column):
+            raise ValueError("`was` is the name that it has now")
+        return self
+
+
 class Ignore(BaseDecision):
     """Leave a table out."""
 
@@ -358,6 +376,7 @@ AnyDecision: TypeAlias = (
     | ProductName
     | SetConventions
     | Exposure
+    | Renamed
     | Ignore
     | Merge
     | Split
@@ -386,7 +405,7 @@ def decisions_schema() -> JsonObject:
     """Return the JSON schema (2020-12) of ``decisions.yaml``.
 
     It accepts every valid file. What it can't say: that columns pair by position, that they are
-    different columns, that two tables aren't the same, and which characters act on a terminal.
+    different columns, that two names aren't the same, and which characters act on a terminal.
     """
     schema = DecisionFile.model_json_schema()
     definitions = schema["$defs"]

@@ -18,6 +18,7 @@ from fluid_build.decisions.language import (
     Owner,
     ProductName,
     Rename,
+    Renamed,
     SetConventions,
     SetKey,
     Split,
@@ -58,6 +59,8 @@ def decision_line(decision: AnyDecision) -> str:
         case Split():
             rows = _columns_label(decision.table, decision.columns)
             return f"split {rows} as {decision.entity}"
+        case Renamed(table=table, column=column, was=was):
+            return f"renamed {was} to {table if column is None else f'{table}.{column}'}"
         case Exposure():
             return f"exposure {decision.name} of {', '.join(decision.models)}"
         case SetKey() | BusinessKey() | Grain():

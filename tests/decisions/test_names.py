@@ -10,9 +10,12 @@ from fluid_build.decisions.language import (
     Ignore,
     Merge,
     Rename,
+    Renamed,
     SetKey,
     Split,
 )
+from fluid_build.decisions.renames import renames
+from fluid_build.decisions.verdicts import applied
 from tests.decisions.shop import Shop
 
 
@@ -125,3 +128,48 @@ def test_ignoring_every_table_is_refused(shop: Shop) -> None:
 def test_a_very_long_name_is_clipped_in_the_message(shop: Shop) -> None:
     decisions: list[AnyDecision] = [Rename(table="x" * 500, new_name="y")]
     assert len(shop.weigh(*decisions)[0].message) < 200
+
+
+def test_an_earlier_name_is_accepted_where_it_is_gone_and_the_new_one_is_there(shop: Shop) -> None:
+    column = Renamed(table="ORDERS", column="order_id", was="number")
+    table = Renamed(table="customers", was="buyers")
+    verdicts = shop.weigh(column, table)
+    assert [verdict.message for verdict in verdicts] == [
+        "There's `orders.order_id`, and no column `orders.number` any more.",
+        "There's `customers`, and no table `buyers` any more.",
+    ]
+    said = renames(applied(verdicts))
+    assert said.earlier_column("orders", "order_id") == "number"
+    assert said.earlier_table("customers") == "buyers"
+    assert said.earlier_table("orders") == "orders"
+
+
+@pytest.mark.parametrize(
+    ("decision", "message"),
+    [
+        (
+            Renamed(table="orders", column="order_id", was="customer_id"),
+            "There's still a column `orders.customer_id`, so `orders.order_id` is another one.",
+        ),
+        (
+            Renamed(table="orders", was="customers"),
+            "There's still a table `customers`, so `orders` is another one.",
+        ),
+        (Renamed(table="buyers", was="clients"), "There's no table `buyers`."),
+        (
+            Renamed(table="orders", was="sales", by="model"),
+            "Only a person knows what it was called before.",
+        ),
+    ],
+)
+def test_an_earlier_name_that_the_source_contradicts_is_refused(
+    shop: Shop, decision: Renamed, message: str
+) -> None:
+    verdict = shop.verdict(decision)
+    assert (verdict.status, verdict.message) == ("refused", message)
+
+
+def test_only_one_column_can_have_had_a_name(shop: Shop) -> None:
+    first = Renamed(table="orders", column="order_id", was="number")
+    second = Renamed(table="orders", column="customer_id", was="number")
+    assert [verdict.status for verdict in shop.weigh(first, second)] == ["refused", "accepted"]

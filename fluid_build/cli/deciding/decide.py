@@ -12,6 +12,7 @@ from fluid_build.cli.deciding.targets import (
     DecisionTarget,
     column_of,
     columns_of,
+    new_name_of,
     reference_of,
     relations_of,
     table_of,
@@ -263,6 +264,39 @@ def rename(
 
 
 @with_option_groups
+def renamed(
+    context: typer.Context,
+    target: Annotated[
+        str,
+        typer.Argument(metavar="TARGET", help="TABLE or TABLE.COLUMN, as it was called before."),
+    ],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="What the source calls it now, without its table.")
+    ],
+    options: DecisionOptions = _DECISION,
+) -> int:
+    """Say that a table or a column of the source has another name now.
+
+    \b
+    Example:  fluid decide shop-model renamed customers.phone phone_number
+    """
+    place = DecidedFolder(context)
+    was = target_of(target, place.names, is_element=False)
+    if was.table is None:
+        raise UsageError(
+            f"{target!r} is an element of the model, and not a table or column of the source.",
+            hint="Name it with `fluid decide DIR rename` instead.",
+        )
+    now = new_name_of(name)
+    fields = (
+        {"table": now, "was": was.table}
+        if was.column is None
+        else {"table": was.table, "column": now, "was": was.column}
+    )
+    return place.decide("renamed", fields, options)
+
+
+@with_option_groups
 def describe(
     context: typer.Context,
     target: AnyTarget,
@@ -453,6 +487,7 @@ KINDS: Mapping[str, Callable[..., int]] = {
     "type": read_type,
     "personal-data": personal_data,
     "rename": rename,
+    "renamed": renamed,
     "describe": describe,
     "domain": domain,
     "owner": owner,

@@ -167,6 +167,11 @@ def target_of(text: str, names: FolderNames, *, is_element: bool) -> DecisionTar
     return DecisionTarget(table=table, column=column)
 
 
+def new_name_of(text: str) -> str:
+    """Return a name that the model doesn't have yet, without the quotes around it."""
+    return _unquoted(text)
+
+
 def relations_of(texts: Sequence[str], model: LogicalModel | None) -> tuple[str, ...]:
     """Return relations of the model; raise UsageError for one that it doesn't have."""
     if model is None:

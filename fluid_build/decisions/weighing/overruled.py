@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from fluid_build.decisions.language import AnyDecision, Ignore, Rename
+from fluid_build.decisions.language import AnyDecision, Ignore, Rename, Renamed
 from fluid_build.decisions.subjects import subject
 from fluid_build.decisions.verdicts import Verdict, refused
 from fluid_build.decisions.weighing.names import label
@@ -57,7 +57,9 @@ def _contradicted(
 
 
 def _new_name(decision: AnyDecision) -> Hashable | None:
-    """Return what only one table, or one column of a table, can be called."""
+    """Return what only one table, or one column of a table, can be called, or was called."""
+    if isinstance(decision, Renamed):
+        return decision.decision, decision.table if decision.column else None, decision.was
     if not isinstance(decision, Rename) or decision.table is None:
         return None
     table = decision.table if decision.column is not None else None

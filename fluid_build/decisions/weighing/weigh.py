@@ -11,6 +11,7 @@ from fluid_build.decisions.language import (
     AnyDecision,
     Author,
     BusinessKey,
+    DecisionEvidence,
     DropRelationship,
     Exposure,
     Grain,
@@ -19,6 +20,7 @@ from fluid_build.decisions.language import (
     Merge,
     PersonalData,
     Rename,
+    Renamed,
     SetKey,
     Split,
     TextType,
@@ -39,6 +41,7 @@ from fluid_build.decisions.weighing.names import (
 from fluid_build.decisions.weighing.overruled import overruled
 from fluid_build.decisions.weighing.readings import weigh_reading
 from fluid_build.decisions.weighing.references import weigh_dropping, weigh_reference
+from fluid_build.profiling import checks
 from fluid_build.profiling.measure.figures import kind_of
 from fluid_build.profiling.names.concepts import read_concepts
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile, is_code
@@ -103,6 +106,31 @@ def weigh_renaming(claims: Claims, decision: Rename) -> Verdict:
     if new in {name.casefold() for name in names}:
         return refused(decision, f"Another {noun} is called {label(decision.new_name)} already.")
     return accepted(decision, "Nothing else has that name.")
+
+
+def weigh_renamed(claims: Claims, decision: Renamed) -> Verdict:
+    """Return the verdict on an earlier name, which the source may not have any more."""
+    if decision.by == "model":
+        return refused(decision, "Only a person knows what it was called before.")
+    table = claims.table(decision.table)
+    if decision.column is None:
+        taken = decision.was in {each.name for each in claims.profile.tables}
+        evidence = DecisionEvidence(rows=table.rows, sql=checks.count_rows(table.sql))
+        now, noun, was = label(table.name), "table", label(decision.was)
+    else:
+        taken = decision.was in {each.name for each in table.columns}
+        column = table.column(decision.column)
+        evidence = DecisionEvidence(
+            rows=table.rows - column.nulls,
+            nulls=column.nulls,
+            distinct=column.distinct,
+            sql=checks.filled_rows(table.sql, (column.name,)),
+        )
+        now, noun = label(table.name, column.name), "column"
+        was = label(table.name, decision.was)
+    if taken:
+        return refused(decision, f"There's still a {noun} {was}, so {now} is another one.")
+    return accepted(decision, f"There's {now}, and no {noun} {was} any more.", evidence)
 
 
 def weigh_ignoring(claims: Claims, decision: Ignore) -> Verdict:
@@ -254,6 +282,8 @@ def _weigh(claims: Claims, decision: AnyDecision) -> Verdict:
             return weigh_split(claims, decision)
         case Rename():
             return weigh_renaming(claims, decision)
+        case Renamed():
+            return weigh_renamed(claims, decision)
         case Ignore():
             return weigh_ignoring(claims, decision)
         case Exposure(by="model"):
