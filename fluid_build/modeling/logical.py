@@ -7,6 +7,7 @@ from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.dimensional.elements import DimensionalModel
 from fluid_build.modeling.element import ModelPart, RelationName
+from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.osi import OsiDocument
 
 Technique = Literal["flat", "data_vault_2", "dimensional"]
@@ -40,7 +41,8 @@ class LogicalModel(ModelPart):
     Every model has the ``conceptual`` layer, and ``osi`` unless the source has no tables. ``dv2``
     and ``dimensional`` are the layers of the technique of that name, else None. ``product`` is what
     was decided about the whole, ``texts`` about its elements, ``conventions`` about the names and
-    hashes that are given to all; None where nothing was.
+    hashes that are given to all; None where nothing was. ``evolution`` says what isn't as in the
+    model that relations were first loaded by; None where all of it is.
     """
 
     name: str
@@ -53,6 +55,7 @@ class LogicalModel(ModelPart):
     product: Product | None = None
     texts: tuple[ElementText, ...] | None = None
     conventions: Conventions | None = None
+    evolution: Evolution | None = None
 
     @property
     def column_names(self) -> ColumnNames:

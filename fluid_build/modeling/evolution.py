@@ -1,0 +1,39 @@
+"""How a model came out of an earlier one: what the source dropped, added, retyped and renamed.
+
+Relations that remember were loaded under the earlier model. What builds them reads here which of
+their columns aren't read any more, and which the rows of earlier loads don't have.
+"""
+
+from fluid_build.modeling.element import ModelPart, SourceColumn
+
+
+class RenamedColumn(ModelPart):
+    """A column that the source calls ``now``, and the model still ``column``."""
+
+    table: str
+    column: str
+    now: str
+
+
+class RenamedTable(ModelPart):
+    """A table that the source calls ``now``, and the model still ``table``."""
+
+    table: str
+    now: str
+
+
+class Evolution(ModelPart):
+    """What of a model isn't as it was when its relations were first loaded.
+
+    Tables and columns go by their names in the model, which keeps those of the first forge. The
+    source has no ``retired_tables`` and ``retired_columns`` any more: their relations and columns
+    stay and aren't loaded. ``added_columns`` joined a table later, in the order of their arrival.
+    ``retyped_columns`` have a wider type than rows that were loaded earlier.
+    """
+
+    retired_tables: tuple[str, ...] = ()
+    retired_columns: tuple[SourceColumn, ...] = ()
+    added_columns: tuple[SourceColumn, ...] = ()
+    retyped_columns: tuple[SourceColumn, ...] = ()
+    renamed_columns: tuple[RenamedColumn, ...] = ()
+    renamed_tables: tuple[RenamedTable, ...] = ()
