@@ -46,7 +46,7 @@ from fluid_build.text import counted
 
 # Closed domains: columns whose values have probably all been seen.
 
-_MOST_VALUES = 25
+MOST_VALUES = 25
 """Values of a domain in text. Longer lists of codes belong in a table of their own."""
 _MOST_NUMERIC_VALUES = 10
 """Values of a domain in numbers, which are more easily just the numbers that occurred so far."""
@@ -81,7 +81,7 @@ def accepted_values(column: ColumnProfile, key_columns: Set[str]) -> tuple[str, 
     counted = column.top_values
     if len(counted) != column.distinct or sum(value.count for value in counted) != filled:
         return None
-    if not 1 < column.distinct <= _MOST_VALUES or min(value.count for value in counted) < 2:
+    if not 1 < column.distinct <= MOST_VALUES or min(value.count for value in counted) < 2:
         return None
     if max(len(value.value) for value in counted) > _LONGEST_VALUE or not _is_category(column):
         return None

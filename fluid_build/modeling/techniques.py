@@ -10,8 +10,18 @@ from fluid_build.decisions.language import AnyDecision, Rename
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.decisions.verdicts import Refusal
 from fluid_build.errors import UsageError, unknown_name
+from fluid_build.modeling.basis import Arrival
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
+from fluid_build.modeling.continuity import (
+    Continuity,
+    DesignInput,
+    grown_conceptual,
+    star_with_claims,
+    vault_with_claims,
+    with_claims_of_today,
+)
 from fluid_build.modeling.conventions import clash, hash_key_strategy, named_star, named_vault
+from fluid_build.modeling.data_vault import growth as vault_growth
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.business_vault import with_business_vault
 from fluid_build.modeling.data_vault.elements import DataVaultModel
@@ -22,6 +32,7 @@ from fluid_build.modeling.decided_elements import (
     with_descriptions,
     with_texts,
 )
+from fluid_build.modeling.dimensional import growth as star_growth
 from fluid_build.modeling.dimensional.builder import star
 from fluid_build.modeling.dimensional.dimensions.merges import with_merges, without_unused_merges
 from fluid_build.modeling.dimensional.dimensions.text_keys import keep_text_keys
@@ -114,7 +125,7 @@ def _with_names(entity: Entity, names: DecidedNames) -> Entity:
         else attribute
         for attribute in entity.attributes
     )
-    new_name = None if of_table is None else of_table.new_name
+    new_name = entity.new_name if of_table is None else of_table.new_name
     return entity.model_copy(update={"new_name": new_name, "attributes": attributes})
 
 
@@ -259,33 +270,34 @@ def build_decided_model(
     *,
     business_vault: bool = False,
     decisions: ModelDecisions = NO_DECISIONS,
+    earlier: Continuity | None = None,
 ) -> DecidedModel:
     """Build a model as ``build_model`` does, and say which names and descriptions it refuses.
 
     Elements are addressed by the names that they have without the decisions about them, so the
-    model is built twice where there are any.
+    model is built twice where there are any. With ``earlier``, it follows on an earlier model: the
+    profile then has its tables, columns and figures.
     """
     checked, requested_variant = check_technique(
         technique, variant, calendar, business_vault=business_vault
     )
     check_event_dates(checked, event_dates)
-    profile = without_contradicted(profile, observations.contradicted_references)
-    profile = without_repeated(profile, observations.repeated_references)
-    conceptual = conceptual_model(profile, observations, decisions)
-    if observations.key_overlaps:
-        questions = tuple(open_questions(conceptual, observations.key_overlaps))
-        candidates = (*questions, *conceptual.candidates)
-        conceptual = conceptual.model_copy(update={"candidates": candidates})
+    inputs = earlier.inputs if earlier else (DesignInput(profile, observations),)
+    designs = _designs(inputs, decisions)
+    today = None
+    if earlier is not None:
+        now = DesignInput(earlier.today, inputs[-1].observations)
+        today = _undecided(now, decisions)
     modeling = _Modeling(
-        profile,
+        designs,
         checked,
         requested_variant,
-        observations,
         calendar,
         event_dates,
         business_vault,
         decisions,
-        undecided=conceptual,
+        earlier,
+        today,
     )
     modeling, refusals = _with_conventions(modeling)
     about_tables = [renaming for renaming in decisions.renamings if renaming.element is None]
@@ -298,6 +310,30 @@ def build_decided_model(
     for renaming, refusal in refused.items():
         refusals.setdefault(elements.origins.get(renaming, renaming), refusal)
     return DecidedModel(finished, refusals)
+
+
+def _designs(inputs: Sequence[DesignInput], decisions: ModelDecisions) -> tuple["_Undecided", ...]:
+    """Return what the layers of each input are designed of, each with all that was before it."""
+    designs: list[_Undecided] = []
+    for each in inputs:
+        design = _undecided(each, decisions)
+        if designs:
+            conceptual = grown_conceptual(designs[-1].conceptual, design.conceptual)
+            design = replace(design, conceptual=conceptual)
+        designs.append(design)
+    return tuple(designs)
+
+
+def _undecided(given: DesignInput, decisions: ModelDecisions) -> "_Undecided":
+    observations = given.observations
+    profile = without_contradicted(given.profile, observations.contradicted_references)
+    profile = without_repeated(profile, observations.repeated_references)
+    conceptual = conceptual_model(profile, observations, decisions)
+    if observations.key_overlaps:
+        questions = tuple(open_questions(conceptual, observations.key_overlaps))
+        candidates = (*questions, *conceptual.candidates)
+        conceptual = conceptual.model_copy(update={"candidates": candidates})
+    return _Undecided(profile, observations, conceptual, given.arrival)
 
 
 def _with_conventions(
@@ -325,54 +361,101 @@ class _Layers:
 
 
 @dataclass(frozen=True, slots=True)
+class _Undecided:
+    """What layers are designed of: the conceptual layer is without decided names."""
+
+    profile: Profile
+    observations: Observations
+    conceptual: ConceptualModel
+    arrival: Arrival
+
+
+@dataclass(frozen=True, slots=True)
 class _Modeling:
     """What models of a source are built of, whatever its elements are called.
 
-    ``undecided`` is the conceptual layer without decided names and descriptions.
+    ``designs`` are those of the first forge and of each arrival. ``today`` has the last one's
+    claims with today's figures, None where nothing is earlier.
     """
 
-    profile: Profile
+    designs: tuple[_Undecided, ...]
     technique: Technique
     variant: Variant | None
-    observations: Observations
     calendar: CalendarSettings
     event_dates: Mapping[str, str] | None
     business_vault: bool
     decisions: ModelDecisions
-    undecided: ConceptualModel
+    earlier: Continuity | None = None
+    today: _Undecided | None = None
     conventions: Conventions = DEFAULT_CONVENTIONS
+
+    @property
+    def undecided(self) -> ConceptualModel:
+        """The conceptual layer without decided names and descriptions."""
+        return self.designs[-1].conceptual
 
     def model(self, elements: ElementDecisions) -> LogicalModel:
         """Build the model with these names and descriptions."""
-        names = decided_names(self.undecided, elements.renamings)
-        named = with_decided_names(self.undecided, names)
-        conceptual = with_descriptions(named, elements.descriptions)
         layers = _with_elements(
-            self._layers(conceptual),
+            self._today(self._grown(elements)),
             elements,
             self.conventions,
             business_vault=self.business_vault,
         )
+        profile = (self.today or self.designs[-1]).profile
         texts = (
             ElementText(element=relation, column=column, text=text)
             for (relation, column), text in elements.texts.items()
         )
         return LogicalModel(
-            name=self.profile.source_name,
+            name=profile.source_name,
             technique=self.technique,
-            source_kind=self.profile.source_kind,
+            source_kind=profile.source_kind,
             conceptual=layers.conceptual,
             dv2=layers.vault,
             dimensional=layers.mart,
-            osi=semantic_layer(self.profile, layers.conceptual),
-            product=_product(self.decisions, self.profile.catalog),
+            osi=semantic_layer(profile, layers.conceptual),
+            product=_product(self.decisions, profile.catalog),
             texts=tuple(texts) or None,
             conventions=self.conventions if self.conventions != DEFAULT_CONVENTIONS else None,
+            evolution=self.earlier.evolution if self.earlier else None,
         )
 
-    def _layers(self, conceptual: ConceptualModel) -> _Layers:
+    def _grown(self, elements: ElementDecisions) -> _Layers:
+        """Build the layers of the first design, and add to them what each arrival brought."""
+        names = decided_names(self.undecided, elements.renamings)
+        grown: _Layers | None = None
+        for design in self.designs:
+            named = with_decided_names(design.conceptual, names)
+            conceptual = with_descriptions(named, elements.descriptions)
+            fresh = self._layers(design, conceptual, self.decisions)
+            if grown is not None:
+                pinned = _pinned(self.decisions, grown, fresh)
+                if pinned != self.decisions:
+                    fresh = self._layers(design, conceptual, pinned)
+                fresh = _grown_layers(grown, fresh, design.arrival)
+            grown = fresh
+        assert grown is not None, "there's a first design"
+        return grown
+
+    def _today(self, layers: _Layers) -> _Layers:
+        """Return the layers with today's figures, and with what they contradict."""
+        if self.earlier is None or self.today is None:
+            return layers
+        nullable = self.earlier.nullable
+        conceptual = with_claims_of_today(layers.conceptual, self.today.conceptual, self.earlier)
+        vault, mart = layers.vault, layers.mart
+        return _Layers(
+            conceptual,
+            vault and vault_with_claims(vault, conceptual, nullable),
+            mart and star_with_claims(mart, conceptual, nullable),
+        )
+
+    def _layers(
+        self, design: _Undecided, conceptual: ConceptualModel, decisions: ModelDecisions
+    ) -> _Layers:
         """Build the layer of the technique; a star changes the conceptual one by its merges."""
-        profile, observations, decisions = self.profile, self.observations, self.decisions
+        profile, observations = design.profile, design.observations
         if self.technique == "data_vault_2":
             strategy = hash_key_strategy(self.conventions.hashing)
             events = judged_events(reference_graph(profile, conceptual, observations))
@@ -395,6 +478,37 @@ class _Modeling:
                 mart = named_star(mart, conceptual, self.conventions.prefixes)
             return _Layers(without_unused_merges(merged, conceptual, mart), mart=mart)
         return _Layers(conceptual)
+
+
+def _pinned(decisions: ModelDecisions, kept: _Layers, fresh: _Layers) -> ModelDecisions:
+    """Return the decisions with the roles and keys that tables have, where they'd get others."""
+    if kept.vault is not None and fresh.vault is not None:
+        roles = vault_growth.changed_roles(kept.vault, fresh.vault)
+        keys = vault_growth.changed_keys(kept.vault, fresh.vault)
+        return replace(
+            decisions,
+            vault_roles={**roles, **decisions.vault_roles},
+            business_keys={**keys, **decisions.business_keys},
+        )
+    if kept.mart is not None and fresh.mart is not None:
+        roles = star_growth.changed_roles(kept.mart, fresh.mart)
+        return replace(decisions, star_roles={**roles, **decisions.star_roles})
+    return decisions
+
+
+def _grown_layers(kept: _Layers, fresh: _Layers, arrival: Arrival) -> _Layers:
+    """Return the layers with what an arrival brought."""
+    tables, vault, mart = set(arrival.tables), kept.vault, kept.mart
+    if vault is not None and fresh.vault is not None:
+        personal = {
+            column
+            for column in arrival.columns
+            if fresh.conceptual.entity(column.table).attribute(column.column).pii
+        }
+        vault = vault_growth.grown_vault(vault, fresh.vault, tables, arrival.columns, personal)
+    if mart is not None and fresh.mart is not None:
+        mart = star_growth.grown_star(mart, fresh.mart, fresh.conceptual, tables, arrival.columns)
+    return _Layers(fresh.conceptual, vault, mart)
 
 
 def _with_elements(

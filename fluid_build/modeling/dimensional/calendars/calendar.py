@@ -65,7 +65,7 @@ def calendar_dimensions(
     calendar: GeneratedCalendar, facts: Sequence[Fact]
 ) -> tuple[Dimension, ...]:
     """Return the generated calendar; nothing where no fact refers to it."""
-    dates = _dates(calendar, facts)
+    dates = calendar_dates(calendar.name, facts)
     is_used = any(r.dimension == calendar.name for fact in facts for r in fact.dimensions)
     if not is_used:
         return ()
@@ -102,8 +102,8 @@ def _columns(settings: CalendarSettings) -> Iterator[tuple[str, str, str]]:
         yield name, type_, description.format(language=settings.language, month=month)
 
 
-def _dates(calendar: GeneratedCalendar, facts: Sequence[Fact]) -> tuple[SourceColumn, ...]:
-    """Return the columns of all dates by which facts refer to the calendar."""
+def calendar_dates(calendar: str, facts: Sequence[Fact]) -> tuple[SourceColumn, ...]:
+    """Return the columns of all dates by which facts refer to the calendar of that name."""
     dates: dict[SourceColumn, None] = {}
     for fact in facts:
         if fact.service_days is not None:
@@ -112,7 +112,7 @@ def _dates(calendar: GeneratedCalendar, facts: Sequence[Fact]) -> tuple[SourceCo
             continue
         entities = {"": fact.entity_name} | {join.name: join.entity for join in fact.joins}
         for reference in fact.dimensions:
-            if reference.dimension == calendar.name and reference.columns:
+            if reference.dimension == calendar and reference.columns:
                 table = entities[reference.source]
                 dates[SourceColumn(table=table, column=reference.columns[0])] = None
     return tuple(dates)

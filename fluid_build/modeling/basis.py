@@ -1,0 +1,162 @@
+"""The basis of a model: what it was designed from, so that the next forge designs it alike.
+
+A folder keeps it in ``design.json``. Its figures are those of the forge in which a table came: what
+more rows or other values would suggest doesn't change a model that relations were loaded by.
+"""
+
+from collections.abc import Iterator, Set
+from dataclasses import fields, is_dataclass, replace
+
+from fluid_build.modeling.element import ModelPart, SourceColumn
+from fluid_build.modeling.evolution import Evolution
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
+from fluid_build.profiling.profile import Candidate, ForeignKey, Profile, TableProfile
+
+
+class Arrival(ModelPart):
+    """What came in one forge after the first: tables, columns of known tables, their observations.
+
+    The model of what was there before is kept, and only this is designed.
+    """
+
+    tables: tuple[str, ...] = ()
+    columns: tuple[SourceColumn, ...] = ()
+    observations: Observations = NO_OBSERVATIONS
+
+
+class WiderDomain(ModelPart):
+    """All values of a column that had fewer at first; none where its domain is no closed one."""
+
+    table: str
+    column: str
+    values: tuple[str, ...] = ()
+
+
+class Reference(ModelPart):
+    """A reference between tables, by what it refers with and to."""
+
+    table: str
+    columns: tuple[str, ...]
+    to_table: str
+    to_columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, key: ForeignKey | Candidate) -> "Reference":
+        """Return what identifies a foreign key."""
+        return cls(
+            table=key.from_table,
+            columns=key.from_columns,
+            to_table=key.to_table,
+            to_columns=key.to_columns,
+        )
+
+
+class Basis(ModelPart):
+    """What a model was designed from, and what later data contradicted.
+
+    ``profile`` has every table and column that ever came, before decisions, with the figures of the
+    forge in which it came. ``observations`` are those of the first forge. ``scope`` says which
+    tables of the source were chosen. ``decisions`` are those that applied, as JSON. ``nullable``
+    columns and ``incomplete`` references had every value at first, and ``domains`` fewer values.
+    ``evolution`` is what the model says of all that.
+    """
+
+    technique: str
+    scope: str = ""
+    profile: Profile
+    observations: Observations = NO_OBSERVATIONS
+    arrivals: tuple[Arrival, ...] = ()
+    decisions: tuple[str, ...] = ()
+    nullable: tuple[SourceColumn, ...] = ()
+    incomplete: tuple[Reference, ...] = ()
+    domains: tuple[WiderDomain, ...] = ()
+    evolution: Evolution = Evolution()
+
+
+def observations_until(basis: Basis, arrivals: int) -> Observations:
+    """Return the observations of the first forge and of so many arrivals after it."""
+    found = basis.observations
+    for arrival in basis.arrivals[:arrivals]:
+        found = joined(found, arrival.observations)
+    return found
+
+
+def joined(first: Observations, second: Observations) -> Observations:
+    """Return two sets of observations as one, those of the first one first."""
+    return replace(
+        first,
+        **{
+            field.name: (*getattr(first, field.name), *getattr(second, field.name))
+            for field in fields(Observations)
+            if getattr(second, field.name)
+        },
+    )
+
+
+def mentioned(value: object) -> Iterator[str]:
+    """Yield the texts in an observation: names of tables and columns among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple | list | frozenset):
+        for item in value:
+            yield from mentioned(item)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from mentioned(getattr(value, field.name))
+    elif isinstance(value, ModelPart):
+        for name in type(value).model_fields:
+            yield from mentioned(getattr(value, name))
+
+
+def profile_until(basis: Basis, profile: Profile, arrivals: int) -> Profile:
+    """Return the part of a profile that the first forge and so many arrivals brought."""
+    later = basis.arrivals[arrivals:]
+    if not later:
+        return profile
+    tables = {name for arrival in later for name in arrival.tables}
+    columns = {(column.table, column.column) for arrival in later for column in arrival.columns}
+    return restricted(profile, tables, columns)
+
+
+def restricted(profile: Profile, tables: Set[str], columns: Set[tuple[str, str]]) -> Profile:
+    """Return a profile without some tables and columns, and without claims about them."""
+
+    def is_left(key: ForeignKey | Candidate) -> bool:
+        ends = (
+            *((key.from_table, column) for column in key.from_columns),
+            *((key.to_table, column) for column in key.to_columns),
+        )
+        return not (tables & {key.from_table, key.to_table} or columns & set(ends))
+
+    return profile.model_copy(
+        update={
+            "tables": tuple(
+                _without_columns(table, columns)
+                for table in profile.tables
+                if table.name not in tables
+            ),
+            "foreign_keys": tuple(filter(is_left, profile.foreign_keys)),
+            "candidates": tuple(filter(is_left, profile.candidates)),
+        }
+    )
+
+
+def _without_columns(table: TableProfile, columns: Set[tuple[str, str]]) -> TableProfile:
+    gone = {name for owner, name in columns if owner == table.name}
+    if not gone:
+        return table
+    has_key = table.primary_key is not None and not gone & set(table.primary_key)
+    kept = {
+        "columns": tuple(column for column in table.columns if column.name not in gone),
+        "candidate_keys": tuple(key for key in table.candidate_keys if not gone & set(key)),
+        "declared_keys": tuple(
+            claim for claim in table.declared_keys if not gone & set(claim.columns)
+        ),
+    }
+    no_key = {
+        "primary_key": None,
+        "primary_key_origin": None,
+        "primary_key_reason": "",
+        "primary_key_evidence": None,
+    }
+    return table.model_copy(update=kept if has_key else kept | no_key)

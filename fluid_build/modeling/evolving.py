@@ -1,0 +1,478 @@
+"""The basis of the next model: the earlier one, with what is new and what is contradicted.
+
+What the present data doesn't contradict keeps the figures that it had, so the design of the same
+input is the same model. A claim only gets weaker: a column that was never null becomes nullable, a
+type becomes wider, and a narrower one stays wide. What the source has no longer stays.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, replace
+from typing import TypeVar
+
+from fluid_build.decisions.language import AnyDecision
+from fluid_build.modeling.basis import (
+    Arrival,
+    Basis,
+    Reference,
+    WiderDomain,
+    joined,
+    mentioned,
+)
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.entities import MOST_VALUES, accepted_values, key_columns
+from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.types import column_type
+from fluid_build.modeling.wider_types import longer_text, wider
+from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
+from fluid_build.profiling.profile import (
+    ColumnProfile,
+    Evidence,
+    ForeignKey,
+    KeyClaim,
+    Profile,
+    TableProfile,
+)
+from fluid_build.sources.sql import quote
+
+
+@dataclass(frozen=True, slots=True)
+class Evolved:
+    """A basis that follows on an earlier one, and what is true today.
+
+    ``today`` has the tables, columns and claims of the basis with the figures of the present data.
+    Both are as before the decisions.
+    """
+
+    basis: Basis
+    today: Profile
+
+
+def first_basis(
+    profile: Profile,
+    observations: Observations,
+    technique: str,
+    decisions: Sequence[AnyDecision],
+    scope: str = "",
+) -> Basis:
+    """Return the basis of a model that follows on none."""
+    return Basis(
+        technique=technique,
+        scope=scope,
+        profile=profile,
+        observations=observations,
+        decisions=_recorded(decisions),
+    )
+
+
+def evolved_basis(
+    earlier: Basis,
+    present: Profile,
+    observations: Observations,
+    decisions: Sequence[AnyDecision],
+) -> Evolved:
+    """Return the basis that follows on an earlier one, and the claims with today's figures.
+
+    ``present`` is the profile before decisions, by the names of the model. ``decisions`` are those
+    that apply: of tables that others than before are about, the observations are today's.
+    """
+    now = {table.name: table for table in present.tables}
+    tables = tuple(
+        _kept_table(table, now[table.name]) if table.name in now else _retired_table(table)
+        for table in earlier.profile.tables
+    )
+    arrival = _arrival(earlier.profile, present)
+    new_tables = tuple(now[name] for name in arrival.tables)
+    basis_profile = present.model_copy(
+        update={
+            "tables": (*tables, *new_tables),
+            "foreign_keys": (
+                *earlier.profile.foreign_keys,
+                *_new_references(earlier.profile, present, arrival),
+            ),
+        }
+    )
+    reconsidered = _reconsidered(earlier, decisions)
+    basis = _with_observations(earlier, observations, arrival, reconsidered)
+    basis = basis.model_copy(update={"profile": basis_profile, "decisions": _recorded(decisions)})
+    today = _today(basis_profile, present)
+    return Evolved(_with_contradictions(basis, earlier.profile, today, now), today)
+
+
+# Tables and columns.
+
+
+def _kept_table(earlier: TableProfile, now: TableProfile) -> TableProfile:
+    """Return a table with its earlier figures, and the columns that came or became wider."""
+    columns = {column.name: column for column in now.columns}
+    known = {column.name for column in earlier.columns}
+    added = [column for column in now.columns if column.name not in known]
+    fresh = {column.name for column in added}
+    return earlier.model_copy(
+        update={
+            "place": now.place,
+            "source": now.source,
+            "comment": now.comment,
+            "columns": (
+                *(
+                    _kept_column(column, columns[column.name]) if column.name in columns else column
+                    for column in earlier.columns
+                ),
+                *added,
+            ),
+            "candidate_keys": (
+                *earlier.candidate_keys,
+                *(key for key in now.candidate_keys if fresh & set(key)),
+            ),
+            "declared_keys": (
+                *earlier.declared_keys,
+                *(claim for claim in now.declared_keys if fresh & set(claim.columns)),
+            ),
+        }
+    )
+
+
+def _retired_table(table: TableProfile) -> TableProfile:
+    """Return a table that is gone; its place was read from a file, and is never read again."""
+    return table.model_copy(update={"place": quote(table.name)})
+
+
+def _kept_column(earlier: ColumnProfile, now: ColumnProfile) -> ColumnProfile:
+    type_, measured = wider(earlier, now)
+    kept: dict[str, object] = {
+        "nullable": earlier.nullable or now.nullable,
+        "comment": now.comment,
+        "type": type_,
+        "measured_type": measured,
+        "reversible": earlier.reversible and (now.reversible or not _has_values(now)),
+    }
+    if (type_, measured) == (earlier.type, earlier.measured_type):
+        kept["declared_type"], kept["max_length"] = longer_text(earlier, now)
+        return earlier.model_copy(update=kept)
+    # Its earlier figures were those of another type.
+    return now.model_copy(update={**kept, "pii": earlier.pii or now.pii})
+
+
+def _has_values(column: ColumnProfile) -> bool:
+    return column.rows > column.nulls
+
+
+def _arrival(earlier: Profile, present: Profile) -> Arrival:
+    """Return the tables that are new, and the new columns of the others."""
+    known = {table.name: {column.name for column in table.columns} for table in earlier.tables}
+    return Arrival(
+        tables=tuple(table.name for table in present.tables if table.name not in known),
+        columns=tuple(
+            SourceColumn(table=table.name, column=column.name)
+            for table in present.tables
+            if table.name in known
+            for column in table.columns
+            if column.name not in known[table.name]
+        ),
+    )
+
+
+def _new_references(earlier: Profile, present: Profile, arrival: Arrival) -> Iterator[ForeignKey]:
+    """Yield the references of what is new, or to it.
+
+    One between columns that were there before is a judgement that the new data would settle
+    differently.
+    """
+    tables = set(arrival.tables)
+    columns = {(column.table, column.column) for column in arrival.columns}
+    known = {Reference.of(key) for key in earlier.foreign_keys}
+    for key in present.foreign_keys:
+        ends = (
+            *((key.from_table, column) for column in key.from_columns),
+            *((key.to_table, column) for column in key.to_columns),
+        )
+        is_new = tables & {key.from_table, key.to_table} or columns & set(ends)
+        if is_new and Reference.of(key) not in known:
+            yield key
+
+
+# Observations.
+
+
+def _recorded(decisions: Iterable[AnyDecision]) -> tuple[str, ...]:
+    """Return what decisions say, whoever says it and why."""
+    hidden = {"by", "reason", "evidence"}
+    return tuple(decision.model_dump_json(exclude=hidden) for decision in decisions)
+
+
+def _reconsidered(earlier: Basis, decisions: Sequence[AnyDecision]) -> set[str]:
+    """Return the texts of the decisions that were added or taken back: tables among them."""
+    now = dict(zip(_recorded(decisions), decisions, strict=True))
+    changed = set(now).symmetric_difference(earlier.decisions)
+    return {
+        text
+        for name in changed
+        if name in now
+        for text in mentioned(tuple(now[name].model_dump(mode="json").values()))
+    } | {
+        table.name
+        for name in changed - set(now)
+        for table in earlier.profile.tables
+        if f'"{table.name}"' in name
+    }
+
+
+def _with_observations(
+    earlier: Basis, now: Observations, arrival: Arrival, reconsidered: Set[str]
+) -> Basis:
+    """Return the basis with the observations of what is new, and of what is decided otherwise."""
+    tables = {table.name for table in earlier.profile.tables}
+    redone = reconsidered & tables
+    kept = earlier
+    if redone:
+        kept = earlier.model_copy(
+            update={
+                "observations": joined(
+                    _selected(earlier.observations, lambda texts: not texts & redone),
+                    _selected(
+                        now, lambda texts: bool(texts & redone) and not _is_of(texts, arrival)
+                    ),
+                ),
+                "arrivals": tuple(
+                    each.model_copy(
+                        update={
+                            "observations": _selected(
+                                each.observations, lambda texts: not texts & redone
+                            )
+                        }
+                    )
+                    for each in earlier.arrivals
+                ),
+            }
+        )
+    if not arrival.tables and not arrival.columns:
+        return kept
+    new = _selected(now, lambda texts: _is_of(texts, arrival))
+    arrived = arrival.model_copy(update={"observations": new})
+    return kept.model_copy(update={"arrivals": (*kept.arrivals, arrived)})
+
+
+def _is_of(texts: Set[str], arrival: Arrival) -> bool:
+    """Return whether an observation with these texts is about what arrived."""
+    return bool(texts & set(arrival.tables)) or any(
+        {column.table, column.column} <= texts for column in arrival.columns
+    )
+
+
+def _selected(observations: Observations, is_wanted: Callable[[set[str]], bool]) -> Observations:
+    """Return the observations whose texts, names among them, are wanted."""
+    return replace(
+        NO_OBSERVATIONS,
+        **{
+            field.name: tuple(
+                each
+                for each in getattr(observations, field.name)
+                if is_wanted(set(mentioned(each)))
+            )
+            for field in fields(Observations)
+        },
+    )
+
+
+# The claims of the basis with today's figures.
+
+
+def _today(basis: Profile, present: Profile) -> Profile:
+    now = {table.name: table for table in present.tables}
+    found = {Reference.of(key): key for key in present.foreign_keys}
+    doubted = {Reference.of(key): key for key in present.candidates}
+    believed = {Reference.of(key) for key in basis.foreign_keys}
+
+    def of_today(key: ForeignKey) -> ForeignKey:
+        which = Reference.of(key)
+        if which in found:
+            now_found = found[which]
+            claim = {"implied": key.implied, "role": key.role, "cardinality": key.cardinality}
+            return now_found.model_copy(update=claim)
+        if which in doubted:
+            return key.model_copy(update={"evidence": doubted[which].evidence})
+        return key.model_copy(update={"evidence": key.evidence.model_copy(update={"sql": ""})})
+
+    return present.model_copy(
+        update={
+            "tables": tuple(
+                _table_today(table, now[table.name]) if table.name in now else _unread(table)
+                for table in basis.tables
+            ),
+            "foreign_keys": tuple(map(of_today, basis.foreign_keys)),
+            "candidates": tuple(
+                key for key in present.candidates if Reference.of(key) not in believed
+            ),
+        }
+    )
+
+
+def _unread(table: TableProfile) -> TableProfile:
+    """Return a table that is gone, without the queries that would read it."""
+    return table.model_copy(
+        update={
+            "primary_key_evidence": None,
+            "declared_keys": tuple(map(_without_query, table.declared_keys)),
+        }
+    )
+
+
+def _without_query(claim: KeyClaim) -> KeyClaim:
+    return claim.model_copy(update={"evidence": claim.evidence.model_copy(update={"sql": ""})})
+
+
+def _table_today(basis: TableProfile, now: TableProfile) -> TableProfile:
+    columns = {column.name: column for column in now.columns}
+    declared = {claim.columns: claim for claim in now.declared_keys}
+    same_key = now.primary_key == basis.primary_key
+    return now.model_copy(
+        update={
+            "columns": tuple(
+                _column_today(column, columns[column.name]) if column.name in columns else column
+                for column in basis.columns
+            ),
+            "primary_key": basis.primary_key,
+            "primary_key_origin": basis.primary_key_origin,
+            "primary_key_reason": (now if same_key else basis).primary_key_reason,
+            "primary_key_evidence": now.primary_key_evidence
+            if same_key
+            else _no_query(basis.primary_key_evidence),
+            "candidate_keys": tuple(
+                key
+                for key in basis.candidate_keys
+                if _is_unique(key, now) or key == now.primary_key
+            ),
+            "declared_keys": tuple(
+                _still_held(claim, declared.get(claim.columns)) for claim in basis.declared_keys
+            ),
+        }
+    )
+
+
+def _no_query(evidence: Evidence | None) -> Evidence | None:
+    return None if evidence is None else evidence.model_copy(update={"sql": ""})
+
+
+def _is_unique(key: tuple[str, ...], now: TableProfile) -> bool:
+    """Return whether columns identify rows today: minimal keys are the ones that are listed."""
+    return any(set(unique) <= set(key) for unique in now.candidate_keys)
+
+
+def _still_held(earlier: KeyClaim, now: KeyClaim | None) -> KeyClaim:
+    """Return a declared key as it is today; one that rows broke since stays a key that held.
+
+    Rows that break a key are told apart where they're loaded.
+    """
+    if now is None or (earlier.holds and not now.holds):
+        return _without_query(earlier)
+    return now
+
+
+def _column_today(basis: ColumnProfile, now: ColumnProfile) -> ColumnProfile:
+    """Return the figures of today with the reading and the meaning that the model has."""
+    return now.model_copy(
+        update={
+            "nullable": basis.nullable,
+            "type": basis.type,
+            "measured_type": basis.measured_type,
+            "reversible": basis.reversible,
+            "semantic_type": basis.semantic_type,
+            "semantic_reason": basis.semantic_reason,
+            "pii": basis.pii or now.pii,
+        }
+    )
+
+
+# What later data contradicts.
+
+
+def _with_contradictions(
+    basis: Basis, earlier: Profile, today: Profile, now: Mapping[str, TableProfile]
+) -> Basis:
+    """Return the basis with what the model says of it: what is gone, new, wider or weaker."""
+    return basis.model_copy(
+        update={
+            "nullable": _with_new(basis.nullable, _new_nulls(basis.profile, now)),
+            "incomplete": _with_new(basis.incomplete, _new_orphans(basis.profile, today)),
+            "domains": tuple(_wider_domains(basis, now)),
+            "evolution": _evolution(basis, earlier, now),
+        }
+    )
+
+
+_T = TypeVar("_T")
+
+
+def _with_new(known: Sequence[_T], found: Iterable[_T]) -> tuple[_T, ...]:
+    return (*known, *(each for each in found if each not in known))
+
+
+def _new_nulls(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[SourceColumn]:
+    for table in basis.tables:
+        if table.name not in now:
+            continue
+        nulls = {column.name: column.nulls for column in now[table.name].columns}
+        for column in table.columns:
+            if nulls.get(column.name) and not column.nulls:
+                yield SourceColumn(table=table.name, column=column.name)
+
+
+def _new_orphans(basis: Profile, today: Profile) -> Iterator[Reference]:
+    for earlier, now in zip(basis.foreign_keys, today.foreign_keys, strict=True):
+        was_complete = not (earlier.evidence.nulls or earlier.evidence.orphans)
+        if was_complete and (now.evidence.nulls or now.evidence.orphans):
+            yield Reference.of(earlier)
+
+
+def _wider_domains(basis: Basis, now: Mapping[str, TableProfile]) -> Iterator[WiderDomain]:
+    keys = key_columns(basis.profile)
+    known = {(domain.table, domain.column): domain for domain in basis.domains}
+    for table in basis.profile.tables:
+        for column in table.columns:
+            which = (table.name, column.name)
+            first = accepted_values(column, keys[table.name]) or ()
+            before = known[which].values if which in known else first
+            found = None
+            if first and before and table.name in now:
+                found = next((c for c in now[table.name].columns if c.name == column.name), None)
+            values = before if found is None else _domain(before, found)
+            if values != first:
+                yield WiderDomain(table=table.name, column=column.name, values=values)
+
+
+def _domain(before: tuple[str, ...], now: ColumnProfile) -> tuple[str, ...]:
+    """Return the values of a domain with today's; none where they aren't all known, or too many."""
+    if not _has_values(now):
+        return before
+    is_known = now.distinct_exact and now.sample is None and len(now.top_values) == now.distinct
+    values = {*before, *(value.value for value in now.top_values)}
+    if now.pii or not is_known or len(values) > MOST_VALUES:
+        return ()
+    return before if values == set(before) else tuple(sorted(values))
+
+
+def _evolution(basis: Basis, earlier: Profile, now: Mapping[str, TableProfile]) -> Evolution:
+    """Return what isn't as it was when relations were first loaded, of this forge and earlier."""
+    before = {table.name: table for table in earlier.tables}
+    retyped = [
+        SourceColumn(table=table.name, column=column.name)
+        for table in basis.profile.tables
+        if table.name in before
+        for column, old in zip(table.columns, before[table.name].columns, strict=False)
+        if column_type(column) != column_type(old)
+    ]
+    return basis.evolution.model_copy(
+        update={
+            "retired_tables": tuple(t.name for t in basis.profile.tables if t.name not in now),
+            "retired_columns": tuple(
+                SourceColumn(table=table.name, column=column.name)
+                for table in basis.profile.tables
+                if table.name in now
+                for column in table.columns
+                if column.name not in {each.name for each in now[table.name].columns}
+            ),
+            "added_columns": tuple(
+                column for arrival in basis.arrivals for column in arrival.columns
+            ),
+            "retyped_columns": _with_new(basis.evolution.retyped_columns, retyped),
+        }
+    )
