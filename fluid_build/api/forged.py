@@ -1,7 +1,7 @@
 """Forging from Python: a source's model, contract, dbt project and proof."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -77,6 +77,7 @@ def forge(
     fiscal_year_start: str | int | None = None,
     locale: str | None = None,
     business_vault: bool = False,
+    redesign: Sequence[str] = (),
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
@@ -85,11 +86,12 @@ def forge(
     """Model a source, build the model, and prove that nothing was lost.
 
     With ``out``, everything is written to that folder, whose own ``decisions.yaml`` is followed as
-    well; files there that somebody edited are kept unless ``overwrite`` is set. Without it nothing
-    is written, and ``save`` writes it later. No language model takes part, so the same source and
-    the same arguments give the same result. A model that loses something is returned too:
-    ``result.proof.holds`` says whether it does. Raises SourceError, UsageError, DecisionError,
-    BuildFailedError and OutputError.
+    well, and whose earlier model is continued, except for the tables and elements that ``redesign``
+    names ("all" for the whole); files there that somebody edited are kept unless ``overwrite`` is
+    set. Without it nothing is written, and ``save`` writes it later. No language model takes part,
+    so the same source, folder and arguments give the same result. A model that loses something is
+    returned too: ``result.proof.holds`` says whether it does. Raises SourceError, UsageError,
+    DecisionError, BuildFailedError and OutputError.
     """
     folder = None if out is None else Path(out)
     place = opening(source, options)
@@ -97,6 +99,7 @@ def forge(
         "technique": technique, "variant": variant, "event_dates": event_dates,
         "fiscal_year_start": fiscal_year_start, "locale": locale,
         "business_vault": business_vault, "target": target, "project": project,
+        "redesign": redesign,
     }  # fmt: skip
     forge_options = with_values(ForgeOptions, asked)
     if folder is not None:

@@ -10,9 +10,9 @@ from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.forging.decision_files import decision_documents
+from fluid_build.forging.design_file import DESIGN_FILE, basis_json
 from fluid_build.forging.stages import Designed
 from fluid_build.modeling.logical import model_json
-from fluid_build.profiling.profile import Profile
 from fluid_build.report.diagrams.model_diagram import model_diagram
 from fluid_build.report.markdown_document import model_document
 from fluid_build.report.profile_json import profile_document
@@ -23,7 +23,7 @@ MODEL_FILE = "model.json"
 PLAN_FILE = "plan.json"
 PROFILE_FILE = "profile.json"
 DOCUMENT_FILE = "MODEL.md"
-NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE)
+NEVER_SHOWN = (PROFILE_FILE, PROOF_FILE, DESIGN_FILE)
 """Files with values of rows, which an older version may not have marked as personal."""
 
 
@@ -46,7 +46,6 @@ def refuse_invalid(faults: Sequence[str]) -> None:
 
 
 def documents(
-    profile: Profile,
     designed: Designed,
     contract: FluidContract,
     schema: Mapping[str, str],
@@ -56,7 +55,7 @@ def documents(
 
     ``schema`` are the DDL files, ``previous_decisions`` the text that decisions were read from.
     """
-    model, plan = designed.model, designed.plan
+    model, plan, profile = designed.model, designed.plan, designed.profile
     return {
         CONTRACT_FILE: block_yaml(as_document(contract)),
         MODEL_FILE: model_json(model),
@@ -64,6 +63,7 @@ def documents(
         DOCUMENT_FILE: model_document(
             source_view(profile, model, plan), model_diagram(model, plan)
         ),
+        DESIGN_FILE: basis_json(designed.basis),
         PLAN_FILE: plan.model_dump_json(indent=1, exclude_defaults=True) + "\n",
         **schema,
         **decision_documents(previous_decisions, designed.verdicts),

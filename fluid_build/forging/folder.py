@@ -25,7 +25,6 @@ from fluid_build.forging.project_edits import (
 )
 from fluid_build.forging.results import Forged, Preview
 from fluid_build.forging.stages import Designed
-from fluid_build.profiling.profile import Profile
 from fluid_build.sources.addresses.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
@@ -72,14 +71,13 @@ class Project:
 class Outputs:
     """What is written of a model to ``out``, but for its proof: each computed on first use.
 
-    ``profile`` is that after the decisions. The source must be open, and as it was then: the dbt
-    project is checked on it, and may need copies of its tables.
+    The source must be open, and as it was then: the dbt project is checked on it, and may need
+    copies of its tables.
     """
 
     source: Source
     options: ForgeOptions
     out: Path
-    profile: Profile
     designed: Designed
     contract: FluidContract
 
@@ -92,7 +90,7 @@ class Outputs:
     def notes(self) -> tuple[str, ...]:
         """Return what a reader should know, by the folder as it was before it's written."""
         changed = changed_conventions(self.out, self.designed.model)
-        return (*self.project.notes, *([changed] if changed else ()))
+        return (*self.designed.notes, *self.project.notes, *([changed] if changed else ()))
 
     @cached_property
     def schema(self) -> Mapping[str, str]:
@@ -103,7 +101,7 @@ class Outputs:
     def documents(self) -> Mapping[str, str]:
         """Return the contract, the model, their descriptions and the decisions."""
         previous = self.options.decisions_text
-        return documents(self.profile, self.designed, self.contract, self.schema, previous)
+        return documents(self.designed, self.contract, self.schema, previous)
 
     def forged(
         self,
@@ -114,7 +112,7 @@ class Outputs:
     ) -> Forged:
         """Return all of it with its proof, the files that were written and those that weren't."""
         return Forged(
-            self.profile,
+            self.designed.profile,
             self.designed.model,
             self.designed.plan,
             self.contract,
@@ -124,6 +122,7 @@ class Outputs:
             self.notes,
             self.designed.verdicts,
             edits,
+            basis=self.designed.basis,
         )
 
 

@@ -7,6 +7,7 @@ once. The page is made of the written folder.
 from pathlib import Path
 from typing import Unpack
 
+from fluid_build.forging.design_file import earlier_basis, scope_of
 from fluid_build.forging.documents import contract_faults, refuse_invalid
 from fluid_build.forging.folder import Outputs, preview_folder, write_folder
 from fluid_build.forging.options import ForgeOptions, ForgeSettings
@@ -47,7 +48,7 @@ def forge(
     A model that loses something is written too, and its proof says so.
     """
     options = ForgeOptions(**settings)
-    forged = _forged(source, options, on_progress)
+    forged = _forged(source, options, out, on_progress)
     if out is None:
         return forged
     return write_forged(source, forged, options, out, overwrite=overwrite, on_progress=on_progress)
@@ -87,29 +88,35 @@ def preview(
 
     The errors are the same.
     """
-    forged = _forged(source, options, on_progress)
+    forged = _forged(source, options, out, on_progress)
     outputs = _outputs(source, forged, options, out, on_progress)
     return preview_folder(outputs, forged.proof, overwrite=overwrite)
 
 
-def _forged(source: Source, options: ForgeOptions, on_progress: OnProgress) -> Forged:
+def _forged(
+    source: Source, options: ForgeOptions, out: Path | None, on_progress: OnProgress
+) -> Forged:
     if isinstance(source, CombinedSource):
         options.check_several()
+    # A damaged file is said before anything is measured.
+    earlier = None if out is None else earlier_basis(out, options.redesign)
     profile = measure(source, on_progress)
     decided = decide(source, profile, options)
     observations = look_closer(source, decided.profile, on_progress)
     report_stage(on_progress, "model")
-    designed = design(decided, observations, options)
+    designed = design(decided, observations, options, earlier, scope_of(source))
     proof = prove(source, designed, on_progress)
     report_stage(on_progress, "contract")
-    contract = write_contract(decided.profile, designed, options)
+    contract = write_contract(designed, options)
     return Forged(
-        decided.profile,
+        designed.profile,
         designed.model,
         designed.plan,
         contract,
         proof,
+        notes=designed.notes,
         verdicts=designed.verdicts,
+        basis=designed.basis,
     )
 
 
@@ -118,5 +125,12 @@ def _outputs(
 ) -> Outputs:
     refuse_invalid(contract_faults(forged.contract))
     report_stage(on_progress, "project")
-    designed = Designed(forged.model, forged.plan, forged.verdicts)
-    return Outputs(source, options, out, forged.profile, designed, forged.contract)
+    designed = Designed(
+        forged.model,
+        forged.plan,
+        forged.profile,
+        forged.basis,
+        forged.verdicts,
+        forged.notes,
+    )
+    return Outputs(source, options, out, designed, forged.contract)

@@ -67,10 +67,11 @@ def _event_dates(answers: Sequence[str]) -> dict[str, str]:
 class ForgeOptions:
     """How to model a source, and where its relations are to be built.
 
-    ``event_dates`` are the dates that the user chose for events, by table; ``decisions`` apply in
-    their order. ``decisions_text`` is the file that they were read from, "" where there was none:
-    it's written again with their evidence. Raises UsageError for an unknown technique, variant,
-    target, tool or date, or a business vault of another technique than a Data Vault.
+    ``event_dates`` are the dates that the user chose for events, by table; ``redesign`` names what
+    doesn't follow on the folder's earlier model; ``decisions`` apply in their order.
+    ``decisions_text`` is the file that they were read from, "" where there was none: it's written
+    again with their evidence. Raises UsageError for an unknown technique, variant, target, tool or
+    date, or a business vault of another technique than a Data Vault.
     """
 
     technique: Annotated[
@@ -125,6 +126,15 @@ class ForgeOptions:
             "NAME",
         ),
     ] = "dbt"
+    redesign: Annotated[
+        Sequence[str],
+        Flag(
+            "--redesign",
+            "Design this table or element anew, or 'all' of the model, where the folder has an"
+            " earlier one (repeatable).",
+            "NAME",
+        ),
+    ] = ()
     decisions: Sequence[AnyDecision] = ()
     decisions_text: str = ""
 
@@ -177,6 +187,7 @@ class ForgeSettings(TypedDict, total=False):
     business_vault: bool
     target: str
     project: str
+    redesign: Sequence[str]
     decisions: Sequence[AnyDecision]
     decisions_text: str
 

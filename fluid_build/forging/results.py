@@ -1,12 +1,13 @@
 """What a forge made, or would make."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.forging.project_edits import NO_EDITS, KeptEdits, is_built
+from fluid_build.modeling.basis import Basis
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import Profile
 from fluid_build.transform.plan.elements import TransformPlan
@@ -20,7 +21,8 @@ class Forged:
 
     ``kept`` are files in the same folder that were left alone, because somebody edited or added
     them. ``edits`` are those to the YAML of the dbt project, which were merged with what was
-    generated. ``verdicts`` say what became of each decision, in their order.
+    generated. ``verdicts`` say what became of each decision, in their order. ``basis`` is what the
+    model was designed from.
     """
 
     profile: Profile
@@ -33,6 +35,7 @@ class Forged:
     notes: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     edits: KeptEdits = NO_EDITS
+    basis: Basis = field(kw_only=True)
 
     @property
     def outdated(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The stages of a forge, each a function of what the stages before it returned."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.write.from_model import contract_from_model
@@ -8,10 +8,21 @@ from fluid_build.decisions.model_decisions import model_decisions
 from fluid_build.decisions.verdicts import Verdict, applied
 from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.errors import EmptySourceError
+from fluid_build.forging.design_file import unfit
 from fluid_build.forging.options import ForgeOptions
+from fluid_build.modeling.basis import Basis, forgotten, without_values
+from fluid_build.modeling.continuity import Continuity, continuity
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.evolving import evolved_basis, first_basis
 from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.osi_dialects import with_dialects
+from fluid_build.modeling.otherwise import (
+    evolution_notes,
+    judged_otherwise,
+    tables_of_elements,
+    with_otherwise,
+)
 from fluid_build.modeling.techniques import build_decided_model
 from fluid_build.observations.observe import Observations, observe, observe_combined
 from fluid_build.profiling import profile_source
@@ -20,8 +31,9 @@ from fluid_build.profiling.profiler import profile_combined
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
+from fluid_build.transform.plan.confinement import check_confined
 from fluid_build.transform.plan.elements import TransformPlan
-from fluid_build.transform.plan.techniques import transform_plan
+from fluid_build.transform.plan.techniques import queries, transform_plan
 from fluid_build.transform.proof.proof import Proof, build_and_prove
 
 _STAGES = ("model", "contract", "project", "write")
@@ -29,22 +41,31 @@ _STAGES = ("model", "contract", "project", "write")
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A source's profile after the decisions about it, and what became of each decision."""
+    """A source's profile after the decisions about it, and what became of each decision.
+
+    ``measured`` is the profile before them, None where it's the same.
+    """
 
     profile: Profile
     verdicts: tuple[Verdict, ...] = ()
+    measured: Profile | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Designed:
-    """A model and the plan that builds it.
+    """A model and the plan that builds it, what it was designed from, and its profile.
 
-    ``verdicts`` are those on the profile, some of them changed to refused by the modelling.
+    ``profile`` has the model's tables, columns and claims, with today's figures. ``verdicts`` are
+    those on the profile, some of them changed to refused by the modelling. ``notes`` say how the
+    model follows on an earlier one, or why it doesn't.
     """
 
     model: LogicalModel
     plan: TransformPlan
+    profile: Profile
+    basis: Basis
     verdicts: tuple[Verdict, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def measure(source: Source, on_progress: OnProgress = ignore) -> Profile:
@@ -65,7 +86,7 @@ def measure(source: Source, on_progress: OnProgress = ignore) -> Profile:
 def decide(source: Source, profile: Profile, options: ForgeOptions) -> Decided:
     """Weigh the decisions on the data, and return the profile with those that apply."""
     verdicts = weigh(source, profile, options.decisions)
-    return Decided(amended(profile, verdicts), verdicts)
+    return Decided(amended(profile, verdicts), verdicts, profile)
 
 
 def look_closer(source: Source, profile: Profile, on_progress: OnProgress = ignore) -> Observations:
@@ -75,11 +96,83 @@ def look_closer(source: Source, profile: Profile, on_progress: OnProgress = igno
     return observe(source, profile, on_progress)
 
 
-def design(decided: Decided, observations: Observations, options: ForgeOptions) -> Designed:
-    """Return the model of a profile, and its plan."""
+def design(
+    decided: Decided,
+    observations: Observations,
+    options: ForgeOptions,
+    earlier: Basis | None = None,
+    scope: str = "",
+) -> Designed:
+    """Return the model of a profile, and its plan.
+
+    It follows on the model of the ``earlier`` basis, where that is of the same technique and of the
+    same part of the source. ``scope`` is that part.
+    """
+    fresh = _designed_anew(decided, observations, options, scope)
+    if earlier is None:
+        return fresh
+    why_not = _why_not(earlier, options, scope)
+    if why_not:
+        return replace(fresh, notes=(why_not,))
+    try:
+        kept = _designed_on(earlier, decided, observations, options)
+        anew = tables_of_elements(kept.model, options.redesign)
+        if anew:
+            kept = _designed_on(forgotten(earlier, anew), decided, observations, options)
+        otherwise = judged_otherwise(kept.model, fresh.model)
+        kept = replace(kept, model=with_otherwise(kept.model, otherwise))
+        check_confined(queries(kept.plan, kept.model), kept.plan)
+    except (LookupError, ValueError, AssertionError) as error:
+        raise unfit(error) from error
+    return replace(kept, notes=tuple(evolution_notes(kept.model)))
+
+
+def _why_not(earlier: Basis, options: ForgeOptions, scope: str) -> str:
+    """Return why a model doesn't follow on the folder's earlier one; "" where it does."""
+    if earlier.technique != options.known_technique:
+        return (
+            f"The folder's model was {earlier.technique}, so this one is designed anew and doesn't"
+            " continue it."
+        )
+    if earlier.scope != scope:
+        return (
+            "The folder's model was of another choice of tables, so this one is designed anew and"
+            " doesn't continue it."
+        )
+    return ""
+
+
+def _designed_anew(
+    decided: Decided, observations: Observations, options: ForgeOptions, scope: str
+) -> Designed:
+    decisions = applied(decided.verdicts)
+    measured = decided.measured or decided.profile
+    basis = first_basis(measured, observations, options.known_technique, decisions, scope)
+    return _built(decided, decided.profile, basis, options, observations)
+
+
+def _designed_on(
+    earlier: Basis, decided: Decided, observations: Observations, options: ForgeOptions
+) -> Designed:
+    measured = decided.measured or decided.profile
+    evolved = evolved_basis(earlier, measured, observations, applied(decided.verdicts))
+    profile = amended(evolved.basis.profile, decided.verdicts)
+    today = amended(evolved.today, decided.verdicts)
+    follows = continuity(evolved.basis, profile, today)
+    return _built(decided, today, evolved.basis, options, observations, follows)
+
+
+def _built(
+    decided: Decided,
+    profile: Profile,
+    basis: Basis,
+    options: ForgeOptions,
+    observations: Observations,
+    follows: Continuity | None = None,
+) -> Designed:
     decisions = model_decisions(applied(decided.verdicts))
     built = build_decided_model(
-        decided.profile,
+        profile,
         options.technique,
         options.variant,
         observations,
@@ -87,10 +180,18 @@ def design(decided: Decided, observations: Observations, options: ForgeOptions) 
         options.event_dates,
         business_vault=options.business_vault,
         decisions=decisions,
+        earlier=follows,
     )
-    model = built.model
-    verdicts = followed(decided.verdicts, model, decisions, built.refusals)
-    return Designed(_with_dialects(model), transform_plan(model), verdicts)
+    model = _with_dialects(built.model)
+    verdicts = followed(decided.verdicts, built.model, decisions, built.refusals)
+    personal = {
+        SourceColumn(table=table.name, column=column.name)
+        for table in profile.tables
+        for column in table.columns
+        if column.pii
+    }
+    kept = basis.model_copy(update={"profile": without_values(basis.profile, personal)})
+    return Designed(model, transform_plan(model), profile, kept, verdicts)
 
 
 def prove(source: Source, designed: Designed, on_progress: OnProgress = ignore) -> Proof:
@@ -98,10 +199,10 @@ def prove(source: Source, designed: Designed, on_progress: OnProgress = ignore) 
     return build_and_prove(source, designed.plan, designed.model, on_progress=on_progress)
 
 
-def write_contract(profile: Profile, designed: Designed, options: ForgeOptions) -> FluidContract:
+def write_contract(designed: Designed, options: ForgeOptions) -> FluidContract:
     """Return the contract of what the plan builds."""
     return contract_from_model(
-        profile, designed.model, designed.plan, target=options.warehouse, tool=options.tool
+        designed.profile, designed.model, designed.plan, target=options.warehouse, tool=options.tool
     )
 
 

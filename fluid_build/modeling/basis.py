@@ -4,13 +4,24 @@ A folder keeps it in ``design.json``. Its figures are those of the forge in whic
 more rows or other values would suggest doesn't change a model that relations were loaded by.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar
 
 from fluid_build.modeling.element import ModelPart, SourceColumn
 from fluid_build.modeling.evolution import Evolution
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
-from fluid_build.profiling.profile import Candidate, ForeignKey, Profile, TableProfile
+from fluid_build.profiling.profile import (
+    NO_STATISTICS,
+    Candidate,
+    Evidence,
+    ForeignKey,
+    KeyClaim,
+    Profile,
+    TableProfile,
+)
+
+_R = TypeVar("_R", ForeignKey, Candidate, KeyClaim)
 
 
 class Arrival(ModelPart):
@@ -160,3 +171,105 @@ def _without_columns(table: TableProfile, columns: Set[tuple[str, str]]) -> Tabl
         "primary_key_evidence": None,
     }
     return table.model_copy(update=kept if has_key else kept | no_key)
+
+
+def without_queries(profile: Profile) -> Profile:
+    """Return a profile without the queries of its evidence, which follow from its claims."""
+
+    def unasked(key: _R) -> _R:
+        return key.model_copy(update={"evidence": _without_sql(key.evidence)})
+
+    return profile.model_copy(
+        update={
+            "tables": tuple(
+                table.model_copy(
+                    update={
+                        "place": "",
+                        "primary_key_evidence": table.primary_key_evidence
+                        and _without_sql(table.primary_key_evidence),
+                        "declared_keys": tuple(map(unasked, table.declared_keys)),
+                    }
+                )
+                for table in profile.tables
+            ),
+            "foreign_keys": tuple(map(unasked, profile.foreign_keys)),
+            "candidates": tuple(map(unasked, profile.candidates)),
+        }
+    )
+
+
+def _without_sql(evidence: Evidence) -> Evidence:
+    return evidence.model_copy(update={"sql": ""})
+
+
+def without_values(profile: Profile, columns: Set[SourceColumn]) -> Profile:
+    """Return a profile without the values of columns whose values may not be kept."""
+    nothing = {**NO_STATISTICS, "min": None, "max": None, "top_values": ()}
+    if not columns:
+        return profile
+    return profile.model_copy(
+        update={
+            "tables": tuple(
+                table.model_copy(
+                    update={
+                        "columns": tuple(
+                            column.model_copy(update=nothing)
+                            if SourceColumn(table=table.name, column=column.name) in columns
+                            else column
+                            for column in table.columns
+                        )
+                    }
+                )
+                for table in profile.tables
+            )
+        }
+    )
+
+
+def forgotten(basis: Basis, tables: Set[str]) -> Basis:
+    """Return a basis as if some of its tables hadn't come yet, so that they're designed anew."""
+
+    def is_kept(texts: set[str]) -> bool:
+        return not texts & tables
+
+    evolution = basis.evolution.model_copy(
+        update={
+            name: tuple(
+                each
+                for each in getattr(basis.evolution, name)
+                if (each if isinstance(each, str) else each.table) not in tables
+            )
+            for name in type(basis.evolution).model_fields
+        }
+    )
+    return basis.model_copy(
+        update={
+            "profile": restricted(basis.profile, tables, frozenset()),
+            "observations": selected(basis.observations, is_kept),
+            "arrivals": tuple(
+                Arrival(
+                    tables=tuple(name for name in arrival.tables if name not in tables),
+                    columns=tuple(c for c in arrival.columns if c.table not in tables),
+                    observations=selected(arrival.observations, is_kept),
+                )
+                for arrival in basis.arrivals
+            ),
+            "nullable": tuple(c for c in basis.nullable if c.table not in tables),
+            "incomplete": tuple(r for r in basis.incomplete if not tables & {r.table, r.to_table}),
+            "domains": tuple(d for d in basis.domains if d.table not in tables),
+            "evolution": evolution,
+        }
+    )
+
+
+def selected(observations: Observations, is_wanted: Callable[[set[str]], bool]) -> Observations:
+    """Return the observations whose texts, names among them, are wanted."""
+    return replace(
+        NO_OBSERVATIONS,
+        **{
+            field.name: tuple(
+                each for each in getattr(observations, field.name) if is_wanted({*mentioned(each)})
+            )
+            for field in fields(Observations)
+        },
+    )

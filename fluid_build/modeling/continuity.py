@@ -72,7 +72,8 @@ def continuity(basis: Basis, decided: Profile, today: Profile) -> Continuity:
     today's figures.
     """
     count = len(basis.arrivals)
-    arrivals = (_NOTHING_CAME, *basis.arrivals)
+    read = {table.name for table in decided.tables}
+    arrivals = (_NOTHING_CAME, *(_without_ignored(arrival, read) for arrival in basis.arrivals))
     return Continuity(
         inputs=tuple(
             DesignInput(
@@ -91,6 +92,12 @@ def continuity(basis: Basis, decided: Profile, today: Profile) -> Continuity:
         },
         evolution=basis.evolution if basis.evolution != Evolution() else None,
     )
+
+
+def _without_ignored(arrival: Arrival, tables: Set[str]) -> Arrival:
+    """Return what arrived in tables that no decision leaves out."""
+    columns = tuple(column for column in arrival.columns if column.table in tables)
+    return arrival.model_copy(update={"columns": columns})
 
 
 # The conceptual layer.

@@ -21,6 +21,31 @@ def relation_names(model: LogicalModel) -> tuple[str, ...]:
     return tuple(sql_names(model.conceptual).tables.values())
 
 
+def element_tables(model: LogicalModel) -> dict[str, str]:
+    """Return for each relation that is made of one table the table's name at the source."""
+    if model.dv2 is not None:
+        vault = model.dv2
+        hubs = {hub.name: hub.entity_name for hub in vault.hubs}
+        return hubs | {
+            part.name: part.table
+            for parts in (
+                vault.links,
+                vault.satellites,
+                vault.reference_tables,
+                vault.keyless_tables,
+            )
+            for part in parts
+        }
+    if model.dimensional is not None:
+        return {
+            element.name: element.entity_name
+            for element in star_elements(model)
+            if element.entity_name
+        }
+    names = sql_names(model.conceptual)
+    return {names.table(entity.name): entity.name for entity in model.conceptual.entities}
+
+
 def star_elements(model: LogicalModel) -> list[Fact | Dimension | Bridge]:
     """Return the facts, dimensions and bridges of a model, if it has any."""
     star = model.dimensional

@@ -22,13 +22,27 @@ class RenamedTable(ModelPart):
     now: str
 
 
+class Otherwise(ModelPart):
+    """What the present data alone would make of a table, and what it stays.
+
+    ``kept`` and ``other`` are phrases (``a fact``), each with its reason.
+    """
+
+    table: str
+    kept: str
+    kept_reason: str = ""
+    other: str
+    other_reason: str = ""
+
+
 class Evolution(ModelPart):
     """What of a model isn't as it was when its relations were first loaded.
 
     Tables and columns go by their names in the model, which keeps those of the first forge. The
     source has no ``retired_tables`` and ``retired_columns`` any more: their relations and columns
     stay and aren't loaded. ``added_columns`` joined a table later, in the order of their arrival.
-    ``retyped_columns`` have a wider type than rows that were loaded earlier.
+    ``retyped_columns`` have a wider type than rows that were loaded earlier. ``otherwise`` are the
+    judgements that the present data would settle differently.
     """
 
     retired_tables: tuple[str, ...] = ()
@@ -37,3 +51,4 @@ class Evolution(ModelPart):
     retyped_columns: tuple[SourceColumn, ...] = ()
     renamed_columns: tuple[RenamedColumn, ...] = ()
     renamed_tables: tuple[RenamedTable, ...] = ()
+    otherwise: tuple[Otherwise, ...] = ()

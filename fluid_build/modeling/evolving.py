@@ -5,9 +5,9 @@ input is the same model. A claim only gets weaker: a column that was never null 
 type becomes wider, and a narrower one stays wide. What the source has no longer stays.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.modeling.basis import (
@@ -17,13 +17,15 @@ from fluid_build.modeling.basis import (
     WiderDomain,
     joined,
     mentioned,
+    selected,
 )
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.entities import MOST_VALUES, accepted_values, key_columns
 from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.types import column_type
 from fluid_build.modeling.wider_types import longer_text, wider
-from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
+from fluid_build.observations.aggregates import Aggregate
+from fluid_build.observations.observe import Observations
 from fluid_build.profiling.profile import (
     ColumnProfile,
     Evidence,
@@ -33,6 +35,8 @@ from fluid_build.profiling.profile import (
     TableProfile,
 )
 from fluid_build.sources.sql import quote
+
+_QUERIES = ("sql", "query")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,8 @@ def evolved_basis(
     )
     reconsidered = _reconsidered(earlier, decisions)
     basis = _with_observations(earlier, observations, arrival, reconsidered)
+    gone = {table.name for table in tables if table.name not in now}
+    basis = _with_queries_of(basis, observations, gone)
     basis = basis.model_copy(update={"profile": basis_profile, "decisions": _recorded(decisions)})
     today = _today(basis_profile, present)
     return Evolved(_with_contradictions(basis, earlier.profile, today, now), today)
@@ -227,15 +233,15 @@ def _with_observations(
         kept = earlier.model_copy(
             update={
                 "observations": joined(
-                    _selected(earlier.observations, lambda texts: not texts & redone),
-                    _selected(
+                    selected(earlier.observations, lambda texts: not texts & redone),
+                    selected(
                         now, lambda texts: bool(texts & redone) and not _is_of(texts, arrival)
                     ),
                 ),
                 "arrivals": tuple(
                     each.model_copy(
                         update={
-                            "observations": _selected(
+                            "observations": selected(
                                 each.observations, lambda texts: not texts & redone
                             )
                         }
@@ -246,7 +252,7 @@ def _with_observations(
         )
     if not arrival.tables and not arrival.columns:
         return kept
-    new = _selected(now, lambda texts: _is_of(texts, arrival))
+    new = selected(now, lambda texts: _is_of(texts, arrival))
     arrived = arrival.model_copy(update={"observations": new})
     return kept.model_copy(update={"arrivals": (*kept.arrivals, arrived)})
 
@@ -258,19 +264,59 @@ def _is_of(texts: Set[str], arrival: Arrival) -> bool:
     )
 
 
-def _selected(observations: Observations, is_wanted: Callable[[set[str]], bool]) -> Observations:
-    """Return the observations whose texts, names among them, are wanted."""
+def _with_queries_of(basis: Basis, now: Observations, gone: Set[str]) -> Basis:
+    """Return the basis with the queries of today's observations: those of a file aren't run."""
+    return basis.model_copy(
+        update={
+            "observations": _asked_again(basis.observations, now, gone),
+            "arrivals": tuple(
+                each.model_copy(update={"observations": _asked_again(each.observations, now, gone)})
+                for each in basis.arrivals
+            ),
+        }
+    )
+
+
+def _asked_again(kept: Observations, now: Observations, gone: Set[str]) -> Observations:
     return replace(
-        NO_OBSERVATIONS,
+        kept,
         **{
             field.name: tuple(
-                each
-                for each in getattr(observations, field.name)
-                if is_wanted(set(mentioned(each)))
+                _asked_again_of_kind(getattr(kept, field.name), getattr(now, field.name), gone)
             )
             for field in fields(Observations)
         },
     )
+
+
+def _asked_again_of_kind(kept: Sequence[Any], now: Sequence[Any], gone: Set[str]) -> Iterator[Any]:
+    found = {_what(each): each for each in now}
+    for each in kept:
+        query = next((name for name in _QUERIES if hasattr(each, name)), None)
+        if query is None:
+            yield each
+            continue
+        twin = found.get(_what(each))
+        if isinstance(each, Aggregate) and each.is_exact and each.table not in gone:
+            # A table that is left out has to be computed from others today.
+            if twin is not None and twin.is_exact:
+                yield replace(each, query=twin.query)
+            continue
+        yield replace(each, **{query: "" if twin is None else getattr(twin, query)})
+
+
+def _what(observation: Any) -> tuple[object, ...]:
+    """Return what an observation is about, without its figures and queries."""
+    return tuple(
+        value
+        for field in fields(observation)
+        if field.name not in _QUERIES
+        and (isinstance(value := getattr(observation, field.name), str) or _names(value))
+    )
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
 
 
 # The claims of the basis with today's figures.
@@ -391,7 +437,11 @@ def _with_contradictions(
     """Return the basis with what the model says of it: what is gone, new, wider or weaker."""
     return basis.model_copy(
         update={
-            "nullable": _with_new(basis.nullable, _new_nulls(basis.profile, now)),
+            # Rows that were loaded earlier have nothing where a column came.
+            "nullable": _with_new(
+                _with_new(basis.nullable, _new_nulls(basis.profile, now)),
+                (column for arrival in basis.arrivals for column in arrival.columns),
+            ),
             "incomplete": _with_new(basis.incomplete, _new_orphans(basis.profile, today)),
             "domains": tuple(_wider_domains(basis, now)),
             "evolution": _evolution(basis, earlier, now),
@@ -412,7 +462,8 @@ def _new_nulls(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[Sour
             continue
         nulls = {column.name: column.nulls for column in now[table.name].columns}
         for column in table.columns:
-            if nulls.get(column.name) and not column.nulls:
+            # Rows that are loaded now have nothing where a column is gone.
+            if nulls.get(column.name, 1) and not column.nulls:
                 yield SourceColumn(table=table.name, column=column.name)
 
 

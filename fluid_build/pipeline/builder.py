@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.copilot.scratchpad import Scratchpad
 from fluid_build.forging import ForgeOptions
-from fluid_build.forging.stages import Decided, Designed, write_contract
+from fluid_build.forging.stages import Designed, write_contract
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,12 @@ class BuilderAgent:
 
     def build(
         self,
-        decided: Decided,
         designed: Designed,
         options: ForgeOptions,
         *,
         scratchpad: Scratchpad,
     ) -> BuiltContract:
         """Return the contract of what the plan builds, with its provenance."""
-        contract = write_contract(decided.profile, designed, options)
+        contract = write_contract(designed, options)
         similar = tuple(result.key for result in scratchpad.top_retrievals())
         return BuiltContract(contract, similar)

@@ -222,9 +222,7 @@ class Coordinator(CompositeAgent):
     def _builder(self, _state: Composite) -> JsonObject:
         report_stage(self.place.on_progress, "contract")
         derived = self.derived
-        built = BuilderAgent().build(
-            derived.decided, derived.designed, derived.options, scratchpad=self._scratchpad
-        )
+        built = BuilderAgent().build(derived.designed, derived.options, scratchpad=self._scratchpad)
         derived.contract = built.contract
         CriticAgent().review_contract(built.contract, scratchpad=self._scratchpad)
         return {"similar_models": list(built.similar_models)}
@@ -412,7 +410,15 @@ class Coordinator(CompositeAgent):
     ) -> Derived:
         place = self.place
         profile = place.values.require(PROFILE)
-        return Derived(place.source, options, place.request.out, profile, verdicts, observations)
+        return Derived(
+            place.source,
+            options,
+            place.request.out,
+            profile,
+            verdicts,
+            observations,
+            place.earlier,
+        )
 
     def _options(self) -> ForgeOptions:
         """Return the options with the model's decisions, in the order of the file they go into."""

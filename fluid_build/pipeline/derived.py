@@ -10,9 +10,11 @@ from fluid_build.contract.fluid import FluidContract
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing import amended
 from fluid_build.forging import ForgeOptions
+from fluid_build.forging.design_file import scope_of
 from fluid_build.forging.documents import contract_faults
 from fluid_build.forging.folder import Outputs
 from fluid_build.forging.stages import Decided, Designed, design, write_contract
+from fluid_build.modeling.basis import Basis
 from fluid_build.observations.observe import Observations
 from fluid_build.pipeline.conformance.agent import ConformanceAgent
 from fluid_build.pipeline.conformance.report import conformance_errors
@@ -25,7 +27,8 @@ from fluid_build.sources.base import Source
 class Derived:
     """The model of a run and everything that is written of it, each computed on first use.
 
-    ``profile`` is as measured, before the decisions that ``verdicts`` are about.
+    ``profile`` is as measured, before the decisions that ``verdicts`` are about. ``earlier`` is
+    what the folder's model was designed from.
     """
 
     source: Source
@@ -34,27 +37,28 @@ class Derived:
     profile: Profile
     verdicts: tuple[Verdict, ...]
     observations: Observations
+    earlier: Basis | None = None
 
     @cached_property
     def decided(self) -> Decided:
         """Return the profile with the decisions that apply."""
-        return Decided(amended(self.profile, self.verdicts), self.verdicts)
+        return Decided(amended(self.profile, self.verdicts), self.verdicts, self.profile)
 
     @cached_property
     def designed(self) -> Designed:
         """Return the model and its plan."""
-        return design(self.decided, self.observations, self.options)
+        scope = scope_of(self.source)
+        return design(self.decided, self.observations, self.options, self.earlier, scope)
 
     @cached_property
     def contract(self) -> FluidContract:
         """Return the contract of what the plan builds."""
-        return write_contract(self.decided.profile, self.designed, self.options)
+        return write_contract(self.designed, self.options)
 
     @cached_property
     def outputs(self) -> Outputs:
         """Return everything that is written of it."""
-        profile = self.decided.profile
-        return Outputs(self.source, self.options, self.out, profile, self.designed, self.contract)
+        return Outputs(self.source, self.options, self.out, self.designed, self.contract)
 
 
 def errors_of(derived: Derived) -> set[str]:

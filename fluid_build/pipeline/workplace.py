@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fluid_build.copilot.agents.base import StageSession
+from fluid_build.forging.design_file import earlier_basis
 from fluid_build.forging.stages import look_closer
+from fluid_build.modeling.basis import Basis
 from fluid_build.observations.observe import Observations
 from fluid_build.pipeline.requests import ForgeRequest
 from fluid_build.pipeline.stages import OnStage, ignore_stages
@@ -36,6 +39,11 @@ class Workplace:
     client: CompletionClient | None = None
     cache_hits: int = 0
     _observed: list[tuple[Profile, Observations]] = field(default_factory=list)
+
+    @cached_property
+    def earlier(self) -> Basis | None:
+        """Return what the folder's model was designed from; None where it has none."""
+        return earlier_basis(self.request.out, self.request.options.redesign)
 
     def look_closer(self, profile: Profile) -> Observations:
         """Return the observations on a profile, measured once: most decisions leave it as it is."""

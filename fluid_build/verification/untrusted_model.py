@@ -15,7 +15,7 @@ from fluid_build.errors import SourceUnreadableError
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.plan.confinement import check_confined
 from fluid_build.transform.plan.elements import TransformPlan
-from fluid_build.transform.plan.techniques import checks, rebuilds, transform_plan
+from fluid_build.transform.plan.techniques import queries, transform_plan
 from fluid_build.transform.proof.manifest import not_as_written, read_text
 
 MOST_BYTES = 256 * 1024 * 1024
@@ -43,7 +43,7 @@ def plan_of_file(path: Path, model: LogicalModel) -> TransformPlan:
         _check_types(model)
         plan = transform_plan(model)
         _check_names(plan)
-        check_confined(_queries(plan, model), plan)
+        check_confined(queries(plan, model), plan)
     except (LookupError, ValueError, duckdb.Error, *_INCONSISTENT) as error:
         raise SourceUnreadableError(
             f"{path} can't be turned into a plan: {_reason(error)}.",
@@ -84,16 +84,3 @@ def _names(plan: TransformPlan) -> Iterator[str]:
     for build in plan.builds:
         yield build.name
         yield from (column.name for column in build.columns)
-
-
-def _queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:
-    for build in plan.builds:
-        yield build.sql
-        if build.next_load is not None:
-            yield build.next_sql
-    for rebuild in rebuilds(model):
-        yield from (rebuild.sql, rebuild.original)
-    for check in checks(model):
-        yield from (check.expected, check.actual)
-        if check.differing:
-            yield check.differing

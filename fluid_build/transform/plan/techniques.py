@@ -3,7 +3,7 @@
 Everything here follows from the model alone: the same model gives the same plan.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
@@ -109,6 +109,20 @@ def checks(model: LogicalModel) -> tuple[Check, ...]:
     """Return the figures to compare where a table doesn't come back row by row."""
     names, _, plan = _technique_plan(model)
     return tuple(map(plan_names(model, names).check, plan.checks()))
+
+
+def queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:
+    """Yield every query that builds a model, and that proves it."""
+    for build in plan.builds:
+        yield build.sql
+        if build.next_load is not None:
+            yield build.next_sql
+    for rebuild in rebuilds(model):
+        yield from (rebuild.sql, rebuild.original)
+    for check in checks(model):
+        yield from (check.expected, check.actual)
+        if check.differing:
+            yield check.differing
 
 
 def _technique_plan(model: LogicalModel) -> tuple[SqlNames, tuple[Build, ...], _TechniquePlan]:
