@@ -141,6 +141,82 @@ def test_without_a_new_structure_a_text_stays_to_the_byte(
     assert edited_yaml(text, merged(base, theirs, base, ()).value, identity) == text  # type: ignore[arg-type]
 
 
+def contract(document: Document) -> Document:
+    """Return what a contract promises of the same models, with a rule for each test."""
+    return {"exposes": [_expose(model) for model in document["models"]]}
+
+
+def _expose(model: Document) -> Document:
+    schema = [
+        {"name": each["name"], "type": each["data_type"], "description": each["description"]}
+        for each in model["columns"]
+    ]
+    rules = [_rule("ours", model, each) for each in model["columns"] if "data_tests" in each]
+    promised = {"schema": schema, **({"dq": {"rules": rules}} if rules else {})}
+    return {
+        "exposeId": model["name"],
+        "description": model["description"],
+        "contract": promised,
+    }
+
+
+def _rule(kind: str, model: Document, column: Document) -> Document:
+    return {"id": f"{model['name']}.{column['name']}.{kind}", "selector": column["name"]}
+
+
+def stated(document: Any) -> dict[tuple[str, ...], Document]:
+    """Return the tables, columns and rules of a contract by their names."""
+    found: dict[tuple[str, ...], Document] = {}
+    for expose in (document or {}).get("exposes", []):
+        name = expose["exposeId"]
+        promised = expose.get("contract", {})
+        found[(name,)] = expose
+        found |= {(name, each["name"]): each for each in promised.get("schema", [])}
+        rules = promised.get("dq", {}).get("rules", [])
+        found |= {(name, "rule", each["id"]): each for each in rules}
+    return found
+
+
+@given(base=documents, ours=documents, edits=edits)
+def test_an_edit_of_a_contract_stays_or_is_named_whatever_the_next_structure(
+    base: Document, ours: Document, edits: list[Edit]
+) -> None:
+    """What is promised of a column that is gone has no place; all that nobody edited is new."""
+    theirs = plain_yaml(block_yaml(contract(base)))[1]
+    edited: dict[tuple[str, ...], Document] = {}
+    for model_number, column_number, kind, text in edits:
+        model = base["models"][model_number % len(base["models"])]
+        column = model["columns"][column_number % len(model["columns"])]
+        place = (model["name"], column["name"])
+        if kind in ("description", "tags"):
+            stated(theirs)[place][kind] = [text] if kind == "tags" else f"mine {text}"
+            edited[place] = stated(theirs)[place]
+        elif kind == "owner":
+            stated(theirs)[place[:1]]["owner"] = {"team": text}
+        elif kind == "test":
+            rule = _rule("mine", model, column)
+            promised = stated(theirs)[place[:1]]["contract"].setdefault("dq", {"rules": []})
+            if rule not in promised["rules"]:
+                promised["rules"].append(rule)
+            edited[model["name"], "rule", rule["id"]] = rule
+    merge = merged(contract(base), theirs, contract(ours), ())
+    now, result, homeless = map(stated, (contract(ours), merge.value, merge.homeless))
+    for place, part in edited.items():
+        of_column = place if len(place) == 2 else (place[0], part["selector"])
+        there = (result if of_column in now else homeless)[place]
+        assert there.get("tags") == part.get("tags")
+        if part.get("description", "").startswith("mine"):
+            assert there["description"] == part["description"]
+    for place, part in stated(theirs).items():
+        if "owner" in part:
+            assert (result if place in now else homeless)[place]["owner"] == part["owner"]
+    assert {place for place in result if place not in edited} == {*now}.difference(edited)
+    assert {place: part["type"] for place, part in result.items() if "type" in part} == {
+        place: part["type"] for place, part in now.items() if "type" in part
+    }
+    assert bool(homeless) == bool(list(entries(merge.homeless)))
+
+
 def model(*columns: Document, **further: Any) -> Document:
     return {"models": [{"name": "orders", "columns": list(columns), **further}]}
 

@@ -55,8 +55,8 @@ _LONGEST_LINE = 200
 
 
 def contradictions(folder: Path, forged: Forged) -> tuple[str, ...]:
-    """Return where kept files don't match the newly generated ones, each as a sentence."""
-    if not forged.kept:
+    """Return where edited files don't match the newly generated ones, each as a sentence."""
+    if not (forged.kept or forged.edits.files):
         return ()
     stale = (f"{name} was edited for an earlier structure of the model" for name in forged.outdated)
     try:
@@ -84,14 +84,13 @@ def kept_section(
     kept: Sequence[FileChange], contradicting: Sequence[str], advice: str = WITH_OPTIONS
 ) -> Iterator[Part]:
     """Yield each kept file and why it was kept, what to do, and where it contradicts the others."""
-    if not kept:
-        return
-    yield heading("Kept", f"{counted(len(kept), 'file')} that you edited or added")
-    yield from _files(kept)
-    yield indented(advice)
+    if kept:
+        yield heading("Kept", f"{counted(len(kept), 'file')} that you edited or added")
+        yield from _files(kept)
+        yield indented(advice)
     if contradicting:
         count = counted(len(contradicting), "difference")
-        yield heading("The files that were kept don't match the newly generated ones", count)
+        yield heading("The files that you edited don't match the newly generated ones", count)
         yield from lines(contradicting, "red", most=_MOST_FILES)
     elif any(change.name.startswith("dbt/") for change in kept):
         yield indented(f"`{fluid('verify')} DIR --dbt` shows whether dbt still builds the model.")

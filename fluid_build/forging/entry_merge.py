@@ -1,7 +1,8 @@
 """Three versions of a YAML document as one: what a forge wrote, what a person made of it, the next.
 
 Whatever a person changed stays, entry by entry; all else is as the next forge writes it. Entries
-are told apart by their names, and tests and tags by what they say.
+are told apart by their names, and tests and tags by what they say. The documents are those of dbt
+and the contract.
 """
 
 import re
@@ -14,9 +15,12 @@ from pydantic_core import to_json
 
 from fluid_build.json_types import JsonObject, JsonValue
 
-STRUCTURE = frozenset({"models", "columns", "sources", "tables"})
-"""Lists of what the model has, whose entries have names."""
-OVERRULED = frozenset({"data_type"})
+STRUCTURE = frozenset({"models", "columns", "sources", "tables", "exposes", "contract", "schema"})
+"""Where lists of what the model has are, whose entries have names."""
+_COLUMNS = ("columns", "schema")
+_NAMES = ("name", "exposeId", "id")
+"""What names an entry: ``id`` a rule of the contract, ``exposeId`` a table."""
+OVERRULED = frozenset({"data_type", "type"})
 """What the contract of a table checks: where both changed it, only the next forge's builds."""
 _REFERENCE = re.compile(r"""\bref\(\s*['"](\w+)['"]\s*\)""")
 
@@ -72,7 +76,9 @@ class _Merging:
 
     def mapping(self, base: JsonObject, theirs: JsonObject, ours: JsonObject) -> Merge:
         """Merge mappings key by key, in the person's order."""
-        columns, now = _names(base.get("columns")), _names(ours.get("columns"))
+        columns, now = (
+            frozenset().union(*(_names(each.get(key)) for key in _COLUMNS)) for each in (base, ours)
+        )
         inside = _Merging(self.gone_models, columns - now) if columns else self
         parts = {
             key: inside.value(key, *(each.get(key, MISSING) for each in (base, theirs, ours)))
@@ -153,15 +159,19 @@ def entries(cut_out: JsonValue, place: str = "") -> Iterator[str]:
     """Yield where the edits of a cut-out are: ``dim_customers.city: description``."""
     if not isinstance(cut_out, dict):
         return
-    own = [key for key in cut_out if key != "name" and key not in STRUCTURE]
+    inside = {
+        key: part for key, part in cut_out.items() if key in STRUCTURE and not isinstance(part, str)
+    }
+    own = [key for key in cut_out if key not in _NAMES and key not in inside]
     if place and own:
         yield f"{place}: {', '.join(own)}"
     for key, part in cut_out.items():
-        if isinstance(part, list) and (key in STRUCTURE or not place):
+        if isinstance(part, dict) and key in inside:
+            yield from entries(part, place)
+        if isinstance(part, list) and (key in inside or not place):
             for item in part:
-                name = item.get("name") if isinstance(item, dict) else None
-                inner = f"{place}.{name}" if place else str(name)
-                yield from entries(item, inner) if key in STRUCTURE else [f"{key}: {inner}"]
+                inner = f"{place}.{_name(item)}" if place else str(_name(item))
+                yield from entries(item, inner) if key in inside else [f"{key}: {inner}"]
 
 
 def identity(item: JsonValue) -> str:
@@ -172,18 +182,22 @@ def identity(item: JsonValue) -> str:
 def _name(item: JsonValue) -> str | None:
     if not isinstance(item, dict):
         return None
-    if isinstance(item.get("name"), str):
-        return str(item["name"])
+    if (key := _name_key(item)) is not None:
+        return str(item[key])
     kinds = [kind for kind, inner in item.items() if isinstance(inner, dict) and "name" in inner]
     return f"{kinds[0]}: {_name(item[kinds[0]])}" if len(item) == len(kinds) == 1 else None
+
+
+def _name_key(item: JsonObject) -> str | None:
+    return next((key for key in _NAMES if isinstance(item.get(key), str)), None)
 
 
 def _stub(item: _Value) -> JsonObject:
     """Return of an entry only what it is recognized by."""
     if not isinstance(item, dict) or _name(item) is None:
         return {}
-    if "name" in item:
-        return {"name": item["name"]}
+    if (key := _name_key(item)) is not None:
+        return {key: item[key]}
     return {kind: _stub(inner) for kind, inner in item.items()}
 
 

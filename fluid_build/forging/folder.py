@@ -195,7 +195,7 @@ def _project_files(source: Source, designed: Designed, options: ForgeOptions, ou
         owner=next((each for each in decisions if isinstance(each, Owner)), None),
     )
     files = {f"{options.tool}/{name}": text for name, text in project.items()}
-    return Project(options.tool, {**files, RECORD_FILE: record(files)}, access)
+    return Project(options.tool, files, access)
 
 
 @contextmanager
@@ -207,6 +207,8 @@ def _folder_contents(outputs: Outputs, proof: Proof) -> Iterator[Mapping[str, Co
     plan, project = outputs.designed.plan, outputs.project
     proven = proof_files(proof, outputs.designed.model, plan)
     files: dict[str, Content] = {**outputs.documents, **proven, **project.files}
+    if project.tool == "dbt" and project.files:
+        files[RECORD_FILE] = record(files)
     if project.access is None:
         yield files
         return

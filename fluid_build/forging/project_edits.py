@@ -1,4 +1,4 @@
-"""What people wrote into the YAML of a dbt project, put into what the next forge writes.
+"""What people wrote into the contract and the dbt project's YAML, put into what a forge writes.
 
 The record in the project has these files as the last forge wrote them, so that an edit is told from
 what was generated. Edits to what the model no longer has are moved to a file that dbt doesn't read.
@@ -13,6 +13,7 @@ from pydantic_core import to_json
 
 from fluid_build.artifacts import Content
 from fluid_build.block_yaml import block_yaml
+from fluid_build.contract.read.files import CONTRACT_FILE
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import SourceError
 from fluid_build.forging.entry_merge import Merge, entries, identity, joined, merged
@@ -64,14 +65,14 @@ class MergedFiles:
 NOTHING_MERGED = MergedFiles({})
 
 
-def record(files: Mapping[str, str]) -> str:
-    """Return the text of the record of a project's files."""
+def record(files: Mapping[str, Content]) -> str:
+    """Return the text of the record of a folder's files."""
     texts = {name: text for name, text in files.items() if _is_yaml(name)}
     return to_json(texts, indent=1).decode() + "\n"
 
 
 def merged_files(folder: Path, generated: Mapping[str, Content]) -> MergedFiles:
-    """Return the edited YAML files of a folder's dbt project, merged with the generated ones.
+    """Return a folder's edited contract and YAML files of dbt, merged with the generated ones.
 
     A file that can't be merged isn't among them, so it's kept as a whole: one that isn't plain
     YAML, or that the record doesn't know.
@@ -164,7 +165,8 @@ def is_built(name: str) -> bool:
 
 
 def _is_yaml(name: str) -> bool:
-    return name.startswith(f"{DBT_FOLDER}/") and name.endswith(".yml")
+    is_of_dbt = name.startswith(f"{DBT_FOLDER}/") and name.endswith(".yml")
+    return is_of_dbt or name == CONTRACT_FILE
 
 
 def _models(names: Collection[str]) -> set[str]:

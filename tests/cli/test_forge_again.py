@@ -1,6 +1,7 @@
 """Forging into a folder that is there already: edits are kept, overwritten, or only shown."""
 
 import json
+from copy import deepcopy
 from pathlib import Path
 
 import duckdb
@@ -33,17 +34,47 @@ def owned_by_sales(folder: Path) -> str:
     return text
 
 
-def test_an_edited_contract_is_kept_and_named(
-    fluid: Fluid, duckdb_shop: Path, folder: Path
-) -> None:
-    """The owner is still there, the screen says so and what to do, and nothing went wrong."""
+def test_an_edited_contract_keeps_its_edits(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
+    """The owner is still there, the screen says so, and nothing went wrong."""
     text = owned_by_sales(folder)
     outcome = forge(fluid, duckdb_shop, folder)
     assert (folder / "contract.fluid.yaml").read_text() == text
     assert outcome.code == 0
     output = " ".join(outcome.out.split())
-    assert "Kept 1 file that you edited or added contract.fluid.yaml edited since" in output
-    assert "--diff" in output and "--force" in output
+    assert "Your edits still in 1 file, with what is new contract.fluid.yaml" in output
+    assert fluid("verify", folder).code == 0
+
+
+def test_an_edited_contract_has_what_the_source_has_now(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    """A person's words stay beside a new column; those of a column that is gone are named."""
+    path = folder / "contract.fluid.yaml"
+    document = yaml.safe_load(owned_by_sales(folder))
+    expose = next(each for each in document["exposes"] if each["exposeId"] == "orders")
+    columns = {each["name"]: each for each in expose["contract"]["schema"]}
+    expose["tags"] = ["gold"]
+    for column in columns.values():
+        column["description"] = f"What we call {column['name']}."
+    rules = expose["contract"]["dq"]["rules"]
+    *others, gone = columns
+    rule = deepcopy(next(each for each in rules if each["selector"] in others)) | {"id": "ours"}
+    rules.append(rule)
+    path.write_text("# Ask Kim.\n" + yaml.safe_dump(document, sort_keys=False))
+    with duckdb.connect(str(duckdb_shop)) as database:
+        database.execute("ALTER TABLE orders ADD COLUMN note TEXT")
+        database.execute(f"ALTER TABLE orders DROP COLUMN {gone}")
+    outcome = forge(fluid, duckdb_shop, folder)
+    assert outcome.code == 0, outcome.out
+    assert f"orders.{gone}: description" in outcome.out
+    assert path.read_text().startswith("# Ask Kim.\n")
+    document = yaml.safe_load(path.read_text())
+    expose = next(each for each in document["exposes"] if each["exposeId"] == "orders")
+    now = {each["name"]: each.get("description") for each in expose["contract"]["schema"]}
+    assert now.keys() == {*columns, "note"} - {gone}
+    assert now[others[0]] == f"What we call {others[0]}."
+    assert document["metadata"]["owner"]["team"] == "sales" and expose["tags"] == ["gold"]
+    assert rule in expose["contract"]["dq"]["rules"]
     assert fluid("verify", folder).code == 0
 
 
@@ -54,7 +85,7 @@ def test_an_edit_is_kept_however_often_it_is_forged(
     text = owned_by_sales(folder)
     for _ in range(3):
         outcome = forge(fluid, duckdb_shop, folder)
-        assert "contract.fluid.yaml  edited since it was generated" in outcome.out
+        assert "still in 1 file, with what is new" in " ".join(outcome.out.split())
     assert (folder / "contract.fluid.yaml").read_text() == text
 
 
@@ -101,17 +132,19 @@ def test_files_that_no_forge_wrote_are_left_alone(
     assert "theirs" not in (out / "dbt/dbt_project.yml").read_text()
 
 
-def test_a_kept_contract_that_no_longer_fits_fails(
+def test_an_edited_contract_that_does_not_fit_fails(
     fluid: Fluid, duckdb_shop: Path, folder: Path
 ) -> None:
-    """The kept contract lacks a new column of the source: forge and verify exit with 1."""
-    owned_by_sales(folder)
-    with duckdb.connect(str(duckdb_shop)) as database:
-        database.execute("ALTER TABLE orders ADD COLUMN note TEXT")
+    """It lacks a column of the model, as somebody wanted: forge and verify exit with 1."""
+    path = folder / "contract.fluid.yaml"
+    document = yaml.safe_load(owned_by_sales(folder))
+    expose = next(each for each in document["exposes"] if each["exposeId"] == "orders")
+    gone = expose["contract"]["schema"].pop()["name"]
+    path.write_text(yaml.safe_dump(document, sort_keys=False))
     outcome = forge(fluid, duckdb_shop, folder)
     assert outcome.code == 1
-    assert "The files that were kept don't match the newly generated ones" in outcome.out
-    assert "orders.note: in the model but not in the contract" in outcome.out
+    assert "The files that you edited don't match the newly generated ones" in outcome.out
+    assert f"orders.{gone}: in the model but not in the contract" in outcome.out
     assert fluid("verify", folder).code == 1
     assert forge(fluid, duckdb_shop, folder, "--force").code == 0
     assert fluid("verify", folder).code == 0
@@ -158,15 +191,15 @@ def test_diff_shows_what_would_change_and_writes_nothing(
     fluid: Fluid, duckdb_shop: Path, folder: Path
 ) -> None:
     """A unified diff of the edited file, the others by name; not a byte of the folder changes."""
-    owned_by_sales(folder)
+    with (folder / "dbt" / "README.md").open("a") as file:
+        file.write("Ask Kim.\n")
     (folder / "MODEL.md").unlink()
     before = artifacts_of(folder)
     outcome = forge(fluid, duckdb_shop, folder, "--diff")
     assert (outcome.code, artifacts_of(folder)) == (0, before)
     lines = outcome.out.splitlines()
-    assert "--- contract.fluid.yaml" in lines
-    assert "-    team: sales" in lines or "-  team: sales" in lines
-    assert any(line.startswith("+") and "team: unassigned" in line for line in lines)
+    assert "--- dbt/README.md" in lines
+    assert "-Ask Kim." in lines
     assert "1 to create, 1 to keep" in outcome.out
     forced = forge(fluid, duckdb_shop, folder, "--diff", "--force")
     assert "1 to create, 1 to change" in forced.out
@@ -217,17 +250,17 @@ def test_a_foreign_file_is_named_and_its_content_not_shown(
 
 def test_json_lists_what_was_kept(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
     """Machines hear of it too, in the forge and in the preview."""
-    owned_by_sales(folder)
+    (folder / "dbt" / "README.md").write_text("Ask Kim.\n")
     shown = json.loads(forge(fluid, duckdb_shop, folder, "--diff", "--json").out)
     (change,) = shown["changes"]
     assert (change["file"], change["change"], change["owner"]) == (
-        "contract.fluid.yaml",
+        "dbt/README.md",
         "keep",
         "edited",
     )
-    assert "team: sales" in change["diff"]
+    assert "Ask Kim." in change["diff"]
     outcome = json.loads(forge(fluid, duckdb_shop, folder, "--json").out)
-    name = str(folder / "contract.fluid.yaml")
+    name = str(folder / "dbt" / "README.md")
     assert outcome["kept"] == [{"file": name, "owner": "edited"}]
     assert outcome["misfits"] == []
     assert name not in outcome["files"]
