@@ -187,7 +187,7 @@ def test_an_edit_of_a_contract_stays_or_is_named_whatever_the_next_structure(
     for model_number, column_number, kind, text in edits:
         model = base["models"][model_number % len(base["models"])]
         column = model["columns"][column_number % len(model["columns"])]
-        place = (model["name"], column["name"])
+        place: tuple[str, ...] = (model["name"], column["name"])
         if kind in ("description", "tags"):
             stated(theirs)[place][kind] = [text] if kind == "tags" else f"mine {text}"
             edited[place] = stated(theirs)[place]
