@@ -109,6 +109,31 @@ def _tables(view: SourceView) -> Iterator[str]:
     yield "## Tables"
     rows = [_table_cells(table, view.profile.has_data) for table in view.tables]
     yield table(("Table", "Rows#", "Columns#", "Key", "Why", "Comment"), rows)
+    yield from _alternate_keys(view)
+    yield from _left_out(view)
+
+
+def _alternate_keys(view: SourceView) -> Iterator[str]:
+    """Yield the other columns by which a row is found, as far as they're meant for it."""
+    rows = [
+        (_label(each.entity), codes(key.attributes), ORIGIN_LABELS[key.origin], text(key.reason))
+        for each in view.tables
+        for key in each.alternate_keys
+    ]
+    if rows:
+        yield "Alternate keys, by which a row is found too:"
+        yield table(("Table", "Alternate key", "Origin", "Why"), rows)
+
+
+def _left_out(view: SourceView) -> Iterator[str]:
+    """Yield what of the source isn't in the model, and why."""
+    rows = [(code(skipped.name), text(skipped.reason)) for skipped in view.profile.skipped]
+    rows += [(code(name), "Somebody decided so.") for name in view.profile.ignored]
+    if rows:
+        yield "Left out of the model:"
+        yield table(("Table", "Why"), rows)
+    else:
+        yield "No table of the source is left out of the model."
 
 
 def _table_cells(table: TableView, has_data: bool) -> tuple[str, ...]:

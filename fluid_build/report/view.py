@@ -11,6 +11,12 @@ from fluid_build.modeling.conceptual import (
     Entity,
     EntityKey,
 )
+from fluid_build.modeling.dimensional.column_purposes import (
+    is_describing,
+    is_naming,
+    is_numbering,
+    is_status,
+)
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import ColumnProfile, Origin, Profile, TableProfile
@@ -40,6 +46,10 @@ class ColumnView:
     attribute: Attribute
 
 
+_IDENTIFYING = frozenset({"email", "iban", "isbn", "ean", "national_id", "uuid", "url", "vin"})
+"""Meanings of values that are there to find one thing by."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableView:
     """A table as it was measured, as the model takes it, and its proof once it was built.
@@ -61,6 +71,27 @@ class TableView:
     def key(self) -> EntityKey | None:
         """Return the key that was chosen; None where there is none."""
         return self.entity.primary_key
+
+    @property
+    def alternate_keys(self) -> tuple[EntityKey, ...]:
+        """Return the other keys that hold: declared ones, and columns that number or name rows.
+
+        Prices, days and descriptions that happen to be unique today identify nothing.
+        """
+        return tuple(
+            key
+            for key in self.entity.keys
+            if key is not self.key and key.holds and (key.kind == "declared" or self._is_meant(key))
+        )
+
+    def _is_meant(self, key: EntityKey) -> bool:
+        attributes = [self.entity.attribute(name) for name in key.attributes]
+        return all(
+            a.semantic_type in _IDENTIFYING
+            or (is_numbering(a) and not is_status(a))
+            or (is_naming(a) and not is_describing(a))
+            for a in attributes
+        )
 
     @property
     def columns(self) -> tuple[ColumnView, ...]:

@@ -281,3 +281,33 @@ def test_a_source_without_questions_has_no_section_for_them() -> None:
     """The heading is left out."""
     text = document(profile(table("t", column("id"), primary_key=("id",))))
     assert "Open questions" not in text
+
+
+def test_alternate_keys_are_listed_and_unique_prices_and_descriptions_arent() -> None:
+    columns = ("id", "party_code", "email", "price", "description", "changed")
+    party = table(
+        "party",
+        column("id"),
+        column("party_code", "VARCHAR"),
+        column("email", "VARCHAR", semantic_type="email"),
+        column("price", "DECIMAL(9,2)"),
+        column("description", "VARCHAR"),
+        column("changed", "DATE"),
+        primary_key=["id"],
+        candidate_keys=[[name] for name in columns],
+    )
+    (listed,) = [
+        part for part in document(profile(party)).split("\n\n") if "Alternate key |" in part
+    ]
+    assert [line.split("|")[2].strip() for line in listed.splitlines()[2:]] == [
+        "`party_code`",
+        "`email`",
+    ]
+
+
+def test_what_is_left_out_of_the_model_is_said_with_its_reason() -> None:
+    measured = profile(table("party", column("id")), ignored=("old_party",))
+    assert "| `old_party` | Somebody decided so. |" in document(measured)
+    assert "No table of the source is left out of the model." in document(
+        profile(table("party", column("id")))
+    )

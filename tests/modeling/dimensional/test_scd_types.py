@@ -90,6 +90,14 @@ def test_another_unique_number_identifies_the_member_too() -> None:
     assert result.reason == "Overwritten: it identifies the member too, so a change corrects it."
 
 
+def test_a_unique_description_identifies_nothing() -> None:
+    measured = source(f"customer *id, status text, status_type text\n{SALE}")
+    keys = tuple((column,) for column in ("id", "status", "status_type"))
+    found = attributes(changed(measured, "customer", candidate_keys=keys))
+    for name in ("status", "status_type"):
+        assert "identifies" not in found[name].reason
+
+
 def test_what_a_vault_would_take_as_business_key_identifies_the_member() -> None:
     """A name next to it describes the member, and a number within something else is a part."""
     measured = source(f"customer *id, name text, customer_ref text, a text\n{SALE}", rows=12)

@@ -267,7 +267,9 @@ def _identifies(graph: ReferenceGraph, entity: Entity, attribute: Attribute) -> 
         key.attributes == (attribute.name,) and is_code_key(entity, key, own_words)
         for key in entity.keys
     )
-    is_numbered = entity.rows >= _FEWEST_ROWS and is_numbering(attribute)
+    # A status of 139 kinds is unique in the list of them, and describes each.
+    is_number = is_numbering(attribute) and not is_category_name(attribute.name)
+    is_numbered = entity.rows >= _FEWEST_ROWS and is_number
     return is_referred_to or is_known or is_numbered
 
 
