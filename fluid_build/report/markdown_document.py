@@ -130,10 +130,10 @@ def _left_out(view: SourceView) -> Iterator[str]:
     rows = [(code(skipped.name), text(skipped.reason)) for skipped in view.profile.skipped]
     rows += [(code(name), "Somebody decided so.") for name in view.profile.ignored]
     if rows:
-        yield "Left out of the model:"
+        yield "The model is made without these tables:"
         yield table(("Table", "Why"), rows)
     else:
-        yield "No table of the source is left out of the model."
+        yield "The model is made from every table of the source: none was skipped or ignored."
 
 
 def _table_cells(table: TableView, has_data: bool) -> tuple[str, ...]:
