@@ -147,7 +147,8 @@ def _lineage(profile: Profile, plan: TransformPlan) -> FreeForm:
                     "targetField": f"{build.name}.{column.name}",
                     "transformation": {"type": type_},
                 }
-                mappings[origin.table].append(mapping)
+                # A table that the source no longer has is no source of anything new.
+                mappings.get(origin.table, []).append(mapping)
     upstream: list[FreeForm] = []
     for source in plan.sources:
         of_source = mappings[source.table]

@@ -70,15 +70,24 @@ def _show_relations(
     """
     connection.execute("CREATE SCHEMA model")
     rows = connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND schema_name = ?",
+        "SELECT table_name, column_name FROM duckdb_columns()"
+        " WHERE database_name = ? AND schema_name = ?"
+        " AND table_name IN (SELECT t.table_name FROM duckdb_tables() AS t"
+        " WHERE t.database_name = database_name AND t.schema_name = schema_name)"
+        " ORDER BY table_name, column_index",
         [_DBT, schema],
     ).fetchall()
-    tables = {str(name) for (name,) in rows}
+    tables: dict[str, list[str]] = {}
+    for table, column in rows:
+        tables.setdefault(table, []).append(column)
     shown = []
     for build in plan.builds:
         if build.name in tables:
+            # A column that a migration added is the last one, wherever the plan has it.
+            places = {column.name: place for place, column in enumerate(build.columns)}
+            columns = sorted(tables[build.name], key=lambda name: places.get(name, len(places)))
             connection.execute(
-                f"CREATE VIEW model.{build.name} AS SELECT *"
+                f"CREATE VIEW model.{build.name} AS SELECT {', '.join(map(quote, columns))}"
                 f" FROM {_DBT}.{quote(schema)}.{quote(build.name)}"
             )
             shown.append(build)

@@ -7,6 +7,7 @@ from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.transform.dbt.called_models import argument_text, call_text, expression
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.jinja_references import with_references
+from fluid_build.transform.dbt.migration_macros import fill_hooks
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.plan.elements import Build, Layer, Materialization
@@ -89,13 +90,22 @@ def _model(
     if build.materialization != MATERIALIZED[build.layer]:
         config = materialization_config(build.materialization, dialect.target)
         settings = [f"{key}='{value}'" for key, value in config.items()]
-        if build.replaced:
+        hook = _hook(build, dialect)
+        if hook:
             lines = "".join(f"    {setting},\n" for setting in settings)
-            hook = argument_text("    pre_hook=", _replacing(build, dialect), dialect, ends=",")
             head = f"{{{{ config(\n{lines}{hook}\n) }}}}\n\n"
         else:
             head = f"{{{{ config({', '.join(settings)}) }}}}\n\n"
     return f"{head}{_body(build, sources, long, dialect)}\n"
+
+
+def _hook(build: Build, dialect: TargetDialect) -> str:
+    """Return what changes rows of earlier loads before a load adds its own; "" where nothing."""
+    if build.filling is not None:
+        return f"    {fill_hooks(build.filling)},"
+    if build.replaced:
+        return argument_text("    pre_hook=", _replacing(build, dialect), dialect, ends=",")
+    return ""
 
 
 def _replacing(build: Build, dialect: TargetDialect) -> str:
@@ -133,9 +143,12 @@ def _body(
         )
         return _accepted(within_width(text, backslashes=dialect.backslashes), long)
 
-    if build.call is not None:
-        return call_text(build.call, dialect)
-    first_load = with_jinja(dialect.query(build.sql))
+    if build.call is None:
+        first_load = with_jinja(dialect.query(build.sql))
+    else:
+        first_load = call_text(build.call, dialect)
+        if not build.is_retired:
+            return first_load
     if build.next_load is None or build.next_load == build.sql:
         return first_load
     if_exists = _AGAIN[build.materialization]

@@ -13,7 +13,7 @@ from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt import promise_macros
 from fluid_build.transform.dbt.called_models import macro_files, with_column_names
-from fluid_build.transform.dbt.data_tests import data_tests
+from fluid_build.transform.dbt.data_tests import RelationTests, data_tests
 from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
 from fluid_build.transform.dbt.exposures import exposure_files
 from fluid_build.transform.dbt.freshness import NOTHING_MEASURED, Freshness
@@ -26,6 +26,9 @@ from fluid_build.transform.dbt.loading_macros import (
     STAYS_MACRO,
 )
 from fluid_build.transform.dbt.metricflow import METRICS_FILE, metrics_yaml
+from fluid_build.transform.dbt.migration_macros import MACRO_FILE as MIGRATION_MACROS
+from fluid_build.transform.dbt.migration_macros import ON_RUN_START, migration_macros
+from fluid_build.transform.dbt.migrations import FOLDER as MIGRATIONS
 from fluid_build.transform.dbt.model_files import (
     FOLDERS,
     MATERIALIZED,
@@ -50,6 +53,7 @@ from fluid_build.transform.dbt.time_spine import time_spine
 from fluid_build.transform.dbt.unit_tests import unit_test_files
 from fluid_build.transform.plan.dimensional.star import HASHING
 from fluid_build.transform.plan.elements import Layer, TransformPlan
+from fluid_build.transform.plan.stateful import stored_columns
 
 _GITIGNORE = """\
 target/
@@ -91,7 +95,7 @@ def dbt_project(
     tests = data_tests(plan, dialect)
     models = model_files(plan.builds, access, dialect)
     files = {
-        "dbt_project.yml": block_yaml(_project(plan, name, dialect.target, has_tests=bool(tests))),
+        "dbt_project.yml": block_yaml(_project(plan, model, name, dialect.target, tests)),
         "profiles.yml": access.profiles_yml,
         ".gitignore": _GITIGNORE,
         **lint_files(dialect.target),
@@ -116,6 +120,11 @@ def dbt_project(
         files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in files.values()):
         files[f"macros/{STAYS}.sql"] = STAYS_MACRO
+    if model.evolution is not None:
+        stored = stored_columns(plan, _strategy(model))
+        files[MIGRATION_MACROS] = with_column_names(
+            migration_macros(plan, stored, model.evolution, dialect), plan.column_names
+        )
     files |= _semantic_files(plan, model, access, dialect)
     files["README.md"] = readme(plan, model, access, dialect, name, files, tests)
     return files
@@ -174,7 +183,11 @@ def _keeps_history(plan: TransformPlan, layer: Layer) -> bool:
 
 
 def _project(
-    plan: TransformPlan, name: str, target: Target, *, has_tests: bool
+    plan: TransformPlan,
+    model: LogicalModel,
+    name: str,
+    target: Target,
+    tests: Mapping[str, RelationTests],
 ) -> dict[str, object]:
     layers = dict.fromkeys(build.layer for build in plan.builds)
     return {
@@ -184,15 +197,16 @@ def _project(
         "profile": name,
         "require-dbt-version": [">=1.11.0", "<2.0.0"],
         "model-paths": ["models"],
-        "macro-paths": ["macros"],
+        "macro-paths": ["macros", *([MIGRATIONS] if model.evolution is not None else [])],
         "clean-targets": ["target", "dbt_packages", "logs"],
         "flags": {"send_anonymous_usage_stats": False},
-        **({"on-run-end": [promise_macros.ON_RUN_END]} if has_tests else {}),
+        **({"on-run-start": [ON_RUN_START]} if model.evolution is not None else {}),
+        **({"on-run-end": [promise_macros.ON_RUN_END]} if tests else {}),
         "models": {
             name: {
                 "+group": name,
                 **{FOLDERS[layer]: _layer_config(plan, layer, target) for layer in layers},
             }
         },
-        **({"data_tests": {name: {"+severity": _SEVERITY}}} if has_tests else {}),
+        **({"data_tests": {name: {"+severity": _SEVERITY}}} if tests else {}),
     }

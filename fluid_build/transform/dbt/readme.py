@@ -64,6 +64,7 @@ def readme(
         _versions(plan, model),
         _LINTING,
         _loading(plan),
+        _changes(plan, model),
         _business_vault(plan),
         _deleted(plan, model),
         erasing(plan, model),
@@ -340,6 +341,30 @@ def _loading(plan: TransformPlan) -> str:
         " but with another value dbt parses the whole project again. `--full-refresh` leaves what"
         " holds a history alone, because the source can't give it again. To start from nothing, add"
         f" `--vars '{{{REFRESHES}: true}}'`."
+    )
+
+
+def _changes(plan: TransformPlan, model: LogicalModel) -> str:
+    """Return what became of what the source changed, and how a warehouse is brought along."""
+    if model.evolution is None:
+        return ""
+    retired = tuple(build.name for build in plan.builds if build.is_retired)
+    stays = (
+        f" These are loaded from tables that the source no longer has, keep their rows and get"
+        f" none: {codes(retired)}."
+        if retired
+        else ""
+    )
+    command = fenced("dbt run-operation migrate\ndbt build", "sh")
+    return (
+        "## When the source changed\n\nThe source has changed since this project first loaded it."
+        " A column that it dropped stays, with what rows had: histories have null in it from then"
+        " on, and it makes no new version. A column that joined a history has its value from the"
+        " first load with it, and null in versions that had ended. Facts are made of the source"
+        f" alone, so a dropped column is null in all of their rows.{stays} A warehouse that was"
+        f" loaded before needs the statements in {code('migrations/')} once, in their order:"
+        f"\n\n{command}\n\n{code('fluid_migrations')} has what ran. Without it, `dbt build` ends"
+        " with a sentence that says so, before it builds anything."
     )
 
 

@@ -247,7 +247,7 @@ def write_copies(
 
 def _planned_tables(source: Source, plan: TransformPlan) -> list[tuple[PlanSource, Table]]:
     tables = {table.name: table for table in source.tables}
-    return [(each, tables[each.table]) for each in plan.sources if each.table in tables]
+    return [(each, tables[each.at_source]) for each in plan.sources if each.at_source in tables]
 
 
 def _reading(

@@ -95,7 +95,8 @@ def _representatives(
     """Yield a model of each pattern with its loads: the first of those that read the least."""
     found: set[tuple[object, ...]] = set()
     for build in sorted(plan.builds, key=lambda build: len(build.ref_models)):
-        if build.call is None or build.call.macro not in _PATTERNS or _is_binary(build):
+        is_tested = build.call is not None and not build.is_retired and not _is_binary(build)
+        if build.call is None or not is_tested or build.call.macro not in _PATTERNS:
             continue
         arguments = build.call.arguments
         pattern = (build.call.macro, *(name in arguments for name in _VARIANTS))

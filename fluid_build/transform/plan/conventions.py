@@ -14,6 +14,7 @@ from fluid_build.transform.plan.elements import (
     Build,
     BuildTest,
     Check,
+    Filling,
     MacroCall,
     PlanColumn,
     Rebuild,
@@ -53,6 +54,7 @@ class PlanNames:
                 "sql": self.sql(build.sql),
                 "next_load": build.next_load and self.sql(build.next_load),
                 "call": build.call and self._call(build.call),
+                "filling": build.filling and self._filling(build.filling),
                 "ref_models": tuple(self.relations.get(name, name) for name in build.ref_models),
                 "columns": tuple(map(self._column, build.columns)),
                 "key": self._columns(build.key),
@@ -69,6 +71,10 @@ class PlanNames:
         fields = ("expected", "actual", "differing")
         update = {name: self.sql(getattr(check, name)) for name in fields}
         return check.model_copy(update=update) if self else check
+
+    def _filling(self, filling: Filling) -> Filling:
+        rows = self.relations.get(filling.rows, filling.rows)
+        return filling.model_copy(update={"rows": rows, "keys": self._columns(filling.keys)})
 
     def _columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self.columns.get(name, name) for name in names)

@@ -139,6 +139,17 @@ class BuildTest(ModelPart):
         return self.kind == "relationships" and self.cardinality is not None
 
 
+class Filling(ModelPart):
+    """Columns that joined a history after its first rows: ``rows`` has their present values.
+
+    It's a relation with the ``keys`` that the history is of.
+    """
+
+    rows: str
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
 class Build(Element):
     """A relation: how it's built, what it contains, and what must be true of it.
 
@@ -148,7 +159,9 @@ class Build(Element):
     rows, including those that it keeps although the source has deleted them. Before an incremental
     relation gets rows, those that meet the condition ``replaced`` are taken out: they're of the
     period that is loaded. ``key`` identifies a row, and is empty where nothing does. Where ``call``
-    is given, it's what both were rendered from.
+    is given, it's what both were rendered from, but for a relation that ``is_retired``: it keeps
+    its rows and gets none, because the source lacks what it's loaded from. ``filling`` says which
+    columns take their present value in the open rows of a history, once.
     """
 
     name: str
@@ -159,6 +172,8 @@ class Build(Element):
     sql: str
     next_load: str | None = None
     replaced: str = ""
+    is_retired: bool = False
+    filling: Filling | None = None
     call: MacroCall | None = Field(default=None, exclude=True)
     ref_models: tuple[str, ...] = ()
     ref_sources: tuple[str, ...] = ()
@@ -182,12 +197,19 @@ class Build(Element):
 class PlanSource(ModelPart):
     """A table of the source: ``source.<id>`` in SQL. Columns have the types that they're read as.
 
-    ``columns`` have the source's own names, made distinct where two differ in case alone.
+    ``columns`` have the source's own names, made distinct where two differ in case alone. The
+    source calls the table ``now`` what the model calls ``table``; "" where that's the same.
     """
 
     id: str
     table: str
+    now: str = ""
     columns: tuple[tuple[str, str], ...]
+
+    @property
+    def at_source(self) -> str:
+        """What the source calls the table."""
+        return self.now or self.table
 
 
 class Renaming(ModelPart):

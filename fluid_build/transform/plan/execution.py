@@ -111,10 +111,10 @@ def show_sources(
     connection.execute("CREATE SCHEMA source")
     tables = {table.name: table for table in source.tables}
     for planned in plan.sources:
-        table = tables.get(planned.table)
+        table = tables.get(planned.at_source)
         if table is None:
             raise SourceChangedError(
-                f"The source no longer has the table {planned.table!r}.",
+                f"The source no longer has the table {planned.at_source!r}.",
                 hint="Run `fluid forge` again to update the model.",
             )
         connection.execute(_view(table, planned))
@@ -125,7 +125,7 @@ def _view(table: Table, planned: PlanSource) -> str:
     for name, _ in planned.columns:
         if name not in by_name:
             raise SourceChangedError(
-                f"The table {planned.table!r} no longer has the column {name!r}.",
+                f"The table {planned.at_source!r} no longer has the column {name!r}.",
                 hint="Run `fluid forge` again to update the model.",
             )
     selected = ", ".join(quote(name) for name, _ in planned.columns)

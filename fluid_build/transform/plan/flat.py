@@ -9,7 +9,9 @@ from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
 from fluid_build.transform.plan.evidence_tests import evidence_tests
+from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.relied_keys import ReliedKey
+from fluid_build.transform.plan.retirement import retired_build
 from fluid_build.transform.plan.sql_layout import query
 from fluid_build.transform.plan.staging import by_value, original, restored, value_columns
 
@@ -21,11 +23,12 @@ class FlatPlan:
     conceptual: ConceptualModel
     names: SqlNames
     staging: Sequence[Build]
+    present: PresentSource
 
     def builds(self) -> tuple[Build, ...]:
         """Return a table on each staging view, which holds just what the view shows."""
         tests = evidence_tests(self.conceptual, self.names, self.names.tables)
-        return tuple(
+        tables = (
             staged.model_copy(
                 update={
                     "name": self.names.table(staged.title),
@@ -40,6 +43,10 @@ class FlatPlan:
                 }
             )
             for staged in self.staging
+        )
+        return tuple(
+            table if self.present.has_table(staged.title) else retired_build(table)
+            for table, staged in zip(tables, self.staging, strict=True)
         )
 
     def relied_keys(self) -> Iterator[ReliedKey]:
@@ -69,10 +76,10 @@ class FlatPlan:
                 table=entity.name,
                 source=self.names.source(entity.name),
                 sql="SELECT\n"
-                + restored(entity, by_value, self.names.columns[entity.name])
+                + restored(entity, by_value, self.names.columns[entity.name], self.present)
                 + f"\nFROM model.{self.names.table(entity.name)}",
-                original=original(entity, self.names),
-                by_value=value_columns(entity, by_value),
+                original=original(entity, self.names, self.present),
+                by_value=value_columns(entity, by_value, self.present),
             )
             for entity in self.conceptual.entities
         )
@@ -82,6 +89,8 @@ class FlatPlan:
         return ()
 
 
-def flat_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> FlatPlan:
+def flat_plan(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build], present: PresentSource
+) -> FlatPlan:
     """Return the plan of a flat model; ``staging`` has one build for each entity."""
-    return FlatPlan(model.conceptual, names, staging)
+    return FlatPlan(model.conceptual, names, staging, present)

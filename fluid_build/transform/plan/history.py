@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.modeling.sql_names import free_identifier
+from fluid_build.transform.plan.elements import Filling
 from fluid_build.transform.plan.sql_layout import nested, query
 
 
@@ -31,6 +32,11 @@ class History:
         """What the load calls a column of its own, if the relation has one of its usual name."""
         name = free_identifier("surplus", self.columns)
         return "" if name == "surplus" else name
+
+
+def filling(rows: str, keys: Sequence[str], columns: Sequence[str]) -> Filling | None:
+    """Return how open rows take the values of columns that joined a history; None without any."""
+    return Filling(rows=rows, keys=tuple(keys), columns=tuple(columns)) if columns else None
 
 
 def current_rows(history: History, columns: Sequence[str]) -> str:

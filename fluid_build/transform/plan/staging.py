@@ -1,6 +1,7 @@
 """The staging relations: every source table with our names and types, and the way back.
 
-There is one view for each table, with all of its columns and rows.
+There is one view for each table, with all of its columns and rows. What the source no longer has is
+null there, and of a table that it no longer has there are no rows.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -13,6 +14,7 @@ from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.conventions import DECIMAL_MARKS, with_decimal_point
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, ValueColumn
+from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.sql_layout import query, select_list
 
 Keeps = Callable[[Attribute], Conversion | None]
@@ -30,29 +32,34 @@ def by_spelling(attribute: Attribute) -> Conversion | None:
     return conversion if conversion is not None and conversion.reversible else None
 
 
-def plan_sources(conceptual: ConceptualModel, names: SqlNames) -> tuple[PlanSource, ...]:
-    """Return the tables of the source as the plan's SQL names them."""
+def plan_sources(
+    conceptual: ConceptualModel, names: SqlNames, present: PresentSource
+) -> tuple[PlanSource, ...]:
+    """Return the tables that the source has, as the plan's SQL names them."""
     return tuple(
         PlanSource(
             id=names.source(entity.name),
             table=entity.name,
+            now=present.new_name(entity.name),
             columns=tuple(
-                (alias, attribute.source_type)
-                for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+                (alias, attribute.source_type) for alias, attribute in present.columns(entity)
             ),
         )
         for entity in conceptual.entities
+        if present.has_table(entity.name)
     )
 
 
 def aliases(entity: Entity) -> list[str]:
-    """Return the names that an entity's columns are read by, distinct without regard to case."""
+    """Return the names that an entity's columns are read by where the source has all of them."""
     return unique_names(attribute.name for attribute in entity.attributes)
 
 
-def staging_builds(conceptual: ConceptualModel, names: SqlNames, keeps: Keeps) -> tuple[Build, ...]:
+def staging_builds(
+    conceptual: ConceptualModel, names: SqlNames, keeps: Keeps, present: PresentSource
+) -> tuple[Build, ...]:
     """Return one view for each entity, in the order of the source."""
-    return tuple(_staging(entity, names, keeps) for entity in conceptual.entities)
+    return tuple(_staging(entity, names, keeps, present) for entity in conceptual.entities)
 
 
 def staged_type(attribute: Attribute, keeps: Keeps) -> str:
@@ -61,24 +68,29 @@ def staged_type(attribute: Attribute, keeps: Keeps) -> str:
     return attribute.source_type if conversion is None else conversion.to_type
 
 
-def restored(entity: Entity, keeps: Keeps, expressions: Mapping[str, str]) -> str:
+def restored(
+    entity: Entity, keeps: Keeps, expressions: Mapping[str, str], present: PresentSource
+) -> str:
     """Return a select list that restores a source table's columns: names, types and spelling.
 
     ``expressions`` has the SQL of each attribute's staged value, by the attribute's name.
     """
     return select_list(
         (spelled_again(attribute, keeps, expressions[attribute.name]), quote(alias))
-        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+        for alias, attribute in present.columns(entity)
     )
 
 
-def original(entity: Entity, names: SqlNames) -> str:
+def original(entity: Entity, names: SqlNames, present: PresentSource) -> str:
     """Return the query for a source table that ``restored`` is compared with."""
-    columns = [(quote(alias), quote(alias)) for alias in aliases(entity)]
+    columns = [
+        (present.as_modelled(quote(alias), attribute), quote(alias))
+        for alias, attribute in present.columns(entity)
+    ]
     return query(columns, f"source.{names.source(entity.name)}")
 
 
-def value_columns(entity: Entity, keeps: Keeps) -> tuple[ValueColumn, ...]:
+def value_columns(entity: Entity, keeps: Keeps, present: PresentSource) -> tuple[ValueColumn, ...]:
     """Return the columns of which a technique keeps the value and not the spelling."""
     return tuple(
         ValueColumn(
@@ -87,7 +99,7 @@ def value_columns(entity: Entity, keeps: Keeps) -> tuple[ValueColumn, ...]:
             spelling=conversion.format,
             decided=conversion.decided,
         )
-        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+        for alias, attribute in present.columns(entity)
         if (conversion := keeps(attribute)) is not None and not conversion.reversible
     )
 
@@ -107,28 +119,45 @@ def spelled_again(attribute: Attribute, keeps: Keeps, expression: str) -> str:
 
 
 def staged_rows(
-    entity: Entity, names: SqlNames, keeps: Keeps, attributes: Collection[str] | None = None
+    entity: Entity,
+    names: SqlNames,
+    keeps: Keeps,
+    present: PresentSource,
+    attributes: Collection[str] | None = None,
 ) -> str:
     """Return the query for a source table's rows with our names and types: all or some columns."""
     columns = names.columns[entity.name]
+    aliases = {attribute.name: quote(alias) for alias, attribute in present.columns(entity)}
     selected = [
-        (reading(quote(alias), attribute, keeps), columns[attribute.name])
-        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+        (
+            reading(aliases[attribute.name], attribute, keeps)
+            if attribute.name in aliases
+            else f"CAST(NULL AS {staged_type(attribute, keeps)})",
+            columns[attribute.name],
+        )
+        for attribute in entity.attributes
         if attributes is None or attribute.name in attributes
     ]
+    if not present.has_table(entity.name):
+        return query(selected, _ONE_ROW, where=["FALSE"])
     return query(selected, f"source.{names.source(entity.name)}")
 
 
-def _staging(entity: Entity, names: SqlNames, keeps: Keeps) -> Build:
+_ONE_ROW = "(SELECT 1 AS nothing) AS no_table"
+"""What a query without rows reads: some databases take no condition without a relation."""
+
+
+def _staging(entity: Entity, names: SqlNames, keeps: Keeps, present: PresentSource) -> Build:
     primary = entity.primary_key
+    has_table = present.has_table(entity.name)
     return Build(
         name=names.staging(entity.name),
         layer="staging",
         materialization="view",
         title=entity.name,
         description=entity.description,
-        sql=staged_rows(entity, names, keeps),
-        ref_sources=(names.source(entity.name),),
+        sql=staged_rows(entity, names, keeps, present),
+        ref_sources=(names.source(entity.name),) if has_table else (),
         columns=tuple(
             staged_column(entity, attribute, names, keeps) for attribute in entity.attributes
         ),

@@ -23,6 +23,11 @@ from fluid_build.transform.plan.elements import (
     TransformPlan,
 )
 from fluid_build.transform.plan.flat import flat_plan
+from fluid_build.transform.plan.present_source import (
+    PresentSource,
+    present_source,
+    without_broken_promises,
+)
 from fluid_build.transform.plan.relied_keys import ReliedKey, key_tests
 from fluid_build.transform.plan.staging import (
     Keeps,
@@ -61,7 +66,7 @@ class _TechniquePlan(Protocol):
         ...
 
 
-_Plan = Callable[[LogicalModel, SqlNames, Sequence[Build]], _TechniquePlan]
+_Plan = Callable[[LogicalModel, SqlNames, Sequence[Build], PresentSource], _TechniquePlan]
 _TECHNIQUES: Mapping[Technique, tuple[_Plan, Keeps]] = {
     "flat": (flat_plan, by_value),
     "data_vault_2": (vault_plan, by_spelling),
@@ -73,8 +78,14 @@ _RESERVED_DECISION = "a decision says so, and the name is reserved on a target o
 
 def transform_plan(model: LogicalModel) -> TransformPlan:
     """Return every relation that a model is built of, in the order of building."""
+    model = _promising_what_is_there(model)
     names, staging, plan = _technique_plan(model)
-    tests = key_tests(plan.relied_keys(), model.conceptual, names)
+    present = present_source(model)
+    tests = key_tests(
+        (key for key in plan.relied_keys() if present.has(key.table, *key.columns)),
+        model.conceptual,
+        names,
+    )
     for relation, references in plan.reference_tests().items():
         tests[relation] = (*tests.get(relation, ()), *references)
     own = plan.builds()
@@ -91,7 +102,7 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     return TransformPlan(
         name=identifier(model.name),
         technique=model.technique,
-        sources=plan_sources(model.conceptual, names),
+        sources=plan_sources(model.conceptual, names, present),
         builds=tuple(map(named.build, builds)),
         renamed=_renamed(model.conceptual, names),
         unstated=unstated,
@@ -101,14 +112,29 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
 
 def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
     """Return for each source table the query that rebuilds it."""
-    names, _, plan = _technique_plan(model)
-    return tuple(map(plan_names(model, names).rebuild, plan.rebuilds()))
+    names, _, plan = _technique_plan(_promising_what_is_there(model))
+    return tuple(
+        plan_names(model, names).rebuild(rebuild)
+        for rebuild in plan.rebuilds()
+        if present_source(model).has_table(rebuild.table)
+    )
 
 
 def checks(model: LogicalModel) -> tuple[Check, ...]:
     """Return the figures to compare where a table doesn't come back row by row."""
-    names, _, plan = _technique_plan(model)
-    return tuple(map(plan_names(model, names).check, plan.checks()))
+    names, _, plan = _technique_plan(_promising_what_is_there(model))
+    return tuple(
+        plan_names(model, names).check(check)
+        for check in plan.checks()
+        if present_source(model).has_table(check.table)
+    )
+
+
+def _promising_what_is_there(model: LogicalModel) -> LogicalModel:
+    if model.evolution is None:
+        return model
+    conceptual = without_broken_promises(model.conceptual, present_source(model))
+    return model.model_copy(update={"conceptual": conceptual})
 
 
 def queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:
@@ -128,8 +154,9 @@ def queries(plan: TransformPlan, model: LogicalModel) -> Iterator[str]:
 def _technique_plan(model: LogicalModel) -> tuple[SqlNames, tuple[Build, ...], _TechniquePlan]:
     plan, keeps = _TECHNIQUES[model.technique]
     names = sql_names(model.conceptual)
-    staging = staging_builds(model.conceptual, names, keeps)
-    return names, staging, plan(model, names, staging)
+    present = present_source(model)
+    staging = staging_builds(model.conceptual, names, keeps, present)
+    return names, staging, plan(model, names, staging, present)
 
 
 def _with_tests(build: Build, tests: tuple[BuildTest, ...]) -> Build:

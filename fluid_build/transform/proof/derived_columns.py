@@ -23,6 +23,7 @@ from fluid_build.transform.plan.elements import (
     BuildTest,
     PlanColumn,
 )
+from fluid_build.transform.plan.present_source import present_source
 from fluid_build.transform.plan.sql_layout import exists, query
 from fluid_build.transform.plan.staging import by_spelling, staging_builds
 from fluid_build.transform.proof.hash_columns import HashColumn
@@ -75,7 +76,9 @@ def expected_record_sources(
     if model.dv2 is None:
         return {}
     names = sql_names(model.conceptual)
-    sources = vault_sources(model, names, staging_builds(model.conceptual, names, by_spelling))
+    present = present_source(model)
+    staging = staging_builds(model.conceptual, names, by_spelling, present)
+    sources = vault_sources(model, names, staging, present)
     # A hub has a key from where it first arrived, be it a table that no model has any more.
     hubs = {
         hub: {GHOST, *former, *(sources.record_source(table) for table, _ in feeds)}

@@ -12,7 +12,7 @@ from fluid_build.modeling.dimensional.elements import Dimension
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.transform.plan.data_vault.columns import row_key
-from fluid_build.transform.plan.data_vault.histories import hash_diff
+from fluid_build.transform.plan.data_vault.histories import added_columns, hash_diff
 from fluid_build.transform.plan.data_vault.sources import VaultSources, vault_sources
 from fluid_build.transform.plan.dimensional.star import (
     UNKNOWN,
@@ -26,6 +26,7 @@ from fluid_build.transform.plan.dimensional.star import (
 from fluid_build.transform.plan.dimensional.versions import versioned_attributes
 from fluid_build.transform.plan.elements import PlanColumn
 from fluid_build.transform.plan.hashing import exact, hashed, hashed_row, written_or_token, zero_key
+from fluid_build.transform.plan.present_source import present_source
 from fluid_build.transform.plan.staging import by_spelling, by_value, staging_builds
 
 
@@ -57,13 +58,13 @@ class HashColumn:
 
 def hash_columns(model: LogicalModel) -> tuple[HashColumn, ...]:
     """Return the hashes of a model's relations that follow from their own rows."""
-    names = sql_names(model.conceptual)
+    names, present = sql_names(model.conceptual), present_source(model)
     if model.dv2 is not None:
-        staging = staging_builds(model.conceptual, names, by_spelling)
-        hashes = tuple(_of_vault(vault_sources(model, names, staging)))
+        staging = staging_builds(model.conceptual, names, by_spelling, present)
+        hashes = tuple(_of_vault(vault_sources(model, names, staging, present)))
     elif model.dimensional is not None:
-        staging = staging_builds(model.conceptual, names, by_value)
-        hashes = tuple(_of_star(star_of(model, names, staging)))
+        staging = staging_builds(model.conceptual, names, by_value, present)
+        hashes = tuple(_of_star(star_of(model, names, staging, present)))
     else:
         return ()
     added = model.column_names.replaced
@@ -77,19 +78,25 @@ def _of_vault(sources: VaultSources) -> Iterator[HashColumn]:
         yield from _of_hub(sources, hub, none)
     for satellite in vault.satellites:
         payload = sources.columns(satellite.table, satellite.columns)
-        if payload:
+        if payload and not _have_other_hashes(sources, satellite.table, satellite.columns):
             sql, name = hash_diff(sources, payload)
             yield HashColumn(satellite.name, name, sql, _typed(payload), satellite.hash_key, none)
     for codes in vault.reference_tables:
         payload = sources.columns(codes.table, codes.columns)
-        if payload:
+        if payload and not _have_other_hashes(sources, codes.table, codes.columns):
             sql, name = hash_diff(sources, payload)
             yield HashColumn(codes.name, name, sql, _typed(payload))
     for table, relation in sources.counted.items():
         staged = sources.staged[table].columns
-        if len(relation.columns) == len(staged):
+        if len(relation.columns) == len(staged) and not sources.present.has_evolved(table):
             sql = _hash(_typed(staged), sources)
             yield HashColumn(relation.name, row_key(relation).name, sql, _typed(staged))
+
+
+def _have_other_hashes(sources: VaultSources, table: str, columns: Sequence[str]) -> bool:
+    """Whether rows of earlier loads were hashed with other columns or types."""
+    is_wider = sources.present.were_narrower(table, columns)
+    return is_wider or bool(added_columns(sources, table, columns))
 
 
 def _of_hub(sources: VaultSources, hub: Hub, none: str) -> Iterator[HashColumn]:
@@ -142,10 +149,10 @@ def _of_dimension(star: Star, dimension: Dimension) -> Iterator[HashColumn]:
     if not dimension.history:
         return
     yield hash_of(surrogate, values_hash([*key, ("valid_from", "TIMESTAMP")]), key)
-    versioned = tuple(
-        (star.column(entity, attribute.attribute), star.type(entity, attribute.attribute))
-        for attribute in versioned_attributes(dimension)
-    )
+    names = [attribute.attribute for attribute in versioned_attributes(dimension)]
+    if star.present.were_narrower(entity, names) or star.present.joined_later(entity, names):
+        return  # Earlier versions were hashed with other columns or types.
+    versioned = tuple((star.column(entity, name), star.type(entity, name)) for name in names)
     yield HashColumn(dimension.history, "row_hash", values_hash(versioned), versioned)
 
 

@@ -7,7 +7,7 @@ from fluid_build.modeling.conceptual import Attribute
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.measure.figures import hides_values
 from fluid_build.transform.plan.elements import PlanColumn, TransformPlan
-from fluid_build.transform.plan.staging import aliases
+from fluid_build.transform.plan.present_source import present_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,9 @@ def hidden_columns(model: LogicalModel, plan: TransformPlan) -> HiddenColumns:
     tables: dict[str, frozenset[str]] = {}
     names: set[str] = set()
     hidden: set[str] = set()
+    present = present_source(model)
     for entity in model.conceptual.entities:
-        by_alias = dict(zip(aliases(entity), entity.attributes, strict=True))
+        by_alias = dict(present.columns(entity))
         hidden_aliases = frozenset(
             alias for alias, attribute in by_alias.items() if _is_hidden(attribute)
         )

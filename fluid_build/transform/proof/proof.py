@@ -103,16 +103,16 @@ def explained(source: Source, plan: TransformPlan, error: BuildFailedError) -> B
     relations = {table.name: table.relation for table in source.tables}
     for planned in plan.sources:
         for name, type_ in planned.columns:
-            if type_ != "DATE" or planned.table not in relations:
+            if type_ != "DATE" or planned.at_source not in relations:
                 continue
             column = quote(name)
             row = source.connection.execute(
-                f"SELECT count(*) FROM {relations[planned.table]}"
+                f"SELECT count(*) FROM {relations[planned.at_source]}"
                 f" WHERE isfinite({column}) AND TRY_CAST({column} AS TIMESTAMP) IS NULL"
             ).fetchone()
             if row is not None and row[0]:
                 return BuildFailedError(
-                    f"The column {name!r} of {planned.table!r} has"
+                    f"The column {name!r} of {planned.at_source!r} has"
                     f" {counted(int(row[0]), 'date')} outside of the years that a timestamp can"
                     " have, 290308 BC to 294246.",
                     hint="Correct them at the source, leave the table out with --exclude, or use"

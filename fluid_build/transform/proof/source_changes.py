@@ -16,7 +16,8 @@ from fluid_build.sources.text_values.canonical_text import comes_back
 from fluid_build.sources.text_values.personal_text import quotable
 from fluid_build.text import counted
 from fluid_build.transform.plan.elements import Build, BuildTest, PlanSource, TransformPlan
-from fluid_build.transform.plan.staging import aliases, by_value, read_text, spelled_again
+from fluid_build.transform.plan.present_source import PresentSource, present_source
+from fluid_build.transform.plan.staging import by_value, read_text, spelled_again
 
 _MOST_NAMED = 5
 """Changes named in the error, which is one sentence; the others are counted."""
@@ -59,15 +60,16 @@ def structural_changes(
     tables = {table.name: table for table in source.tables}
     unreadable = {skipped.name: skipped.reason for skipped in source.skipped}
     for planned in plan.sources:
-        table = tables.get(planned.table)
+        name = planned.at_source
+        table = tables.get(name)
         if table is not None:
             yield from _column_changes(table, planned)
-        elif planned.table in unreadable:
-            reason = unreadable[planned.table].rstrip(".")
-            yield SourceChange(_table(planned.table), f"can no longer be read ({reason})")
+        elif name in unreadable:
+            reason = unreadable[name].rstrip(".")
+            yield SourceChange(_table(name), f"can no longer be read ({reason})")
         else:
-            yield SourceChange(_table(planned.table), "is gone")
-    planned_names = {*(planned.table for planned in plan.sources), *left_out}
+            yield SourceChange(_table(name), "is gone")
+    planned_names = {*(planned.at_source for planned in plan.sources), *left_out}
     for name in tables:
         if name not in planned_names:
             yield SourceChange(_table(name), "is new")
@@ -93,31 +95,30 @@ def value_changes(
 ) -> Iterator[SourceChange]:
     """Return text columns with a value that no longer converts to their type and back."""
     tables = {table.name: table for table in source.tables}
-    converted = _converted(plan)
+    converted = _converted(model, plan)
+    present = present_source(model)
     for entity in model.conceptual.entities:
         columns = [
             (alias, attribute, attribute.conversion)
-            for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+            for alias, attribute in present.columns(entity)
             if attribute.conversion is not None and (entity.name, attribute.name) in converted
         ]
         if columns:
-            yield from _misfits(source, tables[entity.name], entity, columns)
+            table = present.new_name(entity.name) or entity.name
+            yield from _misfits(source, tables[table], entity, columns)
 
 
-def _converted(plan: TransformPlan) -> set[tuple[str, str]]:
+def _converted(model: LogicalModel, plan: TransformPlan) -> set[tuple[str, str]]:
     """Return source columns that the staging gives another type than they're read with."""
-    read_as = {
-        (source.table, position): type_
-        for source in plan.sources
-        for position, (_, type_) in enumerate(source.columns)
-    }
     return {
-        (origin.table, origin.column)
+        (build.title, attribute.name)
         for build in plan.builds
         if build.layer == "staging"
-        for position, column in enumerate(build.columns)
-        for origin in column.source_columns
-        if read_as.get((origin.table, position)) != column.type
+        # The columns of a table come first, before the hashes of them.
+        for attribute, column in zip(
+            model.conceptual.entity(build.title).attributes, build.columns, strict=False
+        )
+        if column.type != attribute.source_type
     }
 
 
@@ -166,10 +167,12 @@ def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Ite
     columns, so that nothing has to be built.
     """
     tables = {table.name: table for table in source.tables}
+    present = present_source(model)
     for build in plan.builds:
-        if build.layer != "staging":
+        if build.layer != "staging" or not present.has_table(build.title):
             continue
         entity = model.conceptual.entity(build.title)
+        name = present.new_name(entity.name) or entity.name
         complete = {
             column
             for test in build.tests
@@ -179,7 +182,7 @@ def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Ite
         for test in build.tests:
             if test.kind == "unique" and test.severity == "error":
                 yield from _broken_key(
-                    source, tables[entity.name], entity, _key(build, test, complete)
+                    source, tables[name], entity, _key(build, test, complete), present
                 )
 
 
@@ -210,10 +213,10 @@ def _source_columns(build: Build, test: BuildTest) -> tuple[str, ...]:
     return tuple(dict.fromkeys(origin.column for origin in origins if origin.table == build.title))
 
 
-def _broken_key(source: Source, table: Table, entity: Entity, key: _Key) -> Iterator[SourceChange]:
-    by_name = dict(
-        zip((attribute.name for attribute in entity.attributes), aliases(entity), strict=True)
-    )
+def _broken_key(
+    source: Source, table: Table, entity: Entity, key: _Key, present: PresentSource
+) -> Iterator[SourceChange]:
+    by_name = {attribute.name: alias for alias, attribute in present.columns(entity)}
     columns = [quote(by_name[name]) for name in key.columns]
     is_null = [f"{quote(by_name[name])} IS NULL" for name in key.complete]
     is_filled = [

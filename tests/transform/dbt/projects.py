@@ -51,7 +51,7 @@ def schema_access(plan: TransformPlan, schema: str, output: Mapping[str, object]
     return SourceAccess(
         name="raw",
         entries=tuple(
-            SourceEntry(source.id, source.table, between_quotes(source.table), schema)
+            SourceEntry(source.id, source.table, between_quotes(source.at_source), schema)
             for source in plan.sources
         ),
         profiles_yml=block_yaml(profile),

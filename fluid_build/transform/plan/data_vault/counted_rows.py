@@ -23,6 +23,7 @@ from fluid_build.transform.plan.data_vault.links import hub_test
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, Relation
 from fluid_build.transform.plan.history import History
+from fluid_build.transform.plan.retirement import retired_build
 
 
 def counted_history(relation: KeylessTable | Link, names: SqlNames) -> History:
@@ -55,7 +56,7 @@ def _counted_relation(sources: VaultSources, relation: KeylessTable | Link) -> B
         for hub in _hubs(relation)
     )
     occurrence = free_identifier("occurrence", history.columns)
-    return history_build(
+    build = history_build(
         relation,
         history_call(
             "vault_counted_rows",
@@ -82,6 +83,7 @@ def _counted_relation(sources: VaultSources, relation: KeylessTable | Link) -> B
         key=key,
         tests=tuple(_tests(sources, relation, key)),
     )
+    return build if sources.present.has_table(relation.table) else retired_build(build)
 
 
 def _tests(

@@ -91,7 +91,9 @@ def _hashed(sources: VaultSources, table: str, built: frozenset[str]) -> Build:
         ref_models=tuple(names.staging(parent) for parent in parents if parent in built),
         ref_sources=tuple(
             dict.fromkeys(
-                names.source(parent) for parent in (table, *parents) if parent not in built
+                names.source(parent)
+                for parent in (table, *parents)
+                if parent not in built and sources.present.has_table(parent)
             )
         ),
         columns=(*staged.columns, *added, RECORD_SOURCE),
@@ -205,7 +207,8 @@ class _Keys:
             return f"model.{names.staging(lookup.table)}"
         parent = self.sources.conceptual.entity(lookup.table)
         read = {*lookup.match, *lookup.found}
-        return f"{nested(staged_rows(parent, names, by_spelling, read))} AS parents"
+        rows = staged_rows(parent, names, by_spelling, self.sources.present, read)
+        return f"{nested(rows)} AS parents"
 
     def _business_key(self, reference: HubReference) -> list[tuple[str, str]]:
         """Return the parts of a business key, each as SQL and its type."""

@@ -13,8 +13,8 @@ from fluid_build.text import listed
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, MacroCall, PlanColumn
 from fluid_build.transform.plan.hashing import comparable, exact, hashed_row, written_or_token
-from fluid_build.transform.plan.history import History
-from fluid_build.transform.plan.macro_calls import called_sql, macro_call
+from fluid_build.transform.plan.history import History, filling
+from fluid_build.transform.plan.macro_calls import called_sql, hashed_columns, macro_call
 
 
 def history_build(
@@ -26,9 +26,14 @@ def history_build(
     columns: tuple[PlanColumn, ...],
     key: tuple[str, ...],
     tests: tuple[BuildTest, ...],
+    added: tuple[str, ...] = (),
 ) -> Build:
-    """Return the insert-only build of an element, which ``call`` loads."""
+    """Return the insert-only build of an element, which ``call`` loads.
+
+    ``added`` are columns that joined it after its first rows.
+    """
     made = called_sql(call, element.name, strategy)
+    keys = [name for name in key if name != "load_date"]
     return Build(
         name=element.name,
         layer="raw_vault",
@@ -37,6 +42,7 @@ def history_build(
         description=element.description,
         sql=made.sql,
         next_load=made.next_load,
+        filling=filling(staging, keys, added),
         call=call,
         ref_models=(staging,),
         columns=columns,
@@ -51,6 +57,30 @@ def history_build(
 def history_call(macro: str, history: History, **arguments: object) -> MacroCall:
     """Return the call that loads a history, with what it needs beside the pattern's arguments."""
     return macro_call(macro, **arguments, surplus=history.surplus)
+
+
+def compared_columns(
+    sources: VaultSources, table: str, columns: Sequence[str]
+) -> dict[str, object]:
+    """Return the arguments that say what of a payload rows are compared by, and hashed with."""
+    payload = sources.columns(table, columns)
+    present = sources.present
+    return {
+        **hashed_columns(named_types(payload), sources.vault.hash_key_strategy),
+        "retired": [
+            staged.name
+            for staged, column in zip(payload, columns, strict=True)
+            if not present.has(table, column)
+        ],
+        "other_hashes": present.were_narrower(table, columns)
+        or bool(added_columns(sources, table, columns)),
+    }
+
+
+def added_columns(sources: VaultSources, table: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return which columns joined a payload after its first rows; of a new one, all were there."""
+    later = sources.present.joined_later(table, columns)
+    return sources.names.columns_of(table, later) if len(later) < len(columns) else ()
 
 
 def named_types(columns: Sequence[PlanColumn]) -> list[tuple[str, str]]:

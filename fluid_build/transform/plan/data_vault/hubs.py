@@ -59,7 +59,11 @@ def _call(sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...])
         "vault_hub",
         key=hub.hash_key,
         business_key=names,
-        feeds=[_feed(sources, hub, business_key, *feed) for feed in sources.feeds[hub.name]],
+        feeds=[
+            _feed(sources, hub, business_key, *feed)
+            for feed in sources.feeds[hub.name]
+            if sources.has_reference(*feed)
+        ],
         # Keys that differ in case alone are one key, spelled as the first of them in order.
         spelling=names if sources.vault.hash_key_strategy.folds_keys else [],
         ghost={part.name: SqlType(part.type) for part in business_key} if hub.has_ghost else {},

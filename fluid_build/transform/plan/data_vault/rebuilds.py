@@ -31,7 +31,7 @@ def vault_rebuilds(sources: VaultSources) -> tuple[Rebuild, ...]:
             table=entity.name,
             source=sources.names.source(entity.name),
             sql=_rebuilt(sources, entity),
-            original=original(entity, sources.names),
+            original=original(entity, sources.names, sources.present),
         )
         for entity in sources.conceptual.entities
     )
@@ -47,7 +47,7 @@ def _rebuilt(sources: VaultSources, entity: Entity) -> str:
         query_.read_rows(counted)
     else:
         query_.read_satellites(entity.name)
-    columns = restored(entity, by_spelling, query_.expressions)
+    columns = restored(entity, by_spelling, query_.expressions, sources.present)
     return "\n".join((f"SELECT\n{columns}", *query_.clauses))
 
 

@@ -13,16 +13,17 @@ from fluid_build.transform.plan.data_vault.columns import (
     retagged,
 )
 from fluid_build.transform.plan.data_vault.histories import (
+    added_columns,
     comparables,
+    compared_columns,
     history_build,
     history_call,
-    named_types,
     one_row_a_load,
 )
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, Relation, Sql
 from fluid_build.transform.plan.history import History
-from fluid_build.transform.plan.macro_calls import hashed_columns
+from fluid_build.transform.plan.retirement import retired_build
 
 
 def reference_history(table: ReferenceTable, sources: VaultSources) -> History:
@@ -57,9 +58,9 @@ def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
         staging=Relation(staging),
         keys=[column.name for column in keys],
         record_source=Sql(literal(sources.record_source(table.table))),
-        **hashed_columns(named_types(payload), sources.vault.hash_key_strategy),
+        **compared_columns(sources, table.table, table.columns),
     )
-    return history_build(
+    build = history_build(
         table,
         call,
         sources.vault.hash_key_strategy,
@@ -74,8 +75,11 @@ def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
             *retagged(payload),
         ),
         key=key,
+        added=added_columns(sources, table.table, table.columns),
         tests=(
             unique(table.name, key, one_row_a_load(table.table, table.key_columns)),
             *(not_null(table.name, column.name, "A code is never null.") for column in keys),
         ),
     )
+    is_loaded = sources.present.has(table.table, *table.key_columns)
+    return build if is_loaded else retired_build(build)

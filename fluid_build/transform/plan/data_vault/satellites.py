@@ -19,17 +19,18 @@ from fluid_build.transform.plan.data_vault.columns import (
     retagged,
 )
 from fluid_build.transform.plan.data_vault.histories import (
+    added_columns,
     comparables,
+    compared_columns,
     history_build,
     history_call,
-    named_types,
     one_row_a_load,
 )
 from fluid_build.transform.plan.data_vault.keys import row_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, MacroCall, Relation, SqlType
 from fluid_build.transform.plan.history import History
-from fluid_build.transform.plan.macro_calls import hashed_columns
+from fluid_build.transform.plan.retirement import retired_build
 
 
 def satellite_history(satellite: Satellite, sources: VaultSources) -> History:
@@ -77,13 +78,14 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
     link = parent if isinstance(parent, Link) else None
     key = (satellite.hash_key, "load_date", *(column.name for column in keys))
     identifying = row_key(satellite, link)
-    return history_build(
+    build = history_build(
         satellite,
         _call(sources, satellite, link),
         sources.vault.hash_key_strategy,
         staging=sources.names.staging(satellite.table),
         columns=columns,
         key=key,
+        added=added_columns(sources, satellite.table, satellite.columns),
         tests=(
             unique(satellite.name, key, _why_one_row(sources, satellite, identifying)),
             not_null(satellite.name, satellite.hash_key, "A hash key is never null."),
@@ -95,6 +97,17 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
                 every_key_exists(parent.name),
             ),
         ),
+    )
+    return build if _is_loaded(sources, satellite, link) else retired_build(build)
+
+
+def _is_loaded(sources: VaultSources, satellite: Satellite, link: Link | None) -> bool:
+    """Whether the source still has what a satellite's rows are found by."""
+    via = satellite.via
+    return (
+        sources.present.has(satellite.table, *satellite.multi_active_keys)
+        and (via is None or sources.has_reference(satellite.table, via))
+        and (link is None or sources.has_link(link))
     )
 
 
@@ -117,7 +130,7 @@ def _call(sources: VaultSources, satellite: Satellite, link: Link | None) -> Mac
         satellite_history(satellite, sources),
         staging=Relation(sources.names.staging(satellite.table)),
         key=satellite.hash_key,
-        **hashed_columns(named_types(payload), sources.vault.hash_key_strategy),
+        **compared_columns(sources, satellite.table, satellite.columns),
         multi_active=list(sources.names.columns_of(satellite.table, satellite.multi_active_keys)),
         distinct=satellite.name in sources.of_references,
         if_linked=link is not None and sources.is_of_a_reference(link),

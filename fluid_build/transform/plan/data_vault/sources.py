@@ -20,6 +20,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import type_name
 from fluid_build.transform.plan.elements import Build, PlanColumn
+from fluid_build.transform.plan.present_source import PresentSource
 
 _ENDS_OF_REFERENCE = 2
 """Ends of a link that is made of one reference: the row that refers, and what it refers to."""
@@ -34,6 +35,7 @@ class VaultSources:
     vault: DataVaultModel
     names: SqlNames
     staged: Mapping[str, Build]
+    present: PresentSource
 
     def column(self, table: str, column: str) -> PlanColumn:
         """Return the staged column of a source table's column."""
@@ -170,6 +172,19 @@ class VaultSources:
         """
         return (table, reference.hash_key) in self._anchors
 
+    def has_reference(self, table: str, reference: HubReference) -> bool:
+        """Whether the source still says what the rows of a table refer to."""
+        lookup = reference.lookup
+        return self.present.has(table, *reference.columns) and (
+            lookup is None or self.present.has(lookup.table, *lookup.match, *lookup.found)
+        )
+
+    def has_link(self, link: Link) -> bool:
+        """Whether the source still has all that the rows of a link are identified by."""
+        return self.present.has(link.table, *link.dependent_child_keys) and all(
+            self.has_reference(link.table, hub) for hub in link.hubs
+        )
+
     def is_of_a_hub(self, link: Link) -> bool:
         """Whether a link says what the rows of a hub's table refer to, not what its rows are."""
         return any(self.is_anchor(link.table, hub) for hub in link.hubs)
@@ -237,7 +252,9 @@ class VaultSources:
         )
 
 
-def vault_sources(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> VaultSources:
+def vault_sources(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build], present: PresentSource
+) -> VaultSources:
     """Return the sources of a model's vault; ``staging`` has one build for each of its entities."""
     assert model.dv2 is not None, "only a Data Vault model has a vault"
     return VaultSources(
@@ -246,4 +263,5 @@ def vault_sources(model: LogicalModel, names: SqlNames, staging: Sequence[Build]
         vault=model.dv2,
         names=names,
         staged={build.title: build for build in staging},
+        present=present,
     )

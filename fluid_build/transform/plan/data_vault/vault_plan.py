@@ -21,6 +21,7 @@ from fluid_build.transform.plan.data_vault.satellites import satellite_builds
 from fluid_build.transform.plan.data_vault.snapshots import calendar_builds, calendar_name
 from fluid_build.transform.plan.data_vault.sources import VaultSources, vault_sources
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
+from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.relied_keys import ReliedKey
 from fluid_build.transform.plan.sql_layout import join, nested, query
 
@@ -118,9 +119,11 @@ class VaultPlan:
         return (*link_checks(self.sources), *business_checks(self.sources))
 
 
-def vault_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> VaultPlan:
+def vault_plan(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build], present: PresentSource
+) -> VaultPlan:
     """Return the plan of a model's vault; ``staging`` has one build for each entity.
 
     Its methods raise KeyError where the vault refers to a table or column that the model lacks.
     """
-    return VaultPlan(vault_sources(model, names, staging))
+    return VaultPlan(vault_sources(model, names, staging, present))

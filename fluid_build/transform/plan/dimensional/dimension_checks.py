@@ -1,10 +1,14 @@
 """The figures that a dimension must have in common with its source."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fluid_build.modeling.dimensional.elements import Dimension, DimensionLink
+from fluid_build.modeling.dimensional.elements import (
+    Dimension,
+    DimensionAttribute,
+    DimensionLink,
+)
 from fluid_build.sources.sql import quote
-from fluid_build.transform.plan.dimensional.dimensions import own_reference
+from fluid_build.transform.plan.dimensional.dimensions import kept_columns, own_reference
 from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
 from fluid_build.transform.plan.dimensional.star import (
     DELETED,
@@ -15,7 +19,6 @@ from fluid_build.transform.plan.dimensional.star import (
 )
 from fluid_build.transform.plan.elements import Check
 from fluid_build.transform.plan.sql_layout import conditions, exists, join, nested, query
-from fluid_build.transform.plan.staging import aliases
 
 
 def dimension_checks(star: Star, dimension: Dimension) -> Iterator[Check]:
@@ -25,10 +28,17 @@ def dimension_checks(star: Star, dimension: Dimension) -> Iterator[Check]:
     yield _members(star, dimension)
     if star.is_derived(dimension):
         return
-    if any(attribute.source and attribute.attribute for attribute in dimension.attributes):
-        yield _joined_columns(star, dimension)
+    kept = kept_columns(star, dimension)
+    copied = [
+        attribute
+        for attribute in dimension.attributes
+        if attribute.source and attribute.attribute and attribute.name not in kept
+    ]
+    if copied:
+        yield _joined_columns(star, dimension, copied)
     for link in dimension.links:
-        yield _link(star, dimension, link)
+        if link.key not in kept:
+            yield _link(star, dimension, link)
 
 
 def _members(star: Star, dimension: Dimension) -> Check:
@@ -36,7 +46,7 @@ def _members(star: Star, dimension: Dimension) -> Check:
     entity = star.entities[dimension.entity_name]
     spelled = {
         attribute.name: _distinguishing(quote(alias), attribute.source_type)
-        for attribute, alias in zip(entity.attributes, aliases(entity), strict=True)
+        for alias, attribute in star.present.columns(entity)
     }
     key = ", ".join(spelled[part.name] for part in natural_key(star, dimension))
     where = ["NOT is_deleted"] if star.is_kept(dimension) else []
@@ -64,13 +74,12 @@ def _distinguishing(column: str, type_: str) -> str:
     return f"CAST({column} AS VARCHAR)" if type_ == "INTERVAL" else column
 
 
-def _joined_columns(star: Star, dimension: Dimension) -> Check:
+def _joined_columns(
+    star: Star, dimension: Dimension, copied: Sequence[DimensionAttribute]
+) -> Check:
     """Check that columns which came into a dimension by joins are those of the joined rows."""
     entity = dimension.entity_name
     joins = {join.name: join for join in dimension.joins}
-    copied = [
-        attribute for attribute in dimension.attributes if attribute.source and attribute.attribute
-    ]
     key = [part.name for part in natural_key(star, dimension)]
     own = own_columns(dimension)
     columns = [

@@ -4,9 +4,13 @@ A member that the source deletes stays as it was last seen, marked as deleted, b
 to it. So a dimension is made of the source and of its own rows from before.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from fluid_build.modeling.dimensional.elements import Dimension, DimensionLink
+from fluid_build.modeling.dimensional.elements import (
+    Dimension,
+    DimensionAttribute,
+    DimensionLink,
+)
 from fluid_build.transform.plan.dimensional.columns import dimension_columns
 from fluid_build.transform.plan.dimensional.mart_calls import (
     Arguments,
@@ -22,6 +26,7 @@ from fluid_build.transform.plan.dimensional.mart_tests import reference_tests, s
 from fluid_build.transform.plan.dimensional.star import Star, natural_key
 from fluid_build.transform.plan.elements import Build, MacroCall, Relation, SqlType
 from fluid_build.transform.plan.macro_calls import CalledSql
+from fluid_build.transform.plan.retirement import retired_build
 
 
 def derived_build(star: Star, dimension: Dimension) -> Build:
@@ -87,6 +92,7 @@ def members_arguments(star: Star, dimension: Dimension, rows: Mapping[str, str])
         for link, types in links.items()
     }
     return {
+        "retired": kept_columns(star, dimension),
         "joins": dimension_joins_argument(
             star, dimension, [column for types in links.values() for column in types]
         ),
@@ -97,6 +103,47 @@ def members_arguments(star: Star, dimension: Dimension, rows: Mapping[str, str])
         "unknown": unknown_argument(dimension),
         "hash_links_as": filled(**hashed_as),
     }
+
+
+def kept_columns(star: Star, dimension: Dimension) -> list[str]:
+    """Return the columns that keep the value that a member had before: the source lacks theirs.
+
+    Of a dimension's own columns that have versions, the versions keep it.
+    """
+    entity, found = dimension.entity_name, star.found(dimension.entity_name, dimension.joins)
+    kept = [
+        attribute.name
+        for attribute in dimension.attributes
+        if attribute.source not in found
+        or not star.present.has(
+            star.joined_entity(entity, dimension.joins, attribute.source),
+            *filter(None, (attribute.attribute,)),
+        )
+    ]
+    in_versions = {
+        attribute.name
+        for attribute in dimension.attributes
+        if dimension.history and is_in_versions(dimension, attribute)
+    }
+    links = [link.key for link in dimension.links if not _is_found(star, dimension, link, found)]
+    return [*(name for name in kept if name not in in_versions), *links]
+
+
+def _is_found(
+    star: Star, dimension: Dimension, link: DimensionLink, found: Collection[str]
+) -> bool:
+    """Whether the source still has what a key of another dimension is made of."""
+    joined = next(joined for joined in dimension.joins if joined.name == link.source)
+    referring = own_reference(star, dimension, link)
+    if referring:
+        return star.present.has(dimension.entity_name, *referring)
+    return link.source in found and star.present.has(joined.entity, *link.attributes)
+
+
+def is_in_versions(dimension: Dimension, attribute: DimensionAttribute) -> bool:
+    """Whether the versions hold a column of the dimension: the versioned ones, and the key."""
+    is_key = attribute.name in dimension.natural_key_columns
+    return not attribute.source and (attribute.scd_type == 2 or is_key)
 
 
 def _in_rows(column: str, rows: Mapping[str, str]) -> str:
@@ -147,7 +194,7 @@ def dimension_build(star: Star, dimension: Dimension, call: MacroCall, made: Cal
         (dimension.entity_name, *(joined.entity for joined in dimension.joins))
     )
     stagings = [star.names.staging(entity) for entity in entities]
-    return Build(
+    build = Build(
         name=dimension.name,
         layer="mart",
         materialization="table",
@@ -177,3 +224,10 @@ def dimension_build(star: Star, dimension: Dimension, call: MacroCall, made: Cal
         source_columns=dimension.source_columns,
         reason=dimension.reason,
     )
+    return build if is_loaded(star, dimension) else retired_build(build)
+
+
+def is_loaded(star: Star, dimension: Dimension) -> bool:
+    """Whether the source still has the members of a dimension; facts have those of derived ones."""
+    key = [] if star.is_derived(dimension) else natural_key(star, dimension)
+    return star.present.has(dimension.entity_name, *(part.name for part in key))

@@ -50,6 +50,7 @@ from fluid_build.transform.plan.elements import (
 )
 from fluid_build.transform.plan.hashing import comparable
 from fluid_build.transform.plan.macro_calls import CalledSql
+from fluid_build.transform.plan.retirement import retired_build
 
 
 def fact_build(star: Star, owner: FactOrBridge) -> Build:
@@ -63,7 +64,7 @@ def fact_build(star: Star, owner: FactOrBridge) -> Build:
     ]
     call, made = _call(star, owner)
     is_snapshot = _is_snapshot(owner)
-    return Build(
+    build = Build(
         name=owner.name,
         layer="mart",
         materialization="incremental" if is_snapshot else "table",
@@ -83,6 +84,7 @@ def fact_build(star: Star, owner: FactOrBridge) -> Build:
         source_columns=owner.source_columns,
         reason=owner.reason,
     )
+    return build if star.present.has_table(entity) else retired_build(build)
 
 
 def aliases_of(owner: FactOrBridge) -> dict[str, str]:

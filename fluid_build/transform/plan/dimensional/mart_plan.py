@@ -40,6 +40,7 @@ from fluid_build.transform.plan.dimensional.star import (
 )
 from fluid_build.transform.plan.dimensional.versioned_dimensions import versioned_builds
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild, RowScope
+from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.relied_keys import ReliedKey
 
 # The keys of the source that a star is built by, each tested on its staging view.
@@ -192,9 +193,11 @@ class MartPlan:
         )
 
 
-def mart_plan(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> MartPlan:
+def mart_plan(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build], present: PresentSource
+) -> MartPlan:
     """Return the plan of a model's marts; ``staging`` has one build for each entity."""
-    return MartPlan(star_of(model, names, staging))
+    return MartPlan(star_of(model, names, staging, present))
 
 
 def _generated(star: Star, dimension: Dimension) -> Build:

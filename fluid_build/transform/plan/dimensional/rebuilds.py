@@ -277,11 +277,11 @@ def mart_rebuilds(star: Star) -> tuple[Rebuild, ...]:
 
 def _rebuild(star: Star, entity: Entity, finder: Finder) -> Rebuild:
     rows = finder.rows_of(entity)
-    columns = restored(entity, by_value, rows.expressions)
+    columns = restored(entity, by_value, rows.expressions, star.present)
     return Rebuild(
         table=entity.name,
         source=star.names.source(entity.name),
         sql=f"SELECT\n{columns}\n{rows.from_clause}",
-        original=original(entity, star.names),
-        by_value=value_columns(entity, by_value),
+        original=original(entity, star.names, star.present),
+        by_value=value_columns(entity, by_value, star.present),
     )

@@ -22,6 +22,7 @@ from fluid_build.transform.plan.dimensional.mart_calls import Arguments
 from fluid_build.transform.plan.dimensional.mart_tests import reference_tests
 from fluid_build.transform.plan.dimensional.star import Star
 from fluid_build.transform.plan.elements import Build, Check, PlanColumn, Relation
+from fluid_build.transform.plan.retirement import retired_build
 from fluid_build.transform.plan.sql_layout import (
     as_text,
     conditions,
@@ -37,7 +38,7 @@ def service_days_build(star: Star, fact: Fact) -> Build:
     """Return the build of a fact of service days."""
     service = _service_of(fact)
     entities = (service.entity_name, *((service.changes.entity_name,) if service.changes else ()))
-    return Build(
+    build = Build(
         name=fact.name,
         layer="mart",
         materialization="table",
@@ -65,6 +66,7 @@ def service_days_build(star: Star, fact: Fact) -> Build:
         source_columns=fact.source_columns,
         reason=fact.reason,
     )
+    return build if all(map(star.present.has_table, entities)) else retired_build(build)
 
 
 def _columns(star: Star, fact: Fact, service: ServiceDays) -> Iterator[PlanColumn]:

@@ -21,6 +21,7 @@ from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.elements import Build
 from fluid_build.transform.plan.hashing import HASH_TYPE, hashed, key_part, written_or_token
+from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.sql_layout import as_text, join
 from fluid_build.transform.plan.staging import by_value, staged_type
 
@@ -55,6 +56,7 @@ class Star:
     fact_entities: frozenset[str]
     selects: Mapping[str, str]
     """By entity, the query that gives it our names and types from the source alone."""
+    present: PresentSource
 
     @property
     def owners(self) -> tuple[FactOrBridge, ...]:
@@ -97,6 +99,21 @@ class Star:
         """Return an entity's source table in SQL."""
         return f"source.{self.names.source(entity)}"
 
+    def found(self, entity: str, joins: Sequence[Join]) -> frozenset[str]:
+        """Return the joins of an element that the source still has the columns for, and ""."""
+        found = {""}
+        entities = {joined.name: joined.entity for joined in joins} | {"": entity}
+        for joined in joins:
+            relationship = self.relationships[joined.relationship]
+            ends = {relationship.from_entity, relationship.to_entity}
+            is_whole = self.present.has(
+                relationship.from_entity, *relationship.from_attributes
+            ) and self.present.has(relationship.to_entity, *relationship.to_attributes)
+            assert entities[joined.parent] in ends, "a join hangs on what it relates to"
+            if is_whole and joined.parent in found:
+                found.add(joined.name)
+        return frozenset(found)
+
     def alias(self, entity: str, joins: Iterable[Join]) -> str:
         """Return what an element's own entity is called in its SQL."""
         return free_alias(self.names.table(entity), {join.name for join in joins})
@@ -124,7 +141,9 @@ class Star:
         return not dimension.is_generated and not self.is_derived(dimension)
 
 
-def star_of(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> Star:
+def star_of(
+    model: LogicalModel, names: SqlNames, staging: Sequence[Build], present: PresentSource
+) -> Star:
     """Return the star of a dimensional model; ``staging`` has one build for each entity."""
     assert model.dimensional is not None, "a model of another technique has no star"
     return Star(
@@ -140,6 +159,7 @@ def star_of(model: LogicalModel, names: SqlNames, staging: Sequence[Build]) -> S
             fact.entity_name for fact in model.dimensional.facts if _holds_rows(fact)
         ),
         selects={build.title: build.sql for build in staging},
+        present=present,
     )
 
 

@@ -8,6 +8,7 @@ own references.
 from fluid_build.modeling.dimensional.elements import Dimension
 from fluid_build.transform.plan.dimensional.dimensions import (
     dimension_build,
+    is_in_versions,
     members_arguments,
     natural_key_argument,
     natural_key_types,
@@ -18,11 +19,7 @@ from fluid_build.transform.plan.dimensional.mart_calls import (
     own_columns_argument,
 )
 from fluid_build.transform.plan.dimensional.star import Star
-from fluid_build.transform.plan.dimensional.versions import (
-    grouping,
-    is_in_versions,
-    versions_build,
-)
+from fluid_build.transform.plan.dimensional.versions import grouping, versions_build
 from fluid_build.transform.plan.elements import Build, Relation
 
 _MEMBERS = "members"

@@ -8,6 +8,7 @@ from fluid_build.modeling.element import SourceColumn
 from fluid_build.transform.plan.built_columns import DELETED_COLUMN, LOAD_DATE_COLUMN, technical
 from fluid_build.transform.plan.construction_tests import not_null, unique
 from fluid_build.transform.plan.dimensional.columns import attribute_column
+from fluid_build.transform.plan.dimensional.dimensions import is_in_versions, is_loaded
 from fluid_build.transform.plan.dimensional.star import (
     HASHING,
     KEY_TYPE,
@@ -16,19 +17,22 @@ from fluid_build.transform.plan.dimensional.star import (
 )
 from fluid_build.transform.plan.elements import Build, PlanColumn, Relation
 from fluid_build.transform.plan.hashing import comparable
-from fluid_build.transform.plan.history import History
+from fluid_build.transform.plan.history import History, filling
 from fluid_build.transform.plan.macro_calls import called_sql, hashed_columns, macro_call
+from fluid_build.transform.plan.retirement import retired_build
 
 
 def versions_build(star: Star, dimension: Dimension) -> Build:
     """Return the build of the versions of a dimension's members."""
     entity, name = dimension.entity_name, dimension.history
     key = tuple(star.column(entity, part.name) for part in natural_key(star, dimension))
-    types = {
-        star.column(entity, attribute.attribute): star.type(entity, attribute.attribute)
+    attributes = {
+        star.column(entity, attribute.attribute): attribute.attribute
         for attribute in versioned_attributes(dimension)
     }
+    types = {column: star.type(entity, attribute) for column, attribute in attributes.items()}
     versioned = list(types)
+    added = star.present.joined_later(entity, attributes.values())
     history = History(
         name=name,
         columns=(*key, *versioned, "row_hash", "load_date", "is_deleted"),
@@ -40,11 +44,15 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         staging=Relation(star.names.staging(entity)),
         keys=list(key),
         **hashed_columns([(name, types[name]) for name in versioned], HASHING),
+        retired=[
+            column for column, name in attributes.items() if not star.present.has(entity, name)
+        ],
+        other_hashes=bool(added) or star.present.were_narrower(entity, attributes.values()),
         surplus=history.surplus,
     )
     made = called_sql(call, name, HASHING)
     identity = (*key, "load_date")
-    return Build(
+    build = Build(
         name=name,
         layer="mart",
         materialization="incremental",
@@ -55,6 +63,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         ),
         sql=made.sql,
         next_load=made.next_load,
+        filling=filling(star.names.staging(entity), key, [star.column(entity, n) for n in added]),
         call=call,
         ref_models=(star.names.staging(entity),),
         columns=(
@@ -76,6 +85,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         ),
         reason=f"Without this table, each load would overwrite the history of {dimension.name}.",
     )
+    return build if is_loaded(star, dimension) else retired_build(build)
 
 
 def grouping(star: Star, dimension: Dimension) -> list[str]:
@@ -94,12 +104,6 @@ def versioned_attributes(dimension: Dimension) -> list[DimensionAttribute]:
         for attribute in dimension.attributes
         if not attribute.source and attribute.scd_type == 2
     ]
-
-
-def is_in_versions(dimension: Dimension, attribute: DimensionAttribute) -> bool:
-    """Whether the versions hold a column of the dimension: the versioned ones, and the key."""
-    is_key = attribute.name in dimension.natural_key_columns
-    return not attribute.source and (attribute.scd_type == 2 or is_key)
 
 
 def _attribute_columns(star: Star, dimension: Dimension) -> list[PlanColumn]:

@@ -4,7 +4,8 @@
     column that says whether there is one. `links` are the keys of other dimensions, each with what
     it's made of. Each dimension has the unknown member, which rows without a member lead to:
     `unknown` has what it says instead of null. `hash_as` and its like have the SQL of the parts of
-    keys that are hashed otherwise than as their text.
+    keys that are hashed otherwise than as their text. The columns that are `retired` are no longer
+    in the source: a member keeps what it had.
 -#}
 
 
@@ -13,11 +14,12 @@
     was, marked as deleted, because facts refer to it.
 -#}
 {% macro dimension(staging, key, natural_key, columns, joins={}, links={}, unknown={},
-                   hash_as={}, hash_links_as={}) -%}
-{%- set parts = [] -%}
+                   retired=[], hash_as={}, hash_links_as={}) -%}
+{%- set parts, same = [], [] -%}
 {%- set types = {} -%}
 {%- for column in natural_key -%}
     {%- set _ = parts.append('own.' ~ staged(column)) -%}
+    {%- set _ = same.append('own.' ~ staged(column) ~ ' = before.' ~ name_of(column)) -%}
 {%- endfor -%}
 {%- for column, type in columns.items() -%}
     {%- set _ = types.update({'own.' ~ staged(column): type}) -%}
@@ -27,11 +29,16 @@
 UNION ALL
 SELECT
     {{ member_key(parts, types, hash_as) }} AS {{ key }},
-    {{ member_columns(columns, joins, links, hash_links_as) }},
+    {{ member_columns(columns, joins, links, hash_links_as, retired=retired) }},
     FALSE AS is_deleted
 FROM {{ staging }} AS own
 {{- joined(joins) }}
 {%- if is_there_already() %}
+{%- if retired %}
+LEFT JOIN {{ this }} AS before
+    ON {{ same | join('\n    AND ') }}
+    AND before.{{ key }} <> {{ zero_key() }}
+{%- endif %}
 UNION ALL
 SELECT
     before.{{ key }},
@@ -42,9 +49,7 @@ SELECT
     TRUE AS is_deleted
 FROM {{ this }} AS before
 LEFT JOIN {{ staging }} AS own
-    ON {% for column in natural_key -%}
-    {{ '\n    AND ' if not loop.first }}own.{{ staged(column) }} = before.{{ name_of(column) }}
-    {%- endfor %}
+    ON {{ same | join('\n    AND ') }}
 WHERE
     {{ parts[0] }} IS NULL
     AND before.{{ key }} <> {{ zero_key() }}
@@ -58,8 +63,9 @@ WHERE
     version is valid from the beginning. A deletion ends the version before it, and is none.
 -#}
 {% macro versioned_dimension(staging, history, key, durable_key, natural_key, columns,
-                             overwritten=[], joins={}, links={}, unknown={}, grouped_by=[],
-                             hash_as={}, hash_durable_key_as={}, hash_links_as={}) -%}
+                             overwritten=[], joins={}, links={}, unknown={}, retired=[],
+                             grouped_by=[], hash_as={}, hash_durable_key_as={},
+                             hash_links_as={}) -%}
 {%- set kept, identity, parts, same = [], [], [], [] -%}
 {%- set types = {'members.valid_from': ''} -%}
 {%- for column in natural_key -%}
@@ -116,7 +122,7 @@ UNION ALL
 SELECT
     {{ version }} AS {{ key }},
     {{ member_key(parts, types, hash_durable_key_as) }} AS {{ durable_key }},
-    {{ member_columns(columns, joins, links, hash_links_as, 'members', overwritten) }},
+    {{ member_columns(columns, joins, links, hash_links_as, 'members', overwritten, retired) }},
     {{ validity }},
     own.{{ identity[0] }} IS NULL AS is_deleted
 FROM members
@@ -124,6 +130,22 @@ LEFT JOIN {{ staging }} AS own
     ON {{ same | join('\n    AND ') }}
 {{- joined(joins, 'members', overwritten) }}
 {%- if is_there_already() %}
+{%- if retired %}
+LEFT JOIN (
+    SELECT
+        {{ durable_key }},
+        {{ retired | join(',\n        ') }},
+        valid_from,
+        LEAD(valid_from, 1, {{ end_of_time() }}) OVER (
+            PARTITION BY {{ durable_key }} ORDER BY valid_from
+        ) AS replaced_at
+    FROM {{ this }}
+) AS before
+    ON
+        before.{{ durable_key }} = {{ member_key(parts, types, hash_durable_key_as) | indent(8) }}
+        AND before.valid_from <= members.valid_from
+        AND before.replaced_at > members.valid_from
+{%- endif %}
 {%- set as_before = columns_before(columns, joins, overwritten, 'members') %}
 WHERE own.{{ identity[0] }} IS NOT NULL
 UNION ALL
@@ -165,13 +187,20 @@ UNION ALL
 {%- endmacro %}
 
 
-{#- The versions of a dimension's members: a row for each state, and one when a member is gone. -#}
-{% macro dimension_versions(staging, keys, columns=[], text=[], hash_as={}, surplus='surplus') -%}
+{#-
+    The versions of a dimension's members: a row for each state, and one when a member is gone.
+    `retired` columns are no longer in the source: null in new versions, and not compared. Stored
+    versions have `other_hashes` where columns were added or had narrower types since then.
+-#}
+{% macro dimension_versions(staging, keys, columns=[], text=[], hash_as={}, retired=[],
+                            other_hashes=false, surplus='surplus') -%}
+{%- set there = columns | reject('in', retired) | list -%}
 {{ history(
     staging,
     columns=keys + columns + ['row_hash', 'load_date', 'is_deleted'],
     keys=keys,
     compared={'row_hash': hashed(columns, text, hash_as)},
+    recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
     surplus=surplus,
 ) }}
 {%- endmacro %}
@@ -199,20 +228,25 @@ SELECT
 
 
 {#- The columns of a member: its own, those of its joins, and the keys of other dimensions. -#}
-{% macro member_columns(columns, joins, links, hash_links_as, rows='own', overwritten=[]) -%}
+{% macro member_columns(columns, joins, links, hash_links_as, rows='own', overwritten=[],
+                        retired=[]) -%}
 {%- set selected = [] -%}
+{%- set kept = retired if is_there_already() else [] -%}
 {%- for column in columns -%}
     {%- set own = qualified(staged(column), rows, overwritten) -%}
+    {%- set own = 'before.' ~ name_of(column) if name_of(column) in kept else own -%}
     {%- set _ = selected.append(named(own, name_of(column))) -%}
 {%- endfor -%}
 {%- for join, part in joins.items() -%}
     {%- if part.is_there -%}
         {%- set found = join ~ '.' ~ (part.on | first) -%}
-        {%- set _ = selected.append(found ~ ' IS NOT NULL AS ' ~ part.is_there) -%}
+        {%- set _ = selected.append('before.' ~ part.is_there if part.is_there in kept
+            else found ~ ' IS NOT NULL AS ' ~ part.is_there) -%}
     {%- endif -%}
     {%- for column in part.columns or {} -%}
-        {%- set theirs = join ~ '.' ~ staged(column) -%}
-        {%- set _ = selected.append(named(theirs, name_of(column, join))) -%}
+        {%- set name = name_of(column, join) -%}
+        {%- set theirs = 'before.' ~ name if name in kept else join ~ '.' ~ staged(column) -%}
+        {%- set _ = selected.append(named(theirs, name)) -%}
     {%- endfor -%}
 {%- endfor -%}
 {%- for link, types in links.items() -%}
@@ -225,7 +259,9 @@ SELECT
     {%- endfor -%}
     {%- set leads_to = member_key(values, types_of_values, hash_links_as.get(link, {})) -%}
     {%- set is_missing = values | join(' IS NULL\n            OR ') ~ ' IS NULL' -%}
-    {%- set _ = selected.append(key_unless(is_missing, leads_to) ~ ' AS ' ~ link) -%}
+    {%- set before = key_or_unknown('before.' ~ link, link) -%}
+    {%- set leads_to = before if link in kept else key_unless(is_missing, leads_to) -%}
+    {%- set _ = selected.append(leads_to ~ ' AS ' ~ link) -%}
 {%- endfor -%}
 {{ selected | join(',\n    ') }}
 {%- endmacro %}

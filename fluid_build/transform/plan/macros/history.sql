@@ -3,14 +3,16 @@
     a row for each key that is gone. `rows` is where they are, and `condition` says which of them
     count. `compared` has the SQL of the columns by which rows are told apart, `values` of others
     that aren't there under their own name. Several rows of a key are a broken key, which a test
-    reports, and are compared and added together.
+    reports, and are compared and added together. `recompared` has other SQL to tell rows apart by,
+    on those that arrive and on those that are stored, where what is stored doesn't say it; '' where
+    nothing tells them apart but the key.
 
     A next load groups what arrives and what is stored by key and hash: what is as often in both is
     as it was. Only for keys that are left, whole rows are read. Of stored rows, those count that no
     later one of their key follows: rows of the first load are only followed by those after it.
 -#}
 {% macro history(rows, columns, keys, compared={}, values={}, condition='', distinct=false,
-                 never_null='', on_deletion={}, ghost='', surplus='surplus') -%}
+                 never_null='', on_deletion={}, ghost='', recompared=[], surplus='surplus') -%}
 {%- set values = dict(values, load_date=load_moment(), is_deleted='FALSE', **compared) -%}
 {%- set margin = '    ' if is_incremental() else '' -%}
 {%- for column, sql in compared.items() -%}
@@ -36,7 +38,11 @@ UNION ALL
 {{ ghost }}
     {%- endif %}
 {%- else -%}
-{%- set state = keys + compared.keys() | list -%}
+{%- set told_apart_by = [] if recompared == [''] else compared.keys() | list -%}
+{%- set state = keys + told_apart_by -%}
+{%- for column in told_apart_by if recompared -%}
+    {%- set _ = values.update({column: recompared[0] | indent(8)}) -%}
+{%- endfor -%}
 {%- set last_of_its_key -%}
 LEFT JOIN later
     ON {{ same_keys('later', 'stored', keys, never_null) }}
@@ -69,11 +75,24 @@ states AS (
     WHERE {{ condition }}
     {%- endif %}
     UNION ALL
+    {%- if recompared and told_apart_by %}
+    SELECT
+    {%- for column in state %}
+        {{ named(values[column] if column in told_apart_by else column, column) }},
+    {%- endfor %}
+        -1 AS {{ surplus }}
+    FROM (
+        SELECT stored.*
+        FROM {{ this }} AS stored
+        {{ last_of_its_key | indent(8) }}
+    ) AS stored
+    {%- else %}
     SELECT
         stored.{{ state | join(',\n        stored.') }},
         -1 AS {{ surplus }}
     FROM {{ this }} AS stored
     {{ last_of_its_key | indent(4) }}
+    {%- endif %}
 ),
 differing AS (
     SELECT DISTINCT

@@ -89,11 +89,14 @@ WHERE
     columns, it says when the key was there. `multi_active` are what tells apart the rows of a key.
     `distinct`: several rows of the staging say the same. `if_linked`: rows without the key are left
     out. `has_ghost`: there's a row that other tables lead to; `ghost` has the types of its columns.
+    `retired` columns are no longer in the source: null in new rows, and not compared. Stored rows
+    have `other_hashes` where columns were of narrower types. Then rows are compared as they are.
 -#}
 {% macro vault_satellite(staging, key, columns=[], text=[], hash_as={}, multi_active=[],
                          distinct=false, if_linked=false, has_ghost=false, ghost={},
-                         surplus='surplus') -%}
+                         retired=[], other_hashes=false, surplus='surplus') -%}
 {%- set compared = {'hash_diff': hashed(columns, text, hash_as)} if columns else {} -%}
+{%- set there = columns | reject('in', retired) | list -%}
 {%- set ghost_row -%}
 SELECT
     {{ zero_key() }} AS {{ key }},
@@ -117,15 +120,20 @@ SELECT
     distinct=distinct,
     never_null=key,
     ghost=ghost_row if has_ghost else '',
+    recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
     surplus=surplus,
 ) }}
 {%- endmacro %}
 
 
-{#- A code list: a row for each state of a code, and one when it's gone. -#}
+{#-
+    A code list: a row for each state of a code, and one when it's gone. `retired` and
+    `other_hashes` are as in a satellite.
+-#}
 {% macro vault_reference_table(staging, keys, record_source, columns=[], text=[], hash_as={},
-                               surplus='surplus') -%}
+                               retired=[], other_hashes=false, surplus='surplus') -%}
 {%- set compared = {'hash_diff': hashed(columns, text, hash_as)} if columns else {} -%}
+{%- set there = columns | reject('in', retired) | list -%}
 {{ history(
     staging,
     columns=[keys[0], 'load_date', 'record_source', 'is_deleted'] + compared.keys() | list
@@ -133,6 +141,7 @@ SELECT
     keys=keys,
     compared=compared,
     values={'record_source': record_source},
+    recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
     surplus=surplus,
 ) }}
 {%- endmacro %}
