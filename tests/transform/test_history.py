@@ -92,8 +92,11 @@ def _load(
     )
 
 
-def _added(stored: Sequence[Stored], load: Load) -> Iterator[Stored]:
-    """What a load adds: all rows of a key that isn't as it was, and all of one that is gone."""
+def _added(stored: Sequence[Stored], load: Load, compared: int = 2) -> Iterator[Stored]:
+    """What a load adds: all rows of a key that isn't as it was, and all of one that is gone.
+
+    ``compared`` is how many columns of the payload tell rows apart.
+    """
     moment = FIRST + timedelta(days=load[0])
     keys = dict.fromkeys([row[0] for row in stored] + [row[0] for row in load[1]])
     for key in keys:
@@ -101,7 +104,8 @@ def _added(stored: Sequence[Stored], load: Load) -> Iterator[Stored]:
         latest = max((row[3] for row in of_key), default=moment)
         was = [row for row in of_key if row[3] == latest and not row[4]]
         now = [row for row in load[1] if row[0] == key]
-        if Counter(row[1:] for row in now) != Counter(row[1:3] for row in was):
+        end = 1 + compared
+        if Counter(row[1:end] for row in now) != Counter(row[1:end] for row in was):
             yield from ((*row, moment, False) for row in now)
             yield from ((*row[:3], moment, True) for row in was if not now)
 
@@ -130,6 +134,47 @@ def test_a_load_adds_what_changed_and_nothing_else(kind: str, loads: list[Load])
         for number, load in enumerate(loads):
             expected += list(_added(expected, load)) if number else _first(load)
             _load(connection, HISTORIES[kind], load, again=number > 0)
+            found = connection.execute(f"SELECT {_columns(kind)} FROM model.history").fetchall()
+            assert Counter(((a, b), *rest) for a, b, *rest in found) == Counter(expected)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in HISTORIES if kind != "effectivity"])
+@given(loads=_loads)
+def test_a_column_that_the_source_dropped_tells_no_rows_apart(kind: str, loads: list[Load]) -> None:
+    """It's null in what arrives, and rows that were loaded with it keep what they had."""
+    loads = [_arriving(kind, load) for load in loads]
+    loads[1:] = [(day, [(key, name, None) for key, name, _ in rows]) for day, rows in loads[1:]]
+    call = HISTORIES[kind]
+    without = MacroCall(macro=call.macro, arguments={**call.arguments, "retired": ["amount"]})
+    expected: list[Stored] = []
+    if kind == "satellite with a ghost":
+        expected.append((("0" * 32, None), None, None, datetime(1900, 1, 1), True))
+    with _database() as connection:
+        for number, load in enumerate(loads):
+            expected += list(_added(expected, load, compared=1)) if number else _first(load)
+            _load(connection, without if number else call, load, again=number > 0)
+            found = connection.execute(f"SELECT {_columns(kind)} FROM model.history").fetchall()
+            assert Counter(((a, b), *rest) for a, b, *rest in found) == Counter(expected)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in HISTORIES if kind != "effectivity"])
+@given(loads=_loads)
+def test_hashes_of_other_types_make_no_rows(kind: str, loads: list[Load]) -> None:
+    """Stored rows are compared by their columns, whatever was stored as their hash."""
+    loads = [_arriving(kind, load) for load in loads]
+    call = HISTORIES[kind]
+    wider = MacroCall(macro=call.macro, arguments={**call.arguments, "other_hashes": True})
+    hash_column = "row_hash" if kind == "versions" else "hash_diff"
+    expected: list[Stored] = []
+    if kind == "satellite with a ghost":
+        expected.append((("0" * 32, None), None, None, datetime(1900, 1, 1), True))
+    with _database() as connection:
+        for number, load in enumerate(loads):
+            expected += list(_added(expected, load)) if number else _first(load)
+            _load(connection, wider if number else call, load, again=number > 0)
+            connection.execute(
+                f"UPDATE model.history SET {hash_column} = 'older' WHERE part_1 <> '{'0' * 32}'"
+            )
             found = connection.execute(f"SELECT {_columns(kind)} FROM model.history").fetchall()
             assert Counter(((a, b), *rest) for a, b, *rest in found) == Counter(expected)
 

@@ -17,8 +17,6 @@ from fluid_build.transform.plan.stateful import StoredColumn
 
 MACRO_FILE = "macros/migrations.sql"
 ON_RUN_START = "{{ check_migrated() }}"
-_TRANSACTIONAL: Collection[Target] = ("duckdb", "postgres")
-"""The databases that change relations within a transaction."""
 _MERGES: Collection[Target] = ("snowflake", "bigquery", "databricks")
 """Those in which a relation is updated from another one by a merge."""
 
@@ -37,8 +35,6 @@ def migration_macros(
         "WRITTEN": argument_text("return(", written, dialect, ends=")"),
         "CREATED": created_table("{{ seen_migrations() }}", dialect),
         "MOMENT": f"CAST('{started}' AS {dialect.type('TIMESTAMP')})",
-        "BEGIN": _transaction("BEGIN", dialect.target),
-        "COMMIT": _transaction("COMMIT", dialect.target),
         "UPDATE": _MERGED if dialect.target in _MERGES else _UPDATED,
     }
     for place, with_ in replaced.items():
@@ -51,10 +47,6 @@ def fill_hooks(filling: Filling) -> str:
     keys, columns = (", ".join(map(literal, names)) for names in (filling.keys, filling.columns))
     fill = f"{{{{ fill_added_columns(ref('{filling.rows}'), [{keys}], [{columns}]) }}}}"
     return f'pre_hook=[\n        "{fill}",\n        "{{{{ mark_filled([{columns}]) }}}}",\n    ]'
-
-
-def _transaction(word: str, target: Target) -> str:
-    return f"{{%- set _ = run_query('{word}') -%}}\n" if target in _TRANSACTIONAL else ""
 
 
 def _written_columns(
@@ -85,43 +77,80 @@ _MACROS = """\
 -#}
 
 
-{#- Run the migrations that the warehouse hasn't seen, all of them or none where it can. -#}
+{#-
+    Run the migrations that the warehouse hasn't seen, all of them or none where it can. What it
+    has is asked first: such questions may end a transaction.
+-#}
 {% macro migrate() -%}
-{%- set created -%}
-<CREATED>
-{%- endset -%}
-<BEGIN>{%- set _ = run_query(created) -%}
+{%- set steps = [] -%}
+{%- set seen = steps_seen() -%}
 {%- for name in context.keys() | sort if name.startswith('migration_') and name[10:].isdigit() -%}
-    {%- set _ = context[name]() -%}
+    {%- set _ = context[name](steps, seen) -%}
 {%- endfor -%}
-<COMMIT>{%- endmacro %}
+{%- call statement('migrations') -%}
+<CREATED>
+{%- endcall -%}
+{%- for step in steps -%}
+    {%- for text in step.statements -%}
+        {%- call statement('step') -%}{{ text }}{%- endcall -%}
+    {%- endfor -%}
+{%- endfor -%}
+{%- set _ = adapter.commit() -%}
+{%- endmacro %}
 
 
 {#-
-    A step of a migration, whose statements are the block that calls it. One that `adds` a column
-    which is there already does nothing, and neither does one of a relation that isn't.
+    Add a step of a migration to `steps`, with the block that calls it as its statements, unless
+    it's in `seen`. One that `adds` a column which is there already changes nothing, and neither
+    does one of a relation that isn't there.
 -#}
-{% macro migration_step(migration, relation, column, adds=false) -%}
-{%- set where = "name = '" ~ migration ~ "' AND relation = '" ~ relation
-    ~ "' AND column_name = '" ~ column ~ "'" -%}
-{%- set seen = run_query('SELECT name FROM ' ~ seen_migrations() ~ ' WHERE ' ~ where) -%}
-{%- if seen.rows | length == 0 -%}
+{% macro migration_step(steps, seen, migration, relation, column, adds=false) -%}
+{%- if (migration, relation, column) not in seen -%}
     {%- set stored = stored_relation(relation) -%}
-    {%- set there = columns_there(stored) if stored is not none else {} -%}
+    {%- set there = columns_there(stored) if adds and stored is not none else {} -%}
+    {%- for step in steps if step.relation == relation and step.adds -%}
+        {%- set _ = there.update({step.adds: ''}) -%}
+    {%- endfor -%}
     {%- set is_new = adds and stored is not none and column not in there -%}
-    {%- if stored is not none and (is_new or not adds) -%}
-        {%- for statement in caller(stored).split(';') -%}
-            {%- set _ = run_query(statement) -%}
-        {%- endfor -%}
+    {%- set statements = [] -%}
+    {%- if is_new or (stored is not none and not adds) -%}
+        {%- set statements = caller(stored).strip().split(';') -%}
     {%- endif -%}
     {%- set filled = 'NULL' if is_new else migrated_at() -%}
-    {%- set _ = run_query(
-        'INSERT INTO ' ~ seen_migrations()
-        ~ ' (name, relation, column_name, applied_at, filled_at) VALUES ('
-        ~ "'" ~ migration ~ "', '" ~ relation ~ "', '" ~ column ~ "', "
-        ~ migrated_at() ~ ', ' ~ filled ~ ')'
-    ) -%}
+    {%- set record -%}
+INSERT INTO {{ seen_migrations() }} (name, relation, column_name, applied_at, filled_at)
+VALUES ('{{ migration }}', '{{ relation }}', '{{ column }}', {{ migrated_at() }}, {{ filled }})
+    {%- endset -%}
+    {%- set _ = steps.append({
+        'relation': relation,
+        'adds': column if is_new else '',
+        'statements': statements + [record],
+    }) -%}
 {%- endif -%}
+{%- endmacro %}
+
+
+{#- The steps of migrations that the warehouse has seen. -#}
+{% macro steps_seen() -%}
+{%- set found = [] -%}
+{%- if are_migrations_known() -%}
+    {%- set asked -%}
+SELECT name, relation, column_name FROM {{ seen_migrations() }}
+    {%- endset -%}
+    {%- for row in run_query(asked).rows -%}
+        {%- set _ = found.append((row[0], row[1], row[2] or '')) -%}
+    {%- endfor -%}
+{%- endif -%}
+{{ return(found) }}
+{%- endmacro %}
+
+
+{#- Whether the warehouse says which migrations it has seen. -#}
+{% macro are_migrations_known() -%}
+{%- set table = seen_migrations() -%}
+{{ return(execute and adapter.get_relation(
+    database=table.database, schema=table.schema, identifier=table.identifier
+) is not none) }}
 {%- endmacro %}
 
 
@@ -199,15 +228,12 @@ WHERE
 {#- Those columns of a history that a migration added and no load has filled. -#}
 {% macro unfilled_columns(columns) -%}
 {%- set found = [] -%}
-{%- set table = seen_migrations() -%}
-{%- if execute and adapter.get_relation(
-    database=table.database, schema=table.schema, identifier=table.identifier
-) is not none -%}
-    {%- set rows = run_query(
-        'SELECT column_name FROM ' ~ table ~ " WHERE filled_at IS NULL AND relation = '"
-        ~ model.name ~ "'"
-    ) -%}
-    {%- for row in rows.rows if row[0] in columns and row[0] not in found -%}
+{%- if are_migrations_known() -%}
+    {%- set asked -%}
+SELECT column_name FROM {{ seen_migrations() }}
+WHERE filled_at IS NULL AND relation = '{{ model.name }}'
+    {%- endset -%}
+    {%- for row in run_query(asked).rows if row[0] in columns and row[0] not in found -%}
         {%- set _ = found.append(row[0]) -%}
     {%- endfor -%}
 {%- endif -%}

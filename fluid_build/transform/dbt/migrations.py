@@ -154,17 +154,18 @@ def migration_file(
     """
     name = f"{number:04}_{what}"
     steps = "\n".join(_step(name, migration, dialect) for migration in migrations)
-    text = (
+    head = (
         "{#- What the warehouse needs before this project loads it again: dbt run-operation"
-        f" migrate -#}}\n{{% macro migration_{number:04}() %}}\n{steps}\n{{% endmacro %}}\n"
+        " migrate -#}"
     )
+    text = f"{head}\n{{% macro migration_{number:04}(steps, seen) %}}\n{steps}\n{{% endmacro %}}\n"
     return f"{FOLDER}/{name}.sql", text
 
 
 def _step(name: str, migration: Migration, dialect: TargetDialect) -> str:
-    call = f"migration_step('{name}', '{migration.relation}', '{migration.column}')"
-    if migration.kind == "add_column":
-        call = call.replace(")", ", adds=true)")
+    adds = ", adds=true" if migration.kind == "add_column" else ""
+    subject = f"'{migration.relation}', '{migration.column}'"
+    call = f"migration_step(steps, seen, '{name}', {subject}{adds})"
     body = ";\n".join(statements(migration, "{{ relation }}", dialect))
     return f"{{% call(relation) {call} %}}\n{body}\n{{% endcall %}}"
 

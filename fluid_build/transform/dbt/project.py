@@ -53,6 +53,7 @@ from fluid_build.transform.dbt.time_spine import time_spine
 from fluid_build.transform.dbt.unit_tests import unit_test_files
 from fluid_build.transform.plan.dimensional.star import HASHING
 from fluid_build.transform.plan.elements import Layer, TransformPlan
+from fluid_build.transform.plan.present_source import present_source
 from fluid_build.transform.plan.stateful import stored_columns
 
 _GITIGNORE = """\
@@ -120,10 +121,11 @@ def dbt_project(
         files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in files.values()):
         files[f"macros/{STAYS}.sql"] = STAYS_MACRO
-    if model.evolution is not None:
+    present = present_source(model)
+    if present.has_changed:
         stored = stored_columns(plan, _strategy(model))
         files[MIGRATION_MACROS] = with_column_names(
-            migration_macros(plan, stored, model.evolution, dialect), plan.column_names
+            migration_macros(plan, stored, present.evolution, dialect), plan.column_names
         )
     files |= _semantic_files(plan, model, access, dialect)
     files["README.md"] = readme(plan, model, access, dialect, name, files, tests)
@@ -189,6 +191,7 @@ def _project(
     target: Target,
     tests: Mapping[str, RelationTests],
 ) -> dict[str, object]:
+    has_changed = present_source(model).has_changed
     layers = dict.fromkeys(build.layer for build in plan.builds)
     return {
         "name": name,
@@ -197,10 +200,10 @@ def _project(
         "profile": name,
         "require-dbt-version": [">=1.11.0", "<2.0.0"],
         "model-paths": ["models"],
-        "macro-paths": ["macros", *([MIGRATIONS] if model.evolution is not None else [])],
+        "macro-paths": ["macros", *([MIGRATIONS] if has_changed else [])],
         "clean-targets": ["target", "dbt_packages", "logs"],
         "flags": {"send_anonymous_usage_stats": False},
-        **({"on-run-start": [ON_RUN_START]} if model.evolution is not None else {}),
+        **({"on-run-start": [ON_RUN_START]} if has_changed else {}),
         **({"on-run-end": [promise_macros.ON_RUN_END]} if tests else {}),
         "models": {
             name: {

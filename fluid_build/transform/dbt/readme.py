@@ -21,6 +21,7 @@ from fluid_build.transform.dbt.targets import TARGET_LABELS, Target, target_type
 from fluid_build.transform.dbt.time_spine import FOLDER as SEMANTIC
 from fluid_build.transform.dbt.unit_tests import UNIT_TESTS, VARIABLE
 from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.present_source import present_source
 
 _ADAPTERS: Mapping[Target, str] = {
     "duckdb": "'dbt-core>=1.11,<1.12' 'dbt-duckdb>=1.11,<1.12'",
@@ -346,7 +347,7 @@ def _loading(plan: TransformPlan) -> str:
 
 def _changes(plan: TransformPlan, model: LogicalModel) -> str:
     """Return what became of what the source changed, and how a warehouse is brought along."""
-    if model.evolution is None:
+    if not present_source(model).has_changed:
         return ""
     retired = tuple(build.name for build in plan.builds if build.is_retired)
     stays = (

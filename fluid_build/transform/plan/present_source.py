@@ -61,7 +61,7 @@ class PresentSource:
     @property
     def has_changed(self) -> bool:
         """Whether the source isn't as it was when the relations were first loaded."""
-        return self.evolution != Evolution()
+        return self.evolution.model_copy(update={"otherwise": ()}) != Evolution()
 
     def has_evolved(self, table: str) -> bool:
         """Whether rows of earlier loads of a table may have other columns or types."""

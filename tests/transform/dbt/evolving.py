@@ -126,6 +126,13 @@ class Life:
             files[path] = text
         written(files, self.project)
 
+    def change(self, *statements: str) -> None:
+        """Change the source; PostgreSQL changes no table that a view reads."""
+        for build in self.plan.builds:
+            if build.materialization == "view":
+                self.warehouse.run(f"DROP VIEW IF EXISTS main.{build.name}")
+        self.warehouse.run(*statements)
+
     def dbt(self, *arguments: str) -> str:
         """What a command of dbt says."""
         done = subprocess.run(

@@ -35,7 +35,7 @@ def _tables(score: str = "INTEGER", price: str = "DECIMAL(8,2)", more: str = "")
     )
 
 
-def _rows(fresh: str = "") -> tuple[str, ...]:
+def _rows(*, fresh: bool = False) -> tuple[str, ...]:
     return (
         *(f"INSERT INTO city VALUES ({i}, 'c{i}', 'm{i}')" for i in range(1, 6)),
         *(
@@ -44,7 +44,7 @@ def _rows(fresh: str = "") -> tuple[str, ...]:
         ),
         *(
             f"INSERT INTO customer VALUES ({i}, 'n{i}', {1 + i % 5}, {i * 7 % 11},"
-            f" {i}.25, 'o{i % 3}', {i}.5{fresh.replace('<i>', str(i))})"
+            f" {i}.25, 'o{i % 3}', {i}.5{_fresh(i) if fresh else ''})"
             for i in range(1, 31)
         ),
         *(
@@ -52,6 +52,10 @@ def _rows(fresh: str = "") -> tuple[str, ...]:
             for i in range(1, 60)
         ),
     )
+
+
+def _fresh(number: int) -> str:
+    return ", NULL" if number == 9 else f", 'f{number}'"
 
 
 _CHANGES = (
@@ -176,7 +180,7 @@ def test_what_was_known_stays_when_the_source_changes(
     first = life.known()
     assert set(first) >= _REMEMBER[technique]
 
-    warehouse.run(*_CHANGES, *_ROWS_OF_DAY_3)
+    life.change(*_CHANGES, *_ROWS_OF_DAY_3)
     life.become(_evolved(tmp_path / "second", technique, "BIGINT"))
     assert life.refusal() == _REFUSALS[technique]
     life.migrate()
@@ -184,7 +188,7 @@ def test_what_was_known_stays_when_the_source_changes(
     assert life.known(first, before=3) == first
     assert life.added(3) == _ADDED_ON_DAY_3[technique]
 
-    warehouse.run(*_ROWS_OF_DAY_4)
+    life.change(*_ROWS_OF_DAY_4)
     second = life.known()
     life.become(_evolved(tmp_path / "third", technique, "VARCHAR"))
     life.migrate()
@@ -203,7 +207,7 @@ def _in_raw(statement: str) -> str:
 
 def _evolved(folder: Path, technique: str, score: str) -> LogicalModel:
     tables = _tables(score, "DECIMAL(12,4)", ", fresh VARCHAR(40)")
-    rows = _rows(", 'f<i>'")
+    rows = _rows(fresh=True)
     model = model_of(folder, (*tables, *rows), technique, _CHANGED)
     if model.dv2 is None:
         return model

@@ -93,14 +93,14 @@ def test_rows_of_earlier_loads_lead_to_nothing_by_a_new_key() -> None:
 
 def test_a_file_of_migrations_is_readable_sql() -> None:
     """It's a macro, a step for each change, which does nothing where it was done before."""
-    path, text = migration_file(3, "orders", [ADDED, WIDER], dialect_of("duckdb"))
-    assert path == "migrations/0003_orders.sql"
+    path, text = migration_file(3, "dim", [ADDED, WIDER], dialect_of("duckdb"))
+    assert path == "migrations/0003_dim.sql"
     assert text.splitlines()[1:] == [
-        "{% macro migration_0003() %}",
-        "{% call(relation) migration_step('0003_orders', 'dim', 'floor', adds=true) %}",
+        "{% macro migration_0003(steps, seen) %}",
+        "{% call(relation) migration_step(steps, seen, '0003_dim', 'dim', 'floor', adds=true) %}",
         "ALTER TABLE {{ relation }} ADD COLUMN IF NOT EXISTS floor INTEGER",
         "{% endcall %}",
-        "{% call(relation) migration_step('0003_orders', 'sat', 'paid') %}",
+        "{% call(relation) migration_step(steps, seen, '0003_dim', 'sat', 'paid') %}",
         "ALTER TABLE {{ relation }} ALTER COLUMN paid TYPE DECIMAL(12,4)",
         "{% endcall %}",
         "{% endmacro %}",

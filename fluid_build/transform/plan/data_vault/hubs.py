@@ -1,6 +1,6 @@
 """The hubs: every business key once, from every table that holds it, its own table first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fluid_build.modeling.data_vault.elements import Hub, HubReference
 from fluid_build.modeling.sql_names import free_identifier
@@ -19,6 +19,7 @@ from fluid_build.transform.plan.elements import (
 )
 from fluid_build.transform.plan.hashing import comparable
 from fluid_build.transform.plan.macro_calls import called_sql, macro_call
+from fluid_build.transform.plan.retirement import retired_build
 
 
 def hub_builds(sources: VaultSources) -> Iterator[Build]:
@@ -29,9 +30,10 @@ def hub_builds(sources: VaultSources) -> Iterator[Build]:
 
 def _hub(sources: VaultSources, hub: Hub) -> Build:
     business_key = sources.business_key(hub)
-    call = _call(sources, hub, business_key)
+    present = [feed for feed in sources.feeds[hub.name] if sources.has_reference(*feed)]
+    call = _call(sources, hub, business_key, present or sources.feeds[hub.name])
     made = called_sql(call, hub.name, sources.vault.hash_key_strategy)
-    return Build(
+    build = Build(
         name=hub.name,
         layer="raw_vault",
         materialization="incremental",
@@ -50,20 +52,22 @@ def _hub(sources: VaultSources, hub: Hub) -> Build:
         source_columns=hub.source_columns,
         reason=hub.reason,
     )
+    return build if present else retired_build(build)
 
 
-def _call(sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...]) -> MacroCall:
+def _call(
+    sources: VaultSources,
+    hub: Hub,
+    business_key: tuple[PlanColumn, ...],
+    feeds: Sequence[tuple[str, HubReference]],
+) -> MacroCall:
     names = [column.name for column in business_key]
     precedence, rank = free_identifier("precedence", names), free_identifier("rank_of_row", names)
     return macro_call(
         "vault_hub",
         key=hub.hash_key,
         business_key=names,
-        feeds=[
-            _feed(sources, hub, business_key, *feed)
-            for feed in sources.feeds[hub.name]
-            if sources.has_reference(*feed)
-        ],
+        feeds=[_feed(sources, hub, business_key, *feed) for feed in feeds],
         # Keys that differ in case alone are one key, spelled as the first of them in order.
         spelling=names if sources.vault.hash_key_strategy.folds_keys else [],
         ghost={part.name: SqlType(part.type) for part in business_key} if hub.has_ghost else {},

@@ -22,6 +22,7 @@ from fluid_build.transform.plan.data_vault.columns import (
 from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, BuildTest, Relation
 from fluid_build.transform.plan.macro_calls import called_sql, macro_call
+from fluid_build.transform.plan.retirement import retired_build
 
 
 def link_builds(sources: VaultSources) -> Iterator[Build]:
@@ -46,7 +47,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
         columns=[column.name for column in (*keys, *children)],
     )
     made = called_sql(call, link.name, sources.vault.hash_key_strategy)
-    return Build(
+    build = Build(
         name=link.name,
         layer="raw_vault",
         materialization="incremental",
@@ -63,6 +64,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
         source_columns=link.source_columns,
         reason=link.reason,
     )
+    return build if sources.has_link(link) else retired_build(build)
 
 
 def _tests(sources: VaultSources, link: Link) -> Iterator[BuildTest]:
