@@ -234,3 +234,16 @@ def test_a_model_whose_source_is_as_it_was_has_the_same_plan(tmp_path: Path) -> 
     """Byte for byte, so that nobody's project changes."""
     with shop(tmp_path, "data_vault_2") as (model, built):
         assert transform_plan(changed(model)) == built.plan
+
+
+def test_the_calendar_keeps_the_days_of_rows_that_stay(tmp_path: Path) -> None:
+    """A fact whose table is gone refers to them."""
+    with shop(tmp_path, "dimensional") as (model, built):
+        after = load(built, changed(model, retired_tables=("orders",)))
+        assert after.plan.build("fct_orders").is_retired
+        (lost,) = rows(
+            built,
+            "SELECT COUNT(*) FROM model.fct_orders ANTI JOIN model.dim_date"
+            " ON date_key = ordered_date_key",
+        )
+        assert lost == (0,)

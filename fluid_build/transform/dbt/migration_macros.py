@@ -204,10 +204,18 @@ INNER JOIN (
     GROUP BY
         {{ keys | join(',\\n        ') }}
 ) AS latest
-    ON {{ same_keys('latest', 'arriving', keys, '') }}
+    ON {{ equal_keys('latest', 'arriving', keys) }}
 {%- endset -%}
 <UPDATE>
 {%- endif -%}
+{%- endmacro %}
+
+
+{#- The condition that a row has the keys of another one. Nothing is known of those with a null. -#}
+{% macro equal_keys(rows, others, keys) -%}
+{%- for key in keys -%}
+{{ '\\n    AND ' if not loop.first }}{{ rows }}.{{ key }} = {{ others }}.{{ key }}
+{%- endfor %}
 {%- endmacro %}
 
 
@@ -289,7 +297,7 @@ FROM (
     {{ today | indent(4) }}
 ) AS present
 WHERE
-    {{ same_keys('present', 'stored', keys, '') | indent(4) }}
+    {{ equal_keys('present', 'stored', keys) | indent(4) }}
     AND stored.load_date = present.load_date
     AND NOT stored.is_deleted"""
 _MERGED = """\
@@ -297,7 +305,7 @@ MERGE INTO {{ this }} AS stored
 USING (
     {{ today | indent(4) }}
 ) AS present
-    ON {{ same_keys('present', 'stored', keys, '') | indent(4) }}
+    ON {{ equal_keys('present', 'stored', keys) | indent(4) }}
     AND stored.load_date = present.load_date
     AND NOT stored.is_deleted
 WHEN MATCHED THEN UPDATE SET

@@ -208,6 +208,8 @@ def _in_raw(statement: str) -> str:
 def _evolved(folder: Path, technique: str, score: str) -> LogicalModel:
     tables = _tables(score, "DECIMAL(12,4)", ", fresh VARCHAR(40)")
     rows = _rows(fresh=True)
+    if score == "VARCHAR":
+        rows += ("UPDATE customer SET score = 'high' WHERE id = 4",)
     model = model_of(folder, (*tables, *rows), technique, _CHANGED)
     if model.dv2 is None:
         return model

@@ -74,6 +74,7 @@ def _build(
         title=dimension.name,
         description=dimension.description,
         sql=made.sql,
+        next_load=made.next_load,
         call=call,
         ref_models=ref_models,
         columns=(
@@ -129,6 +130,9 @@ def _call(
         key=dimension.surrogate_key,
         days=[*days, *more_days],
         columns=_types(dimension),
+        keeps_days=not all(
+            star.present.has(column.table, column.column) for column in dimension.source_columns
+        ),
         month_names=_other_than(settings.month_names, DEFAULT_CALENDAR.month_names),
         day_names=_other_than(settings.day_names, DEFAULT_CALENDAR.day_names),
         fiscal_year_start=settings.fiscal_year_start or "",

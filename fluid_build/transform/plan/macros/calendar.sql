@@ -3,8 +3,9 @@
     relations, and services that run `from` a day `to` another. A date far away, such as
     9999-12-31, adds its own year and not the millennia before it; with more years than can be
     filled, only the days that occur are there. A fiscal year starts in the month of that number.
+    `keeps_days`: it has those that it had, because rows that the source dropped refer to them.
 -#}
-{% macro calendar(key, days, columns, month_names=[
+{% macro calendar(key, days, columns, keeps_days=false, month_names=[
     "'January'", "'February'", "'March'", "'April'", "'May'", "'June'",
     "'July'", "'August'", "'September'", "'October'", "'November'", "'December'",
 ], day_names=[
@@ -46,6 +47,12 @@ occurring AS (
     {%- endfor %}
     {{- '\n    UNION ALL' if not loop.last }}
     {%- endfor %}
+    {%- if keeps_days and is_there_already() %}
+    UNION ALL
+    SELECT full_date
+    FROM {{ this }}
+    WHERE full_date IS NOT NULL
+    {%- endif %}
 ),
 year_days AS (
     SELECT 100 * hundreds.digit + 10 * tens.digit + ones.digit AS days
