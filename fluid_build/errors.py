@@ -17,6 +17,9 @@
       ├── DbtError                  dbt couldn't be run on a project
       │     ├── DbtMissingError         it isn't installed
       │     └── DbtFailedError          it gave up before it built anything
+      ├── WarehouseError            a warehouse can't be reached, or isn't as the command needs it
+      │     ├── WarehouseBusyError      somebody else is applying or rolling back there
+      │     └── VersionsLostError       rows that it held before a load are gone or changed
       ├── NotTrustedError           a folder needs permission that only the user can give
       ├── OutputError               a result couldn't be written
       └── ContractError             a contract violates the FLUID schema
@@ -152,6 +155,18 @@ class SourceChangedError(SourceError):
 
 class BuildFailedError(FluidError):
     """A build failed, or its result doesn't match the plan."""
+
+
+class WarehouseError(FluidError):
+    """A warehouse can't be reached, or isn't as the command needs it."""
+
+
+class WarehouseBusyError(WarehouseError):
+    """Somebody else is applying to a warehouse or rolling it back, or has its file open."""
+
+
+class VersionsLostError(WarehouseError):
+    """Rows that a warehouse held before a load are gone or changed after it."""
 
 
 class NotTrustedError(FluidError):

@@ -30,7 +30,11 @@ _STAGES = {
     "contract": "Writing the contract",
     "build": "Building the model",
     "prove": "Comparing it with the source",
+    "held": "Counting what the warehouse holds",
+    "migrate": "Migrating the warehouse",
     "dbt": "Running dbt",
+    "kept": "Looking for every earlier row",
+    "record": "Recording the deployment",
     "project": "Writing the dbt project",
     "write": "Writing files",
 }

@@ -22,9 +22,9 @@ from typing import IO, Any, NoReturn, Self
 import pytest
 
 from fluid_build.extras import python_for, runs_here
+from fluid_build.transform.dbt.running import DBT
 
 _LONGEST_REQUEST = 200_000
-_DBT = ("-m", "dbt.cli.main")
 _PROJECT = {
     "dbt_project.yml": "{name: warm, profile: warm, version: '1.0', model-paths: []}",
     "profiles.yml": "{warm: {target: dev, outputs: {dev: {type: duckdb, path: ':memory:'}}}}",
@@ -48,7 +48,7 @@ class DbtServer:
 
     def popen(self, command: Sequence[str], **options: Any) -> "DbtRun | subprocess.Popen[str]":
         """Run dbt in a fork of the server; anything else as a process like any other."""
-        is_dbt = tuple(command[:3]) == (sys.executable, *_DBT)
+        is_dbt = tuple(command[:3]) == (sys.executable, *DBT)
         assert self.is_allowed or not is_dbt, "a test that runs dbt requests the fixture dbt"
         # Elsewhere forking is less safe, and these sockets don't exist.
         if not is_dbt or sys.platform != "linux":

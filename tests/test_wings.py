@@ -16,7 +16,7 @@ WINGS = {
     "sources": ("lexicon", "sources"),
     "forge": (
         *("profiling", "changes", "observations", "decisions", "modeling", "transform"),
-        *("contract", "report", "demo", "forging", "verification"),
+        *("contract", "report", "demo", "forging", "verification", "evolution"),
     ),
     "agents": ("copilot", "pipeline", "assistants", "agent_loop", "mcp"),
 }

@@ -296,6 +296,16 @@ def _commands_on_folders() -> Iterator[TyperCommand | TyperGroup]:
         "checking.verify:verify",
         "Prove that nothing was lost: rebuild the model and compare it with its source.",
     )
+    yield LazyCommand(
+        "apply",
+        "deploying.apply:apply",
+        "Bring a folder to its warehouse: forge again, migrate, load, and prove what is there.",
+    )
+    yield LazyCommand(
+        "rollback",
+        "deploying.rollback:rollback",
+        "Take a warehouse and its folder back to an earlier deployment.",
+    )
     yield Formats(
         "export",
         "checking.contract_formats:export_commands",

@@ -84,7 +84,7 @@ def verify_dbt(
         file = fresh.path / name
         environment = {DATABASE_VARIABLE: str(file)}
         for source_name, place in places.items():
-            environment |= _environment(source_name, place, project)
+            environment |= environment_of(source_name, place, project)
         result = run_dbt(project, environment=environment, on_progress=on_progress)
         uses_copies = (project / COPIES_FOLDER).is_dir()
         own_database = project / name if (project / name).is_file() else None
@@ -121,7 +121,8 @@ def _check_builds_where_told(project: Path) -> None:
         )
 
 
-def _environment(source_name: str, place: str, project: Path) -> dict[str, str]:
+def environment_of(source_name: str, place: str, project: Path) -> dict[str, str]:
+    """Return the variables that lead a project to a source that isn't where it looks for it."""
     address = locate(place)
     if isinstance(address.kind, ServerKind):
         return {of_source(DSN_VARIABLE, source_name): address.place}

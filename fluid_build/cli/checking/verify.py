@@ -1,7 +1,6 @@
 """``fluid verify``: whether a generated model still holds everything that its source does."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -11,19 +10,17 @@ import typer
 from fluid_build.cli import failures, messages
 from fluid_build.cli.checking.verify_screen import verified_screen, warehouse_screen
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.reading.consent import allowed_place, check_code_trusted
-from fluid_build.cli.reading.source_options import named_uri, split_name
-from fluid_build.cli.reading.source_session import combined_session, source_session
-from fluid_build.errors import FluidError, SourceChangedError, SourceNotFoundError, UsageError
-from fluid_build.progress import OnProgress
+from fluid_build.cli.reading.consent import check_code_trusted
+from fluid_build.cli.reading.folder_sources import (
+    folder_session,
+    moved_places,
+    source_places,
+    without_password,
+)
+from fluid_build.errors import FluidError, UsageError
 from fluid_build.report.page.page_file import is_page
 from fluid_build.report.terminal.printing import show
-from fluid_build.secrets import redact, surely_without_passwords
-from fluid_build.sources.base import Source
-from fluid_build.sources.combined import SourceRequest
-from fluid_build.sources.uri import locate
-from fluid_build.text import listed
-from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource
+from fluid_build.secrets import redact
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 from fluid_build.verification import (
     ForgedFolder,
@@ -95,10 +92,8 @@ def verify(
     command = _command(folder, uris, flags, warehouse=warehouse, schema=warehouse_schema)
     if dbt and not trust:
         check_code_trusted(folder, command)
-    moved = _moved(forged, uris)
-    places = {name: moved.get(name) or _place(forged, name, command) for name in _sources(forged)}
-    for name, place in places.items():
-        messages.tell(f"Source: {named_uri(name, redact(place))}")
+    moved = moved_places(forged, uris)
+    places = source_places(forged, moved, command)
     if warehouse is not None:
         return _prove_warehouse(
             context, forged, places, warehouse=warehouse, schema=warehouse_schema, json=json
@@ -112,11 +107,11 @@ def verify(
     if change == "refused":
         messages.tell(f"Note: {folder / PROOF_FILE} isn't writable, so it wasn't updated.")
     elif change == "replaced":
-        _refresh_page(folder)
+        refresh_page(folder)
     return failures.DONE if verified.holds else failures.CHECK_FAILED
 
 
-def _refresh_page(folder: Path) -> None:
+def refresh_page(folder: Path) -> None:
     """Show the new proof in the page of a folder; the verification holds if that fails."""
     # What makes pages takes a while to import, and most verifications change no proof.
     from fluid_build.forging.report_file import REPORT_FILE
@@ -141,7 +136,7 @@ def _verify(
 ) -> Verified:
     with (
         messages.progress() as on_progress,
-        _session(context, forged, places, on_progress) as source,
+        folder_session(context.obj, forged, places, on_progress) as source,
     ):
         verified = verify_folder(forged, source, on_progress=on_progress)
         if not dbt:
@@ -162,7 +157,7 @@ def _prove_warehouse(
     messages.tell(f"Warehouse: {redact(warehouse)}")
     with (
         messages.progress() as on_progress,
-        _session(context, forged, places, on_progress) as source,
+        folder_session(context.obj, forged, places, on_progress) as source,
     ):
         verified = verify_warehouse(
             forged, source, warehouse, schema=schema, on_progress=on_progress
@@ -172,52 +167,6 @@ def _prove_warehouse(
     else:
         show(warehouse_screen(verified))
     return failures.DONE if verified.holds else failures.CHECK_FAILED
-
-
-def _session(
-    context: typer.Context, forged: ForgedFolder, places: Mapping[str, str], on_progress: OnProgress
-) -> AbstractContextManager[Source]:
-    sources = _sources(forged)
-    if forged.manifest.source.parts is not None:
-        requests = [
-            SourceRequest(locate(places[name]), name, source.read)
-            for name, source in sources.items()
-        ]
-        return combined_session(requests, context.obj, on_progress=on_progress)
-    source = forged.manifest.source
-    return source_session(
-        places[""],
-        context.obj,
-        read=source.read,
-        on_progress=on_progress,
-    )
-
-
-def _sources(forged: ForgedFolder) -> Mapping[str, ManifestSource]:
-    """Return the sources of a folder by name, "" for the only one."""
-    source = forged.manifest.source
-    return {"": source} if source.parts is None else source.parts
-
-
-def _moved(forged: ForgedFolder, uris: Sequence[str]) -> Mapping[str, str]:
-    """Return the places that ``--uri`` gives, by source; UsageError for an unknown source."""
-    names = _sources(forged)
-    if "" in names:
-        if len(uris) > 1:
-            raise UsageError(
-                "The folder was generated from one source.", hint="Pass --uri only once."
-            )
-        return dict(zip(("",), uris, strict=False))
-    moved: dict[str, str] = {}
-    for uri in uris:
-        name, place = split_name(uri)
-        if name not in names or name in moved:
-            raise UsageError(
-                f"--uri {redact(uri)} doesn't say which of the sources it is.",
-                hint=f"Pass --uri NAME=URI, once for each of {listed(names)} that has moved.",
-            )
-        moved[name] = place
-    return moved
 
 
 def _check_options(*, dbt: bool, warehouse: str | None, schema: str | None) -> None:
@@ -248,32 +197,6 @@ def _command(
     ]
     return (
         *("fluid", "verify", str(folder)),
-        *(part for name, place in places if place for part in (name, _without_password(place))),
+        *(part for name, place in places if place for part in (name, without_password(place))),
         *(name for name, is_set in flags.items() if is_set),
     )
-
-
-def _without_password(place: str) -> str:
-    """Return a place to paste: without its password, or masked where that can't be cut out."""
-    bare = surely_without_passwords(place) if "://" in place else None
-    return bare or redact(place)
-
-
-def _place(forged: ForgedFolder, name: str, command: Sequence[str]) -> str:
-    """Return where the manifest says a source is, if it may choose that and the kind is right."""
-    source = _sources(forged)[name]
-    place = allowed_place(source, forged.folder, command, name=name)
-    kind = source.kind
-    try:
-        actual_kind = locate(place).kind.name
-    except SourceNotFoundError as error:
-        raise SourceNotFoundError(
-            f"The source isn't where {MANIFEST_FILE} says it is: {redact(place)}.",
-            hint="Pass its current location with --uri.",
-        ) from error
-    if actual_kind != kind:
-        raise SourceChangedError(
-            f"{redact(place)} was {kind} when the folder was generated, and is {actual_kind} now.",
-            hint="Pass the location of the source with --uri, or run `fluid forge` again.",
-        )
-    return place

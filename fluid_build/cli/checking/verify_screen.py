@@ -20,7 +20,7 @@ from fluid_build.report.terminal.screen_parts import (
 )
 from fluid_build.text import counted
 from fluid_build.transform.dbt.promise_macros import BrokenPromise
-from fluid_build.transform.dbt.running import DbtNode, DbtStatus
+from fluid_build.transform.dbt.running import DbtNode, DbtResult, DbtStatus
 from fluid_build.verification import DbtVerified, ForgedFolder, Verified, WarehouseVerified
 
 _STALE_COPIES = (
@@ -146,11 +146,7 @@ def _contract_faults(disagreements: Sequence[Disagreement]) -> Iterator[Part]:
 
 
 def _dbt_section(verified: DbtVerified, tick: str) -> Iterator[Part]:
-    result = verified.result
-    yield heading("dbt", ", ".join(_dbt_figures(verified)))
-    yield from lines([_node_line(node) for node in result.failed], "red")
-    yield from lines([_node_line(node) for node in result.warned], "yellow")
-    yield from lines([_one_line(warning) for warning in result.warnings], "yellow")
+    yield from dbt_lines(verified.result)
     if verified.proof is None:
         yield _not_proven(_NOT_ALL_BUILT)
     else:
@@ -166,8 +162,15 @@ def _dbt_section(verified: DbtVerified, tick: str) -> Iterator[Part]:
         )
 
 
-def _dbt_figures(verified: DbtVerified) -> Iterator[str]:
-    result = verified.result
+def dbt_lines(result: DbtResult) -> Iterator[Part]:
+    """Yield what dbt built, and each failure and warning."""
+    yield heading("dbt", ", ".join(_dbt_figures(result)))
+    yield from lines([_node_line(node) for node in result.failed], "red")
+    yield from lines([_node_line(node) for node in result.warned], "yellow")
+    yield from lines([_one_line(warning) for warning in result.warnings], "yellow")
+
+
+def _dbt_figures(result: DbtResult) -> Iterator[str]:
     yield f"{counted(len(result.built), 'model')} built"
     for status in get_args(DbtStatus):
         nodes = result.of(status)

@@ -8,12 +8,9 @@ from fluid_build.cli.invocation import fluid, path_from_here
 from fluid_build.cli.next_steps import Step
 from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.errors import UsageError
-from fluid_build.forging import ForgeOptions
-from fluid_build.modeling.dimensional.elements import DEFAULT_CALENDAR, DimensionalModel
-from fluid_build.modeling.dimensional.facts.event_date_choice import requested_date
+from fluid_build.forging.recorded import given_name, recorded_options
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.addresses.kinds import DDL, IN_MEMORY, KINDS, CatalogKind, RemoteKind
-from fluid_build.sources.declarations.source_names import name_of_path
 from fluid_build.sources.options import ReadOptions
 from fluid_build.stated_options import stated_options, stated_values, with_values, words
 from fluid_build.transform.proof.manifest import Manifest, ManifestSource, place_of
@@ -43,9 +40,9 @@ def forge_again(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
         *(["say where the source is"] if _PLACEHOLDER in places.values() else []),
     ]
     remark = f" ({'; '.join(remarks)})" if remarks else ""
-    options = [*words(_read(parts)), *words(_options(manifest, model.dimensional))]
-    if not _names_itself(model.name, manifest, places):
-        options += ["--name", model.name]
+    options = [*words(_read(parts)), *words(recorded_options(manifest, model))]
+    if (name := given_name(model.name, manifest, places)) is not None:
+        options += ["--name", name]
     command = fluid("forge", "data-model", *sources, *options, "-o", str(folder))
     return Step(command, f"forge again with the decisions{remark}")
 
@@ -73,31 +70,3 @@ def _read(parts: dict[str, ManifestSource]) -> ReadOptions:
             others = (value for value in values if value != option.default)
             asked[option.keyword] = next(others, option.default)
     return with_values(ReadOptions, asked)
-
-
-def _options(manifest: Manifest, model: DimensionalModel | None) -> ForgeOptions:
-    """Return how the model was asked for."""
-    calendars = (dimension.calendar for dimension in (model.dimensions if model else ()))
-    dated = {
-        fact.entity_name: requested_date(fact.dated_by.reason)
-        for fact in (model.facts if model else ())
-        if fact.dated_by is not None
-    }
-    return ForgeOptions(
-        manifest.technique,
-        manifest.variant,
-        event_dates={fact: date for fact, date in dated.items() if date is not None},
-        calendar=next(filter(None, calendars), DEFAULT_CALENDAR),
-        business_vault=bool(manifest.business_vault),
-        target=manifest.target,
-        project=manifest.project or "dbt",
-    )
-
-
-def _names_itself(name: str, manifest: Manifest, places: dict[str, str]) -> bool:
-    """Return whether a source gets that name without --name."""
-    if manifest.source.parts or isinstance(KINDS[manifest.source.kind], RemoteKind):
-        return True
-    path = Path(places[""])
-    own = path.name if path.is_dir() else path.stem
-    return name == own or name_of_path(path, own) == name

@@ -73,6 +73,22 @@ def check_code_trusted(folder: Path, command: Sequence[str]) -> None:
     )
 
 
+def check_may_change(folder: Path, warehouse: str, question: str, command: Sequence[str]) -> None:
+    """Ask whether a warehouse may be changed; NotTrustedError where the answer isn't yes.
+
+    ``warehouse`` is its address without a password. What changes it is the code of the folder.
+    """
+    _confirm(
+        f"The dbt project in {folder / 'dbt'} is run as you, and changes the warehouse"
+        f" {warehouse}.",
+        {},
+        question,
+        refusal=f"That runs the code in {folder / 'dbt'}, and changes the warehouse {warehouse}.",
+        hint="If you trust its author and want that, run:",
+        command=[*command, "--yes"],
+    )
+
+
 def _allowed_url(place: str, kind: RemoteFilesKind, command: Sequence[str], name: str) -> str:
     url = redact(place)
     _confirm(

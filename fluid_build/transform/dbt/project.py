@@ -65,6 +65,7 @@ __pycache__/
 land/
 *.duckdb
 *.duckdb.wal
+*.duckdb.lock
 """
 _SEVERITY = "{{ var('test_severity', 'error') }}"
 

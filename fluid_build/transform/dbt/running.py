@@ -28,6 +28,14 @@ from fluid_build.transform.dbt.portable_paths import DSN_VARIABLE
 from fluid_build.transform.dbt.promise_macros import BrokenPromise, broken_promise
 
 DbtStatus = Literal["built", "passed", "warned", "failed", "skipped"]
+DBT = (
+    "-c",
+    "import os, threading; "
+    "threading.Thread(target=lambda: os.read(0, 1) or os._exit(1), daemon=True).start(); "
+    "from dbt.cli.main import cli; cli()",
+)
+"""What Python is started with to run dbt. Its end comes with ours, when the pipe on its stdin
+closes: a dbt that outlived us would go on loading what the next one loads again."""
 _STATUSES: Mapping[str, DbtStatus] = {
     "success": "built",
     "pass": "passed",
@@ -161,7 +169,7 @@ class _Log:
 
 def _arguments(folder: Path, variables: Mapping[str, str]) -> list[str]:
     return [
-        *("-m", "dbt.cli.main", "--log-format", "json", "--no-use-colors"),
+        *(*DBT, "--log-format", "json", "--no-use-colors"),
         *("--log-path", str(folder / "logs"), "--log-level-file", "none"),
         *("--no-partial-parse", "--no-send-anonymous-usage-stats", "build"),
         # Run in the folder itself: dbt-duckdb ends a path at a # or ?.
@@ -185,7 +193,7 @@ def _run(
         env={**os.environ, "PYTHONUTF8": "1", **environment},
         stdout=subprocess.PIPE,
         stderr=stderr,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
     ) as process:

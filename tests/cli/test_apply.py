@@ -1,0 +1,254 @@
+"""``fluid apply`` and ``fluid rollback``: a folder is brought to its warehouse, and taken back."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from fluid_build.evolution import applying
+from fluid_build.evolution.locations import locked, opened, warehouse_location
+from fluid_build.transform.dbt.running import run_dbt
+from tests.cli.running import Fluid, Outcome, run
+from tests.folders import artifacts_of, every_file
+from tests.forges import forged
+from tests.postgres import PostgresDatabase
+
+SHOP = (
+    "CREATE TABLE customer (id INTEGER PRIMARY KEY, code VARCHAR(9), city VARCHAR(20))",
+    "CREATE TABLE sale (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, paid DECIMAL(9, 2))",
+    "INSERT INTO customer SELECT i, 'c' || i, 'Town ' || i % 5 FROM generate_series(1, 20) s(i)",
+    "INSERT INTO sale SELECT i, 1 + i % 20, i * 1.5 FROM generate_series(1, 60) s(i)",
+)
+CHANGES = (
+    "UPDATE customer SET city = 'Bern' WHERE id < 4",
+    "DELETE FROM sale WHERE id < 6",
+    "INSERT INTO sale SELECT i, 1, i * 0.5 FROM generate_series(61, 70) s(i)",
+)
+
+Rows = Mapping[str, Counter[tuple[object, ...]]]
+
+
+@dataclass(frozen=True)
+class Applying:
+    """A forged shop, what changes its source, and what its applies are called with."""
+
+    folder: Path
+    change: Callable[[Sequence[str]], None]
+    warehouse: str | None
+    call: Fluid
+    uri: str | None = None
+
+    def apply(self, *arguments: str) -> Outcome:
+        source = ("--uri", self.uri) if self.uri else ()
+        return self._called("apply", *source, "--yes", *arguments)
+
+    def rollback(self, *arguments: str) -> Outcome:
+        return self._called("rollback", *arguments)
+
+    def rows(self) -> Rows:
+        """Every row of every table but those of applies."""
+        found = {}
+        with opened(warehouse_location(self.folder / "dbt", self.warehouse)) as warehouse:
+            for name, relation in warehouse.relations().items():
+                if not relation.is_view and not name.startswith(("fluid_", "stg_")):
+                    rows = warehouse.query(f"SELECT * FROM {warehouse.named(name)}")
+                    found[name] = Counter(tuple(map(repr, row)) for row in rows)
+        return found
+
+    def query(self, sql: str) -> list[tuple[object, ...]]:
+        """Run a statement in the warehouse; ``{}`` stands for its schema."""
+        with opened(warehouse_location(self.folder / "dbt", self.warehouse)) as warehouse:
+            return [tuple(row) for row in warehouse.query(sql.format(warehouse.schema))]
+
+    def _called(self, command: str, *arguments: str) -> Outcome:
+        place = ("--warehouse", self.warehouse) if self.warehouse else ()
+        return self.call(command, self.folder, *place, *arguments)
+
+
+def duckdb_shop(fluid: Fluid, place: Path, technique: str) -> Applying:
+    """A shop in a DuckDB file, whose warehouse is another one."""
+    source = place / "shop.duckdb"
+    run(source, *SHOP)
+    folder = forged(source, place / "model", technique)
+    return Applying(folder, lambda changes: run(source, *changes), None, fluid)
+
+
+def postgres_shop(
+    fluid: Fluid, database: PostgresDatabase, place: Path, technique: str
+) -> Applying:
+    """A shop and its warehouse in one database."""
+    from fluid_build.forging import forge
+    from fluid_build.sources import open_source
+
+    database.run(";".join(SHOP))
+    with open_source(database.uri) as source:
+        forge(source, technique=technique, target="postgres", out=place / "model")
+    uri = database.uri
+    return Applying(place / "model", lambda c: _ran(database, c), uri, fluid, uri)
+
+
+def product(folder: Path) -> Mapping[str, bytes]:
+    """The files of a product without its warehouse."""
+    files = artifacts_of(folder)
+    return {name: files[name] for name in files if not name.endswith((".duckdb", ".lock"))}
+
+
+def _ran(database: PostgresDatabase, changes: Sequence[str]) -> None:
+    database.run(";".join(changes))
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def vault(request: pytest.FixtureRequest, fluid: Fluid, tmp_path: Path, dbt: None) -> Applying:
+    """A vault on each engine, not applied yet."""
+    if request.param == "duckdb":
+        return duckdb_shop(fluid, tmp_path, "data_vault_2")
+    database = request.getfixturevalue("postgres")
+    return postgres_shop(fluid, database, tmp_path, "data_vault_2")
+
+
+def test_applies_keep_every_version_and_a_rollback_takes_them_out_again(vault: Applying) -> None:
+    """The first makes the warehouse, the second adds, and back is what the first left, by byte."""
+    first = vault.apply()
+    assert first.code == 0, first.err
+    assert "✓ Applied." in first.out
+    rows, files = vault.rows(), product(vault.folder)
+    assert vault.query("SELECT count(*) FROM {}.hub_customer")[0][0] in (20, 21)
+    vault.change(CHANGES)
+    second = json.loads(vault.apply("--json").out)
+    assert second["holds"], second
+    assert (second["deployment"], second["continued"]) == (2, None)
+    assert second["rows_kept"] >= sum(map(Counter.total, rows.values())) - len(rows)
+    loaded = vault.rows()
+    assert all(not rows[name] - loaded[name] for name in rows)
+    assert sum(map(Counter.total, loaded.values())) > sum(map(Counter.total, rows.values()))
+
+    asked = vault.rollback("--to", "1")
+    assert (asked.code, "--yes" in asked.err) == (2, True)
+    assert vault.rows() == loaded
+    back = vault.rollback("--to", "1", "--yes")
+    assert back.code == 0, back.err
+    assert "hub_sale: 10 rows" in back.out
+    assert (vault.rows(), product(vault.folder)) == (rows, files)
+    listed = json.loads(vault.rollback("--list", "--json").out)["deployments"]
+    assert [each["outcome"] for each in listed] == ["done", "undone"]
+    assert json.loads(vault.apply("--json").out)["deployment"] == 3
+    assert {name: found.total() for name, found in vault.rows().items()} == {
+        name: found.total() for name, found in loaded.items()
+    }
+
+
+@pytest.mark.usefixtures("dbt")
+def test_what_a_star_replaces_is_named_and_only_left_with_force(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    star = duckdb_shop(fluid, tmp_path, "dimensional")
+    assert star.apply().code == 0
+    history = star.rows()["dim_customer_history"]
+    star.change(CHANGES)
+    assert star.apply().code == 0
+    loaded = star.rows()
+    assert not history - loaded["dim_customer_history"]
+    refused = star.rollback("--yes")
+    assert (refused.code, "fct_sale" in refused.out) == (2, True)
+    assert "--force" in refused.err
+    assert star.rows() == loaded
+    assert star.rollback("--yes", "--force").code == 0
+    assert star.rows()["dim_customer_history"] == history
+    assert star.apply().code == 0
+
+
+@pytest.mark.usefixtures("dbt")
+def test_a_lost_version_is_red_until_it_is_accepted(
+    fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was there before the first failed apply is asked for, not what it left."""
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    assert vault.apply().code == 0
+
+    def careless(*arguments: object, **options: object) -> object:
+        result = run_dbt(*arguments, **options)  # type: ignore[arg-type]
+        vault.query("DELETE FROM {}.hub_customer WHERE id = 7")
+        return result
+
+    with monkeypatch.context() as patch:
+        patch.setattr(applying, "run_dbt", careless)
+        lost = vault.apply()
+    assert lost.code == 1
+    assert "hub_customer: 20 rows before, 19 now" in lost.err
+    vault.query("DELETE FROM {}.sat_customer WHERE city = 'Town 2'")
+    again = vault.apply()
+    assert (again.code, "hub_customer: 20 rows before, 19 now" in again.err) == (1, True)
+    listed = json.loads(vault.rollback("--list", "--json").out)["deployments"]
+    assert [each["outcome"] for each in listed] == ["done", "failed", "failed"]
+    assert vault.apply("--accept-lost").code == 0
+
+
+@pytest.mark.usefixtures("dbt")
+def test_a_failed_load_says_what_is_done_and_the_next_apply_goes_on(
+    fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    hub = vault.folder / "dbt" / "models" / "raw_vault" / "hub_sale.sql"
+
+    def faulty(*arguments: object, **options: object) -> object:
+        hub.write_text(hub.read_text() + "\nnot sql")
+        return run_dbt(*arguments, **options)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(applying, "run_dbt", faulty)
+        failed = vault.apply()
+    assert failed.code == 1
+    assert "Done: the folder was forged again and the warehouse was migrated." in failed.out
+    assert "Not done: dbt loaded it" in failed.out
+    assert "✓" not in failed.out
+    hub.unlink()
+    continued = json.loads(vault.apply("--json").out)
+    assert (continued["holds"], continued["continued"]) == (True, 1)
+
+
+def test_nothing_is_changed_unasked(fluid: Fluid, tmp_path: Path) -> None:
+    """The code of the folder runs, so its user says so first; the command to paste has --yes."""
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    files = every_file(tmp_path)
+    outcome = fluid("apply", vault.folder)
+    assert outcome.code == 2
+    assert outcome.err.rstrip().endswith("--yes")
+    assert every_file(tmp_path) == files
+
+
+def test_one_works_at_a_time(fluid: Fluid, tmp_path: Path) -> None:
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    with locked(warehouse_location(vault.folder / "dbt")):
+        outcome = vault.apply()
+    assert (outcome.code, "at work" in outcome.err) == (2, True)
+    assert "The next `" in outcome.err
+
+
+@pytest.mark.parametrize("date", ["yesterday", "2026-13-01", "2026-01-01T00:00:00+02:00", ""])
+def test_a_load_date_is_a_moment_in_utc(fluid: Fluid, tmp_path: Path, date: str) -> None:
+    vault = duckdb_shop(fluid, tmp_path, "flat")
+    outcome = vault.apply("--load-date", date)
+    assert (outcome.code, "isn't a moment in UTC" in outcome.err) == (2, True)
+
+
+def test_there_is_nothing_to_go_back_to_without_a_warehouse(fluid: Fluid, tmp_path: Path) -> None:
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    outcome = vault.rollback("--list")
+    assert (outcome.code, "doesn't exist" in outcome.err) == (2, True)
+    with duckdb.connect(str(vault.folder / "dbt" / "shop.duckdb")):
+        pass
+    assert "Nothing was applied" in vault.rollback("--list").out
+    assert "no earlier deployment" in vault.rollback("--yes").err
+
+
+@pytest.mark.usefixtures("dbt")
+def test_an_earlier_load_date_than_the_last_is_refused(fluid: Fluid, tmp_path: Path) -> None:
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    assert vault.apply("--load-date", "2024-05-02").code == 0
+    assert vault.query("SELECT max(load_date)::DATE::TEXT FROM {}.hub_sale") == [("2024-05-02",)]
+    outcome = vault.apply("--load-date", "2024-05-02")
+    assert (outcome.code, "isn't after 2024-05-02" in outcome.err) == (2, True)

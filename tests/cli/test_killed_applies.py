@@ -1,0 +1,15 @@
+"""A few applies killed at random moments; ``bench/evolution.py kills`` has a hundred of each."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from bench.evolution import PLACES, kills
+
+
+@pytest.mark.usefixtures("dbt")
+@pytest.mark.parametrize("engine", PLACES)
+def test_the_next_apply_leaves_what_an_undisturbed_one_does(engine: str, tmp_path: Path) -> None:
+    with PLACES[engine]("data_vault_2", tmp_path) as place:
+        assert [kill.fault for kill in kills(place, 2, random.Random(7))] == ["", ""]
