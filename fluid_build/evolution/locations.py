@@ -104,9 +104,10 @@ def _environment(place: str) -> Mapping[str, str]:
 
 
 def _is_same(location: Location, place: str) -> bool:
-    wanted = _environment(place)
-    return all(location.environment.get(name) == value for name, value in wanted.items()) and (
-        location.engine == ("duckdb" if DATABASE_VARIABLE in wanted else "postgres")
+    """Return whether a profile leads to a place, with whatever password."""
+    wanted, found = _environment(place), _environment(location.place)
+    return wanted.keys() <= found.keys() | {_VARIABLES["password"]} and all(
+        found[name] == value for name, value in wanted.items() if name != _VARIABLES["password"]
     )
 
 

@@ -220,6 +220,21 @@ def test_nothing_is_changed_unasked(fluid: Fluid, tmp_path: Path) -> None:
     assert every_file(tmp_path) == files
 
 
+@pytest.mark.parametrize("arguments", [("--list",), ("--to", "1")])
+def test_a_folder_does_not_choose_the_server_that_a_rollback_asks(
+    fluid: Fluid, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    """Libpq would send it the user's password."""
+    vault = duckdb_shop(fluid, tmp_path, "flat")
+    profile = "{type: postgres, host: evil.example, user: ada, dbname: shop, schema: shop}"
+    (vault.folder / "dbt" / "profiles.yml").write_text(
+        f"shop: {{target: dev, outputs: {{dev: {profile}}}}}"
+    )
+    outcome = vault.rollback(*arguments)
+    assert (outcome.code, "may only choose files" in outcome.err) == (2, True)
+    assert "--warehouse 'postgresql://ada@/shop?host=evil.example'" in outcome.err
+
+
 def test_one_works_at_a_time(fluid: Fluid, tmp_path: Path) -> None:
     vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
     with locked(warehouse_location(vault.folder / "dbt")):

@@ -66,7 +66,9 @@ def test_another_database_is_given_to_dbt_in_the_environment(project: Path) -> N
 def test_a_profile_of_ones_own_keeps_its_database(project: Path) -> None:
     """Dbt would build in that one, so another one is refused and not pretended."""
     write(project, "shop: {target: dev, outputs: {dev: {type: duckdb, path: mine.duckdb}}}")
-    assert warehouse_location(project).place == str(project / "mine.duckdb")
+    mine = str(project / "mine.duckdb")
+    assert warehouse_location(project).place == mine
+    assert warehouse_location(project, mine).place == mine
     with pytest.raises(UsageError, match="wouldn't build in"):
         warehouse_location(project, str(project / "other.duckdb"))
 

@@ -97,11 +97,12 @@ def apply(
     moment = None if load_date is None else parsed_load_date(load_date)
     uris = tuple(uri or ())
     command = _command(folder, uris, warehouse, load_date, accept_lost=accept_lost, json=json)
-    if not yes:
-        place = "of its profile" if warehouse is None else redact(warehouse)
-        check_may_change(folder, place, "Apply it?", command)
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
     messages.tell(f"Warehouse: {redact(location.place)}")
+    if not yes:
+        code = folder / DBT_FOLDER
+        statement = f"Applying runs the code in {code} as you, and changes that warehouse."
+        check_may_change(statement, "Apply it, if you trust its author?", command)
     moved = moved_places(forged, uris)
     places = source_places(forged, moved, command)
     environment: dict[str, str] = {}

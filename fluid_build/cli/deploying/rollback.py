@@ -1,5 +1,6 @@
 """``fluid rollback``: a warehouse and its folder taken back to an earlier deployment."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from fluid_build.cli.deploying.screens import (
     rollback_screen,
 )
 from fluid_build.cli.options import Debug, Json
-from fluid_build.cli.reading.consent import check_may_change
+from fluid_build.cli.reading.consent import check_may_change, check_may_open
 from fluid_build.cli.reading.folder_sources import without_password
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import UsageError
@@ -31,6 +32,7 @@ from fluid_build.evolution.rolling_back import (
 from fluid_build.evolution.warehouse import Location
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
+from fluid_build.text import counted
 from fluid_build.verification import read_folder
 
 
@@ -67,7 +69,10 @@ def rollback(
               fluid rollback shop-model --to 12
     """
     restore_interrupted(folder)
+    command = _command(folder, warehouse, to, list_=list_, force=force, json=json)
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
+    if warehouse is None and not yes:
+        check_may_open(location.place, folder, command)
     _check_there(location)
     if list_:
         with opened(location, read_only=True) as database:
@@ -85,12 +90,8 @@ def rollback(
         if planned.needs_force and not force:
             raise _refused(planned)
         if not yes:
-            place = None if warehouse is None else without_password(warehouse)
-            command = ["fluid", "rollback", str(folder), "--to", str(planned.target.number)]
-            command += ["--warehouse", place] if place else []
-            command += ["--force"] if force else []
-            question = f"Take {planned.rows:,} rows out?"
-            check_may_change(folder, redact(location.place), question, command)
+            statement = f"Going back changes the warehouse {redact(location.place)} and {folder}."
+            check_may_change(statement, f"Take {counted(planned.rows, 'row')} out?", command)
         with opened(location) as database:
             roll_back(database, planned)
         restore_folder(folder, planned)
@@ -102,6 +103,19 @@ def rollback(
             f"Done: {folder} and its warehouse are as deployment {planned.target.number} left them."
         )
     return failures.DONE
+
+
+def _command(
+    folder: Path, warehouse: str | None, to: int | None, *, list_: bool, force: bool, json: bool
+) -> Sequence[str]:
+    """Return the command line as it was called, without passwords."""
+    flags = {"--list": list_, "--force": force, "--json": json}
+    return (
+        *("fluid", "rollback", str(folder)),
+        *(("--to", str(to)) if to is not None else ()),
+        *(("--warehouse", without_password(warehouse)) if warehouse else ()),
+        *(name for name, is_set in flags.items() if is_set),
+    )
 
 
 def _check_there(location: Location) -> None:

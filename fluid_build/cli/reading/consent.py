@@ -14,7 +14,7 @@ from pathlib import Path
 from fluid_build.cli import messages
 from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.errors import NotTrustedError
-from fluid_build.secrets import redact
+from fluid_build.secrets import redact, without_passwords
 from fluid_build.sources.addresses.kinds import (
     KINDS,
     POSTGRES,
@@ -73,19 +73,33 @@ def check_code_trusted(folder: Path, command: Sequence[str]) -> None:
     )
 
 
-def check_may_change(folder: Path, warehouse: str, question: str, command: Sequence[str]) -> None:
-    """Ask whether a warehouse may be changed; NotTrustedError where the answer isn't yes.
-
-    ``warehouse`` is its address without a password. What changes it is the code of the folder.
-    """
+def check_may_change(statement: str, question: str, command: Sequence[str]) -> None:
+    """Ask whether a command may do what it says; NotTrustedError where the answer isn't yes."""
     _confirm(
-        f"The dbt project in {folder / 'dbt'} is run as you, and changes the warehouse"
-        f" {warehouse}.",
+        statement,
         {},
         question,
-        refusal=f"That runs the code in {folder / 'dbt'}, and changes the warehouse {warehouse}.",
-        hint="If you trust its author and want that, run:",
+        refusal=statement,
+        hint="If that's what you want, run:",
         command=[*command, "--yes"],
+    )
+
+
+def check_may_open(warehouse: str, folder: Path, command: Sequence[str]) -> None:
+    """Ask whether the warehouse of a folder's profile may be opened, unless it's a file near it.
+
+    ``warehouse`` is a path or a connection string.
+    """
+    if "://" not in warehouse and stray(warehouse, folder) is None:
+        return
+    _confirm(
+        f"The dbt profile in {folder} says that the warehouse is {redact(warehouse)}.",
+        {},
+        "Open it, with your stored login if it asks for one?",
+        refusal=f"The dbt profile in {folder} names the warehouse {redact(warehouse)}, and a folder"
+        " may only choose files in it or next to it.",
+        hint="If that is your warehouse, run:",
+        command=[*command, "--warehouse", without_passwords(warehouse)],
     )
 
 
