@@ -10,7 +10,7 @@ from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.errors import EmptySourceError
 from fluid_build.forging.design_file import unfit
 from fluid_build.forging.options import ForgeOptions
-from fluid_build.modeling.basis import Basis, forgotten, without_values
+from fluid_build.modeling.basis import Basis, forgotten, loosened, without_values
 from fluid_build.modeling.continuity import Continuity, continuity
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.evolving import evolved_basis, first_basis
@@ -20,6 +20,7 @@ from fluid_build.modeling.osi_dialects import with_dialects
 from fluid_build.modeling.otherwise import (
     evolution_notes,
     judged_otherwise,
+    looser_references,
     tables_of_elements,
     with_otherwise,
 )
@@ -156,10 +157,14 @@ def _designed_on(
 ) -> Designed:
     measured = decided.measured or decided.profile
     evolved = evolved_basis(earlier, measured, observations, applied(decided.verdicts))
-    profile = amended(evolved.basis.profile, decided.verdicts)
-    today = amended(evolved.today, decided.verdicts)
-    follows = continuity(evolved.basis, profile, today)
-    return _built(decided, today, evolved.basis, options, observations, follows)
+    basis, today = evolved.basis, amended(evolved.today, decided.verdicts)
+    while True:
+        follows = continuity(basis, amended(basis.profile, decided.verdicts), today)
+        designed = _built(decided, today, basis, options, observations, follows)
+        looser = looser_references(designed.model)
+        if not looser:
+            return designed
+        basis = loosened(basis, looser)
 
 
 def _built(

@@ -4,7 +4,7 @@ A folder keeps it in ``design.json``. Its figures are those of the forge in whic
 more rows or other values would suggest doesn't change a model that relations were loaded by.
 """
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
@@ -16,23 +16,13 @@ from fluid_build.profiling.profile import (
     Candidate,
     Evidence,
     ForeignKey,
+    ForeignKeyEvidence,
     KeyClaim,
     Profile,
     TableProfile,
 )
 
 _R = TypeVar("_R", ForeignKey, Candidate, KeyClaim)
-
-
-class Arrival(ModelPart):
-    """What came in one forge after the first: tables, columns of known tables, their observations.
-
-    The model of what was there before is kept, and only this is designed.
-    """
-
-    tables: tuple[str, ...] = ()
-    columns: tuple[SourceColumn, ...] = ()
-    observations: Observations = NO_OBSERVATIONS
 
 
 class WiderDomain(ModelPart):
@@ -60,6 +50,26 @@ class Reference(ModelPart):
             to_table=key.to_table,
             to_columns=key.to_columns,
         )
+
+
+class LooserReference(ModelPart):
+    """A reference that no longer leads to every row, or from every row: its figures then."""
+
+    reference: Reference
+    evidence: ForeignKeyEvidence
+
+
+class Arrival(ModelPart):
+    """What came in one forge after the first: tables, columns of known tables, their observations.
+
+    The model of what was there before is kept, and only this is designed. Rows that ``looser``
+    references don't reach any more have come too.
+    """
+
+    tables: tuple[str, ...] = ()
+    columns: tuple[SourceColumn, ...] = ()
+    looser: tuple[LooserReference, ...] = ()
+    observations: Observations = NO_OBSERVATIONS
 
 
 class Basis(ModelPart):
@@ -121,12 +131,25 @@ def mentioned(value: object) -> Iterator[str]:
 
 def profile_until(basis: Basis, profile: Profile, arrivals: int) -> Profile:
     """Return the part of a profile that the first forge and so many arrivals brought."""
+    profile = _with_looser(profile, basis.arrivals[:arrivals])
     later = basis.arrivals[arrivals:]
     if not later:
         return profile
     tables = {name for arrival in later for name in arrival.tables}
     columns = {(column.table, column.column) for arrival in later for column in arrival.columns}
     return restricted(profile, tables, columns)
+
+
+def _with_looser(profile: Profile, arrivals: Sequence[Arrival]) -> Profile:
+    """Return a profile with the figures of the references that have become looser."""
+    looser = {each.reference: each.evidence for a in arrivals for each in a.looser}
+    if not looser:
+        return profile
+    keys = (
+        key.model_copy(update={"evidence": looser.get(Reference.of(key), key.evidence)})
+        for key in profile.foreign_keys
+    )
+    return profile.model_copy(update={"foreign_keys": tuple(keys)})
 
 
 def restricted(profile: Profile, tables: Set[str], columns: Set[tuple[str, str]]) -> Profile:
@@ -250,6 +273,11 @@ def forgotten(basis: Basis, tables: Set[str]) -> Basis:
                 Arrival(
                     tables=tuple(name for name in arrival.tables if name not in tables),
                     columns=tuple(c for c in arrival.columns if c.table not in tables),
+                    looser=tuple(
+                        each
+                        for each in arrival.looser
+                        if not tables & {each.reference.table, each.reference.to_table}
+                    ),
                     observations=selected(arrival.observations, is_kept),
                 )
                 for arrival in basis.arrivals
@@ -273,3 +301,12 @@ def selected(observations: Observations, is_wanted: Callable[[set[str]], bool]) 
             for field in fields(Observations)
         },
     )
+
+
+def loosened(basis: Basis, references: Iterable[LooserReference]) -> Basis:
+    """Return a basis in which references have become looser after all else that came."""
+    without_sql = tuple(
+        each.model_copy(update={"evidence": each.evidence.model_copy(update={"sql": ""})})
+        for each in references
+    )
+    return basis.model_copy(update={"arrivals": (*basis.arrivals, Arrival(looser=without_sql))})

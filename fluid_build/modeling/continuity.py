@@ -149,18 +149,26 @@ def _free(part: Entity | Attribute, labels: set[str]) -> str | None:
 def _with_new_relationships(
     kept: Sequence[Relationship], fresh: Sequence[Relationship]
 ) -> tuple[Relationship, ...]:
-    known = set(map(_reference, kept))
-    names = {relationship.name for relationship in kept}
-    found = list(kept)
+    names = {reference_of(relationship): relationship.name for relationship in kept}
+    known = {reference_of(relationship): relationship for relationship in fresh}
+    # The figures of one that has become looser are those of the arrival.
+    found = [
+        now.model_copy(update={"name": relationship.name})
+        if (now := known.get(reference_of(relationship))) is not None
+        else relationship
+        for relationship in kept
+    ]
+    used = set(names.values())
     for relationship in fresh:
-        if _reference(relationship) not in known:
-            name = free_identifier(relationship.name, names)
-            names.add(name)
+        if reference_of(relationship) not in names:
+            name = free_identifier(relationship.name, used)
+            used.add(name)
             found.append(relationship.model_copy(update={"name": name}))
     return tuple(found)
 
 
-def _reference(relationship: Relationship) -> Reference:
+def reference_of(relationship: Relationship) -> Reference:
+    """Return what identifies a relationship, whatever it's called."""
     return Reference(
         table=relationship.from_entity,
         columns=relationship.from_attributes,
@@ -174,7 +182,7 @@ def with_claims_of_today(
 ) -> ConceptualModel:
     """Return the conceptual layer with today's figures, and with what they contradict."""
     entities = {entity.name: entity for entity in today.entities}
-    found = {_reference(each): each for each in today.relationships}
+    found = {reference_of(each): each for each in today.relationships}
     return conceptual.model_copy(
         update={
             "entities": tuple(
@@ -182,7 +190,7 @@ def with_claims_of_today(
                 for entity in conceptual.entities
             ),
             "relationships": tuple(
-                _relationship_today(each, found.get(_reference(each)), kept)
+                _relationship_today(each, found.get(reference_of(each)), kept)
                 for each in conceptual.relationships
             ),
             "candidates": today.candidates,
@@ -238,7 +246,7 @@ def _keys_today(entity: Entity, today: Entity) -> Iterable[EntityKey]:
 def _relationship_today(
     relationship: Relationship, today: Relationship | None, kept: Continuity
 ) -> Relationship:
-    is_broken = _reference(relationship) in kept.incomplete or any(
+    is_broken = reference_of(relationship) in kept.incomplete or any(
         SourceColumn(table=relationship.from_entity, column=column) in kept.nullable
         for column in relationship.from_attributes
     )

@@ -336,7 +336,9 @@ def _today(basis: Profile, present: Profile) -> Profile:
             return now_found.model_copy(update=claim)
         if which in doubted:
             return key.model_copy(update={"evidence": doubted[which].evidence})
-        return key.model_copy(update={"evidence": key.evidence.model_copy(update={"sql": ""})})
+        # Nothing shows any more that it leads to every row.
+        unseen = {"sql": "", "coverage": None}
+        return key.model_copy(update={"evidence": key.evidence.model_copy(update=unseen)})
 
     return present.model_copy(
         update={

@@ -4,12 +4,16 @@ Figures that moved change no element. Where today's data alone would settle a ju
 that's a question, and whoever wants the other answer asks for a new design of that table.
 """
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from fluid_build.errors import unknown_name
+from fluid_build.modeling.basis import LooserReference
 from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.continuity import reference_of
 from fluid_build.modeling.data_vault.elements import DataVaultModel
 from fluid_build.modeling.dimensional.elements import DimensionalModel
+from fluid_build.modeling.dimensional.growth import broken_joins
 from fluid_build.modeling.element_columns import element_tables
 from fluid_build.modeling.evolution import Evolution, Otherwise
 from fluid_build.modeling.logical import LogicalModel
@@ -54,6 +58,16 @@ def tables_of_elements(model: LogicalModel, names: Sequence[str]) -> frozenset[s
     return frozenset(known[name] for name in names)
 
 
+def looser_references(model: LogicalModel) -> list[LooserReference]:
+    """Return the references by which a star would leave rows out today, with their figures."""
+    if model.dimensional is None:
+        return []
+    return [
+        LooserReference(reference=reference_of(broken), evidence=broken.evidence)
+        for broken in broken_joins(model.dimensional, model.conceptual)
+    ]
+
+
 def evolution_notes(model: LogicalModel) -> Iterator[str]:
     """Yield how a model follows on the earlier one, in sentences."""
     evolution = model.evolution
@@ -70,7 +84,7 @@ def evolution_notes(model: LogicalModel) -> Iterator[str]:
     for each in evolution.otherwise:
         yield (
             f"{each.table} stays {each.kept}, as in the earlier model; by today's data alone it"
-            f" would be {each.other}. --redesign {each.table} follows that."
+            f" would be {each.other}. --redesign {shlex.quote(each.table)} follows that."
         )
 
 

@@ -16,6 +16,7 @@ from fluid_build.modeling.continuity import (
     Continuity,
     DesignInput,
     grown_conceptual,
+    reference_of,
     star_with_claims,
     vault_with_claims,
     with_claims_of_today,
@@ -507,7 +508,11 @@ def _grown_layers(kept: _Layers, fresh: _Layers, arrival: Arrival) -> _Layers:
         }
         vault = vault_growth.grown_vault(vault, fresh.vault, tables, arrival.columns, personal)
     if mart is not None and fresh.mart is not None:
-        mart = star_growth.grown_star(mart, fresh.mart, fresh.conceptual, tables, arrival.columns)
+        looser = {each.reference for each in arrival.looser}
+        names = {r.name for r in fresh.conceptual.relationships if reference_of(r) in looser}
+        mart = star_growth.grown_star(
+            mart, fresh.mart, fresh.conceptual, tables, arrival.columns, names
+        )
     return _Layers(fresh.conceptual, vault, mart)
 
 

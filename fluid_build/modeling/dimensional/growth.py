@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fluid_build.decisions.language import Classify, Role
-from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.conceptual import ConceptualModel, Relationship
 from fluid_build.modeling.dimensional.calendars.calendar import calendar_dates
+from fluid_build.modeling.dimensional.dimensions.choice import is_covered
 from fluid_build.modeling.dimensional.elements import (
     Bridge,
     Dimension,
@@ -62,11 +63,23 @@ def grown_star(
     conceptual: ConceptualModel,
     tables: Set[str],
     columns: Sequence[SourceColumn],
+    looser: Set[str] = frozenset(),
 ) -> DimensionalModel:
     """Return the star with what the new ``tables`` and ``columns`` bring.
 
-    ``fresh`` is a design of everything, from which what is new is taken.
+    ``fresh`` is a design of everything, from which what is new is taken. A table that a dimension
+    joins by a ``looser`` relationship has rows that it doesn't meet, and becomes a dimension too.
     """
+    opened = {
+        join.entity
+        for dimension in kept.dimensions
+        for join in dimension.joins
+        if join.complete and join.relationship in looser
+    }
+    kept = kept.model_copy(
+        update={"dimensions": tuple(_opened(d, opened) for d in kept.dimensions)}
+    )
+    tables = tables | opened
     growth = _Growth(kept, fresh, conceptual, tables, frozenset(columns))
     growth.name_new_elements()
     facts = [growth.longer_fact(fact) for fact in kept.facts]
@@ -86,6 +99,33 @@ def grown_star(
         }
     )
     return _with_columns(grown, conceptual, columns)
+
+
+def _opened(dimension: Dimension, opened: Set[str]) -> Dimension:
+    """Return a dimension whose joins of some tables don't meet all of their rows."""
+    if not any(join.entity in opened for join in dimension.joins):
+        return dimension
+    joins = (
+        join.model_copy(update={"complete": join.complete and join.entity not in opened})
+        for join in dimension.joins
+    )
+    return dimension.model_copy(update={"joins": tuple(joins)})
+
+
+def broken_joins(star: DimensionalModel, conceptual: ConceptualModel) -> list[Relationship]:
+    """Return the relationships by which dimensions join all rows of a table, but not today's."""
+    found = {relationship.name: relationship for relationship in conceptual.relationships}
+    broken: dict[str, Relationship] = {}
+    for dimension in star.dimensions:
+        for join in dimension.joins:
+            by = found[join.relationship]
+            if join.complete and not (
+                not by.evidence.orphans
+                if join.backwards
+                else is_covered(conceptual.entity(by.to_entity), by)
+            ):
+                broken[by.name] = by
+    return list(broken.values())
 
 
 def _identity(element: _Element) -> tuple[object, ...]:

@@ -1,5 +1,6 @@
 """Judgement calls about a model: what tables become, how measures add up, when events happened."""
 
+import shlex
 from collections.abc import Iterator, Mapping
 
 from fluid_build.decisions.language import BusinessKey, Classify, Measure, Role
@@ -28,9 +29,31 @@ _ROLES: Mapping[str, Role] = {
 
 def model_judgements(model: LogicalModel) -> Iterator[Judgement]:
     """Yield the questions about tables, then about measures, then about dates of events."""
+    yield from _judged_otherwise(model)
     yield from _model_choices(model)
     yield from _additivity(model.conceptual)
     yield from _event_dates(model)
+
+
+def _judged_otherwise(model: LogicalModel) -> Iterator[Judgement]:
+    """Yield the tables that stay what they were, though today's data would make others of them."""
+    for each in model.evolution.otherwise if model.evolution else ():
+        yield Judgement(
+            f"redesign-{each.table}",
+            "role",
+            f"Does {each.table} stay {each.kept}?",
+            _MODEL_CHOICE,
+            "Its relations were loaded by the earlier model.",
+            (
+                Choice(each.kept, each.kept_reason),
+                Choice(
+                    each.other,
+                    each.other_reason,
+                    option=f"--redesign {shlex.quote(each.table)}",
+                ),
+            ),
+            table=each.table,
+        )
 
 
 def _model_choices(model: LogicalModel) -> Iterator[Judgement]:

@@ -6,7 +6,7 @@ may be referred to by nothing: they would be lost.
 
 from collections.abc import Sequence
 
-from fluid_build.modeling.conceptual import Relationship
+from fluid_build.modeling.conceptual import Entity, Relationship
 from fluid_build.modeling.dimensional.dimensions.dimensions import describe_dimensions
 from fluid_build.modeling.dimensional.dimensions.handed_on import handed_on
 from fluid_build.modeling.dimensional.elements import Dimension, Variant
@@ -116,12 +116,15 @@ def _with_complete_joins(layout: StarLayout, dimension: Dimension) -> Dimension:
 
 
 def _is_covered(graph: ReferenceGraph, reference: Relationship) -> bool:
+    return is_covered(graph.entities[reference.to_entity], reference)
+
+
+def is_covered(parent: Entity, reference: Relationship) -> bool:
     """Return whether each row of the parent is referred to, and no reference leads nowhere.
 
     A row that is null in the columns that others refer to can't be referred to.
     """
     evidence = reference.evidence
-    parent = graph.entities[reference.to_entity]
     return (
         reference.coverage == 1.0
         and evidence.exact

@@ -1,0 +1,258 @@
+"""A model that follows on an earlier one keeps its relations, their columns and their order."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fluid_build.forging.stages import Designed
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.evolution import Evolution
+from fluid_build.report.judgements.model_judgements import model_judgements
+from tests.modeling.evolved import SHOP, designed, difference, relations, run
+
+TECHNIQUES = ("flat", "data_vault_2", "dimensional")
+Change = Callable[[str, *tuple[str, ...]], tuple[Designed, Designed]]
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Change:
+    """A model of the shop, and the one after some statements."""
+    database = tmp_path / "shop.duckdb"
+    run(database, SHOP)
+
+    def change(technique: str, *statements: str) -> tuple[Designed, Designed]:
+        before = designed(database, technique)
+        run(database, statements)
+        return before, designed(database, technique, before.basis)
+
+    return change
+
+
+def evolution(model: Designed) -> Evolution:
+    assert model.model.evolution is not None
+    return model.model.evolution
+
+
+ADDED = (
+    "ALTER TABLE customers ADD COLUMN segment VARCHAR",
+    "UPDATE customers SET segment = CASE customer_id % 2 WHEN 0 THEN 'A' ELSE 'B' END",
+)
+CHANGES = {
+    "a column came": ADDED,
+    "a date came": (
+        "ALTER TABLE customers ADD COLUMN left_on DATE",
+        "UPDATE customers SET left_on = DATE '2024-05-01' + customer_id",
+    ),
+    "a column went": ("ALTER TABLE customers DROP COLUMN city",),
+    "a table came": (
+        "CREATE TABLE refunds (refund_id INTEGER PRIMARY KEY, order_id INTEGER,"
+        " amount DECIMAL(8,2), refunded_on DATE)",
+        "INSERT INTO refunds SELECT i, i * 3, i * 0.5, DATE '2024-02-01' + i::INTEGER"
+        " FROM range(1, 101) t(i)",
+    ),
+    "a parent came": (
+        "CREATE TABLE channels (channel_id INTEGER PRIMARY KEY, channel_name VARCHAR)",
+        "INSERT INTO channels VALUES (1, 'web'), (2, 'shop'), (3, 'phone')",
+        "ALTER TABLE orders ADD COLUMN channel_id INTEGER",
+        "UPDATE orders SET channel_id = 1 + order_id % 3",
+    ),
+    "a table went": ("DROP TABLE order_lines",),
+    "a type became wider": (
+        "ALTER TABLE orders ALTER COLUMN total TYPE DECIMAL(14,2)",
+        "ALTER TABLE products ALTER COLUMN list_price TYPE DOUBLE",
+    ),
+    "a type became narrower": ("ALTER TABLE order_lines ALTER COLUMN quantity TYPE SMALLINT",),
+    "nulls came": (
+        "ALTER TABLE orders ALTER COLUMN customer_id DROP NOT NULL",
+        "ALTER TABLE orders ALTER COLUMN status DROP NOT NULL",
+        "UPDATE orders SET customer_id = NULL, status = NULL WHERE order_id % 10 = 0",
+    ),
+    "a code came": ("UPDATE orders SET status = 'lost' WHERE order_id % 10 = 0",),
+    "orphans came": ("UPDATE orders SET customer_id = 9000 + order_id WHERE order_id % 50 = 0",),
+    "most rows went": ("DELETE FROM orders WHERE order_id > 20",),
+    "all rows went": ("DELETE FROM order_lines", "DELETE FROM orders"),
+    "names collide": (
+        'CREATE TABLE "Orders 2" (no INTEGER PRIMARY KEY, remark VARCHAR)',
+        """INSERT INTO "Orders 2" VALUES (1, 'a'), (2, 'b')""",
+        'ALTER TABLE customers ADD COLUMN "Customer-ID" VARCHAR',
+        """UPDATE customers SET "Customer-ID" = 'K' || customer_id""",
+    ),
+}
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_relation_keeps_its_name_its_columns_and_their_order(
+    changed: Change, technique: str, change: str
+) -> None:
+    before, after = changed(technique, *CHANGES[change])
+    assert difference(before, after).lost == []
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_the_same_source_gives_the_same_model(changed: Change, technique: str) -> None:
+    before, after = changed(technique)
+    assert after.model == before.model
+    assert after.profile == before.profile
+    assert after.notes == ()
+
+
+def test_a_new_column_of_a_vault_has_a_satellite_of_its_own(changed: Change) -> None:
+    before, after = changed("data_vault_2", *ADDED)
+    found = difference(before, after)
+    assert list(found.new_relations) == ["sat_customers_2"]
+    assert found.new_columns == {}
+    assert evolution(after).added_columns == (SourceColumn(table="customers", column="segment"),)
+
+
+def test_the_next_new_column_has_a_third_one(tmp_path: Path) -> None:
+    database = tmp_path / "shop.duckdb"
+    run(database, SHOP)
+    first = designed(database, "data_vault_2")
+    run(database, ADDED)
+    second = designed(database, "data_vault_2", first.basis)
+    run(database, ["ALTER TABLE customers ADD COLUMN vat_number VARCHAR"])
+    third = designed(database, "data_vault_2", second.basis)
+    assert difference(second, third).lost == []
+    assert relations(third)["sat_customers_2"] == relations(second)["sat_customers_2"]
+    assert list(difference(second, third).new_relations) == ["sat_customers_3"]
+
+
+def test_a_new_personal_column_has_a_personal_satellite_of_its_own(changed: Change) -> None:
+    _, after = changed(
+        "data_vault_2",
+        *ADDED,
+        "ALTER TABLE customers ADD COLUMN email VARCHAR",
+        "UPDATE customers SET email = 'p' || customer_id || '@example.org'",
+    )
+    vault = after.model.dv2
+    assert vault is not None
+    columns = {each.name: each.columns for each in vault.satellites if each.table == "customers"}
+    assert ("segment",) in columns.values()
+    assert ("email",) in columns.values()
+
+
+def test_a_new_column_of_a_star_is_one_more_of_its_dimension(changed: Change) -> None:
+    before, after = changed("dimensional", *ADDED)
+    found = difference(before, after)
+    assert found.new_relations == {}
+    assert found.new_columns["dim_customers"] == ["segment"]
+    assert after.model.dimensional is not None
+    attributes = after.model.dimensional.dimension("dim_customers").attributes
+    assert attributes[-1].name == "segment"
+
+
+def test_what_the_source_has_no_longer_stays_and_is_named(changed: Change) -> None:
+    _, after = changed(
+        "data_vault_2", "ALTER TABLE customers DROP COLUMN city", "DROP TABLE order_lines"
+    )
+    assert evolution(after).retired_columns == (SourceColumn(table="customers", column="city"),)
+    assert evolution(after).retired_tables == ("order_lines",)
+    assert not after.model.conceptual.entity("customers").attribute("city").required
+    assert any("order_lines" in note for note in after.notes)
+
+
+def test_a_column_that_comes_back_is_loaded_again(tmp_path: Path) -> None:
+    database = tmp_path / "shop.duckdb"
+    run(database, SHOP)
+    first = designed(database, "dimensional")
+    run(database, ["ALTER TABLE customers DROP COLUMN city"])
+    second = designed(database, "dimensional", first.basis)
+    run(database, ["ALTER TABLE customers ADD COLUMN city VARCHAR"])
+    third = designed(database, "dimensional", second.basis)
+    assert third.model.evolution is None
+    assert relations(third) == relations(first)
+
+
+def test_a_wider_type_is_taken_and_a_narrower_one_is_not(changed: Change) -> None:
+    _, after = changed("flat", *CHANGES["a type became wider"], *CHANGES["a type became narrower"])
+    conceptual = after.model.conceptual
+    assert conceptual.entity("orders").attribute("total").type == "decimal(14,2)"
+    assert conceptual.entity("order_lines").attribute("quantity").type == "integer"
+    assert evolution(after).retyped_columns == (
+        SourceColumn(table="orders", column="total"),
+        SourceColumn(table="products", column="list_price"),
+    )
+
+
+def test_a_null_makes_a_column_nullable_for_good(tmp_path: Path) -> None:
+    database = tmp_path / "shop.duckdb"
+    run(database, SHOP)
+    first = designed(database, "dimensional")
+    run(database, CHANGES["nulls came"])
+    second = designed(database, "dimensional", first.basis)
+    run(database, ["UPDATE orders SET status = 'open', customer_id = 1 WHERE status IS NULL"])
+    third = designed(database, "dimensional", second.basis)
+    for model in (second, third):
+        orders = model.model.conceptual.entity("orders")
+        assert not orders.attribute("status").required
+        assert model.model.dimensional is not None
+        (fact,) = (f for f in model.model.dimensional.facts if f.entity_name == "orders")
+        assert all(r.optional for r in fact.dimensions if r.columns == ("customer_id",))
+
+
+def test_a_new_code_joins_the_accepted_values_and_stays(tmp_path: Path) -> None:
+    database = tmp_path / "shop.duckdb"
+    run(database, SHOP)
+    first = designed(database, "flat")
+    run(database, CHANGES["a code came"])
+    second = designed(database, "flat", first.basis)
+    run(database, ["UPDATE orders SET status = 'open' WHERE status = 'lost'"])
+    third = designed(database, "flat", second.basis)
+    for model in (second, third):
+        status = model.model.conceptual.entity("orders").attribute("status")
+        assert status.accepted_values == ("lost", "open", "paid", "sent")
+
+
+def test_a_key_that_rows_break_stays_the_key(tmp_path: Path) -> None:
+    database = tmp_path / "shop.duckdb"
+    undeclared = [statement.replace(" PRIMARY KEY", "") for statement in SHOP[:-2]]
+    run(database, undeclared)
+    first = designed(database, "data_vault_2")
+    run(database, ["INSERT INTO orders SELECT * FROM orders WHERE order_id < 4"])
+    second = designed(database, "data_vault_2", first.basis)
+    assert relations(second) == relations(first)
+    assert "hub_orders" in relations(second)
+    assert any("orders stays a hub keyed by order_id" in note for note in second.notes)
+
+
+def test_a_judgement_that_the_data_would_settle_otherwise_is_a_question(changed: Change) -> None:
+    before, after = changed(
+        "data_vault_2",
+        "INSERT INTO regions SELECT 'R' || i, 'Region ' || i FROM range(3000) t(i)",
+    )
+    assert difference(before, after).lost == []
+    (asked,) = evolution(after).otherwise
+    assert (asked.table, asked.kept, asked.other) == (
+        "regions",
+        "a reference table",
+        "a hub keyed by region_code",
+    )
+    (question,) = (q for q in model_judgements(after.model) if q.id == "redesign-regions")
+    assert question.question == "Does regions stay a reference table?"
+    assert [choice.option for choice in question.choices] == ["", "--redesign regions"]
+
+
+def test_rows_that_a_dimension_does_not_meet_any_more_get_a_dimension(changed: Change) -> None:
+    before, after = changed("dimensional", "INSERT INTO regions VALUES ('X', 'Nobody is there')")
+    assert "dim_regions" not in relations(before)
+    found = difference(before, after)
+    assert found.lost == []
+    assert [*found.new_relations] == ["dim_regions"]
+
+
+def test_figures_are_those_of_today(changed: Change) -> None:
+    _, after = changed("data_vault_2", "DELETE FROM customers WHERE customer_id > 100")
+    assert after.model.conceptual.entity("customers").rows == 100
+    assert after.model.dv2 is not None
+    assert after.model.dv2.hub("hub_customers").evidence.rows == 100
+
+
+def test_another_technique_does_not_continue_a_model(changed: Change, tmp_path: Path) -> None:
+    before, _ = changed("flat")
+    after = designed(tmp_path / "shop.duckdb", "dimensional", before.basis)
+    assert after.model.evolution is None
+    assert after.notes == (
+        "The folder's model was flat, so this one is designed anew and doesn't continue it.",
+    )

@@ -1,0 +1,147 @@
+"""A forge into a folder that has a model continues it, by what its design.json says."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fluid_build
+from fluid_build.errors import FluidError, SourceUnreadableError, UsageError
+from tests.modeling.evolved import SHOP, run
+
+MANY_REGIONS = ("INSERT INTO regions SELECT 'R' || i, 'Region ' || i FROM range(3000) t(i)",)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    database = tmp_path / "shop.duckdb"
+    run(database, SHOP)
+    return database
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a folder but for its page, which shows times."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "report.html"
+    }
+
+
+def test_an_unchanged_source_leaves_every_byte(shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), technique="dv2", out=out)
+    first = contents(out)
+    fluid_build.forge(str(shop), technique="dv2", out=out)
+    assert contents(out) == first
+
+
+def test_the_next_forge_after_a_change_leaves_every_byte(shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), technique="dimensional", out=out)
+    run(shop, ["ALTER TABLE customers ADD COLUMN segment VARCHAR", *MANY_REGIONS])
+    changed = fluid_build.forge(str(shop), technique="dimensional", out=out)
+    assert changed.proof.verdict == "proven"
+    first = contents(out)
+    fluid_build.forge(str(shop), technique="dimensional", out=out)
+    assert contents(out) == first
+
+
+def test_an_element_is_designed_anew_where_that_is_asked_for(shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), technique="dv2", out=out)
+    run(shop, MANY_REGIONS)
+    kept = fluid_build.forge(str(shop), technique="dv2", out=out)
+    assert "ref_regions" in {build.name for build in kept.plan.builds}
+    assert any("--redesign regions" in note for note in kept.notes)
+    anew = fluid_build.forge(str(shop), technique="dv2", out=out, redesign=["ref_regions"])
+    names = {build.name for build in anew.plan.builds}
+    assert "hub_regions" in names
+    assert "ref_regions" not in names
+    assert anew.model.evolution is None
+
+
+def test_everything_is_designed_anew_where_that_is_asked_for(shop: Path, tmp_path: Path) -> None:
+    out, fresh = tmp_path / "out", tmp_path / "fresh"
+    fluid_build.forge(str(shop), technique="dv2", out=out)
+    run(shop, [*MANY_REGIONS, "ALTER TABLE customers ADD COLUMN segment VARCHAR"])
+    fluid_build.forge(str(shop), technique="dv2", out=out, redesign=["all"])
+    fluid_build.forge(str(shop), technique="dv2", out=fresh)
+    assert contents(out) == contents(fresh)
+
+
+def test_an_unknown_element_is_refused(shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), technique="dv2", out=out)
+    with pytest.raises(UsageError, match="hub_custmers"):
+        fluid_build.forge(str(shop), technique="dv2", out=out, redesign=["hub_custmers"])
+
+
+def test_values_that_a_person_calls_personal_leave_the_design(shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), out=out)
+    assert "Product 7" in (out / "design.json").read_text()
+    decision = {
+        "decision": "personal_data",
+        "table": "products",
+        "column": "title",
+        "is_personal": True,
+    }
+    fluid_build.forge(str(shop), out=out, decisions=[decision])
+    assert "Product 7" not in (out / "design.json").read_text()
+
+
+Damage = Callable[[dict[str, object]], object]
+
+
+def _table(design: dict[str, object]) -> dict[str, object]:
+    profile = design["profile"]
+    assert isinstance(profile, dict)
+    table = profile["tables"][0]
+    assert isinstance(table, dict)
+    return table
+
+
+DAMAGES: dict[str, Damage] = {
+    "no profile": lambda design: design.pop("profile"),
+    "an unknown field": lambda design: design.update(more=1),
+    "a key that isn't there": lambda design: _table(design).update(primary_key=["nothing"]),
+    "a type that is SQL": lambda design: _table(design)["columns"][0].update(  # type: ignore[index]
+        measured_type="INTEGER); DROP TABLE x; --"
+    ),
+    "an arrival that isn't there": lambda design: design.update(arrivals=[{"tables": ["x"]}]),
+    "two tables of one name": lambda design: design["profile"]["tables"].append(  # type: ignore[index]
+        _table(design)
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_design_says_what_to_do(shop: Path, tmp_path: Path, damage: str) -> None:
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), technique="dv2", out=out)
+    path = out / "design.json"
+    design = json.loads(path.read_text())
+    DAMAGES[damage](design)
+    path.write_text(json.dumps(design))
+    before = contents(out)
+    with pytest.raises(FluidError) as raised:
+        fluid_build.forge(str(shop), technique="dv2", out=out)
+    assert isinstance(raised.value, SourceUnreadableError)
+    assert "--redesign all" in (raised.value.hint or "")
+    assert contents(out) == before
+
+
+def test_queries_of_a_design_are_not_run(shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), technique="dv2", out=out)
+    path = out / "design.json"
+    assert '"sql"' not in path.read_text()
+    design = json.loads(path.read_text())
+    table = _table(design)
+    table["place"] = "(SELECT 1); DROP TABLE customers; --"
+    path.write_text(json.dumps(design))
+    forged = fluid_build.forge(str(shop), technique="dv2", out=out)
+    assert forged.proof.verdict == "proven"
+    assert "DROP TABLE" not in (out / "model.json").read_text()
