@@ -18,6 +18,7 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import UsageError, VersionsLostError, WarehouseError
 from fluid_build.evolution.deployments import (
     DEPLOYMENTS,
+    MIGRATIONS,
     Deployment,
     RelationState,
     Result,
@@ -35,7 +36,8 @@ from fluid_build.evolution.warehouse import Location, Lock, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
-from fluid_build.transform.dbt.running import DbtResult, run_dbt
+from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
+from fluid_build.transform.dbt.running import DbtResult, run_dbt, run_operation
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.manifest import digest
 from fluid_build.verification import (
@@ -49,13 +51,6 @@ Step: TypeAlias = Literal["forged", "migrated", "loaded", "kept", "proven", "rec
 STEPS: tuple[Step, ...] = ("forged", "migrated", "loaded", "kept", "proven", "recorded")
 """What an apply does, in order."""
 OnStep: TypeAlias = Callable[[Step], None]
-Migrate: TypeAlias = Callable[[Warehouse, ForgedFolder], tuple[str, ...]]
-"""Brings a warehouse to what a folder needs, in one transaction, and returns what it did."""
-
-
-def nothing_to_migrate(_warehouse: Warehouse, _forged: ForgedFolder) -> tuple[str, ...]:
-    """Migrate a warehouse that has everything that the folder needs."""
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +68,13 @@ class ApplyRequest:
     environment: Mapping[str, str] = field(default_factory=dict)
     load_date: datetime | None = None
     accepts_losses: bool = False
-    migrate: Migrate = nothing_to_migrate
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
     """What was applied. ``verified`` is None where dbt didn't load everything.
 
+    ``migrations`` are the files of the project whose statements the warehouse lacked.
     ``continued`` is the number of an unfinished deployment that this one went on with.
     """
 
@@ -107,7 +102,6 @@ class _Begun:
     load_date: datetime
     kept: Kept
     continued: int | None
-    migrations: tuple[str, ...]
 
 
 def apply(
@@ -132,6 +126,7 @@ def apply(
         after = read_folder(request.folder)
         on_step("forged")
         begun = _begin(request, before.plan, after, on_progress)
+        migrations = _migrate(request, on_progress)
         on_step("migrated")
         dbt = _load(request, begun.load_date, on_progress)
         _check(lock, request, begun, on_progress)
@@ -148,7 +143,7 @@ def apply(
         begun.number,
         begun.load_date,
         forged,
-        begun.migrations,
+        migrations,
         dbt,
         begun.kept.rows,
         rows,
@@ -195,10 +190,28 @@ def _begin(
             with warehouse.transaction():
                 kept = take(warehouse, (before, after.plan), load_date)
                 record_start(warehouse, number, load_date, started_at, kept.model_dump_json())
-        on_progress(Progress("migrate", 0, 1))
-        migrations = request.migrate(warehouse, after)
     continued = None if unfinished is None else unfinished.number
-    return _Begun(number, load_date, kept, continued, migrations)
+    return _Begun(number, load_date, kept, continued)
+
+
+def _migrate(request: ApplyRequest, on_progress: OnProgress) -> tuple[str, ...]:
+    """Run the project's migrations that the warehouse hasn't seen, and return their names."""
+    project = request.folder / DBT_FOLDER
+    if not any((project / MIGRATION_FILES).glob("*.sql")):
+        return ()
+    on_progress(Progress("migrate", 0, 1))
+    seen = _migrations_seen(request.location)
+    environment = {**request.environment, **request.location.environment}
+    run_operation(project, "migrate", environment=environment)
+    return tuple(sorted(_migrations_seen(request.location) - seen))
+
+
+def _migrations_seen(location: Location) -> set[str]:
+    with opened(location) as warehouse:
+        if MIGRATIONS not in warehouse.relations():
+            return set()
+        rows = warehouse.query(f"SELECT DISTINCT name FROM {warehouse.named(MIGRATIONS)}")
+        return {str(name) for (name,) in rows}
 
 
 def _next_load_date(now: datetime, deployments: tuple[Deployment, ...]) -> datetime:

@@ -25,12 +25,15 @@ from fluid_build.forging.project_edits import (
 )
 from fluid_build.forging.results import Forged, Preview
 from fluid_build.forging.stages import Designed
+from fluid_build.regular_files import read_regular
 from fluid_build.sources.addresses.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.origin import database_places
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.freshness import source_freshness
+from fluid_build.transform.dbt.migrations import FOLDER as MIGRATIONS
+from fluid_build.transform.dbt.migrations import is_migration_file
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.source_access import combined_access, source_access, write_copies
 from fluid_build.transform.dbt.source_entries import SourceAccess
@@ -47,6 +50,9 @@ from fluid_build.transform.proof.manifest import (
 from fluid_build.transform.proof.proof import Proof
 from fluid_build.transform.proof.written_proof import proof_files
 from fluid_build.transform.sqlmesh.project import sqlmesh_project
+
+_MOST_BYTES = 4 * 1024 * 1024
+"""Of a file of migrations: one of a thousand columns has a tenth of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +199,19 @@ def _project_files(source: Source, designed: Designed, options: ForgeOptions, ou
         freshness=source_freshness(source, designed.model.conceptual),
         exposures=[each for each in decisions if isinstance(each, Exposure)],
         owner=next((each for each in decisions if isinstance(each, Owner)), None),
+        migrations=_earlier_migrations(folder),
     )
     files = {f"{options.tool}/{name}": text for name, text in project.items()}
     return Project(options.tool, files, access)
+
+
+def _earlier_migrations(project: Path) -> dict[str, str]:
+    """Return the files of migrations that a project has: warehouses have recorded them by name."""
+    return {
+        name: read_regular(path, _MOST_BYTES, too_large="A migration is a few lines.").decode()
+        for path in sorted((project / MIGRATIONS).glob("*.sql"))
+        if is_migration_file(name := f"{MIGRATIONS}/{path.name}")
+    }
 
 
 @contextmanager

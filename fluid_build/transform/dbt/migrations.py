@@ -5,7 +5,8 @@ them records each in the warehouse's own table, so that none runs twice. A histo
 isn't filled yet takes its present values in the versions that are valid now, at the next load.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from fluid_build.modeling.element import ModelPart, SourceColumn
@@ -53,6 +54,10 @@ def _migrations(
         if plan.build(relation).is_retired:
             yield Migration(kind="retire_relation", relation=relation)
             continue
+        valued = [column for column in columns if _has_values(column)]
+        if valued and all(_is_of(column, evolution.added_columns) for column in valued):
+            # A relation of its own, such as a further satellite: no warehouse has it without them.
+            continue
         for column in columns:
             if _is_of(column, evolution.added_columns):
                 yield added(relation, column)
@@ -65,11 +70,11 @@ def _migrations(
 
 def _is_of(column: StoredColumn, changed: Sequence[SourceColumn]) -> bool:
     """Whether a column has the values of one that changed; keys and hashes have none."""
-    return (
-        column.before == ""
-        and len(column.source_columns) == 1
-        and column.source_columns[0] in (changed)
-    )
+    return _has_values(column) and column.source_columns[0] in changed
+
+
+def _has_values(column: StoredColumn) -> bool:
+    return column.before == "" and len(column.source_columns) == 1
 
 
 def added(relation: str, column: StoredColumn) -> Migration:
@@ -145,6 +150,43 @@ def _relation_comment(relation: str, target: Target) -> str:
     return f"COMMENT ON TABLE {relation} IS {comment}"
 
 
+def further_migrations(
+    migrations: Iterable[Migration], earlier: Mapping[str, str], dialect: TargetDialect
+) -> dict[str, str]:
+    """Return a project's files of migrations by path: the earlier ones, and what those lack.
+
+    A migration is in a file that has its statements for its relation. Files stay as they are, since
+    warehouses have recorded them by name.
+    """
+    missing = [
+        migration
+        for migration in migrations
+        if not any(_step_body(migration, dialect) in text for text in earlier.values())
+    ]
+    if not missing:
+        return dict(earlier)
+    numbers = [int(path.removeprefix(f"{FOLDER}/")[:4]) for path in earlier]
+    path, text = migration_file(max(numbers, default=0) + 1, _words(missing), missing, dialect)
+    return {**earlier, path: text}
+
+
+def is_migration_file(path: str) -> bool:
+    """Return whether a path in a project is one that ``migration_file`` names."""
+    return _FILE.fullmatch(path) is not None
+
+
+_FILE = re.compile(rf"{FOLDER}/[0-9]{{4}}_[a-z0-9_]{{1,80}}\.sql")
+
+
+def _words(migrations: Sequence[Migration]) -> str:
+    """Return what the first migration does, as a few words of a file's name."""
+    first = migrations[0]
+    verb = first.kind.partition("_")[0]
+    name = re.sub(r"[^a-z0-9]+", "_", f"{verb}_{first.column or first.relation}".lower())
+    more = "_and_more" if len({each.column or each.relation for each in migrations}) > 1 else ""
+    return f"{name[:60].strip('_')}{more}"
+
+
 def migration_file(
     number: int, what: str, migrations: Iterable[Migration], dialect: TargetDialect
 ) -> tuple[str, str]:
@@ -163,11 +205,16 @@ def migration_file(
 
 
 def _step(name: str, migration: Migration, dialect: TargetDialect) -> str:
+    return (
+        f"{{% call(relation) migration_step(steps, seen, '{name}', {_step_body(migration, dialect)}"
+    )
+
+
+def _step_body(migration: Migration, dialect: TargetDialect) -> str:
+    """Return what of a step doesn't depend on the file that it's in."""
     adds = ", adds=true" if migration.kind == "add_column" else ""
-    subject = f"'{migration.relation}', '{migration.column}'"
-    call = f"migration_step(steps, seen, '{name}', {subject}{adds})"
     body = ";\n".join(statements(migration, "{{ relation }}", dialect))
-    return f"{{% call(relation) {call} %}}\n{body}\n{{% endcall %}}"
+    return f"'{migration.relation}', '{migration.column}'{adds}) %}}\n{body}\n{{% endcall %}}"
 
 
 def created_table(table: str, dialect: TargetDialect) -> str:

@@ -29,6 +29,7 @@ from fluid_build.transform.dbt.metricflow import METRICS_FILE, metrics_yaml
 from fluid_build.transform.dbt.migration_macros import MACRO_FILE as MIGRATION_MACROS
 from fluid_build.transform.dbt.migration_macros import ON_RUN_START, migration_macros
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATIONS
+from fluid_build.transform.dbt.migrations import further_migrations, migrations_of
 from fluid_build.transform.dbt.model_files import (
     FOLDERS,
     MATERIALIZED,
@@ -67,6 +68,7 @@ land/
 *.duckdb.wal
 *.duckdb.lock
 """
+NO_MIGRATIONS: Mapping[str, str] = {}
 _SEVERITY = "{{ var('test_severity', 'error') }}"
 
 
@@ -79,13 +81,15 @@ def dbt_project(
     freshness: Mapping[str, Freshness] = NOTHING_MEASURED,
     exposures: Sequence[Exposure] = (),
     owner: Owner | None = None,
+    migrations: Mapping[str, str] = NO_MIGRATIONS,
 ) -> dict[str, str]:
     """Return the project's files by their path, ``/`` between folders.
 
     ``access`` says how dbt reads the tables of the source, ``freshness`` by their names when they
-    are stale, ``exposures`` what reads the models, and ``owner`` who answers for them. Raises
-    UsageError for an unknown target or a hash that it lacks, and BuildFailedError where the plan's
-    SQL can't be put into its dialect.
+    are stale, ``exposures`` what reads the models, and ``owner`` who answers for them.
+    ``migrations`` are the files of migrations that the project has. Raises UsageError for an
+    unknown target or a hash that it lacks, and BuildFailedError where the plan's SQL can't be put
+    into its dialect.
     """
     dialect = dialect_of(check_target(target))
     if _strategy(model).algorithm == "sha1" and dialect.target == "postgres":
@@ -128,6 +132,8 @@ def dbt_project(
         files[MIGRATION_MACROS] = with_column_names(
             migration_macros(plan, stored, present.evolution, dialect), plan.column_names
         )
+        needed = migrations_of(plan, stored, present.evolution)
+        files |= further_migrations(needed, migrations, dialect)
     files |= _semantic_files(plan, model, access, dialect)
     files["README.md"] = readme(plan, model, access, dialect, name, files, tests)
     return files

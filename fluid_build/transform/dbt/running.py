@@ -141,7 +141,7 @@ def run_dbt(
     secrets = _secrets(environment or {})
     with tempfile.TemporaryDirectory(prefix="fluid-dbt-") as name:
         folder = Path(name)
-        command = [python, *_arguments(folder, variables or {})]
+        command = [python, *_arguments(folder, variables or {}, "build")]
         with (folder / "stderr").open("w", encoding="utf-8") as stderr:
             log = _run(command, project, environment or {}, stderr, on_progress)
         results = folder / "target" / "run_results.json"
@@ -159,19 +159,46 @@ def run_dbt(
     )
 
 
+def run_operation(
+    project: Path,
+    macro: str,
+    *,
+    environment: Mapping[str, str] | None = None,
+    python: str = sys.executable,
+) -> None:
+    """Run a macro of a project, in the same way and by the same variables as ``run_dbt``.
+
+    Raises DbtMissingError where dbt is not installed, and DbtFailedError, with what dbt said, where
+    the macro ended with an error.
+    """
+    with tempfile.TemporaryDirectory(prefix="fluid-dbt-") as name:
+        folder = Path(name)
+        command = [python, *_arguments(folder, {}, "run-operation", macro)]
+        with (folder / "stderr").open("w", encoding="utf-8") as stderr:
+            log = _run(command, project, environment or {}, stderr, ignore)
+        if log.code:
+            stderr_text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
+            said = "\n".join([*log.warnings, stderr_text])
+            raise _gave_up(_masked(said, _secrets(environment or {})), f"couldn't run {macro}")
+
+
 @dataclass(slots=True)
 class _Log:
-    """What dbt logged apart from its results: warnings, and which promises are broken."""
+    """What dbt logged apart from its results: warnings, and which promises are broken.
+
+    ``code`` is the one that it ended with.
+    """
 
     warnings: list[str] = field(default_factory=list)
     broken: list[BrokenPromise] = field(default_factory=list)
+    code: int = 0
 
 
-def _arguments(folder: Path, variables: Mapping[str, str]) -> list[str]:
+def _arguments(folder: Path, variables: Mapping[str, str], *command: str) -> list[str]:
     return [
         *(*DBT, "--log-format", "json", "--no-use-colors"),
         *("--log-path", str(folder / "logs"), "--log-level-file", "none"),
-        *("--no-partial-parse", "--no-send-anonymous-usage-stats", "build"),
+        *("--no-partial-parse", "--no-send-anonymous-usage-stats", *command),
         # Run in the folder itself: dbt-duckdb ends a path at a # or ?.
         *("--project-dir", ".", "--profiles-dir", "."),
         *("--target-path", str(folder / "target"), "--vars", json.dumps(dict(variables))),
@@ -206,6 +233,7 @@ def _run(
                 broken = broken_promise(str(info.get("msg", "")))
                 log.broken += [broken] if broken is not None else []
             _report(event, on_progress)
+    log.code = process.returncode
     return log
 
 
@@ -253,7 +281,7 @@ def _node(
     )
 
 
-def _gave_up(output: str) -> DbtError:
+def _gave_up(output: str, what: str = "built nothing") -> DbtError:
     is_missing = "No module named 'dbt" in output or "No module named dbt" in output
     if not runs_here("dbt") and (is_missing or _FAILED_IMPORT in output):
         return DbtMissingError(
@@ -266,7 +294,7 @@ def _gave_up(output: str) -> DbtError:
         )
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return DbtFailedError(
-        f"dbt built nothing: {' '.join(lines)[:_LONGEST_MESSAGE] or 'it gave no reason'}",
+        f"dbt {what}: {' '.join(lines)[:_LONGEST_MESSAGE] or 'it gave no reason'}",
         hint="Check the environment variables that the project's README.md names.",
     )
 
