@@ -341,7 +341,7 @@ def taken(database: Database, moment: str) -> Night:
 
 def applied(database: Database, folder: Path, moment: str, technique: str, work: Path) -> str:
     """Load a night by ``fluid apply``, and return what it said where it failed."""
-    environment = {**os.environ, "FLUID_LOAD_DATE": moment, "NO_COLOR": "1", "COLUMNS": "200"}
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
     fluid = [sys.executable, "-m", "fluid_build"]
     if not (folder / "model.json").is_file():
         command = [*fluid, "forge", "data-model", "from-source", "--uri", database.uri]
@@ -352,7 +352,7 @@ def applied(database: Database, folder: Path, moment: str, technique: str, work:
         if result.returncode:
             return result.stdout[-3000:] + result.stderr[-3000:]
     result = subprocess.run(
-        [*fluid, "apply", str(folder), "--yes"],
+        [*fluid, "apply", str(folder), "--uri", database.uri, "--load-date", moment, "--yes"],
         cwd=work, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return result.stdout[-4000:] + result.stderr[-4000:] if result.returncode else ""
