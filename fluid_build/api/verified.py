@@ -8,6 +8,7 @@ from typing import Any
 
 from fluid_build.api.arguments import Opening, SourceLike, opening, reporting
 from fluid_build.api.html import verified_html
+from fluid_build.changes import SourceChange
 from fluid_build.errors import (
     FluidError,
     NotTrustedError,
@@ -51,8 +52,9 @@ def verify(
     ``source`` is needed for a server, for data in memory, and where the source has moved; for
     several sources it's a dict by their names. With ``dbt``, dbt builds the folder's project in a
     new database as well, which runs the project's code: that needs ``trust``. The folder's
-    ``proof.json`` and page are updated. Raises SourceChangedError where the model no longer fits
-    the source, NotTrustedError for what only ``source`` or ``trust`` may allow, and SourceError.
+    ``proof.json`` and page are updated. Raises SourceChangedError, with all ``changes``, where the
+    model no longer fits the source, NotTrustedError for what only ``source`` or ``trust`` may
+    allow, and SourceError.
     """
     forged = read_folder(Path(folder))
     if dbt and not trust:
@@ -124,9 +126,14 @@ class VerifyResult:
         return self._verified.unread
 
     @property
+    def changes(self) -> tuple[SourceChange, ...]:
+        """Return the changes of the source since the folder was generated."""
+        return self._verified.since.changes
+
+    @property
     def broken_keys(self) -> tuple[str, ...]:
-        """Return the keys that the model relies on and that don't hold any more."""
-        return self._verified.broken_keys
+        """Return the keys that the model relies on and that don't hold any more, in sentences."""
+        return tuple(map(str, self._verified.since.broken_keys))
 
     @property
     def edited(self) -> tuple[str, ...]:

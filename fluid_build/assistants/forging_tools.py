@@ -149,6 +149,7 @@ def verify_model(desk: Desk, arguments: VerifyArguments, job: Job) -> Verificati
         ],
         more_tables=max(0, len(tables) - _MOST_RELATIONS),
         faults=[desk.prose(fault) for fault in [*_faults(verified)][:_MOST_FAULTS]],
+        changes=[desk.prose(str(change)) for change in verified.since.changes[:_MOST_FAULTS]],
         row_changes=[desk.prose(change) for change in verified.row_changes[:_MOST_FAULTS]],
         is_recorded=is_recorded,
     )
@@ -273,4 +274,4 @@ def _faults(verified: Verified) -> Iterator[str]:
     yield from verified.forged.outdated
     yield from verified.forged.edited
     yield from verified.unread
-    yield from verified.broken_keys
+    yield from map(str, verified.since.broken_keys)

@@ -152,6 +152,7 @@ def readable_verification(verified: Verification) -> str:
         ("It holds." if verified.holds else "It doesn't hold.")
         + f" {verified.proof.capitalize()}: {text(verified.proof_reason)}",
         _list("What is wrong", verified.faults),
+        _list("Changes of the source", verified.changes),
         _list("Rows", verified.row_changes),
         _list("Tables", [*tables, *_more(verified.more_tables)]),
     )

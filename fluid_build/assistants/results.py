@@ -289,6 +289,7 @@ class Verification(ToolResult):
     tables: list[VerifiedTable]
     more_tables: int
     faults: list[str]
+    changes: list[str]
     row_changes: list[str]
     is_recorded: bool
 

@@ -98,7 +98,7 @@ class SourceChange(_Frozen):
     ``before`` and ``after`` are what changed, as text: types, names, keys, figures. A reference
     also has what it refers to, a key that became longer its ``to_columns``, and a table that was
     split its ``parts``. ``other_names`` are the candidates of a renaming, most likely first; the
-    first is ``after``. ``sentence`` says all of it without a full stop, and names no value.
+    first is ``after``. ``sentence`` says all of it, without a full stop.
     """
 
     kind: ChangeKind

@@ -12,7 +12,7 @@ from fluid_build.changes.change import (
 from fluid_build.changes.likeness import column_likeness
 from fluid_build.changes.pairing import paired
 from fluid_build.changes.renames import Renames
-from fluid_build.changes.types import TypeChange, length_change, type_change
+from fluid_build.changes.types import TypeChange, type_change
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 from fluid_build.text import counted, listed
@@ -136,37 +136,42 @@ def _changes_inside(
 def _type_changes(
     table: TableProfile, then: ColumnProfile, now: ColumnProfile
 ) -> Iterator[SourceChange]:
-    types = then.type, now.type
-    change = type_change(*types)
-    if change is None:
-        types = then.measured_type or then.type, now.measured_type or now.type
-        change = _measured_change(then, now)
-    if change is None:
-        types = then.declared_type, now.declared_type
-        change = length_change(*types)
+    change = type_change(then.type, now.type)
     if change is not None:
         kind, effect = _TYPE_KINDS[change]
         yield SourceChange(
             kind=kind,
             table=table.name,
             columns=(then.name,),
-            before=types[0],
-            after=types[1],
+            before=then.type,
+            after=now.type,
             effect=effect,
-            sentence=f"{table.name}.{then.name} is {types[1]} now, and was {types[0]}",
+            sentence=f"{table.name}.{then.name} is {now.type} now, and was {then.type}",
+            evidence=_evidence(then, now),
+        )
+    elif _misfits(then, now):
+        yield SourceChange(
+            kind=ChangeKind.VALUES_MISFIT,
+            table=table.name,
+            columns=(then.name,),
+            before=then.measured_type,
+            after=now.measured_type or now.type,
+            effect=Effect.NEEDS_DECISION,
+            sentence=f"{table.name}.{then.name} has a value that isn't {then.measured_type}, as all"
+            " of them were",
             evidence=_evidence(then, now),
         )
 
 
-def _measured_change(then: ColumnProfile, now: ColumnProfile) -> TypeChange | None:
-    """Return what became of the type that all values really have.
+def _misfits(then: ColumnProfile, now: ColumnProfile) -> bool:
+    """Return whether values no longer have the type that all of them really had.
 
-    Values that happen to fit a narrower type than before are no change, and neither are none.
+    That they happen to fit a narrower one is no change, and neither is a column without a value.
     """
     if then.measured_type is None or now.rows == now.nulls or then.rows == then.nulls:
-        return None
+        return False
     change = type_change(then.measured_type, now.measured_type or now.type)
-    return None if change == "narrowed" else change
+    return change is not None and change != "narrowed"
 
 
 def _null_changes(

@@ -12,7 +12,6 @@ _EXACT_IN_FLOAT = {"FLOAT": 2**24, "DOUBLE": 2**53}
 """Up to here, a floating point number is exactly every whole number."""
 _FINER_TIMES = ("DATE", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP")
 """Each holds all moments of those before it. Nanoseconds don't: they begin in 1677."""
-_LENGTH = re.compile(r"\s*([\w ]+?)\s*\(\s*(\d+)\s*(?:char|byte)?\s*\)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +34,6 @@ def type_change(before: str, after: str) -> TypeChange | None:
     if _holds(after, before):
         return "widened"
     return "narrowed" if _holds(before, after) else "changed"
-
-
-def length_change(before: str, after: str) -> TypeChange | None:
-    """Return what became of a text's declared length: ``varchar(20)`` is narrower than (40)."""
-    then, now = _LENGTH.fullmatch(before), _LENGTH.fullmatch(after)
-    if then is None or now is None or then[1].casefold() != now[1].casefold():
-        return None
-    if int(then[2]) == int(now[2]):
-        return None
-    return "widened" if int(then[2]) < int(now[2]) else "narrowed"
 
 
 def _holds(wide: str, narrow: str) -> bool:

@@ -5,14 +5,17 @@ The page that is made of a folder runs nothing that it reads, follows no link ou
 nothing of where it lies but its name.
 """
 
+from fluid_build.verification.changes import ChangesSince, ModelOutdatedError
 from fluid_build.verification.dbt import DbtVerified, verify_dbt
 from fluid_build.verification.forged_folder import ForgedFolder, read_folder
 from fluid_build.verification.source import Verified, refresh_proof, verify
 from fluid_build.verification.warehouse import WarehouseVerified, verify_warehouse
 
 __all__ = [
+    "ChangesSince",
     "DbtVerified",
     "ForgedFolder",
+    "ModelOutdatedError",
     "Verified",
     "WarehouseVerified",
     "read_folder",

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from fluid_build.changes import SourceChange
 from fluid_build.contract.model_agreement import Disagreement
 from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.transform.proof.proof import Proof
+from fluid_build.verification.changes import ChangesSince
 from fluid_build.verification.dbt import DbtVerified
 from fluid_build.verification.source import Verified
 from fluid_build.verification.warehouse import WarehouseVerified
@@ -21,7 +23,7 @@ def verified_document(verified: Verified) -> dict[str, object]:
         "edited": list(forged.edited),
         "rows_changed": list(verified.row_changes),
         "unread": list(verified.unread),
-        "broken_keys": list(verified.broken_keys),
+        **_changes_document(verified.since),
         "dbt": None if verified.dbt is None else _dbt_document(verified.dbt),
     }
 
@@ -47,7 +49,19 @@ def warehouse_document(verified: WarehouseVerified) -> dict[str, object]:
         "proof": _proof_document(warehouse.proof),
         "contract": _contract_documents(verified.forged.disagreements),
         "unread": list(verified.unread),
-        "broken_keys": list(verified.broken_keys),
+        **_changes_document(verified.since),
+    }
+
+
+def outdated_document(changes: Sequence[SourceChange]) -> dict[str, object]:
+    """Return the changes after which a model no longer fits its source as one JSON document."""
+    return {"holds": False, "changes": [change.model_dump(mode="json") for change in changes]}
+
+
+def _changes_document(since: ChangesSince) -> dict[str, object]:
+    return {
+        "changes": [change.model_dump(mode="json") for change in since.changes],
+        "broken_keys": list(map(str, since.broken_keys)),
     }
 
 

@@ -12,8 +12,8 @@ from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.transform.proof.manifest import digest
 from fluid_build.transform.proof.proof import Proof, build_and_prove
-from fluid_build.transform.proof.source_changes import check_unchanged, key_changes
 from fluid_build.transform.proof.written_proof import PROOF_FILE, proof_json
+from fluid_build.verification.changes import NO_CHANGES, ChangesSince, changes_since
 from fluid_build.verification.dbt import DbtVerified
 from fluid_build.verification.forged_folder import ForgedFolder
 
@@ -22,39 +22,39 @@ from fluid_build.verification.forged_folder import ForgedFolder
 class Verified:
     """The result of a verification.
 
-    ``row_changes`` are sentences, and no fault. ``unread`` are tables of the source that couldn't
-    be read, so nothing is known about them, each with the reason. ``broken_keys`` held when the
-    source was forged, and the model relies on them: the next load would fail.
+    ``since`` are the changes of the source that the model still fits. ``row_changes`` are
+    sentences, and no fault. ``unread`` are tables of the source that couldn't be read, so nothing
+    is known about them, each with the reason.
     """
 
     forged: ForgedFolder
     proof: Proof
     row_changes: tuple[str, ...]
     unread: tuple[str, ...] = ()
-    broken_keys: tuple[str, ...] = ()
+    since: ChangesSince = NO_CHANGES
     dbt: DbtVerified | None = None
 
     @property
     def holds(self) -> bool:
         """Whether every check passed."""
-        proven = self.proof.holds and not self.unread and not self.broken_keys
+        proven = self.proof.holds and not self.unread and not self.since.broken_keys
         return proven and self.forged.agrees and (self.dbt is None or self.dbt.holds)
 
 
 def verify(forged: ForgedFolder, source: Source, *, on_progress: OnProgress = ignore) -> Verified:
     """Build a forge's model from its source, and compare the two.
 
-    Raises SourceChangedError, which names the table and the change, where the model no longer fits
-    the source, and BuildFailedError where it can't be built for another reason.
+    Raises ModelOutdatedError, which has the changes, where the model no longer fits the source, and
+    BuildFailedError where it can't be built for another reason.
     """
-    check_unchanged(source, forged.model, forged.plan)
+    since = changes_since(forged, source, on_progress)
     proof = build_and_prove(source, forged.plan, forged.model, on_progress=on_progress)
     return Verified(
         forged,
         proof,
         row_changes=tuple(_row_changes(forged.model, proof)),
         unread=tuple(unread_tables(source, forged.model)),
-        broken_keys=tuple(map(str, key_changes(source, forged.model, forged.plan))),
+        since=since,
     )
 
 

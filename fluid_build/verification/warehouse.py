@@ -6,8 +6,8 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.secrets import redact
 from fluid_build.sources.base import Source
-from fluid_build.transform.proof.source_changes import check_unchanged, key_changes
 from fluid_build.transform.proof.warehouse import WarehouseProof, prove_warehouse
+from fluid_build.verification.changes import NO_CHANGES, ChangesSince, changes_since
 from fluid_build.verification.dbt import check_whole
 from fluid_build.verification.forged_folder import ForgedFolder
 from fluid_build.verification.source import unread_tables
@@ -21,12 +21,12 @@ class WarehouseVerified:
     place: str
     contents: WarehouseProof
     unread: tuple[str, ...] = ()
-    broken_keys: tuple[str, ...] = ()
+    since: ChangesSince = NO_CHANGES
 
     @property
     def holds(self) -> bool:
         """Whether the warehouse holds everything, every table could be read and every key holds."""
-        proven = self.contents.holds and not self.unread and not self.broken_keys
+        proven = self.contents.holds and not self.unread and not self.since.broken_keys
         return proven and not self.forged.disagreements
 
 
@@ -41,9 +41,9 @@ def verify_warehouse(
     """Compare a warehouse with the source; nothing is built or changed in it.
 
     ``schema`` is where the model's relations are, if it isn't the project's. Raises
-    SourceChangedError where the model no longer fits the source.
+    ModelOutdatedError where the model no longer fits the source.
     """
-    check_unchanged(source, forged.model, forged.plan)
+    since = changes_since(forged, source, on_progress)
     check_whole(source, forged.folder / DBT_FOLDER)
     contents = prove_warehouse(
         source, forged.plan, forged.model, place, schema=schema, on_progress=on_progress
@@ -53,5 +53,5 @@ def verify_warehouse(
         redact(place),
         contents,
         unread=tuple(unread_tables(source, forged.model)),
-        broken_keys=tuple(map(str, key_changes(source, forged.model, forged.plan))),
+        since=since,
     )

@@ -115,7 +115,7 @@ def test_the_page_shows_the_last_proof(fluid: Fluid, duckdb_shop: Path, folder: 
 def test_a_page_that_cannot_be_made_again_does_not_fail_the_proof(
     fluid: Fluid, duckdb_shop: Path, folder: Path
 ) -> None:
-    (folder / "profile.json").write_text("{}")
+    (folder / "plan.json").write_text("{}")
     run(duckdb_shop, "DELETE FROM orders WHERE order_id > 5009")
     outcome = fluid("verify", folder)
     assert outcome.code == 0
@@ -169,14 +169,52 @@ def test_a_loss_is_shown_and_fails(
 def test_a_source_that_has_changed_is_refused(
     fluid: Fluid, duckdb_shop: Path, folder: Path
 ) -> None:
-    """Which table, and how, in one sentence; the old proof stays."""
+    """All changes are listed, the error names a few of them, and the old proof stays."""
     before = (folder / "proof.json").read_bytes()
     run(duckdb_shop, "ALTER TABLE orders ALTER total TYPE DOUBLE", "CREATE TABLE extra (a INT)")
     outcome = fluid("verify", folder)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert "the table 'orders' has 'total' as DOUBLE, which was DECIMAL(8,2)" in outcome.err
-    assert "the table 'extra' is new" in outcome.err
+    assert outcome.code == 2
+    assert "orders.total is DOUBLE now, and was DECIMAL(8,2)" in outcome.err
+    assert "orders.total is DOUBLE now, and was DECIMAL(8,2) · breaks" in outcome.out
+    assert "extra is a new table with 0 rows · safe" in outcome.out
     assert (folder / "proof.json").read_bytes() == before
+
+
+def test_json_has_all_changes_of_a_source_that_the_model_no_longer_fits(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    run(duckdb_shop, "ALTER TABLE customer RENAME city TO town")
+    outcome = fluid("verify", folder, "--json")
+    document = json.loads(outcome.out)
+    assert (outcome.code, document["holds"]) == (2, False)
+    (change,) = document["changes"]
+    assert (change["kind"], change["columns"]) == ("column_renamed", ["city"])
+    assert [each["name"] for each in change["other_names"]] == ["town"]
+    assert (change["effect"], change["evidence"]["rows_before"]) == ("needs_decision", 40)
+
+
+def test_a_renaming_that_somebody_decided_is_no_question(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    run(duckdb_shop, "ALTER TABLE customer RENAME city TO town")
+    assert fluid("decide", folder, "renamed", "customer.city", "town").code == 0
+    outcome = fluid("verify", folder)
+    assert outcome.code == 2
+    assert "customer.city is called town now, as somebody decided · safe" in outcome.out
+
+
+def test_changes_that_the_model_still_fits_are_listed_and_no_fault(
+    fluid: Fluid, duckdb_shop: Path, folder: Path
+) -> None:
+    run(
+        duckdb_shop,
+        "UPDATE customer SET city = NULL WHERE customer_id = 107",
+        "INSERT INTO orders VALUES (9000, 99, 1.25)",
+    )
+    outcome = fluid("verify", folder)
+    assert outcome.code == 0
+    assert "customer.city is null in 1 of 40 rows, and was never null · safe" in outcome.out
+    assert "has 1 of 121 rows without a row in customer.customer_id" in outcome.out
 
 
 @pytest.mark.parametrize("technique", sorted(TECHNIQUES))
@@ -189,7 +227,7 @@ def test_a_key_that_holds_no_longer_fails_in_every_technique(
     outcome = fluid("verify", folder)
     assert outcome.code == 1
     assert "Keys that no longer hold  fix the rows, or run `fluid forge` again" in outcome.out
-    assert "the table 'customer' has 2 rows whose key (customer_id) is null" in outcome.out
+    assert "the key of customer (customer_id) repeats in 1 row now" in outcome.out
 
 
 def test_another_kind_of_source_at_the_place_is_refused(

@@ -8,7 +8,11 @@ from typing import Annotated
 import typer
 
 from fluid_build.cli import failures, messages
-from fluid_build.cli.checking.verify_screen import verified_screen, warehouse_screen
+from fluid_build.cli.checking.verify_screen import (
+    outdated_screen,
+    verified_screen,
+    warehouse_screen,
+)
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_code_trusted
 from fluid_build.cli.reading.folder_sources import (
@@ -24,6 +28,7 @@ from fluid_build.secrets import redact
 from fluid_build.transform.proof.written_proof import PROOF_FILE
 from fluid_build.verification import (
     ForgedFolder,
+    ModelOutdatedError,
     Verified,
     read_folder,
     refresh_proof,
@@ -31,7 +36,11 @@ from fluid_build.verification import (
     verify_warehouse,
 )
 from fluid_build.verification import verify as verify_folder
-from fluid_build.verification.documents import verified_document, warehouse_document
+from fluid_build.verification.documents import (
+    outdated_document,
+    verified_document,
+    warehouse_document,
+)
 
 
 def verify(
@@ -94,11 +103,15 @@ def verify(
         check_code_trusted(folder, command)
     moved = moved_places(forged, uris)
     places = source_places(forged, moved, command)
-    if warehouse is not None:
-        return _prove_warehouse(
-            context, forged, places, warehouse=warehouse, schema=warehouse_schema, json=json
-        )
-    verified = _verify(context, forged, places, moved, dbt=dbt)
+    try:
+        if warehouse is not None:
+            return _prove_warehouse(
+                context, forged, places, warehouse=warehouse, schema=warehouse_schema, json=json
+            )
+        verified = _verify(context, forged, places, moved, dbt=dbt)
+    except ModelOutdatedError as error:
+        _show_outdated(forged, error, json=json)
+        raise
     change = refresh_proof(folder, verified.proof)
     if json:
         messages.show_json(verified_document(verified))
@@ -109,6 +122,14 @@ def verify(
     elif change == "replaced":
         refresh_page(folder)
     return failures.DONE if verified.holds else failures.CHECK_FAILED
+
+
+def _show_outdated(forged: ForgedFolder, error: ModelOutdatedError, *, json: bool) -> None:
+    """Show all changes; the error names a few of those after which nothing can be built."""
+    if json:
+        messages.show_json(outdated_document(error.changes))
+    else:
+        show(outdated_screen(forged, error.changes))
 
 
 def refresh_page(folder: Path) -> None:

@@ -6,6 +6,7 @@ from typing import get_args
 
 from rich.text import Text
 
+from fluid_build.changes import Effect, SourceChange
 from fluid_build.contract.model_agreement import Disagreement
 from fluid_build.forging import MODEL_FILE
 from fluid_build.report.terminal.proof_screen import TICK, after_a_loss, proof_section
@@ -21,7 +22,13 @@ from fluid_build.report.terminal.screen_parts import (
 from fluid_build.text import counted
 from fluid_build.transform.dbt.promise_macros import BrokenPromise
 from fluid_build.transform.dbt.running import DbtNode, DbtResult, DbtStatus
-from fluid_build.verification import DbtVerified, ForgedFolder, Verified, WarehouseVerified
+from fluid_build.verification import (
+    ChangesSince,
+    DbtVerified,
+    ForgedFolder,
+    Verified,
+    WarehouseVerified,
+)
 
 _STALE_COPIES = (
     "dbt reads some tables from the copies in dbt/land. If the source has changed since they were"
@@ -38,6 +45,13 @@ _NOTHING_COMPARED = (
 )
 _OUT_OF_DATE = "If the source has changed since the last load, run `dbt build` and verify again."
 
+_EFFECTS = {
+    Effect.BREAKS: ("breaks", "red"),
+    Effect.NEEDS_DECISION: ("needs a decision", "yellow"),
+    Effect.SAFE: ("safe", ""),
+}
+"""How a change is marked, the gravest first."""
+
 
 def verified_screen(verified: Verified) -> Iterator[Part]:
     """Yield the result for people: the proof, what dbt built, and each fault."""
@@ -46,14 +60,14 @@ def verified_screen(verified: Verified) -> Iterator[Part]:
     relations = counted(len(forged.plan.published), "relation")
     yield _title(forged, f"{tables} · {relations} built")
     tick = TICK if _is_lossless(verified) else ""
-    worse = bool(verified.unread or verified.broken_keys)
+    worse = bool(verified.unread or verified.since.broken_keys)
     yield from proof_section(
         verified.proof, tick=tick, verdict=text(_FAULTS, "bold red") if worse else None
     )
     yield from after_a_loss(verified.proof)
     if dbt is not None:
         yield from _dbt_section(dbt, tick)
-    yield from _source_faults(verified.unread, verified.broken_keys)
+    yield from _source_faults(verified.unread, verified.since)
     yield from _contract_faults(forged.disagreements)
     if forged.outdated:
         yield heading(
@@ -104,7 +118,7 @@ def warehouse_screen(verified: WarehouseVerified) -> Iterator[Part]:
         yield from lines(missing, "red")
         yield Text()
         yield text(_OUT_OF_DATE)
-    yield from _source_faults(verified.unread, verified.broken_keys)
+    yield from _source_faults(verified.unread, verified.since)
     yield from _contract_faults(verified.forged.disagreements)
 
 
@@ -121,7 +135,7 @@ def _title(forged: ForgedFolder, remark: str) -> Text:
 
 
 def _is_lossless(verified: Verified) -> bool:
-    sound = verified.proof.holds and not verified.unread and not verified.broken_keys
+    sound = verified.proof.holds and not verified.unread and not verified.since.broken_keys
     return sound and (verified.dbt is None or verified.dbt.holds)
 
 
@@ -129,13 +143,31 @@ def _not_proven(reason: str) -> Text:
     return Text.assemble("\n", text("Not proven. ", "bold red"), reason)
 
 
-def _source_faults(unread: Sequence[str], broken_keys: Sequence[str]) -> Iterator[Part]:
+def outdated_screen(forged: ForgedFolder, changes: Sequence[SourceChange]) -> Iterator[Part]:
+    """Yield the changes of a source that its model no longer fits, so that nothing was built."""
+    yield _title(forged, "nothing was built")
+    yield from _changes_section(changes)
+
+
+def _changes_section(changes: Sequence[SourceChange]) -> Iterator[Part]:
+    """Yield the changes of a source, each with what it means for the next load."""
+    if changes:
+        yield heading("Changes of the source", "since the folder was generated")
+        for effect, (label, style) in _EFFECTS.items():
+            told = [f"{change} · {label}" for change in changes if change.effect is effect]
+            yield from lines(told, style)
+
+
+def _source_faults(unread: Sequence[str], since: ChangesSince) -> Iterator[Part]:
     if unread:
         yield heading("Not read, so not compared", counted(len(unread), "table"))
         yield from lines(unread, "red")
-    if broken_keys:
+    if since.broken_keys:
         yield heading("Keys that no longer hold", "fix the rows, or run `fluid forge` again")
-        yield from lines(broken_keys, "red")
+        yield from lines(list(map(str, since.broken_keys)), "red")
+    yield from _changes_section(
+        [change for change in since.changes if change not in since.broken_keys]
+    )
 
 
 def _contract_faults(disagreements: Sequence[Disagreement]) -> Iterator[Part]:

@@ -1,93 +1,38 @@
-"""What has changed in a source since a model was made of it, as far as the model cares.
+"""Which rows of a source no longer fit the model that was made of it, and how many.
 
-Another number of rows is no such change; another table, column, type, or a value that is no
-longer of the type that all values of its column had, is.
+A source's profile doesn't know what a model relies on: which text it converts, and by which columns
+it loads rows. What both know is told once, with the figures from here.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from fluid_build.errors import SourceChangedError
+from fluid_build.changes import ChangeEvidence, ChangeKind, Effect, SourceChange
+from fluid_build.changes.keys import broken_key
 from fluid_build.modeling.conceptual import Attribute, Conversion, Entity
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.profiling import checks
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.sql import quote
 from fluid_build.sources.text_values.canonical_text import comes_back
 from fluid_build.sources.text_values.personal_text import quotable
 from fluid_build.text import counted
-from fluid_build.transform.plan.elements import Build, BuildTest, PlanSource, TransformPlan
+from fluid_build.transform.plan.elements import Build, BuildTest, TransformPlan
 from fluid_build.transform.plan.present_source import PresentSource, present_source
 from fluid_build.transform.plan.staging import by_value, read_text, spelled_again
 
-_MOST_NAMED = 5
-"""Changes named in the error, which is one sentence; the others are counted."""
 
-
-@dataclass(frozen=True, slots=True)
-class SourceChange:
-    """A change of a table, as a sentence that starts with its name."""
-
-    table: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.table} {self.what}"
-
-
-def check_unchanged(source: Source, model: LogicalModel, plan: TransformPlan) -> None:
-    """Raise SourceChangedError, saying which table and how, where the model no longer fits."""
-    changes = tuple(structural_changes(source, plan, model.conceptual.left_out))
-    if not changes:
-        changes = tuple(value_changes(source, model, plan))
-    if not changes:
-        return
-    named = "; ".join(map(str, changes[:_MOST_NAMED]))
-    unnamed = len(changes) - _MOST_NAMED
-    more = f"; and {unnamed} more" if unnamed > 0 else ""
-    raise SourceChangedError(
-        f"The source has changed since the model was generated: {named}{more}.",
-        hint="Run `fluid forge` again to update the model.",
-    )
-
-
-def structural_changes(
-    source: Source, plan: TransformPlan, left_out: Sequence[str]
-) -> Iterator[SourceChange]:
-    """Return tables and columns that are gone, new, or of another type.
+def fits_plan(source: Source, plan: TransformPlan, left_out: Sequence[str]) -> bool:
+    """Return whether a source has just the tables, columns and types that a plan reads.
 
     Tables that were ``left_out`` of the model aren't new.
     """
     tables = {table.name: table for table in source.tables}
-    unreadable = {skipped.name: skipped.reason for skipped in source.skipped}
-    for planned in plan.sources:
-        name = planned.at_source
-        table = tables.get(name)
-        if table is not None:
-            yield from _column_changes(table, planned)
-        elif name in unreadable:
-            reason = unreadable[name].rstrip(".")
-            yield SourceChange(_table(name), f"can no longer be read ({reason})")
-        else:
-            yield SourceChange(_table(name), "is gone")
-    planned_names = {*(planned.at_source for planned in plan.sources), *left_out}
-    for name in tables:
-        if name not in planned_names:
-            yield SourceChange(_table(name), "is new")
-
-
-def _column_changes(table: Table, plan_source: PlanSource) -> Iterator[SourceChange]:
-    types = {column.alias: column.type for column in table.columns}
-    planned = dict(plan_source.columns)
-    for name, type_ in planned.items():
-        if name not in types:
-            yield SourceChange(_table(table.name), f"no longer has the column {name!r}")
-        elif types[name] != type_:
-            yield SourceChange(
-                _table(table.name), f"has {name!r} as {types[name]}, which was {type_}"
-            )
-    for name in types:
-        if name not in planned:
-            yield SourceChange(_table(table.name), f"has a new column {name!r}")
+    planned = {each.at_source: dict(each.columns) for each in plan.sources}
+    return tables.keys() <= {*planned, *left_out} and all(
+        name in tables and {column.alias: column.type for column in tables[name].columns} == columns
+        for name, columns in planned.items()
+    )
 
 
 def value_changes(
@@ -135,15 +80,21 @@ def _misfits(
     )
     row = source.connection.execute(f"SELECT {figures} FROM {table.relation}").fetchone()
     assert row is not None, "an aggregate without groups always gives a row"
-    for position, (alias, attribute, conversion) in enumerate(columns):
+    for position, (_, attribute, conversion) in enumerate(columns):
         count, example = row[2 * position], row[2 * position + 1]
         if count:
             quoted = quotable(str(example), is_personal=attribute.pii)
             shown = f" ({quoted!r})" if quoted else ""
             values = "a value" if count == 1 else counted(count, "value")
             yield SourceChange(
-                _table(entity.name),
-                f"has {values} in {alias!r} that can't be converted to {conversion.to_type}{shown}",
+                kind=ChangeKind.VALUES_MISFIT,
+                table=entity.name,
+                columns=(attribute.name,),
+                before=conversion.to_type,
+                effect=Effect.BREAKS,
+                sentence=f"{entity.name}.{attribute.name} has {values} that can't be converted to"
+                f" {conversion.to_type}{shown}",
+                evidence=ChangeEvidence(violations=count),
             )
 
 
@@ -224,19 +175,16 @@ def _broken_key(
     ]
     where = f" WHERE {' AND '.join(is_filled)}" if is_filled and not key.hashed else ""
     row = source.connection.execute(
-        "SELECT coalesce(sum(rows_), 0) FROM"
-        f" (SELECT count(*) AS rows_ FROM {table.relation}{where} GROUP BY {', '.join(columns)}"
-        f" HAVING count(*) > 1 OR bool_or({' OR '.join(is_null) or 'FALSE'}))"
+        "SELECT coalesce(sum(rows_), 0), coalesce(sum(rows_ - 1) FILTER (NOT is_null_), 0),"
+        " coalesce(sum(rows_) FILTER (is_null_), 0) FROM"
+        f" (SELECT count(*) AS rows_, bool_or({' OR '.join(is_null) or 'FALSE'}) AS is_null_"
+        f" FROM {table.relation}{where} GROUP BY {', '.join(columns)})"
     ).fetchone()
     assert row is not None, "an aggregate without groups always gives a row"
-    if row[0]:
-        rows = "a row" if row[0] == 1 else f"{int(row[0]):,} rows"
-        names = ", ".join(key.columns)
-        yield SourceChange(
-            _table(entity.name),
-            f"has {rows} whose key ({names}) is null or no longer unique",
+    rows, repeats, nulls = map(int, row)
+    if repeats or nulls:
+        query = checks.repeated_values_and_nulls if key.hashed else checks.repeated_or_null_values
+        evidence = ChangeEvidence(
+            rows=rows, nulls=nulls, violations=repeats, sql=query(entity.sql, key.columns)
         )
-
-
-def _table(name: str) -> str:
-    return f"the table {name!r}"
+        yield broken_key(entity.name, key.columns, evidence)
