@@ -1,7 +1,9 @@
 """What a warehouse is changed by before a changed project loads it, in each database's words."""
 
+import re
 from pathlib import Path
 
+import jinja2
 import pytest
 import sqlglot
 
@@ -22,12 +24,21 @@ from fluid_build.transform.dbt.migrations import (
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.targets import TARGETS, Target
 from fluid_build.transform.plan.dimensional.star import HASHING
+from fluid_build.transform.plan.elements import Filling
 from fluid_build.transform.plan.stateful import stored_columns
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import database
 from tests.transform.dbt.projects import schema_access
 from tests.transform.dbt.test_called_models import assert_rendered
-from tests.transform.test_changed_sources import SHOP, column
+from tests.transform.test_changed_sources import (
+    SHOP,
+    changed,
+    column,
+    load,
+    rows,
+    shop,
+    sizes,
+)
 
 ADDED = Migration(kind="add_column", relation="dim", column="floor", type="INTEGER")
 KEY = Migration(kind="add_column", relation="pit", column="x_hk", type="VARCHAR", before="'000'")
@@ -154,3 +165,57 @@ def test_the_migrations_of_a_model_follow_from_how_it_changed(tmp_path: Path) ->
 def test_a_type_is_compared_as_the_catalog_shows_it(type_: str, target: Target, shown: str) -> None:
     """Without spaces, in lower case; nothing is compared where the catalog isn't known."""
     assert shown_type(type_, target) == shown
+
+
+def test_open_versions_take_the_values_of_a_column_that_joined_them(tmp_path: Path) -> None:
+    """So the first load after the migration adds no version, and one that had ended is null."""
+    with shop(tmp_path, "dimensional") as (model, built):
+        load(built, model, 1, "UPDATE shop.customer SET name = 'other' WHERE id = 1")
+        for relation in ("dim_customer_history", "dim_customer"):
+            built.connection.execute(f"ALTER TABLE model.{relation} DROP COLUMN score")
+            built.connection.execute(f"ALTER TABLE model.{relation} ADD COLUMN score INTEGER")
+        before = sizes(built)
+        after = changed(model, added_columns=(column("customer", "score"),))
+        plan = transform_plan(after)
+        filling = plan.build("dim_customer_history").filling
+        assert filling == Filling(rows="stg_customer", keys=("id",), columns=("score",))
+        files = dbt_project(plan, after, access=schema_access(plan, "raw", {}))
+        rendered = _fill(files["macros/migrations.sql"], "model.dim_customer_history", filling)
+        built.connection.execute(rendered)
+        load(built, after, 2)
+        grown = {name: sizes(built)[name] - before[name] for name in before}
+        assert {name for name, rows_ in grown.items() if rows_} <= {"fct_customer_snapshot"}
+        assert rows(
+            built, "SELECT name, score FROM model.dim_customer WHERE id = 1 ORDER BY valid_from"
+        ) == [("n1", None), ("other", 7)]
+
+
+def _fill(macros: str, this: str, filling: Filling) -> str:
+    """The statement with which a load fills the columns of a history."""
+    wanted = re.findall(
+        r"\{% macro (?:fill_added_columns|equal_keys)\(.*?\{%- endmacro %\}", macros, re.DOTALL
+    )
+    template = jinja2.Environment().from_string(
+        "".join(wanted),
+        {"this": this, "is_incremental": lambda: True, "unfilled_columns": list},
+    )
+    return str(
+        template.module.fill_added_columns(  # type: ignore[attr-defined]
+            f"model.{filling.rows}", list(filling.keys), list(filling.columns)
+        )
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_database_can_read_how_versions_are_filled(tmp_path: Path, target: Target) -> None:
+    """By an update from another relation, or by a merge where there's none."""
+    with open_source(database(tmp_path / "shop.duckdb", *SHOP)) as source:
+        model = build_model(profile_source(source), "dimensional")
+    model = model.model_copy(update={"evolution": CHANGES})
+    plan = transform_plan(model)
+    files = dbt_project(plan, model, target=target, access=schema_access(plan, "raw", {}))
+    filling = Filling(rows="stg", keys=("id",), columns=("floor", "score"))
+    text = _fill(files["macros/migrations.sql"], "s.history", filling)
+    (tree,) = sqlglot.parse(text, read=target, error_level=sqlglot.ErrorLevel.RAISE)
+    merges = target in ("snowflake", "bigquery", "databricks")
+    assert isinstance(tree, sqlglot.exp.Merge if merges else sqlglot.exp.Update)
