@@ -87,6 +87,7 @@ _MACROS = """\
 {%- for name in context.keys() | sort if name.startswith('migration_') and name[10:].isdigit() -%}
     {%- set _ = context[name](steps, seen) -%}
 {%- endfor -%}
+{%- set _ = adapter.create_schema(seen_migrations().without_identifier()) -%}
 {%- call statement('migrations') -%}
 <CREATED>
 {%- endcall -%}
