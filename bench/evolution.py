@@ -34,18 +34,21 @@ from fluid_build.sources import open_source  # noqa: E402
 from fluid_build.verification import read_folder  # noqa: E402
 
 SHOP = (
-    "CREATE TABLE customer (id INTEGER PRIMARY KEY, code VARCHAR(9), city VARCHAR(20))",
+    "CREATE TABLE customer (id INTEGER PRIMARY KEY, email VARCHAR(40), city VARCHAR(20))",
     "CREATE TABLE sale (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL REFERENCES customer,"
     " sold DATE, paid DECIMAL(9, 2))",
-    "INSERT INTO customer SELECT i, 'c' || i, 'Town ' || i % 5 FROM generate_series(1, 40) s(i)",
-    "INSERT INTO sale SELECT i, 1 + i % 40, DATE '2024-01-01' + CAST(i AS INTEGER), i * 1.5"
+    "INSERT INTO customer SELECT 100 + i * 7, 'someone' || i || '@example.org', 'Town ' || i % 5"
+    " FROM generate_series(1, 40) s(i)",
+    "INSERT INTO sale SELECT i, 107 + i % 40 * 7, DATE '2024-01-01' + CAST(i AS INTEGER), i * 1.5"
     " FROM generate_series(1, 200) s(i)",
 )
 CHANGES = (
-    "UPDATE customer SET city = 'Bern' WHERE id < 12",
+    "UPDATE customer SET city = 'Bern' WHERE id < 180",
     "DELETE FROM sale WHERE id < 20",
-    "INSERT INTO customer SELECT i, 'c' || i, 'Town' FROM generate_series(41, 45) s(i)",
-    "INSERT INTO sale SELECT i, 41, DATE '2024-09-01', i * 0.5 FROM generate_series(201, 230) s(i)",
+    "INSERT INTO customer SELECT i, 'n' || i || '@example.org', 'Town' FROM"
+    " generate_series(1001, 1005) s(i)",
+    "INSERT INTO sale SELECT i, 1001, DATE '2024-09-01', i * 0.5 FROM"
+    " generate_series(201, 230) s(i)",
 )
 TECHNIQUES = ("data_vault_2", "dimensional")
 OF_APPLIES = ("fluid_deployments", "fluid_kept_keys", "fluid_migrations")

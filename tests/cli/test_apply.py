@@ -12,21 +12,15 @@ import pytest
 from fluid_build.evolution import applying
 from fluid_build.evolution.locations import locked, opened, warehouse_location
 from fluid_build.transform.dbt.running import run_dbt
-from tests.cli.running import Fluid, Outcome, run
+from tests.cli.running import STATEMENTS, Fluid, Outcome, run
 from tests.folders import artifacts_of, every_file
 from tests.forges import forged
 from tests.postgres import PostgresDatabase
 
-SHOP = (
-    "CREATE TABLE customer (id INTEGER PRIMARY KEY, code VARCHAR(9), city VARCHAR(20))",
-    "CREATE TABLE sale (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, paid DECIMAL(9, 2))",
-    "INSERT INTO customer SELECT i, 'c' || i, 'Town ' || i % 5 FROM generate_series(1, 20) s(i)",
-    "INSERT INTO sale SELECT i, 1 + i % 20, i * 1.5 FROM generate_series(1, 60) s(i)",
-)
 CHANGES = (
-    "UPDATE customer SET city = 'Bern' WHERE id < 4",
-    "DELETE FROM sale WHERE id < 6",
-    "INSERT INTO sale SELECT i, 1, i * 0.5 FROM generate_series(61, 70) s(i)",
+    "UPDATE customer SET city = 'Bern' WHERE customer_id < 120",
+    "DELETE FROM orders WHERE order_id < 5006",
+    "INSERT INTO orders SELECT i + 6000, 107, i * 0.5 FROM generate_series(1, 10) s(i)",
 )
 
 Rows = Mapping[str, Counter[tuple[object, ...]]]
@@ -72,7 +66,7 @@ class Applying:
 def duckdb_shop(fluid: Fluid, place: Path, technique: str) -> Applying:
     """A shop in a DuckDB file, whose warehouse is another one."""
     source = place / "shop.duckdb"
-    run(source, *SHOP)
+    run(source, *STATEMENTS)
     folder = forged(source, place / "model", technique)
     return Applying(folder, lambda changes: run(source, *changes), None, fluid)
 
@@ -84,7 +78,7 @@ def postgres_shop(
     from fluid_build.forging import forge
     from fluid_build.sources import open_source
 
-    database.run(";".join(SHOP))
+    database.run(";".join(STATEMENTS))
     with open_source(database.uri) as source:
         forge(source, technique=technique, target="postgres", out=place / "model")
     uri = database.uri
@@ -116,7 +110,7 @@ def test_applies_keep_every_version_and_a_rollback_takes_them_out_again(vault: A
     assert first.code == 0, first.err
     assert "✓ Applied." in first.out
     rows, files = vault.rows(), product(vault.folder)
-    assert vault.query("SELECT count(*) FROM {}.hub_customer")[0][0] in (20, 21)
+    assert vault.query("SELECT count(*) FROM {}.hub_customer")[0][0] in (40, 41)
     vault.change(CHANGES)
     second = json.loads(vault.apply("--json").out)
     assert second["holds"], second
@@ -131,7 +125,7 @@ def test_applies_keep_every_version_and_a_rollback_takes_them_out_again(vault: A
     assert vault.rows() == loaded
     back = vault.rollback("--to", "1", "--yes")
     assert back.code == 0, back.err
-    assert "hub_sale: 10 rows" in back.out
+    assert "hub_orders: 10 rows" in back.out
     assert (vault.rows(), product(vault.folder)) == (rows, files)
     listed = json.loads(vault.rollback("--list", "--json").out)["deployments"]
     assert [each["outcome"] for each in listed] == ["done", "undone"]
@@ -153,7 +147,7 @@ def test_what_a_star_replaces_is_named_and_only_left_with_force(
     loaded = star.rows()
     assert not history - loaded["dim_customer_history"]
     refused = star.rollback("--yes")
-    assert (refused.code, "fct_sale" in refused.out) == (2, True)
+    assert (refused.code, "fct_orders" in refused.out) == (2, True)
     assert "--force" in refused.err
     assert star.rows() == loaded
     assert star.rollback("--yes", "--force").code == 0
@@ -171,17 +165,16 @@ def test_a_lost_version_is_red_until_it_is_accepted(
 
     def careless(*arguments: object, **options: object) -> object:
         result = run_dbt(*arguments, **options)  # type: ignore[arg-type]
-        vault.query("DELETE FROM {}.hub_customer WHERE id = 7")
+        vault.query("DELETE FROM {}.sat_customer WHERE city = 'Town 3'")
         return result
 
     with monkeypatch.context() as patch:
         patch.setattr(applying, "run_dbt", careless)
         lost = vault.apply()
     assert lost.code == 1
-    assert "hub_customer: 20 rows before, 19 now" in lost.err
-    vault.query("DELETE FROM {}.sat_customer WHERE city = 'Town 2'")
+    assert "sat_customer: 40 rows before, 32 now" in lost.err
     again = vault.apply()
-    assert (again.code, "hub_customer: 20 rows before, 19 now" in again.err) == (1, True)
+    assert (again.code, "sat_customer: 40 rows before, 32 now" in again.err) == (1, True)
     listed = json.loads(vault.rollback("--list", "--json").out)["deployments"]
     assert [each["outcome"] for each in listed] == ["done", "failed", "failed"]
     assert vault.apply("--accept-lost").code == 0
@@ -192,7 +185,7 @@ def test_a_failed_load_says_what_is_done_and_the_next_apply_goes_on(
     fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
-    hub = vault.folder / "dbt" / "models" / "raw_vault" / "hub_sale.sql"
+    hub = vault.folder / "dbt" / "models" / "raw_vault" / "hub_orders.sql"
 
     def faulty(*arguments: object, **options: object) -> object:
         hub.write_text(hub.read_text() + "\nnot sql")
@@ -264,6 +257,6 @@ def test_there_is_nothing_to_go_back_to_without_a_warehouse(fluid: Fluid, tmp_pa
 def test_an_earlier_load_date_than_the_last_is_refused(fluid: Fluid, tmp_path: Path) -> None:
     vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
     assert vault.apply("--load-date", "2024-05-02").code == 0
-    assert vault.query("SELECT max(load_date)::DATE::TEXT FROM {}.hub_sale") == [("2024-05-02",)]
+    assert vault.query("SELECT max(load_date)::DATE::TEXT FROM {}.hub_orders") == [("2024-05-02",)]
     outcome = vault.apply("--load-date", "2024-05-02")
     assert (outcome.code, "isn't after 2024-05-02" in outcome.err) == (2, True)
