@@ -10,7 +10,13 @@ from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.errors import EmptySourceError
 from fluid_build.forging.design_file import unfit
 from fluid_build.forging.options import ForgeOptions
-from fluid_build.modeling.basis import Basis, forgotten, loosened, without_values
+from fluid_build.modeling.basis import (
+    Basis,
+    forgotten,
+    loosened,
+    observations_until,
+    without_values,
+)
 from fluid_build.modeling.continuity import Continuity, continuity
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.evolving import evolved_basis, first_basis
@@ -32,6 +38,7 @@ from fluid_build.profiling.profiler import profile_combined
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
+from fluid_build.text import listed
 from fluid_build.transform.plan.confinement import check_confined
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.techniques import queries, transform_plan
@@ -125,7 +132,34 @@ def design(
         check_confined(queries(kept.plan, kept.model), kept.plan)
     except (LookupError, ValueError, AssertionError) as error:
         raise unfit(error) from error
-    return replace(kept, notes=tuple(evolution_notes(kept.model)))
+    changed = _changed_relations(earlier, decided, options, kept) if not anew else ()
+    return replace(kept, notes=(*evolution_notes(kept.model), *changed))
+
+
+def _changed_relations(
+    earlier: Basis, decided: Decided, options: ForgeOptions, kept: Designed
+) -> tuple[str, ...]:
+    """Return the relations that a wider type has changed, in a sentence.
+
+    Text that held only numbers, and holds words now, can't be looked up as before.
+    """
+    retyped = kept.basis.evolution.retyped_columns
+    wider = [column for column in retyped if column not in earlier.evolution.retyped_columns]
+    if not wider:
+        return ()
+    profile = amended(earlier.profile, decided.verdicts)
+    last = observations_until(earlier, len(earlier.arrivals))
+    before = _built(decided, profile, earlier, options, last, continuity(earlier, profile, profile))
+    columns = {b.name: {column.name for column in b.columns} for b in kept.plan.published}
+    changed = [
+        build.name
+        for build in before.plan.published
+        if not {column.name for column in build.columns} <= columns.get(build.name, set())
+    ]
+    if not changed:
+        return ()
+    names = listed(f"{column.table}.{column.column}" for column in wider)
+    return (f"{listed(changed)} isn't as in the earlier model, since {names} became wider.",)
 
 
 def _why_not(earlier: Basis, options: ForgeOptions, scope: str) -> str:

@@ -22,8 +22,14 @@ from fluid_build.transform.plan.sql_layout import conditions, exists, join, nest
 
 
 def dimension_checks(star: Star, dimension: Dimension) -> Iterator[Check]:
-    """Return the checks of a dimension; nothing of the source is in the calendar alone."""
+    """Return the checks of a dimension; nothing of the source is in the calendar alone.
+
+    Nothing is compared with a table or a natural key that the source has no longer.
+    """
     if dimension.is_generated:
+        return
+    key = (part.name for part in natural_key(star, dimension))
+    if not star.present.has(dimension.entity_name, *key):
         return
     yield _members(star, dimension)
     if star.is_derived(dimension):
