@@ -81,15 +81,15 @@ def test_an_unknown_element_is_refused(shop: Path, tmp_path: Path) -> None:
 def test_values_that_a_person_calls_personal_leave_the_design(shop: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     fluid_build.forge(str(shop), out=out)
-    assert "Product 7" in (out / "design.json").read_text()
+    assert '"sent"' in (out / "design.json").read_text()
     decision = {
         "decision": "personal_data",
-        "table": "products",
-        "column": "title",
+        "table": "orders",
+        "column": "status",
         "is_personal": True,
     }
     fluid_build.forge(str(shop), out=out, decisions=[decision])
-    assert "Product 7" not in (out / "design.json").read_text()
+    assert '"sent"' not in (out / "design.json").read_text()
 
 
 Damage = Callable[[dict[str, object]], object]

@@ -18,6 +18,7 @@ from fluid_build.forging import (
     PROFILE_FILE,
     Forged,
 )
+from fluid_build.forging.design_file import DESIGN_FILE
 from fluid_build.forging.report_file import REPORT_FILE
 from fluid_build.report.terminal import source_screen
 from fluid_build.report.terminal.findings_section import findings_section
@@ -38,6 +39,7 @@ _PURPOSES = {
     MODEL_FILE: "the logical model",
     PLAN_FILE: "every relation with its SQL, in build order",
     SCHEMA_FILE: "the tables with their keys, as CREATE TABLE statements",
+    DESIGN_FILE: "what the model was designed from; the next forge continues it",
     PROFILE_FILE: "statistics on columns, keys and relationships",
     PROOF_FILE: "the comparison of the build with the source",
     DECISIONS_FILE: "what was decided, with its evidence; `fluid review` adds to it",
