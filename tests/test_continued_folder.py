@@ -71,6 +71,36 @@ def test_everything_is_designed_anew_where_that_is_asked_for(shop: Path, tmp_pat
     assert contents(out) == contents(fresh)
 
 
+@pytest.mark.parametrize("technique", ["flat", "dv2", "dimensional"])
+def test_a_column_that_has_another_name_now_keeps_its_own(
+    shop: Path, tmp_path: Path, technique: str
+) -> None:
+    out = tmp_path / "out"
+    first = fluid_build.forge(str(shop), technique=technique, out=out)
+    run(shop, ["ALTER TABLE customers RENAME COLUMN company TO company_name"])
+    renamed = {
+        "decision": "renamed",
+        "table": "customers",
+        "column": "company_name",
+        "was": "company",
+    }
+    later = fluid_build.forge(str(shop), technique=technique, out=out, decisions=[renamed])
+    assert later.proof.verdict == "proven"
+    columns = {build.name: [c.name for c in build.columns] for build in first.plan.published}
+    assert columns == {
+        build.name: [c.name for c in build.columns] for build in later.plan.published
+    }
+
+
+def test_what_refers_to_a_table_that_is_gone_is_built(shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), technique="dimensional", out=out)
+    run(shop, ["DROP TABLE products"])
+    later = fluid_build.forge(str(shop), technique="dimensional", out=out)
+    assert later.proof.verdict == "proven"
+    assert "dim_products" in {build.name for build in later.plan.published}
+
+
 def test_an_unknown_element_is_refused(shop: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     fluid_build.forge(str(shop), technique="dv2", out=out)

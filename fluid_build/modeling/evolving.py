@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from fluid_build.decisions.language import AnyDecision
+from fluid_build.decisions.renames import renames
 from fluid_build.modeling.basis import (
     Arrival,
     Basis,
@@ -19,6 +20,7 @@ from fluid_build.modeling.basis import (
     mentioned,
     selected,
 )
+from fluid_build.modeling.earlier_names import by_model_names, renamed_parts
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.entities import MOST_VALUES, accepted_values, key_columns
 from fluid_build.modeling.evolution import Evolution
@@ -76,9 +78,19 @@ def evolved_basis(
 ) -> Evolved:
     """Return the basis that follows on an earlier one, and the claims with today's figures.
 
-    ``present`` is the profile before decisions, by the names of the model. ``decisions`` are those
-    that apply: of tables that others than before are about, the observations are today's.
+    ``present`` is the profile before decisions. ``decisions`` are those that apply: of tables that
+    others than before are about, the observations are today's.
     """
+    evolution = earlier.evolution
+    known = evolution.renamed_tables, evolution.renamed_columns
+    renamed = renamed_parts(earlier.profile, present, renames(decisions), known)
+    present = by_model_names(present, *renamed)
+    new_names = {each.now for each in (*renamed[0], *renamed[1])}
+    if new_names:
+        # What was observed by other names says nothing of what the model knows.
+        observations = selected(observations, lambda texts: not texts & new_names)
+    update = {"renamed_tables": renamed[0], "renamed_columns": renamed[1]}
+    earlier = earlier.model_copy(update={"evolution": evolution.model_copy(update=update)})
     now = {table.name: table for table in present.tables}
     tables = tuple(
         _kept_table(table, now[table.name]) if table.name in now else _retired_table(table)
