@@ -85,7 +85,7 @@ def evolved_basis(
     known = evolution.renamed_tables, evolution.renamed_columns
     renamed = renamed_parts(earlier.profile, present, renames(decisions), known)
     present = by_model_names(present, *renamed)
-    new_names = {each.now for each in (*renamed[0], *renamed[1])}
+    new_names = {each.now for each in renamed[0]} | {each.now for each in renamed[1]}
     if new_names:
         # What was observed by other names says nothing of what the model knows.
         observations = selected(observations, lambda texts: not texts & new_names)
