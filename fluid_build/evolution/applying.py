@@ -5,7 +5,7 @@ out what is missing, and loads add what isn't there. A deployment is only record
 warehouse was proven against the source and held every row that it had before.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from fluid_build.evolution.deployments import (
     Deployment,
     RelationState,
     Result,
+    finished,
     interrupted,
     make_table,
     read_deployments,
@@ -36,6 +37,7 @@ from fluid_build.evolution.warehouse import Location, Lock, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
+from fluid_build.sources.sql import quote
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
 from fluid_build.transform.dbt.running import DbtResult, run_dbt, run_operation
 from fluid_build.transform.plan.elements import TransformPlan
@@ -185,13 +187,40 @@ def _begin(
         if unfinished is not None and unfinished.kept and not request.accepts_losses:
             kept = _kept(unfinished)
             with warehouse.transaction():
+                remove_killed_loads(warehouse, (before, after.plan), deployments)
                 record_start(warehouse, number, load_date, started_at, "")
         else:
             with warehouse.transaction():
+                remove_killed_loads(warehouse, (before, after.plan), deployments)
                 kept = take(warehouse, (before, after.plan), load_date)
                 record_start(warehouse, number, load_date, started_at, kept.model_dump_json())
     continued = None if unfinished is None else unfinished.number
     return _Begun(number, load_date, kept, continued)
+
+
+def remove_killed_loads(
+    warehouse: Warehouse, plans: Sequence[TransformPlan], deployments: Sequence[Deployment]
+) -> None:
+    """Take out the rows of loads that were killed: a row may be there before what it refers to.
+
+    Those of a load that ended with a failed check stay: they're what the source had on that day.
+    """
+    last = max((each.number for each in finished(deployments)), default=0)
+    killed = [
+        each.load_date for each in deployments if each.number > last and each.outcome == "started"
+    ]
+    there = warehouse.relations()
+    columns = {
+        build.name: plan.column_names.load_date for plan in plans for build in plan.published
+    }
+    for name, column in columns.items():
+        relation = there.get(name)
+        if relation is None or relation.is_view or column not in relation.columns:
+            continue
+        for load_date in killed:
+            warehouse.query(
+                f"DELETE FROM {warehouse.named(name)} WHERE {quote(column)} = $1", [load_date]
+            )
 
 
 def _migrate(request: ApplyRequest, on_progress: OnProgress) -> tuple[str, ...]:

@@ -6,7 +6,13 @@ from datetime import datetime
 import pytest
 
 from fluid_build.errors import VersionsLostError
-from fluid_build.evolution.deployments import make_table
+from fluid_build.evolution.applying import remove_killed_loads
+from fluid_build.evolution.deployments import (
+    make_table,
+    read_deployments,
+    record_failure,
+    record_start,
+)
 from fluid_build.evolution.kept_versions import Kept, check_kept, forget, take
 from fluid_build.evolution.locations import opened
 from fluid_build.evolution.warehouse import Location
@@ -175,3 +181,15 @@ def test_a_new_warehouse_has_nothing_to_keep(
         assert kept.rows == 0
         check_kept(warehouse, kept)
     assert rows(location, f"SELECT count(*) FROM {location.schema}.fluid_deployments") == [(0,)]
+
+
+def test_what_a_killed_load_added_is_taken_out_and_nothing_else(filled: Location) -> None:
+    """A failed check is no reason to forget what the source had on that day."""
+    killed, failed = datetime(2024, 2, 1), datetime(2024, 1, 1)
+    with opened(filled) as warehouse:
+        record_start(warehouse, 1, failed, LOADED, "")
+        record_failure(warehouse, 1, LOADED)
+        record_start(warehouse, 2, killed, LOADED, "")
+        remove_killed_loads(warehouse, (PLAN,), read_deployments(warehouse))
+    assert rows(filled, f"SELECT k, city FROM {filled.schema}.sat") == [(1, "Bern")]
+    assert rows(filled, f"SELECT count(*) FROM {filled.schema}.snap") == [(2,)]
