@@ -31,6 +31,10 @@ from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
 from fluid_build.verification import ForgedFolder
 
+_VALID_FROM = "valid_from"
+_OF_VERSIONS = frozenset({_VALID_FROM, "valid_to", "is_current", "is_deleted"})
+"""Columns of a dimension that has every version of its members."""
+
 
 @dataclass(frozen=True, slots=True)
 class RelationUndo:
@@ -187,6 +191,9 @@ def _undo(
     moment = f"TIMESTAMP '{load_date:%Y-%m-%d %H:%M:%S.%f}'"
     if load_column in relation.columns:
         dated_by, bound = load_column, moment
+    elif _OF_VERSIONS <= relation.columns.keys():
+        # The next load makes a dimension's later versions anew, with dates and keys of their own.
+        dated_by, bound = _VALID_FROM, moment
     elif SNAPSHOT_DATE in relation.columns:
         dated_by, bound = SNAPSHOT_DATE, f"CAST({moment} AS DATE)"
     if not dated_by:
