@@ -191,7 +191,7 @@ def _undo(
     moment = f"TIMESTAMP '{load_date:%Y-%m-%d %H:%M:%S.%f}'"
     if load_column in relation.columns:
         dated_by, bound = load_column, moment
-    elif _OF_VERSIONS <= relation.columns.keys():
+    elif relation.columns.keys() >= _OF_VERSIONS:
         # The next load makes a dimension's later versions anew, with dates and keys of their own.
         dated_by, bound = _VALID_FROM, moment
     elif SNAPSHOT_DATE in relation.columns:
