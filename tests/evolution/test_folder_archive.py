@@ -92,7 +92,11 @@ def test_a_size_that_is_a_lie_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         unpacked(bytes(content))
 
 
-@pytest.mark.parametrize("content", [b"", b"PK", b"not a zip", zipped({"a": "x"})[:20]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PK", b"not a zip", zipped({"a": "x"})[:20]],
+    ids=["nothing", "two letters", "text", "cut off"],
+)
 def test_what_is_no_archive_is_refused(content: bytes) -> None:
     with pytest.raises(WarehouseError, match="can't be used"):
         unpacked(content)
