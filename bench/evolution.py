@@ -2,17 +2,26 @@
 
     python bench/evolution.py kills --count 100                     # a DuckDB file
     python bench/evolution.py kills --count 100 --engine postgres   # a server of its own
+    python bench/evolution.py plan --source ../shared/corpus/chinook/data --count 5
 
 ``kills``: a shop is applied, changes, and is applied again by a process that SIGKILL ends at a
 random moment. The next apply has to succeed, and the warehouse to hold exactly what an undisturbed
 second apply leaves: each row, and each relation. Moments of loading and keys that are made of them
 are compared by what they stand for, since each apply has its own. It prints a line for each kill
 that left anything else, and how far the killed applies had come.
+
+``plan``: what a plan costs where nothing changed, next to `fluid profile` of the same source. Both
+run in turn as processes of their own, and their processor time is compared pair by pair. The
+warehouse has the relations and the deployment that an apply leaves, without their rows, which a
+plan doesn't read. ``--folder`` is a folder that was forged of the source; without it, one is made.
+Exits with 1 where the plan finds anything to do, or the median is above 1.2.
 """
 
 import argparse
 import random
+import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,10 +36,19 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from fluid_build.evolution.deployments import read_deployments  # noqa: E402
+from fluid_build.evolution.deployments import (  # noqa: E402
+    RelationState,
+    Result,
+    make_table,
+    read_deployments,
+    record_result,
+    record_start,
+)
 from fluid_build.evolution.locations import opened, warehouse_location  # noqa: E402
-from fluid_build.forging import forge  # noqa: E402
+from fluid_build.forging import MODEL_FILE, forge  # noqa: E402
 from fluid_build.sources import open_source  # noqa: E402
+from fluid_build.sources.sql import quote  # noqa: E402
+from fluid_build.transform.proof.manifest import digest  # noqa: E402
 from fluid_build.verification import read_folder  # noqa: E402
 
 SHOP = (
@@ -52,6 +70,9 @@ CHANGES = (
 )
 TECHNIQUES = ("data_vault_2", "dimensional")
 OF_APPLIES = ("fluid_deployments", "fluid_kept_keys", "fluid_migrations")
+
+_MOST_OF_PLAN = 1.2
+"""A plan measures the source once, as a profile does; whoever plans each night pays no more."""
 
 Content = Mapping[str, Counter[tuple[str, ...]]]
 
@@ -248,18 +269,78 @@ def postgres_place(technique: str, folder: Path) -> Iterator[Place]:
         server.cleanup()
 
 
+def plans(source: str, folder: Path, count: int) -> Iterator[float]:
+    """Return what a plan costs where nothing changed, as a multiple of a profile."""
+    _settle(folder)
+    for _ in range(count):
+        profile, _ = _processor_seconds("profile", source)
+        plan, code = _processor_seconds("plan", str(folder), "--uri", source)
+        if code:
+            raise SystemExit(f"the plan of {folder} found something to do (exit code {code})")
+        yield plan / profile
+
+
+def _settle(folder: Path) -> None:
+    """Leave in the warehouse of a folder what a plan reads of it after an apply."""
+    location, plan = warehouse_location(folder / "dbt"), read_folder(folder).plan
+    with opened(location) as warehouse:
+        make_table(warehouse)
+        if read_deployments(warehouse):
+            return
+        for build in plan.published:
+            columns = ", ".join(f"{quote(column.name)} {column.type}" for column in build.columns)
+            warehouse.query(f"CREATE TABLE {warehouse.named(build.name)} ({columns})")
+        there = warehouse.relations()
+        states = {
+            build.name: RelationState(rows=0, columns=dict(there[build.name].columns))
+            for build in plan.published
+        }
+        model = digest(folder / MODEL_FILE)
+        record_start(warehouse, 1, _now(), _now(), "")
+        record_result(warehouse, 1, _now(), Result("0.1.0", model, "", states, b""))
+
+
+def _processor_seconds(*arguments: str) -> tuple[float, int]:
+    command = [sys.executable, "-m", "fluid_build", *arguments]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    code = subprocess.run(command, **_QUIET, check=False).returncode
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, code
+
+
+def show_plans(source: str, folder: Path | None, technique: str, count: int) -> int:
+    """Print what plans cost, and return 1 where that's more than it may be."""
+    with tempfile.TemporaryDirectory(prefix="fluid-plan-") as scratch:
+        if folder is None:
+            folder = Path(scratch, "model")
+            with open_source(source) as opened_source:
+                forge(opened_source, technique=technique, out=folder)
+        ratios = sorted(plans(str(Path(source).absolute()), folder.absolute(), count))
+    middle = statistics.median(ratios)
+    spread = f"{ratios[0]:.2f} to {ratios[-1]:.2f}"
+    print(f"{source} {technique}: a plan costs {middle:.2f} times a profile ({spread}, n={count})")
+    return 1 if middle > _MOST_OF_PLAN else 0
+
+
 PLACES = {"duckdb": duckdb_place, "postgres": postgres_place}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for, and return 1 where anything was left wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=["kills"])
+    parser.add_argument("what", choices=["kills", "plan"])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--engine", choices=PLACES, default="duckdb")
     parser.add_argument("--technique", choices=TECHNIQUES, action="append")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--source")
+    parser.add_argument("--folder", type=Path)
     options = parser.parse_args(arguments)
+    if options.what == "plan":
+        if options.source is None:
+            parser.error("plan needs --source")
+        technique = (options.technique or TECHNIQUES)[0]
+        return show_plans(options.source, options.folder, technique, options.count)
     faults = 0
     for technique in options.technique or TECHNIQUES:
         with (

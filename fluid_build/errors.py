@@ -20,6 +20,7 @@
       ├── WarehouseError            a warehouse can't be reached, or isn't as the command needs it
       │     ├── WarehouseBusyError      somebody else is applying or rolling back there
       │     └── VersionsLostError       rows that it held before a load are gone or changed
+      ├── PlanOutdatedError         what a plan was made of has changed since
       ├── NotTrustedError           a folder needs permission that only the user can give
       ├── OutputError               a result couldn't be written
       └── ContractError             a contract violates the FLUID schema
@@ -167,6 +168,10 @@ class WarehouseBusyError(WarehouseError):
 
 class VersionsLostError(WarehouseError):
     """Rows that a warehouse held before a load are gone or changed after it."""
+
+
+class PlanOutdatedError(FluidError):
+    """A folder, its source or its warehouse isn't as it was when a plan was made."""
 
 
 class NotTrustedError(FluidError):

@@ -24,6 +24,9 @@ from fluid_build.text import as_sentence
 DONE = 0
 CHECK_FAILED = 1
 NOT_DONE = 2
+CHANGES = 3
+"""There is something to do, which `fluid plan` says: for a script that decides what comes next."""
+NEEDS_DECISION = 4
 READER_GONE = 128 + 13
 """What the shell reports of a process that SIGPIPE ended: its reader closed the pipe."""
 

@@ -297,6 +297,11 @@ def _commands_on_folders() -> Iterator[TyperCommand | TyperGroup]:
         "Prove that nothing was lost: rebuild the model and compare it with its source.",
     )
     yield LazyCommand(
+        "plan",
+        "deploying.plan:plan",
+        "Say what an apply would change: source, model, contract and warehouse.",
+    )
+    yield LazyCommand(
         "apply",
         "deploying.apply:apply",
         "Bring a folder to its warehouse: forge again, migrate, load, and prove what is there.",

@@ -7,18 +7,25 @@ nothing of where it lies but its name.
 
 from fluid_build.verification.changes import ChangesSince, ModelOutdatedError
 from fluid_build.verification.dbt import DbtVerified, verify_dbt
-from fluid_build.verification.forged_folder import ForgedFolder, read_folder
+from fluid_build.verification.forged_folder import (
+    FolderHead,
+    ForgedFolder,
+    read_folder,
+    read_folder_head,
+)
 from fluid_build.verification.source import Verified, refresh_proof, verify
 from fluid_build.verification.warehouse import WarehouseVerified, verify_warehouse
 
 __all__ = [
     "ChangesSince",
     "DbtVerified",
+    "FolderHead",
     "ForgedFolder",
     "ModelOutdatedError",
     "Verified",
     "WarehouseVerified",
     "read_folder",
+    "read_folder_head",
     "refresh_proof",
     "verify",
     "verify_dbt",

@@ -31,6 +31,15 @@ _WATCHED_FOLDERS = (QUERIES_FOLDER, *PROJECT_TOOLS)
 
 
 @dataclass(frozen=True, slots=True)
+class FolderHead:
+    """What a folder says of itself: what it was forged from and how, and its model."""
+
+    folder: Path
+    manifest: Manifest
+    model: LogicalModel
+
+
+@dataclass(frozen=True, slots=True)
 class ForgedFolder:
     """What a forge wrote, read again and checked.
 
@@ -53,11 +62,10 @@ class ForgedFolder:
         return not self.disagreements and not self.outdated
 
 
-def read_folder(folder: Path) -> ForgedFolder:
-    """Read what a forge wrote to a folder.
+def read_folder_head(folder: Path) -> FolderHead:
+    """Read what a forge says of a folder, without its plan and its contract, which take longer.
 
-    Raises SourceNotFoundError for a missing folder or file, SourceUnreadableError for a file that
-    a forge wouldn't write, and ContractError for an invalid contract.
+    The errors are those of ``read_folder`` for these files.
     """
     manifest = read_manifest(folder)
     model = read_model(folder / MODEL_FILE)
@@ -67,6 +75,17 @@ def read_folder(folder: Path) -> ForgedFolder:
             f" {model.technique}.",
             hint="Use files from the same run, or run `fluid forge` again.",
         )
+    return FolderHead(folder, manifest, model)
+
+
+def read_folder(folder: Path) -> ForgedFolder:
+    """Read what a forge wrote to a folder.
+
+    Raises SourceNotFoundError for a missing folder or file, SourceUnreadableError for a file that
+    a forge wouldn't write, and ContractError for an invalid contract.
+    """
+    head = read_folder_head(folder)
+    manifest, model = head.manifest, head.model
     plan = plan_of_file(folder / MODEL_FILE, model)
     contract = parse_contract(read_contract(folder / CONTRACT_FILE))
     return ForgedFolder(

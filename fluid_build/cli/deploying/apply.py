@@ -10,6 +10,7 @@ import typer
 
 from fluid_build.artifacts import restore_interrupted
 from fluid_build.cli import failures, messages
+from fluid_build.cli.deploying.arguments import Folder, WarehousePlace, check_loadable
 from fluid_build.cli.deploying.screens import applied_document, applied_screen, stopped_lines
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_may_change
@@ -23,25 +24,15 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import FluidError, UsageError, VersionsLostError
 from fluid_build.evolution.applying import ApplyRequest, Step
 from fluid_build.evolution.applying import apply as apply_folder
+from fluid_build.evolution.comparing import present_states
 from fluid_build.evolution.locations import warehouse_location
+from fluid_build.evolution.planning import check_still_true, read_plan
 from fluid_build.forging.decision_files import folder_decisions
 from fluid_build.forging.recorded import given_name, recorded_options
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
-from fluid_build.sources.addresses.kinds import DDL
-from fluid_build.verification import ForgedFolder, read_folder
+from fluid_build.verification import read_folder
 from fluid_build.verification.dbt import environment_of
-
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fluid forge wrote.")]
-WarehousePlace = Annotated[
-    str | None,
-    typer.Option(
-        "--warehouse",
-        metavar="URI",
-        help="The warehouse, if it isn't that of DIR's dbt profile: a DuckDB file or a PostgreSQL"
-        " database.",
-    ),
-]
 
 
 def apply(
@@ -57,6 +48,14 @@ def apply(
         ),
     ] = None,
     warehouse: WarehousePlace = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="Do what this plan of `fluid plan --out` says, or nothing if it's outdated.",
+        ),
+    ] = None,
     load_date: Annotated[
         str | None,
         typer.Option(
@@ -93,10 +92,11 @@ def apply(
     """
     restore_interrupted(folder)
     forged = read_folder(folder)
-    _check_loadable(forged)
+    check_loadable(forged)
     moment = None if load_date is None else parsed_load_date(load_date)
     uris = tuple(uri or ())
-    command = _command(folder, uris, warehouse, load_date, accept_lost=accept_lost, json=json)
+    command = _command(folder, uris, warehouse, load_date, plan, accept_lost=accept_lost, json=json)
+    planned = None if plan is None else read_plan(plan)
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
     messages.tell(f"Warehouse: {redact(location.place)}")
     if not yes:
@@ -133,6 +133,9 @@ def apply(
                 name=given_name(forged.model.name, forged.manifest, places),
             ) as source,
         ):
+            if planned is not None:
+                states = present_states(source, forged, request.options, location, on_progress)
+                check_still_true(planned, states)
             applied = apply_folder(
                 source, forged, request, on_step=done.append, on_progress=on_progress
             )
@@ -164,26 +167,12 @@ def parsed_load_date(text: str) -> datetime:
     return moment
 
 
-def _check_loadable(forged: ForgedFolder) -> None:
-    """Raise UsageError for a folder that has nothing to load, or not with dbt."""
-    if forged.manifest.source.kind == DDL.name:
-        raise UsageError(
-            f"{forged.folder} was forged from statements, which have no rows to load.",
-            hint="Forge from the database that they describe.",
-        )
-    if forged.manifest.project is not None:
-        raise UsageError(
-            f"The project in {forged.folder} is for {forged.manifest.project}, and only dbt"
-            " projects can be applied.",
-            hint="Run `fluid forge` without --for.",
-        )
-
-
 def _command(
     folder: Path,
     uris: Sequence[str],
     warehouse: str | None,
     load_date: str | None,
+    plan: Path | None,
     *,
     accept_lost: bool,
     json: bool,
@@ -193,6 +182,7 @@ def _command(
     return (
         *("fluid", "apply", str(folder)),
         *(part for name, place in places if place for part in (name, without_password(place))),
+        *(("--plan", str(plan)) if plan is not None else ()),
         *(("--load-date", load_date) if load_date else ()),
         *(("--accept-lost",) if accept_lost else ()),
         *(("--json",) if json else ()),

@@ -9,7 +9,7 @@ import typer
 from fluid_build.artifacts import restore_interrupted
 from fluid_build.cli import failures, messages
 from fluid_build.cli.checking.verify import refresh_page
-from fluid_build.cli.deploying.apply import Folder, WarehousePlace
+from fluid_build.cli.deploying.arguments import Folder, WarehousePlace
 from fluid_build.cli.deploying.screens import (
     deployments_document,
     deployments_screen,

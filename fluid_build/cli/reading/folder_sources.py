@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import TypeAlias
 
 from fluid_build.cli import messages
 from fluid_build.cli.interrupts import Interrupts
@@ -16,11 +17,13 @@ from fluid_build.sources.combined import SourceRequest
 from fluid_build.sources.uri import locate
 from fluid_build.text import listed
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource
-from fluid_build.verification import ForgedFolder
+from fluid_build.verification import FolderHead, ForgedFolder
+
+AnyFolder: TypeAlias = FolderHead | ForgedFolder
 
 
 def source_places(
-    forged: ForgedFolder, moved: Mapping[str, str], command: Sequence[str]
+    forged: AnyFolder, moved: Mapping[str, str], command: Sequence[str]
 ) -> Mapping[str, str]:
     """Return where the sources of a folder are, by name, and say so.
 
@@ -34,7 +37,7 @@ def source_places(
 
 def folder_session(
     interrupts: Interrupts,
-    forged: ForgedFolder,
+    forged: AnyFolder,
     places: Mapping[str, str],
     on_progress: OnProgress,
     *,
@@ -51,7 +54,7 @@ def folder_session(
     return source_session(places[""], interrupts, read=read, name=name, on_progress=on_progress)
 
 
-def moved_places(forged: ForgedFolder, uris: Sequence[str]) -> Mapping[str, str]:
+def moved_places(forged: AnyFolder, uris: Sequence[str]) -> Mapping[str, str]:
     """Return the places that ``--uri`` gives, by source; UsageError for an unknown source."""
     names = _sources(forged)
     if "" in names:
@@ -78,13 +81,13 @@ def without_password(place: str) -> str:
     return bare or redact(place)
 
 
-def _sources(forged: ForgedFolder) -> Mapping[str, ManifestSource]:
+def _sources(forged: AnyFolder) -> Mapping[str, ManifestSource]:
     """Return the sources of a folder by name, "" for the only one."""
     source = forged.manifest.source
     return {"": source} if source.parts is None else source.parts
 
 
-def _place(forged: ForgedFolder, name: str, command: Sequence[str]) -> str:
+def _place(forged: AnyFolder, name: str, command: Sequence[str]) -> str:
     """Return where the manifest says a source is, if it may choose that and the kind is right."""
     source = _sources(forged)[name]
     place = allowed_place(source, forged.folder, command, name=name)

@@ -92,7 +92,7 @@ def dbt_project(
     into its dialect.
     """
     dialect = dialect_of(check_target(target))
-    if _strategy(model).algorithm == "sha1" and dialect.target == "postgres":
+    if hash_strategy(model).algorithm == "sha1" and dialect.target == "postgres":
         raise UsageError(
             "PostgreSQL has no SHA-1 to hash keys with.",
             hint="Set `function` of the decision `conventions` to md5 or sha256.",
@@ -121,14 +121,14 @@ def dbt_project(
     if tests:
         macros = with_column_names(promise_macros.MACROS, plan.column_names)
         files[promise_macros.MACRO_FILE] = macros
-    files |= macro_files(plan.builds, _strategy(model), plan.column_names, dialect)
+    files |= macro_files(plan.builds, hash_strategy(model), plan.column_names, dialect)
     if any(LOAD_DATE in text for text in files.values()):
         files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in files.values()):
         files[f"macros/{STAYS}.sql"] = STAYS_MACRO
     present = present_source(model)
     if present.has_changed:
-        stored = stored_columns(plan, _strategy(model))
+        stored = stored_columns(plan, hash_strategy(model))
         files[MIGRATION_MACROS] = with_column_names(
             migration_macros(plan, stored, present.evolution, dialect), plan.column_names
         )
@@ -139,7 +139,8 @@ def dbt_project(
     return files
 
 
-def _strategy(model: LogicalModel) -> HashKeyStrategy:
+def hash_strategy(model: LogicalModel) -> HashKeyStrategy:
+    """Return how a model's keys are hashed."""
     return model.dv2.hash_key_strategy if model.dv2 is not None else HASHING
 
 

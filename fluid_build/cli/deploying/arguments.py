@@ -1,0 +1,36 @@
+"""What the commands that bring a folder to its warehouse are called with."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fluid_build.cli.reading.folder_sources import AnyFolder
+from fluid_build.errors import UsageError
+from fluid_build.sources.addresses.kinds import DDL
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fluid forge wrote.")]
+WarehousePlace = Annotated[
+    str | None,
+    typer.Option(
+        "--warehouse",
+        metavar="URI",
+        help="The warehouse, if it isn't that of DIR's dbt profile: a DuckDB file or a PostgreSQL"
+        " database.",
+    ),
+]
+
+
+def check_loadable(forged: AnyFolder) -> None:
+    """Raise UsageError for a folder that has nothing to load, or not with dbt."""
+    if forged.manifest.source.kind == DDL.name:
+        raise UsageError(
+            f"{forged.folder} was forged from statements, which have no rows to load.",
+            hint="Forge from the database that they describe.",
+        )
+    if forged.manifest.project is not None:
+        raise UsageError(
+            f"The project in {forged.folder} is for {forged.manifest.project}, and only dbt"
+            " projects can be applied.",
+            hint="Run `fluid forge` without --for.",
+        )

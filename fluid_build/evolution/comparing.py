@@ -1,0 +1,282 @@
+"""The three states of a folder, read as they are: source, folder and warehouse make a plan.
+
+The source is measured once. What follows from a model that stays as it is isn't computed again:
+most nights only bring rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fluid_build.block_yaml import block_yaml
+from fluid_build.changes import SourceChange, counted_changes, source_changes
+from fluid_build.contract.differences import Comparable, differences, read_comparable
+from fluid_build.contract.read.files import CONTRACT_FILE
+from fluid_build.contract.read.parsers import read_yaml
+from fluid_build.contract.write.yaml_text import as_document
+from fluid_build.decisions.renames import renames
+from fluid_build.decisions.verdicts import applied
+from fluid_build.evolution.deployments import (
+    DEPLOYMENTS,
+    MIGRATIONS,
+    Deployment,
+    finished,
+    read_deployments,
+)
+from fluid_build.evolution.kept_versions import KEPT_KEYS
+from fluid_build.evolution.locations import opened
+from fluid_build.evolution.migrating import warehouse_steps, written_by
+from fluid_build.evolution.planning import (
+    DeploymentPlan,
+    PlannedContract,
+    highest_version,
+    model_changes,
+    planned_changes,
+    planned_contract,
+    unchanged_contract,
+)
+from fluid_build.evolution.states import States, folder_digest, source_digest, warehouse_digest
+from fluid_build.evolution.warehouse import Location, Relation
+from fluid_build.forging import MODEL_FILE, PROFILE_FILE, ForgeOptions
+from fluid_build.forging.design_file import earlier_basis, scope_of
+from fluid_build.forging.project_edits import merged_files
+from fluid_build.forging.stages import (
+    Decided,
+    Designed,
+    decide,
+    design,
+    look_closer,
+    measure,
+    write_contract,
+)
+from fluid_build.modeling.basis import Basis, restricted, without_queries
+from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.evolving import evolved_basis
+from fluid_build.observations.observe import NO_OBSERVATIONS
+from fluid_build.profiling.profile import Profile
+from fluid_build.progress import OnProgress, Progress, ignore
+from fluid_build.report.profile_json import read_profile
+from fluid_build.sources.base import Source
+from fluid_build.transform.dbt.dialects import dialect_of
+from fluid_build.transform.proof.folder_changes import digest_on_disk
+from fluid_build.transform.proof.manifest import GENERATOR, digest, read_text
+from fluid_build.verification import FolderHead, ForgedFolder, read_folder
+from fluid_build.verification.untrusted_model import MOST_BYTES
+
+_OF_APPLIES = frozenset({DEPLOYMENTS, KEPT_KEYS, MIGRATIONS})
+"""Tables of applies, which are no relations of a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class WarehouseState:
+    """What a warehouse holds: its relations, none where it isn't there yet, and its deployments."""
+
+    relations: Mapping[str, Relation]
+    deployments: tuple[Deployment, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The digest of it."""
+        return warehouse_digest(self.relations, self.deployments)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """A source as it is today, and what changed in it since the folder was forged."""
+
+    decided: Decided
+    changes: tuple[SourceChange, ...]
+
+    @property
+    def measured(self) -> Profile:
+        """The profile before decisions."""
+        return self.decided.measured or self.decided.profile
+
+    @property
+    def digest(self) -> str:
+        """The digest of it."""
+        return source_digest(self.measured, self.changes)
+
+
+def plan_folder(
+    source: Source,
+    head: FolderHead,
+    options: ForgeOptions,
+    location: Location,
+    *,
+    shown_as: str = "",
+    on_progress: OnProgress = ignore,
+) -> DeploymentPlan:
+    """Return what bringing a folder to its warehouse would change. Nothing is written.
+
+    ``options`` are those of the folder's forge, with its decisions. ``shown_as`` is how its user
+    names the folder. Raises what reading each of the three raises.
+    """
+    warehouse = read_warehouse(location)
+    basis = earlier_basis(head.folder)
+    today = read_source(source, head, basis, options, on_progress)
+    states = States(
+        folder=folder_digest(head.folder, head.manifest),
+        source=today.digest,
+        warehouse=warehouse.digest,
+    )
+    changes = planned_changes(today.changes, shown_as or str(head.folder))
+    designed = None
+    if not _is_as_designed(basis, today, head, options, scope_of(source)):
+        observations = look_closer(source, today.decided.profile, on_progress)
+        on_progress(Progress("model", 0, 1))
+        designed = design(today.decided, observations, options, basis, scope_of(source))
+    last = next(reversed(finished(warehouse.deployments)), None)
+    is_deployed = last is None or last.model_digest == digest(head.folder / MODEL_FILE)
+    if designed is None and last is not None and is_deployed and _is_as_left(warehouse, last):
+        contract = unchanged_contract(last.contract_version)
+        return DeploymentPlan(
+            states=states, warehouse_is_new=False, source=changes, contract=contract
+        )
+    forged = read_folder(head.folder)
+    before = written_by(forged.model, forged.plan)
+    after = before if designed is None else written_by(designed.model, designed.plan)
+    return DeploymentPlan(
+        states=states,
+        warehouse_is_new=not warehouse.relations,
+        source=changes,
+        model=() if designed is None else model_changes(before, after),
+        contract=_contract(forged, designed, options),
+        warehouse=warehouse_steps(
+            before,
+            after,
+            warehouse.relations,
+            {table.name: table.rows for table in today.measured.tables},
+            dialect_of(options.warehouse),
+            is_deployed=is_deployed,
+        ),
+    )
+
+
+def _is_as_left(warehouse: WarehouseState, last: Deployment) -> bool:
+    """Return whether the relations of the last deployment are there, with its columns."""
+    return all(
+        name in warehouse.relations and dict(warehouse.relations[name].columns) == state.columns
+        for name, state in (last.relations or {}).items()
+    )
+
+
+def present_states(
+    source: Source,
+    head: FolderHead | ForgedFolder,
+    options: ForgeOptions,
+    location: Location,
+    on_progress: OnProgress = ignore,
+) -> States:
+    """Return what the three states are now, for ``check_still_true``."""
+    today = read_source(source, head, earlier_basis(head.folder), options, on_progress)
+    return States(
+        folder=folder_digest(head.folder, head.manifest),
+        source=today.digest,
+        warehouse=read_warehouse(location).digest,
+    )
+
+
+def read_warehouse(location: Location) -> WarehouseState:
+    """Return what a warehouse holds; nothing where it isn't there yet."""
+    if location.engine == "duckdb" and not Path(location.place).is_file():
+        return WarehouseState({})
+    with opened(location, read_only=True) as warehouse:
+        return WarehouseState(
+            {
+                name: relation
+                for name, relation in warehouse.relations().items()
+                if name not in _OF_APPLIES
+            },
+            read_deployments(warehouse),
+        )
+
+
+def read_source(
+    source: Source,
+    head: FolderHead | ForgedFolder,
+    basis: Basis | None,
+    options: ForgeOptions,
+    on_progress: OnProgress = ignore,
+) -> SourceState:
+    """Measure a source, and compare it with what the folder knows of it."""
+    measured = measure(source, on_progress)
+    decided = decide(source, measured, options)
+    path = head.folder / PROFILE_FILE
+    earlier = read_profile(read_text(path, MOST_BYTES), path)
+    evolution = basis.evolution if basis is not None else Evolution()
+    found = source_changes(
+        _without_retired(earlier, evolution),
+        decided.profile,
+        renames(applied(decided.verdicts)),
+    )
+    return SourceState(decided, tuple(counted_changes(found, source)))
+
+
+def _without_retired(earlier: Profile, evolution: Evolution) -> Profile:
+    """Return a profile without what was gone from the source before: that's no news."""
+    return restricted(
+        earlier,
+        set(evolution.retired_tables),
+        {(column.table, column.column) for column in evolution.retired_columns},
+    )
+
+
+def _is_as_designed(
+    basis: Basis | None,
+    today: SourceState,
+    head: FolderHead,
+    options: ForgeOptions,
+    scope: str,
+) -> bool:
+    """Return whether a design of today would be of the same input as the folder's model."""
+    if basis is None or head.manifest.generator != GENERATOR:
+        return False
+    if basis.technique != options.known_technique or basis.scope != scope:
+        return False
+    decisions = applied(today.decided.verdicts)
+    evolved = evolved_basis(basis, today.measured, NO_OBSERVATIONS, decisions).basis
+    return _designed_from(evolved) == _designed_from(basis)
+
+
+def _designed_from(basis: Basis) -> tuple[object, ...]:
+    """Return what a model is designed from, besides observations and figures."""
+    profile = without_queries(basis.profile)
+    return (
+        profile.tables,
+        profile.foreign_keys,
+        tuple(arrival.tables for arrival in basis.arrivals),
+        tuple(arrival.columns for arrival in basis.arrivals),
+        basis.decisions,
+        basis.nullable,
+        basis.incomplete,
+        basis.domains,
+        basis.evolution,
+    )
+
+
+def _contract(
+    forged: ForgedFolder, designed: Designed | None, options: ForgeOptions
+) -> PlannedContract:
+    old = read_comparable(forged.folder)
+    version = highest_version(old.document)
+    if designed is None:
+        return unchanged_contract(version)
+    new = replace(old, document=_next_document(forged, designed, options, old))
+    models = (forged.model, designed.model)
+    return planned_contract(version, differences(old, new), models, applied(designed.verdicts))
+
+
+def _next_document(
+    forged: ForgedFolder, designed: Designed, options: ForgeOptions, old: Comparable
+) -> Mapping[str, object]:
+    """Return the contract as a forge would write it, with its person's edits."""
+    document: Mapping[str, object] = as_document(write_contract(designed, options))
+    edited = digest_on_disk(old.path) != forged.manifest.files.get(CONTRACT_FILE)
+    if not edited:
+        return document
+    # The merge asks which models there are, by their files.
+    models = {f"dbt/models/{build.name}.sql": "" for build in designed.plan.builds}
+    generated = {CONTRACT_FILE: block_yaml(document), **models}
+    merged = merged_files(forged.folder, generated).contents.get(CONTRACT_FILE)
+    return old.document if merged is None else read_yaml(merged, CONTRACT_FILE).document

@@ -1,0 +1,289 @@
+"""A plan: what changed in a source, and what that means to model, contract and warehouse.
+
+It's a pure function of what was read of the three. Nothing is changed by it, and it's written to a
+file as it is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from fluid_build.changes import ChangeKind, Effect, SourceChange
+from fluid_build.contract.differences import Differences, DocumentChange
+from fluid_build.contract.differences.differing import Bump, next_version
+from fluid_build.decisions.commands import decide_command
+from fluid_build.decisions.language import AnyDecision, Exposure, PersonalData, Renamed, SetKey
+from fluid_build.errors import PlanOutdatedError, SourceUnreadableError
+from fluid_build.evolution.migrating import Mark, Step, Written
+from fluid_build.evolution.states import States
+from fluid_build.modeling.element import ModelPart
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.text import counted, listed, listed_up_to
+from fluid_build.transform.proof.manifest import read_text
+
+Outcome = Literal["nothing", "changes", "needs_decision"]
+_MOST_NAMED = 5
+"""Names in a sentence; a reader takes in no more, and the others are counted."""
+_MOST_BYTES = 64 * 1024 * 1024
+"""Far more than the plan of a thousand tables takes."""
+_FOLLOWED: frozenset[ChangeKind] = frozenset({ChangeKind.TABLE_DROPPED})
+"""Changes that look grave, and mean the same whoever decides: what was loaded stays."""
+_ADVICE = {
+    ChangeKind.COLUMN_RENAMED: "If it isn't, its values stay, and the other column is added.",
+    ChangeKind.TABLE_RENAMED: "If it isn't, its rows stay, and the other table is added.",
+    ChangeKind.TABLE_SPLIT: "Forge again with --periods to read them as one table.",
+    ChangeKind.TABLE_UNREADABLE: "Allow it to be read, or leave it out with `fluid decide`.",
+    ChangeKind.TABLE_SHRUNK: "Check the delivery: a load takes what is missing for deleted.",
+    ChangeKind.TABLE_EMPTIED: "Check the delivery: a load takes what is missing for deleted.",
+    ChangeKind.KEY_BROKEN: "Correct the rows, or name the key with `fluid decide DIR set-key`.",
+    ChangeKind.KEY_WIDENED: "Correct the rows, or decide that the longer one is the key.",
+    ChangeKind.COLUMN_DROPPED: "Name another key with `fluid decide DIR set-key`.",
+    ChangeKind.TYPE_CHANGED: "Correct it at the source, or say with `fluid decide DIR type` how"
+    " it's read; else it becomes text.",
+    ChangeKind.VALUES_MISFIT: "Correct the value, or say with `fluid decide DIR type` how the"
+    " column is read; else it becomes text.",
+}
+
+
+class PlannedChange(ModelPart):
+    """A change of the source, and what to do about it.
+
+    ``commands`` are lines for a shell, each of which makes one of the possible decisions.
+    """
+
+    change: SourceChange
+    mark: Mark
+    advice: str = ""
+    commands: tuple[str, ...] = ()
+
+
+class PlannedContract(ModelPart):
+    """The contract's highest version and its next one, with the reason.
+
+    ``readers`` are those that a change breaks, each in words.
+    """
+
+    version: str
+    next_version: str
+    bump: Bump = "none"
+    reason: str = ""
+    readers: tuple[str, ...] = ()
+
+
+class DeploymentPlan(ModelPart):
+    """What an apply would do, of the three ``states`` as they were.
+
+    ``warehouse_is_new`` where nothing was ever loaded. The sentences of ``model`` and of the steps
+    have no full stop.
+    """
+
+    version: Literal[1] = 1
+    states: States
+    warehouse_is_new: bool
+    source: tuple[PlannedChange, ...] = ()
+    model: tuple[str, ...] = ()
+    contract: PlannedContract
+    warehouse: tuple[Step, ...] = ()
+
+    @property
+    def open_decisions(self) -> int:
+        """How many changes and steps somebody has to decide about."""
+        marks = (*(each.mark for each in self.source), *(each.mark for each in self.warehouse))
+        return sum(mark is not Mark.SAFE for mark in marks)
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether there is anything to do, and anything to decide before."""
+        if self.open_decisions:
+            return "needs_decision"
+        is_changed = self.source or self.model or self.warehouse or self.contract.bump != "none"
+        return "changes" if is_changed else "nothing"
+
+
+def check_still_true(plan: DeploymentPlan, present: States) -> None:
+    """Raise PlanOutdatedError where the folder, the source or the warehouse isn't as planned."""
+    then, now = plan.states.model_dump(), present.model_dump()
+    moved = [f"the {name}" for name, digest in then.items() if now[name] != digest]
+    if moved:
+        raise PlanOutdatedError(
+            f"The plan isn't true any more: {listed(moved)} changed since it was made.",
+            hint="Run `fluid plan` again, and look at what it says now.",
+        )
+
+
+def read_plan(path: Path) -> DeploymentPlan:
+    """Return the plan in a file. Raises SourceUnreadableError where ``fluid plan`` wrote none."""
+    try:
+        return DeploymentPlan.model_validate_json(read_text(path, _MOST_BYTES))
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, found["loc"])) or "the file"
+        raise SourceUnreadableError(
+            f"{path} isn't a plan of this version: {place}: {found['msg']}.",
+            hint="Make it again with `fluid plan DIR --out FILE`.",
+        ) from None
+
+
+def plan_json(plan: DeploymentPlan) -> str:
+    """Return a plan as the text of its file."""
+    return plan.model_dump_json(indent=1) + "\n"
+
+
+# The source.
+
+
+def planned_changes(changes: Sequence[SourceChange], folder: str) -> tuple[PlannedChange, ...]:
+    """Return changes with what to do about them; ``folder`` is how its user names it."""
+    return tuple(_planned(change, folder) for change in changes)
+
+
+def _planned(change: SourceChange, folder: str) -> PlannedChange:
+    if change.effect is Effect.SAFE or change.kind in _FOLLOWED:
+        return PlannedChange(change=change, mark=Mark.SAFE)
+    commands = (decide_command(decision, folder) for decision in _decisions(change))
+    return PlannedChange(
+        change=change,
+        mark=Mark.NEEDS_DECISION,
+        advice=_ADVICE.get(change.kind, ""),
+        commands=tuple(filter(None, commands)),
+    )
+
+
+def _decisions(change: SourceChange) -> Iterator[AnyDecision]:
+    """Yield the decisions that would settle what a change means."""
+    names = [other.name for other in change.other_names]
+    if change.kind is ChangeKind.TABLE_RENAMED:
+        yield from (Renamed(table=name, was=change.table) for name in names)
+    elif change.kind is ChangeKind.COLUMN_RENAMED:
+        was = change.columns[0]
+        yield from (Renamed(table=change.table, column=name, was=was) for name in names)
+    elif change.kind is ChangeKind.KEY_WIDENED:
+        yield SetKey(table=change.table, columns=change.to_columns)
+    elif change.kind is ChangeKind.NEWLY_PERSONAL:
+        column = change.columns[0]
+        yield PersonalData(table=change.table, column=column)
+        yield PersonalData(table=change.table, column=column, is_personal=False)
+
+
+# The model.
+
+
+def model_changes(before: Written, after: Written) -> tuple[str, ...]:
+    """Return how a model differs from the one before it, in sentences."""
+    return tuple(_model_changes(before, after))
+
+
+def _model_changes(before: Written, after: Written) -> Iterator[str]:
+    then = {build.name: build for build in before.plan.published}
+    now = {build.name: build for build in after.plan.published}
+    for name, build in now.items():
+        if name not in then:
+            columns = [column.name for column in build.columns if column.source_columns]
+            more = f", with {listed_up_to(_MOST_NAMED, columns)}" if columns else ""
+            yield f"{name} is new{more}"
+            continue
+        if build.is_retired and not then[name].is_retired:
+            yield f"{name} stays and is loaded no more"
+        types = {column.name: column.type for column in then[name].columns}
+        added = [column.name for column in build.columns if column.name not in types]
+        if added:
+            yield f"{name} gets {listed_up_to(_MOST_NAMED, added)}"
+        for column in build.columns:
+            earlier = types.get(column.name, column.type)
+            if earlier != column.type:
+                yield f"{name}.{column.name} becomes {column.type}, and was {earlier}"
+        left = types.keys() - {column.name for column in build.columns}
+        if left:
+            yield f"{name} loses {listed_up_to(_MOST_NAMED, sorted(left))}"
+    yield from (f"{name} is left out" for name in then if name not in now)
+    retired = set(after.evolution.retired_columns) - set(before.evolution.retired_columns)
+    for gone in sorted(retired, key=str):
+        yield f"{gone.table}.{gone.column} stays in the model and is loaded no more"
+
+
+# The contract.
+
+
+def planned_contract(
+    version: str,
+    found: Differences,
+    models: tuple[LogicalModel, LogicalModel],
+    decisions: Sequence[AnyDecision],
+) -> PlannedContract:
+    """Return the next version of a contract, why it's that, and whom a change of it breaks.
+
+    ``models`` are the folder's and the next one.
+    """
+    level = {"major": "breaking", "minor": "additive", "patch": "cosmetic"}.get(found.bump)
+    why = [change for change in found.changes if change.level == level]
+    broken = [change.names[0] for change in found.changes if _breaks(change)]
+    return PlannedContract(
+        version=version,
+        next_version=next_version(version, found.bump) or version,
+        bump=found.bump,
+        reason=_reason(why),
+        readers=tuple(_readers(dict.fromkeys(broken), models, decisions)),
+    )
+
+
+def unchanged_contract(version: str) -> PlannedContract:
+    """Return that a contract stays as it is."""
+    return PlannedContract(version=version, next_version=version)
+
+
+def highest_version(document: Mapping[str, object]) -> str:
+    """Return the highest version of what a contract exposes: it has none of its own."""
+    exposes = document.get("exposes")
+    versions = [
+        tuple(int(part) for part in str(expose.get("version")).split(".")[:3])
+        for expose in (exposes if isinstance(exposes, list) else [])
+        if isinstance(expose, dict) and str(expose.get("version")).replace(".", "").isdecimal()
+    ]
+    return ".".join(map(str, max(versions, default=())))
+
+
+def _breaks(change: DocumentChange) -> bool:
+    return change.level == "breaking" and bool(change.names)
+
+
+def _reason(changes: Sequence[DocumentChange]) -> str:
+    """Return the change that a version rests on, and how many there are like it."""
+    if not changes:
+        return ""
+    first = changes[0]
+    more = f", and {counted(len(changes) - 1, 'more change')} like it" if len(changes) > 1 else ""
+    where = f" of {first.names[0]}" if len(first.names) > 1 else ""
+    what = f"{first.kind} {first.names[-1]}{where}" if first.names else first.kind
+    if not first.field:
+        return f"{what} is {first.action}{more}"
+    values = f" {first.before} → {first.after}" if first.before and first.after else ""
+    return f"{first.field} of {what} is {first.action}{values}{more}"
+
+
+def _readers(
+    broken: Mapping[str, None],
+    models: tuple[LogicalModel, LogicalModel],
+    decisions: Sequence[AnyDecision],
+) -> Iterator[str]:
+    for decision in decisions:
+        if isinstance(decision, Exposure):
+            reads = [model for model in decision.models if model in broken]
+            if reads:
+                yield f"{decision.title or decision.name}, which reads {listed(reads)}"
+    before, after = map(_metrics, models)
+    for name, expression in before.items():
+        if after.get(name) != expression:
+            yield f"metric {name}, which is {'changed' if name in after else 'gone'}"
+    yield from (f"readers of {name}" for name in broken)
+
+
+def _metrics(model: LogicalModel) -> dict[str, object]:
+    """Return the metrics of a model by name, each with what it computes."""
+    documents = model.osi.semantic_model if model.osi is not None else ()
+    return {
+        metric.name: metric.expression
+        for document in documents
+        for metric in document.metrics or ()
+    }

@@ -1,0 +1,131 @@
+"""``fluid plan``: what an apply would change, on a screen and as a file, with nothing written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Fluid, run
+from tests.folders import artifacts_of
+from tests.forges import forged
+
+SHOP = (
+    "CREATE TABLE customer (id INTEGER PRIMARY KEY, code VARCHAR(9), city VARCHAR(20))",
+    "CREATE TABLE sale (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, paid DECIMAL(9, 2))",
+    "INSERT INTO customer SELECT i, 'c' || i, 'Town ' || i % 5 FROM generate_series(1, 20) s(i)",
+    "INSERT INTO sale SELECT i, 1 + i % 20, i * 1.5 FROM generate_series(1, 60) s(i)",
+)
+SECOND_DAY = (
+    "ALTER TABLE customer ADD COLUMN nick VARCHAR",
+    "UPDATE customer SET nick = 'n' || id",
+    "ALTER TABLE customer DROP COLUMN city",
+    "CREATE TABLE branch (id INTEGER PRIMARY KEY, name VARCHAR)",
+    "INSERT INTO branch VALUES (1, 'North'), (2, 'South')",
+)
+NOTHING = (
+    "Nothing to do: the source, the model and the warehouse agree. `fluid apply` only loads rows.\n"
+)
+
+
+@pytest.fixture
+def star(tmp_path: Path) -> Path:
+    """A star of the shop, which was never applied."""
+    run(tmp_path / "shop.duckdb", *SHOP)
+    return forged(tmp_path / "shop.duckdb", tmp_path / "model", "dimensional")
+
+
+def loaded(star: Path) -> None:
+    """Make the relations of the star as a load leaves them, without their rows."""
+    from fluid_build.evolution.locations import warehouse_location
+    from fluid_build.verification import read_folder
+
+    location = warehouse_location(star / "dbt")
+    statements = [f"CREATE SCHEMA IF NOT EXISTS {location.schema}"]
+    for build in read_folder(star).plan.published:
+        columns = ", ".join(f"{column.name} {column.type}" for column in build.columns)
+        statements.append(f"CREATE TABLE {location.schema}.{build.name} ({columns})")
+    run(Path(location.place), *statements)
+
+
+def test_an_empty_warehouse_gets_everything(fluid: Fluid, star: Path) -> None:
+    """There need not be one yet, and none is made."""
+    before = artifacts_of(star)
+    outcome = fluid("plan", star)
+    assert outcome.code == 3, outcome.err
+    assert "everything is created: 3 relations · safe" in outcome.out
+    assert artifacts_of(star) == before
+
+
+def test_an_unchanged_folder_has_nothing_to_do(fluid: Fluid, star: Path) -> None:
+    """Rows that came in the meantime are no change."""
+    loaded(star)
+    run(star.parent / "shop.duckdb", "INSERT INTO sale VALUES (61, 1, 9.50)")
+    outcome = fluid("plan", star)
+    assert (outcome.code, outcome.out) == (0, NOTHING)
+
+
+def test_a_changed_source_is_told_in_four_groups_on_one_screen(fluid: Fluid, star: Path) -> None:
+    """A column that came, one that went, and a table that came."""
+    loaded(star)
+    run(star.parent / "shop.duckdb", *SECOND_DAY)
+    before = artifacts_of(star)
+    outcome = fluid("plan", star)
+    assert outcome.code == 3, outcome.err
+    assert len(outcome.out.splitlines()) <= 40
+    assert (
+        "\n".join(outcome.out.splitlines()[1:])
+        .strip()
+        .startswith(
+            "The source  3 changes\n"
+            "  branch is a new table with 2 rows · safe\n"
+            "  customer no longer has the column city · safe\n"
+            "  customer has a new column nick (VARCHAR) · safe\n"
+            "\n"
+            "The model  4 changes\n"
+            "  dim_customer_history gets nick\n"
+            "  dim_customer gets nick\n"
+            "  dim_branch is new, with branch_key, id, name\n"
+            "  customer.city stays in the model and is loaded no more\n"
+            "\n"
+            "The contract  0.1.0 → 1.0.0\n"
+        )
+    )
+    assert "  add column dim_customer_history.nick (VARCHAR) · safe\n" in outcome.out
+    assert "  create dim_branch · safe\n" in outcome.out
+    assert artifacts_of(star) == before
+
+
+def test_a_table_that_lost_its_rows_needs_a_decision(fluid: Fluid, star: Path) -> None:
+    """The screen says why, and the exit code tells a script to stop."""
+    loaded(star)
+    run(star.parent / "shop.duckdb", "DELETE FROM sale WHERE id > 20")
+    outcome = fluid("plan", star)
+    assert outcome.code == 4, outcome.err
+    assert "sale lost 40 of its 60 rows, 67% · needs a decision" in outcome.out
+    assert "Check the delivery" in outcome.out
+
+
+def test_a_plan_in_a_file_is_refused_once_it_is_outdated(
+    fluid: Fluid, star: Path, tmp_path: Path
+) -> None:
+    """Nothing is applied then, and nothing is written."""
+    loaded(star)
+    run(star.parent / "shop.duckdb", *SECOND_DAY)
+    file = tmp_path / "tonight.json"
+    assert fluid("plan", star, "--out", file).code == 3
+    assert json.loads(file.read_text())["source"][0]["change"]["kind"] == "table_added"
+    run(star.parent / "shop.duckdb", "DROP TABLE branch")
+    before = artifacts_of(star)
+    outcome = fluid("apply", star, "--plan", file, "--yes")
+    assert outcome.code == 2
+    assert "The plan isn't true any more: the source changed since it was made" in outcome.err
+    assert artifacts_of(star) == before
+
+
+def test_the_document_has_the_outcome_and_all_entries(fluid: Fluid, star: Path) -> None:
+    """For programs."""
+    loaded(star)
+    document = json.loads(fluid("plan", star, "--json").out)
+    assert document["outcome"] == "nothing"
+    assert document["warehouse"] == []
+    assert document["states"].keys() == {"folder", "source", "warehouse"}

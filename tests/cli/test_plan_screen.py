@@ -1,0 +1,64 @@
+"""The screen of a plan is one screen, however much changed."""
+
+from pathlib import Path
+
+import pytest
+
+from fluid_build.changes import ChangeKind, Effect, OtherName, SourceChange
+from fluid_build.cli.deploying.plan_screen import plan_screen
+from fluid_build.evolution.migrating import Mark, Step
+from fluid_build.evolution.planning import DeploymentPlan, PlannedContract, planned_changes
+from fluid_build.evolution.states import States
+from fluid_build.report.terminal.printing import show
+
+RENAMED = SourceChange(
+    kind=ChangeKind.COLUMN_RENAMED,
+    table="sale",
+    columns=("zip",),
+    other_names=(OtherName(name="postcode", likelihood=0.9, reason="the same values"),),
+    effect=Effect.NEEDS_DECISION,
+    sentence="sale no longer has the column zip, which may be called postcode (90%: the same values"
+    " in a column of the same type at the same place of the table) now",
+)
+ADDED = SourceChange(
+    kind=ChangeKind.COLUMN_ADDED,
+    table="sale",
+    columns=("net",),
+    effect=Effect.SAFE,
+    sentence="sale has a new column net (DECIMAL(9,2))",
+)
+
+
+def shown(plan: DeploymentPlan, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a terminal of 100 columns shows."""
+    show(plan_screen(Path("shop-model"), plan))
+    return capsys.readouterr().out
+
+
+def test_a_hundred_changes_take_forty_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What destroys something or needs a decision comes first, and the others are counted."""
+    monkeypatch.setenv("COLUMNS", "100")
+    step = Step(kind="add_column", relation="hub", sentence="add column dim_sale_history.net")
+    destroys = Step(kind="replace", relation="old", mark=Mark.DESTROYS, sentence="replace old")
+    plan = DeploymentPlan(
+        states=States(folder="", source="", warehouse=""),
+        warehouse_is_new=False,
+        source=planned_changes([ADDED] * 50 + [RENAMED] * 50, "shop-model"),
+        model=tuple(f"dim_{i} gets net, gross, tax, discount and 3 more" for i in range(100)),
+        contract=PlannedContract(
+            version="1.0.0",
+            next_version="2.0.0",
+            bump="major",
+            reason="column net of dim_sale is removed, and 99 more changes like it",
+            readers=tuple(f"readers of dim_{i}" for i in range(100)),
+        ),
+        warehouse=(*[step] * 100, destroys),
+    )
+    text = shown(plan, capsys)
+    assert len(text.splitlines()) <= 40
+    assert "  fluid decide shop-model renamed sale.zip postcode\n" in text
+    assert text.index("replace old · destroys something") < text.index("add column")
+    assert text.count("more: see --json") == 4
+    assert "51 entries to decide about." in text

@@ -1,0 +1,162 @@
+"""A plan in words: what needs a decision, which version follows, and when it's no longer true."""
+
+from pathlib import Path
+
+import pytest
+
+from fluid_build.changes import ChangeEvidence, ChangeKind, Effect, OtherName, SourceChange
+from fluid_build.contract.differences import Differences, DocumentChange
+from fluid_build.decisions.language import Exposure
+from fluid_build.errors import PlanOutdatedError, SourceUnreadableError
+from fluid_build.evolution.migrating import Mark, Step
+from fluid_build.evolution.planning import (
+    DeploymentPlan,
+    check_still_true,
+    highest_version,
+    plan_json,
+    planned_changes,
+    planned_contract,
+    read_plan,
+    unchanged_contract,
+)
+from fluid_build.evolution.states import States
+from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.logical import LogicalModel
+
+STATES = States(folder="a", source="b", warehouse="c")
+
+
+def change(kind: ChangeKind, effect: Effect, **fields: object) -> SourceChange:
+    """A change of the table ``sale``."""
+    return SourceChange.model_validate(
+        {"kind": kind, "table": "sale", "effect": effect, "sentence": "sale changed", **fields}
+    )
+
+
+def plan(**fields: object) -> DeploymentPlan:
+    """A plan with nothing but these fields."""
+    start = {"states": STATES, "warehouse_is_new": False, "contract": unchanged_contract("1.0.0")}
+    return DeploymentPlan.model_validate({**start, **fields})
+
+
+def test_a_possible_new_name_needs_a_decision_that_is_ready_to_paste() -> None:
+    """Each candidate has its own line."""
+    renamed = change(
+        ChangeKind.COLUMN_RENAMED,
+        Effect.NEEDS_DECISION,
+        columns=("zip",),
+        other_names=(
+            OtherName(name="postcode", likelihood=0.9, reason="the same values"),
+            OtherName(name="code", likelihood=0.4, reason="the same place"),
+        ),
+    )
+    (planned,) = planned_changes([renamed], "shop-model")
+    assert planned.mark is Mark.NEEDS_DECISION
+    assert len(planned.commands) == 2
+    assert planned.commands[0].startswith("fluid decide shop-model renamed ")
+    assert "postcode" in planned.commands[0]
+    assert "zip" in planned.commands[0]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ChangeKind.KEY_BROKEN,
+        ChangeKind.KEY_WIDENED,
+        ChangeKind.TABLE_SHRUNK,
+        ChangeKind.TABLE_EMPTIED,
+        ChangeKind.TYPE_CHANGED,
+        ChangeKind.VALUES_MISFIT,
+        ChangeKind.TABLE_SPLIT,
+        ChangeKind.TABLE_UNREADABLE,
+    ],
+)
+def test_what_needs_a_decision_says_what_to_do(kind: ChangeKind) -> None:
+    """A sentence of advice, whatever the change."""
+    found = change(kind, Effect.BREAKS, columns=("id",), to_columns=("id", "year"))
+    (planned,) = planned_changes([found], "shop-model")
+    assert planned.mark is Mark.NEEDS_DECISION
+    assert planned.advice.endswith(".")
+
+
+def test_a_longer_key_can_be_decided() -> None:
+    """The line has the key that holds."""
+    longer = change(
+        ChangeKind.KEY_WIDENED, Effect.NEEDS_DECISION, columns=("id",), to_columns=("id", "year")
+    )
+    (planned,) = planned_changes([longer], "shop-model")
+    assert planned.commands == ("fluid decide shop-model set-key sale id year",)
+
+
+@pytest.mark.parametrize("kind", [ChangeKind.COLUMN_ADDED, ChangeKind.TABLE_DROPPED])
+def test_what_loses_nothing_is_safe(kind: ChangeKind) -> None:
+    """A dropped table stays with its rows."""
+    effect = Effect.SAFE if kind is ChangeKind.COLUMN_ADDED else Effect.NEEDS_DECISION
+    (planned,) = planned_changes([change(kind, effect)], "shop-model")
+    assert (planned.mark, planned.commands) == (Mark.SAFE, ())
+
+
+def test_the_outcome_is_that_of_the_gravest_entry() -> None:
+    """A step that destroys something has to be decided, too."""
+    step = Step(kind="create", relation="hub_sale", sentence="create hub_sale")
+    destroys = step.model_copy(update={"mark": Mark.DESTROYS})
+    assert plan().outcome == "nothing"
+    assert plan(model=["hub_sale is new"]).outcome == "changes"
+    assert plan(warehouse=[step]).outcome == "changes"
+    assert plan(warehouse=[step, destroys]).outcome == "needs_decision"
+
+
+def test_a_plan_is_read_from_its_file_as_it_was(tmp_path: Path) -> None:
+    """With evidence and commands."""
+    found = change(ChangeKind.TABLE_SHRUNK, Effect.NEEDS_DECISION, evidence=ChangeEvidence(rows=3))
+    planned = plan(source=planned_changes([found], "shop-model"), model=["hub_sale is new"])
+    (tmp_path / "plan.json").write_text(plan_json(planned))
+    assert read_plan(tmp_path / "plan.json") == planned
+
+
+def test_another_file_is_no_plan(tmp_path: Path) -> None:
+    """The error says what doesn't fit."""
+    (tmp_path / "plan.json").write_text('{"version": 7}')
+    with pytest.raises(SourceUnreadableError, match=r"isn't a plan of this version"):
+        read_plan(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize("moved", ["folder", "source", "warehouse"])
+def test_a_plan_is_refused_where_a_state_moved(moved: str) -> None:
+    """The error names it."""
+    check_still_true(plan(), STATES)
+    with pytest.raises(PlanOutdatedError, match=f"the {moved} changed"):
+        check_still_true(plan(), STATES.model_copy(update={moved: "other"}))
+
+
+def _model() -> LogicalModel:
+    conceptual = ConceptualModel(entities=())
+    return LogicalModel(name="shop", technique="flat", source_kind="duckdb", conceptual=conceptual)
+
+
+def test_a_breaking_change_names_its_readers() -> None:
+    """The dashboard that somebody declared, and whoever else reads the relation."""
+    gone = DocumentChange("breaking", "removed", "column", ("dim_sale", "paid"))
+    more = DocumentChange("additive", "added", "column", ("dim_sale", "net"))
+    board = Exposure(name="board", type="dashboard", models=("dim_sale",), owner="Ann")
+    found = planned_contract(
+        "1.2.0", Differences("contract", (more, gone), "major"), (_model(), _model()), [board]
+    )
+    assert (found.version, found.next_version) == ("1.2.0", "2.0.0")
+    assert found.reason == "column paid of dim_sale is removed"
+    assert found.readers == ("board, which reads dim_sale", "readers of dim_sale")
+
+
+def test_an_addition_breaks_nobody() -> None:
+    """The next version is a minor one."""
+    more = DocumentChange("additive", "added", "column", ("dim_sale", "net"))
+    found = planned_contract(
+        "1.2.0", Differences("contract", (more,), "minor"), (_model(), _model()), []
+    )
+    assert (found.next_version, found.readers) == ("1.3.0", ())
+
+
+def test_the_version_of_a_contract_is_the_highest_of_its_exposes() -> None:
+    """By number, not by letters."""
+    versions = [{"version": "1.9.0"}, {"version": "1.10.0"}, {"version": "draft"}, {}]
+    assert highest_version({"exposes": versions}) == "1.10.0"
