@@ -303,7 +303,7 @@ def _settle(folder: Path) -> None:
 def _processor_seconds(*arguments: str) -> tuple[float, int]:
     command = [sys.executable, "-m", "fluid_build", *arguments]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    code = subprocess.run(command, **_QUIET, check=False).returncode
+    code = subprocess.run(command, capture_output=True, cwd=ROOT, check=False).returncode
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, code
 
