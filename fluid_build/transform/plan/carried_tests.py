@@ -44,7 +44,7 @@ class Carrier:
     hashed: Mapping[str, str] = field(default_factory=dict)
 
 
-_COLLAPSED = "one end has no relation of its own; it's tested on the staging"
+_COLLAPSED = "no relation has both ends and a row for each of its rows; its staging's test has"
 Carriers = Mapping[str, Sequence[Carrier]]
 """By entity the relations that carry it, the best first."""
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.conceptual import Relationship
 from fluid_build.modeling.data_vault.elements import (
-    DataVaultModel,
     HubReference,
     Link,
     Satellite,
@@ -116,7 +115,7 @@ def reference_tests(sources: VaultSources) -> dict[str, tuple[BuildTest, ...]]:
     list, shows whether that table ever had it.
     """
     tests: dict[str, list[BuildTest]] = {}
-    places = _Places(sources.vault)
+    places = _Places(sources)
     for relationship in filter(is_promised, sources.conceptual.relationships):
         placed = _of_hubs(places, relationship) or _of_codes(sources, relationship)
         if placed is not None:
@@ -125,10 +124,19 @@ def reference_tests(sources: VaultSources) -> dict[str, tuple[BuildTest, ...]]:
     return {relation: tuple(tests) for relation, tests in tests.items()}
 
 
-class _Places:
-    """A vault's links and satellites by their table: each reference is looked up in them."""
+_PAIR = 2
+"""Of hubs: such a link has a row more only where that reference itself changes."""
 
-    def __init__(self, vault: DataVaultModel) -> None:
+
+class _Places:
+    """A vault's links and satellites by their table: each reference is looked up in them.
+
+    A link of several hubs gets another row with the same reference when one of the others changes,
+    and never loses one: only the staging shows how many rows refer to nothing now.
+    """
+
+    def __init__(self, sources: VaultSources) -> None:
+        vault = sources.vault
         self.zero = zero(vault.hash_key_strategy)
         self.owners: dict[str, dict[str, Satellite]] = defaultdict(dict)
         for satellite in reversed(vault.satellites):
@@ -136,7 +144,9 @@ class _Places:
                 self.owners[satellite.table][satellite.via.hub] = satellite
         self.leading: dict[str, list[tuple[str, HubReference]]] = defaultdict(list)
         for link in vault.links:
-            self.leading[link.table] += ((link.name, hub) for hub in link.hubs)
+            is_unit = link.link_type == "standard" and len(link.hubs) > _PAIR
+            relation = sources.staged[link.table].name if is_unit else link.name
+            self.leading[link.table] += ((relation, hub) for hub in link.hubs)
 
 
 def _of_hubs(places: _Places, relationship: Relationship) -> tuple[str, BuildTest] | None:
