@@ -38,6 +38,7 @@ from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, 
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
+from fluid_build.transform.dbt.guard_macros import ALLOWED
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
 from fluid_build.transform.dbt.running import DbtResult, run_dbt, run_operation
 from fluid_build.transform.plan.elements import TransformPlan
@@ -61,7 +62,8 @@ class ApplyRequest:
 
     ``options`` are those of the forge, with the folder's decisions. ``environment`` leads dbt to
     sources that aren't where the project looks for them. Where ``accepts_losses``, what an
-    unfinished apply lost isn't asked for again.
+    unfinished apply lost isn't asked for again. Deliveries of the tables ``may_lose`` are loaded
+    however many keys they lack.
     """
 
     folder: Path
@@ -70,6 +72,7 @@ class ApplyRequest:
     environment: Mapping[str, str] = field(default_factory=dict)
     load_date: datetime | None = None
     accepts_losses: bool = False
+    may_lose: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +270,10 @@ def _kept(unfinished: Deployment) -> Kept:
 def _load(request: ApplyRequest, load_date: datetime, on_progress: OnProgress) -> DbtResult:
     return run_dbt(
         request.folder / DBT_FOLDER,
-        variables={"load_date": f"{load_date:%Y-%m-%d %H:%M:%S.%f}"},
+        variables={
+            "load_date": f"{load_date:%Y-%m-%d %H:%M:%S.%f}",
+            **({ALLOWED: [*request.may_lose]} if request.may_lose else {}),
+        },
         environment={**request.environment, **request.location.environment},
         on_progress=on_progress,
     )

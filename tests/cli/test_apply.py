@@ -203,6 +203,24 @@ def test_a_failed_load_says_what_is_done_and_the_next_apply_goes_on(
     assert (continued["holds"], continued["continued"]) == (True, 1)
 
 
+@pytest.mark.usefixtures("dbt")
+def test_an_empty_delivery_is_stopped_unless_it_is_said_that_the_rows_are_gone(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    assert vault.apply().code == 0
+    gone = "SELECT count(*) FROM {}.sat_orders WHERE is_deleted AND record_source <> 'ghost record'"
+    vault.change(["DELETE FROM orders WHERE order_id < 5090"])
+    stopped = vault.apply()
+    assert stopped.code == 1
+    said = " ".join(stopped.out.split())
+    assert "The delivery of orders lacks 90 of the 120 keys that sat_orders holds" in said
+    assert "in macro" not in said
+    assert vault.query(gone) == [(0,)]
+    assert vault.apply("--allow-loss", "orders").code == 0
+    assert vault.query(gone) == [(90,)]
+
+
 def test_nothing_is_changed_unasked(fluid: Fluid, tmp_path: Path) -> None:
     """The code of the folder runs, so its user says so first; the command to paste has --yes."""
     vault = duckdb_shop(fluid, tmp_path, "data_vault_2")

@@ -194,6 +194,9 @@ def _dbt_section(verified: DbtVerified, tick: str) -> Iterator[Part]:
         )
 
 
+_MACROS_CALLED = "\n  > in macro "
+
+
 def dbt_lines(result: DbtResult) -> Iterator[Part]:
     """Yield what dbt built, and each failure and warning."""
     yield heading("dbt", ", ".join(_dbt_figures(result)))
@@ -225,4 +228,5 @@ def _then(promise: BrokenPromise) -> str:
 
 
 def _one_line(message: str) -> str:
-    return " ".join(message.split())
+    """Return a message of dbt without the macros that it came from."""
+    return " ".join(message.partition(_MACROS_CALLED)[0].split())

@@ -71,6 +71,14 @@ def apply(
             help="Take the warehouse as it is now, without the rows that an unfinished apply lost.",
         ),
     ] = False,
+    allow_loss: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-loss",
+            metavar="TABLE",
+            help="A table of which a delivery may lack any number of the keys that are held.",
+        ),
+    ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Change the warehouse, and run DIR's code, unasked.")
     ] = False,
@@ -95,7 +103,11 @@ def apply(
     check_loadable(forged)
     moment = None if load_date is None else parsed_load_date(load_date)
     uris = tuple(uri or ())
-    command = _command(folder, uris, warehouse, load_date, plan, accept_lost=accept_lost, json=json)
+    may_lose = tuple(allow_loss or ())
+    command = (
+        *_command(folder, uris, warehouse, load_date, plan, accept_lost=accept_lost, json=json),
+        *(part for table in may_lose for part in ("--allow-loss", table)),
+    )
     planned = None if plan is None else read_plan(plan)
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
     messages.tell(f"Warehouse: {redact(location.place)}")
@@ -120,6 +132,7 @@ def apply(
         environment,
         moment,
         accepts_losses=accept_lost,
+        may_lose=may_lose,
     )
     done: list[Step] = []
     try:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.transform.dbt.called_models import argument_text, call_text, expression
 from fluid_build.transform.dbt.dialects import TargetDialect
+from fluid_build.transform.dbt.guard_macros import check_of
 from fluid_build.transform.dbt.jinja_references import with_references
 from fluid_build.transform.dbt.migration_macros import fill_hooks
 from fluid_build.transform.dbt.source_entries import SourceAccess
@@ -86,26 +87,33 @@ def materialization_config(materialized: Materialization, target: Target) -> dic
 def _model(
     build: Build, sources: Mapping[str, str], long: Collection[str], dialect: TargetDialect
 ) -> str:
-    head = ""
+    settings: list[str] = []
     if build.materialization != MATERIALIZED[build.layer]:
         config = materialization_config(build.materialization, dialect.target)
         settings = [f"{key}='{value}'" for key, value in config.items()]
-        hook = _hook(build, dialect)
-        if hook:
-            lines = "".join(f"    {setting},\n" for setting in settings)
-            head = f"{{{{ config(\n{lines}{hook}\n) }}}}\n\n"
-        else:
-            head = f"{{{{ config({', '.join(settings)}) }}}}\n\n"
+    hooks = _hooks(build, dialect)
+    head = ""
+    if hooks:
+        lines = [*(f"    {setting}," for setting in settings), *hooks]
+        head = "{{ config(\n" + "\n".join(lines) + "\n) }}\n\n"
+    elif settings:
+        head = f"{{{{ config({', '.join(settings)}) }}}}\n\n"
     return f"{head}{_body(build, sources, long, dialect)}\n"
 
 
-def _hook(build: Build, dialect: TargetDialect) -> str:
-    """Return what changes rows of earlier loads before a load adds its own; "" where nothing."""
+def _hooks(build: Build, dialect: TargetDialect) -> list[str]:
+    """Return what is done before a load and after it.
+
+    Before, rows of earlier loads are changed; after a staging, its rows are compared with them.
+    """
+    if build.guard is not None:
+        check = check_of(build.guard)
+        return [argument_text("    post_hook=", check, dialect, ends=",")]
     if build.filling is not None:
-        return f"    {fill_hooks(build.filling)},"
+        return [f"    {fill_hooks(build.filling)},"]
     if build.replaced:
-        return argument_text("    pre_hook=", _replacing(build, dialect), dialect, ends=",")
-    return ""
+        return [argument_text("    pre_hook=", _replacing(build, dialect), dialect, ends=",")]
+    return []
 
 
 def _replacing(build: Build, dialect: TargetDialect) -> str:

@@ -11,7 +11,7 @@ from fluid_build.decisions.language import Exposure, Owner
 from fluid_build.errors import UsageError
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.transform.dbt import promise_macros
+from fluid_build.transform.dbt import guard_macros, promise_macros
 from fluid_build.transform.dbt.called_models import macro_files, with_column_names
 from fluid_build.transform.dbt.data_tests import RelationTests, data_tests
 from fluid_build.transform.dbt.dialects import TargetDialect, dialect_of
@@ -126,6 +126,9 @@ def dbt_project(
         files["macros/load_date.sql"] = LOAD_DATE_MACRO
     if any(f"{STAYS}()" in text for text in files.values()):
         files[f"macros/{STAYS}.sql"] = STAYS_MACRO
+    if _is_guarded(plan):
+        guarding = with_column_names(guard_macros.MACROS, plan.column_names)
+        files[guard_macros.MACRO_FILE] = guarding
     present = present_source(model)
     if present.has_changed:
         stored = stored_columns(plan, hash_strategy(model))
@@ -192,6 +195,10 @@ def _keeps_history(plan: TransformPlan, layer: Layer) -> bool:
     )
 
 
+def _is_guarded(plan: TransformPlan) -> bool:
+    return any(build.guard is not None for build in plan.builds)
+
+
 def _project(
     plan: TransformPlan,
     model: LogicalModel,
@@ -211,6 +218,7 @@ def _project(
         "macro-paths": ["macros", *([MIGRATIONS] if has_changed else [])],
         "clean-targets": ["target", "dbt_packages", "logs"],
         "flags": {"send_anonymous_usage_stats": False},
+        **({"vars": {name: guard_macros.VARIABLES}} if _is_guarded(plan) else {}),
         **({"on-run-start": [ON_RUN_START]} if has_changed else {}),
         **({"on-run-end": [promise_macros.ON_RUN_END]} if tests else {}),
         "models": {

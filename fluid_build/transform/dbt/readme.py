@@ -10,6 +10,7 @@ from fluid_build.transform.dbt.constraints import NOT_ENFORCED, primary_key
 from fluid_build.transform.dbt.data_tests import RelationTests
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.erasing import erasing
+from fluid_build.transform.dbt.guard_macros import ALLOWED, LEAST_KEYS, SHARE
 from fluid_build.transform.dbt.large_tables import LARGE_FROM, layouts
 from fluid_build.transform.dbt.loading_macros import LOAD_DATE_VARIABLE, REFRESHES
 from fluid_build.transform.dbt.metricflow import METRICS_FILE
@@ -65,6 +66,7 @@ def readme(
         _versions(plan, model),
         _LINTING,
         _loading(plan),
+        _deliveries(plan),
         _changes(plan, model),
         _business_vault(plan),
         _deleted(plan, model),
@@ -342,6 +344,19 @@ def _loading(plan: TransformPlan) -> str:
         " but with another value dbt parses the whole project again. `--full-refresh` leaves what"
         " holds a history alone, because the source can't give it again. To start from nothing, add"
         f" `--vars '{{{REFRESHES}: true}}'`."
+    )
+
+
+def _deliveries(plan: TransformPlan) -> str:
+    if not any(build.guard is not None for build in plan.builds):
+        return ""
+    return (
+        "## Deliveries\n\nA table that arrives empty or in part would be loaded as the deletion of"
+        f" the rest. So its staging fails where more than {code(SHARE)} of the keys are missing"
+        " that the last load held (set it under `vars` in `dbt_project.yml`; fewer than"
+        f" {LEAST_KEYS} keys may all go). What reads the table is skipped then, and everything else"
+        " is loaded. If the rows really are gone:\n\n"
+        + fenced(f"dbt build --vars '{ALLOWED}: [TABLE]'", "sh")
     )
 
 

@@ -126,7 +126,7 @@ class DbtResult:
 def run_dbt(
     project: Path,
     *,
-    variables: Mapping[str, str] | None = None,
+    variables: Mapping[str, object] | None = None,
     environment: Mapping[str, str] | None = None,
     python: str = sys.executable,
     on_progress: OnProgress = ignore,
@@ -194,7 +194,7 @@ class _Log:
     code: int = 0
 
 
-def _arguments(folder: Path, variables: Mapping[str, str], *command: str) -> list[str]:
+def _arguments(folder: Path, variables: Mapping[str, object], *command: str) -> list[str]:
     return [
         *(*DBT, "--log-format", "json", "--no-use-colors"),
         *("--log-path", str(folder / "logs"), "--log-level-file", "none"),

@@ -15,6 +15,7 @@ from fluid_build.transform.plan.elements import (
     BuildTest,
     Check,
     Filling,
+    Guard,
     MacroCall,
     PlanColumn,
     Rebuild,
@@ -55,6 +56,7 @@ class PlanNames:
                 "next_load": build.next_load and self.sql(build.next_load),
                 "call": build.call and self._call(build.call),
                 "filling": build.filling and self._filling(build.filling),
+                "guard": build.guard and self._guard(build.guard),
                 "ref_models": tuple(self.relations.get(name, name) for name in build.ref_models),
                 "columns": tuple(map(self._column, build.columns)),
                 "key": self._columns(build.key),
@@ -75,6 +77,17 @@ class PlanNames:
     def _filling(self, filling: Filling) -> Filling:
         rows = self.relations.get(filling.rows, filling.rows)
         return filling.model_copy(update={"rows": rows, "keys": self._columns(filling.keys)})
+
+    def _guard(self, guard: Guard) -> Guard:
+        return guard.model_copy(
+            update={
+                "relation": self.relations.get(guard.relation, guard.relation),
+                "scope": self._scope(guard.scope),
+                "keys": tuple(
+                    (self._columns(pair)[0], self._columns(pair)[1]) for pair in guard.keys
+                ),
+            }
+        )
 
     def _columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(self.columns.get(name, name) for name in names)

@@ -150,6 +150,21 @@ class Filling(ModelPart):
     columns: tuple[str, ...]
 
 
+class Guard(ModelPart):
+    """What is held of a table, which a delivery of it is compared with before it's loaded.
+
+    The rows of ``relation`` in ``scope`` were there at the last load. ``keys`` pair its columns
+    with those of the staging. Unless they're ``exact``, they don't tell which row is which, and are
+    only counted; rows are where there are none.
+    """
+
+    table: str
+    relation: str
+    scope: RowScope
+    keys: tuple[tuple[str, str], ...]
+    exact: bool = True
+
+
 class Build(Element):
     """A relation: how it's built, what it contains, and what must be true of it.
 
@@ -161,7 +176,8 @@ class Build(Element):
     period that is loaded. ``key`` identifies a row, and is empty where nothing does. Where ``call``
     is given, it's what both were rendered from, but for a relation that ``is_retired``: it keeps
     its rows and gets none, because the source lacks what it's loaded from. ``filling`` says which
-    columns take their present value in the open rows of a history, once.
+    columns take their present value in the open rows of a history, once. ``guard`` is what the
+    staging of a table is compared with.
     """
 
     name: str
@@ -174,6 +190,7 @@ class Build(Element):
     replaced: str = ""
     is_retired: bool = False
     filling: Filling | None = None
+    guard: Guard | None = None
     call: MacroCall | None = Field(default=None, exclude=True)
     ref_models: tuple[str, ...] = ()
     ref_sources: tuple[str, ...] = ()

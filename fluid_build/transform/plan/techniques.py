@@ -23,6 +23,7 @@ from fluid_build.transform.plan.elements import (
     TransformPlan,
 )
 from fluid_build.transform.plan.flat import flat_plan
+from fluid_build.transform.plan.guards import with_guards
 from fluid_build.transform.plan.present_source import (
     PresentSource,
     present_source,
@@ -98,6 +99,7 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
         names,
         plan.carriers(),
     )
+    builds = with_guards(builds, model.conceptual, names, present, plan.carriers())
     named = plan_names(model, names)
     return TransformPlan(
         name=identifier(model.name),

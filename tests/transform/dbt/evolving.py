@@ -1,5 +1,6 @@
 """A warehouse that lives through changes of its source: made, changed, migrated and loaded."""
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -208,3 +209,9 @@ def model_of(
 def columns(table: str, *names: str) -> tuple[SourceColumn, ...]:
     """Columns of a table."""
     return tuple(SourceColumn(table=table, column=name) for name in names)
+
+
+def in_raw(statement: str) -> str:
+    """A statement about the source, without the constraints that DuckDB alters no table with."""
+    plain = re.sub(r" PRIMARY KEY| REFERENCES \w+ \(\w+\)", "", statement)
+    return re.sub(r"(TABLE|INTO) ", r"\1 raw.", plain)

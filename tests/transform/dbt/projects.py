@@ -12,6 +12,7 @@ import jinja2
 import yaml
 
 from fluid_build.block_yaml import block_yaml
+from fluid_build.transform.dbt import guard_macros
 from fluid_build.transform.dbt.project_names import project_name
 from fluid_build.transform.dbt.promise_macros import MACRO_FILE
 from fluid_build.transform.dbt.running import run_dbt
@@ -99,7 +100,12 @@ def compiled_models(files: Mapping[str, str], *, again: bool) -> Iterator[tuple[
 
 
 LOAD_DATE = "2000-01-01"
-OF_RUNS = {MACRO_FILE, "macros/load_date.sql", "macros/is_there_already.sql"}
+OF_RUNS = {
+    MACRO_FILE,
+    guard_macros.MACRO_FILE,
+    "macros/load_date.sql",
+    "macros/is_there_already.sql",
+}
 
 
 def compiled_tests(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:

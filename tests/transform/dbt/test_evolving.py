@@ -1,6 +1,5 @@
 """Real loads of three days, between which the source changes: nothing that was known is lost."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from tests.transform.dbt.evolving import (
     Warehouse,
     columns,
     duckdb_warehouse,
+    in_raw,
     model_of,
     postgres_warehouse,
 )
@@ -171,7 +171,7 @@ def test_what_was_known_stays_when_the_source_changes(
     warehouse: Warehouse, tmp_path: Path, technique: str
 ) -> None:
     """A column more, one less, wider ones, one renamed, and a table less; no full refresh."""
-    warehouse.run("CREATE SCHEMA raw", *map(_in_raw, (*_tables(), *_rows())))
+    warehouse.run("CREATE SCHEMA raw", *map(in_raw, (*_tables(), *_rows())))
     life = Life(warehouse, tmp_path / "dbt")
     life.become(model_of(tmp_path / "first", (*_tables(), *_rows()), technique))
     life.build(1)
@@ -197,12 +197,6 @@ def test_what_was_known_stays_when_the_source_changes(
     assert life.added(4) == _ADDED_ON_DAY_4[technique]
     for query, rows in _FACTS[technique].items():
         assert warehouse.execute(query) == rows, query
-
-
-def _in_raw(statement: str) -> str:
-    """A statement about the source, without the constraints that DuckDB alters no table with."""
-    plain = re.sub(r" PRIMARY KEY| REFERENCES \w+ \(id\)", "", statement)
-    return re.sub(r"(TABLE|INTO) ", r"\1 raw.", plain)
 
 
 def _evolved(folder: Path, technique: str, score: str) -> LogicalModel:

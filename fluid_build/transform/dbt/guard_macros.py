@@ -1,0 +1,143 @@
+"""The macro that stops a table whose delivery lacks much of what the warehouse holds of it.
+
+It runs right after the staging of the table is made: dbt then skips what reads it, and loads the
+rest. What is compared is said by the plan (``Guard``).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from fluid_build.sources.sql import literal
+from fluid_build.transform.dbt.portable_paths import jinja_string
+from fluid_build.transform.plan.elements import Guard, RowScope
+
+MACRO_FILE = "macros/check_delivery.sql"
+ALLOWED = "allow_loss"
+"""The dbt variable with the tables of which a delivery may lack any number of keys."""
+SHARE = "largest_loss"
+"""The dbt variable with the share of a table's keys that a delivery may lack."""
+DEFAULT_SHARE = 0.2
+"""More than a source deletes between two loads, and less than a part that didn't arrive."""
+LEAST_KEYS = 20
+"""Of fewer, a handful of deletions is a large share."""
+
+
+def check_of(guard: Guard) -> str:
+    """Return the call by which a staging compares its rows with those held."""
+    return f"{{{{ check_delivery({', '.join(_arguments(guard))}) }}}}"
+
+
+def _arguments(guard: Guard) -> list[str]:
+    scope = guard.scope
+    held, arriving = zip(*guard.keys, strict=True) if guard.keys else ((), ())
+    arguments = [jinja_string(guard.table), jinja_string(guard.relation)]
+    if held:
+        arguments.append(_names(held))
+    if arriving != held:
+        arguments.append(f"arriving={_names(arriving)}")
+    if scope.latest_of:
+        arguments.append("is_history=true")
+    if conditions := _conditions(scope):
+        arguments.append(f"where={jinja_string(conditions)}")
+    if not guard.exact:
+        arguments.append("exact=false")
+    return arguments
+
+
+def _names(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(jinja_string, names))}]"
+
+
+def _conditions(scope: RowScope) -> str:
+    conditions = [f"{name} IS NOT NULL" for name in scope.filled]
+    conditions += [f"{name} <> {literal(value)}" for name, value in scope.other_than]
+    conditions += [scope.current] if scope.current else []
+    conditions += [f"NOT {scope.gone}"] if scope.gone else []
+    return " AND ".join(conditions)
+
+
+VARIABLES: Mapping[str, object] = {SHARE: DEFAULT_SHARE}
+"""What the project sets, where its reader changes it."""
+MACROS = f"""\
+{{#-
+    Stop a table of which more than the share `{SHARE}` of the keys is missing that `relation`
+    held at the last load: its staging fails, what reads that is skipped, and the rest is loaded.
+    `keys` are the columns of the relation, and `arriving` those of the staging where they're
+    called otherwise. Of a history, the last row of a key says whether it's there. Keys that aren't
+    `exact` are only counted, and rows are where there are none. Fewer than {LEAST_KEYS} may all go.
+    `--vars '{ALLOWED}: [TABLE]'` lets a table pass.
+-#}}
+{{% macro check_delivery(table, relation, keys=[], arriving=[], is_history=false, where='',
+                        exact=true) -%}}
+{{%- set allowed = var('{ALLOWED}', []) -%}}
+{{%- set allowed = [allowed] if allowed is string else allowed -%}}
+{{%- set held = held_relation(relation) if execute and table not in allowed else none -%}}
+{{%- if held is not none -%}}
+    {{%- set asked = held_and_missing(held, keys, arriving or keys, is_history, where, exact) -%}}
+    {{%- set found = run_query(asked).rows[0] -%}}
+    {{%- set there, missing = found[0] | int, found[1] | int -%}}
+    {{%- set most = there * (var('{SHARE}', {DEFAULT_SHARE}) | float) -%}}
+    {{%- if there >= {LEAST_KEYS} and missing > most -%}}
+        {{{{ exceptions.raise_compiler_error(
+            'The delivery of ' ~ table ~ ' lacks ' ~ missing ~ ' of the ' ~ there ~ ' '
+            ~ ('keys' if keys and exact else 'rows') ~ ' that ' ~ relation ~ ' holds, so it is'
+            ~ " not loaded: if they are gone, build with --vars '{ALLOWED}: [" ~ table ~ "]'."
+        ) }}}}
+    {{%- endif -%}}
+{{%- endif -%}}
+{{%- endmacro %}}
+
+
+{{#- How many keys a relation holds, and how many of them don't arrive. -#}}
+{{% macro held_and_missing(held, keys, arriving, is_history, where, exact) -%}}
+{{%- set named = [] -%}}
+{{%- set same = [] -%}}
+{{%- for key in keys -%}}
+    {{%- set _ = named.append(arriving[loop.index0] ~ ' AS ' ~ key
+        if arriving[loop.index0] != key else key) -%}}
+    {{%- set _ = same.append('arriving.' ~ key ~ ' = held.' ~ key) -%}}
+{{%- endfor -%}}
+SELECT
+    COUNT(*) AS held_rows,
+    {{%- if keys and exact %}}
+    COUNT(*) - COUNT(arriving.{{{{ keys[0] }}}}) AS missing_rows
+    {{%- else %}}
+    COUNT(*) - (
+        SELECT COUNT(*)
+        FROM (
+            SELECT {{{{ 'DISTINCT ' ~ named | join(', ') if keys else '1 AS arrived' }}}}
+            FROM {{{{ this }}}}
+        ) AS arriving
+    ) AS missing_rows
+    {{%- endif %}}
+FROM (
+    SELECT
+        {{{{ keys | join(',\\n        ') or '1 AS was_there' }}}}
+    FROM {{{{ held }}}}
+    {{%- if where %}}
+    WHERE {{{{ where }}}}
+    {{%- endif %}}
+    {{%- if is_history %}}
+    GROUP BY
+        {{{{ keys | join(',\\n        ') }}}}
+    HAVING MAX(load_date) = MAX(CASE WHEN NOT is_deleted THEN load_date END)
+    {{%- endif %}}
+) AS held
+{{%- if keys and exact %}}
+LEFT JOIN (
+    SELECT DISTINCT
+        {{{{ named | join(',\\n        ') }}}}
+    FROM {{{{ this }}}}
+) AS arriving
+    ON {{{{ same | join('\\n    AND ') }}}}
+{{%- endif %}}
+{{%- endmacro %}}
+
+
+{{#- The relation of a model as earlier loads left it, if there is one. -#}}
+{{% macro held_relation(name) -%}}
+{{%- set node = graph.nodes.get('model.' ~ model.package_name ~ '.' ~ name) -%}}
+{{{{ return(none if node is none else adapter.get_relation(
+    database=node.database, schema=node.schema, identifier=node.alias
+)) }}}}
+{{%- endmacro %}}
+"""

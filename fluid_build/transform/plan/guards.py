@@ -1,0 +1,84 @@
+"""What the warehouse holds of each table, so that a delivery that lacks much of it isn't loaded.
+
+A table that arrives empty, or in part, would be loaded as the deletion of all the rest. Where rows
+of it are held is known from what keeps the promises of its columns.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from fluid_build.modeling.conceptual import ConceptualModel, Entity
+from fluid_build.modeling.sql_names import SqlNames
+from fluid_build.transform.plan.carried_tests import Carrier, Carriers
+from fluid_build.transform.plan.elements import Build, Guard
+from fluid_build.transform.plan.present_source import PresentSource
+
+
+def with_guards(
+    builds: Sequence[Build],
+    conceptual: ConceptualModel,
+    names: SqlNames,
+    present: PresentSource,
+    carriers: Carriers,
+) -> tuple[Build, ...]:
+    """Return the builds, in which the staging of each table has its guard."""
+    # Relations that only get rows say by the last row of a key whether it's there.
+    insert_only = {build.name for build in builds if build.materialization == "incremental"}
+    guards: dict[str, Guard] = {}
+    for entity in conceptual.entities:
+        holding = [
+            carrier
+            for carrier in carriers.get(entity.name, ())
+            if carrier.is_whole
+            and carrier.is_once
+            and (carrier.scope.latest_of or carrier.relation not in insert_only)
+        ]
+        if present.has_table(entity.name) and holding:
+            guards[names.staging(entity.name)] = _guard(entity, names, present, holding)
+    return tuple(
+        build.model_copy(update={"guard": guards[build.name]}) if build.name in guards else build
+        for build in builds
+    )
+
+
+def _guard(
+    entity: Entity, names: SqlNames, present: PresentSource, holding: Sequence[Carrier]
+) -> Guard:
+    """Return a table's guard: by a key as far as a relation has one, or else by counts."""
+    keys_of_table = {frozenset(key.attributes) for key in entity.keys if key.holds}
+    # With more than a key beside it, a row that refers to something else is another one.
+    ordered = sorted(holding, key=lambda carrier: not keys_of_table & carrier.keys.keys())
+    exact = (guard for carrier in ordered for guard in _exact(entity, names, present, carrier))
+    found = next(exact, None)
+    if found is not None:
+        return found
+    carrier = holding[0]
+    # What tells the rows of a history apart isn't a key of the table: a change may be in it.
+    keys = tuple((name, name) for name in carrier.scope.latest_of)
+    return Guard(
+        table=entity.name,
+        relation=carrier.relation,
+        scope=carrier.scope,
+        keys=keys,
+        exact=False,
+    )
+
+
+def _exact(
+    entity: Entity, names: SqlNames, present: PresentSource, carrier: Carrier
+) -> Iterator[Guard]:
+    """Yield the guards by keys of the table, with what a relation has in its key beside them."""
+    for key in entity.keys:
+        if not key.holds or not present.has(entity.name, *key.attributes):
+            continue
+        pairs: tuple[tuple[str, str], ...] = ()
+        if carrier.scope.latest_of:
+            if any(told_apart_by >= set(key.attributes) for told_apart_by in carrier.keys):
+                pairs = tuple((name, name) for name in carrier.scope.latest_of)
+        elif set(key.attributes) <= carrier.columns.keys():
+            pairs = tuple(
+                (carrier.columns[name], names.column(entity.name, name)) for name in key.attributes
+            )
+        if pairs:
+            yield Guard(
+                table=entity.name, relation=carrier.relation, scope=carrier.scope, keys=pairs
+            )
