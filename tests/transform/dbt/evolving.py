@@ -12,17 +12,14 @@ from typing import Any
 import duckdb
 import psycopg
 
-from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.transform.dbt.dialects import dialect_of
-from fluid_build.transform.dbt.migrations import migration_file, migrations_of
+from fluid_build.transform.dbt.migrations import FOLDER as MIGRATIONS
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.plan.elements import TransformPlan
-from fluid_build.transform.plan.stateful import stored_columns
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.postgres import PostgresDatabase
 from tests.transform.databases import database, modelled
@@ -101,7 +98,6 @@ class Life:
 
     warehouse: Warehouse
     project: Path
-    migrations: int = 0
     _plans: list[TransformPlan] = field(default_factory=list)
 
     @property
@@ -114,17 +110,11 @@ class Life:
         self._plans.append(transform_plan(model))
         access = schema_access(self.plan, "raw", self.warehouse.output)
         target = self.warehouse.target
-        files = dbt_project(self.plan, model, target=target, access=access)
-        if model.evolution is not None:
-            self.migrations += 1
-            strategy = model.dv2.hash_key_strategy if model.dv2 else HashKeyStrategy()
-            migrations = migrations_of(
-                self.plan, stored_columns(self.plan, strategy), model.evolution
-            )
-            path, text = migration_file(
-                self.migrations, "the_source_changed", migrations, dialect_of(target)
-            )
-            files[path] = text
+        earlier = {
+            f"{MIGRATIONS}/{path.name}": path.read_text("utf-8")
+            for path in sorted((self.project / MIGRATIONS).glob("*.sql"))
+        }
+        files = dbt_project(self.plan, model, target=target, access=access, migrations=earlier)
         written(files, self.project)
 
     def change(self, *statements: str) -> None:
@@ -151,7 +141,9 @@ class Life:
         assert "of " not in said.partition("Concurrency")[2].partition("Completed")[0].replace(
             "of hook", ""
         ), said
-        (sentence,) = {line.strip() for line in said.splitlines() if "dbt run-operation" in line}
+        sentences = {line.strip() for line in said.splitlines() if "dbt run-operation" in line}
+        assert len(sentences) == 1, said
+        (sentence,) = sentences
         return sentence
 
     def migrate(self) -> None:

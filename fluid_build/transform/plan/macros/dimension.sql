@@ -231,7 +231,7 @@ SELECT
 {% macro member_columns(columns, joins, links, hash_links_as, rows='own', overwritten=[],
                         retired=[]) -%}
 {%- set selected = [] -%}
-{%- set kept = retired if is_there_already() else [] -%}
+{%- set kept = retired if retired and is_there_already() else [] -%}
 {%- for column in columns -%}
     {%- set own = qualified(staged(column), rows, overwritten) -%}
     {%- set own = 'before.' ~ name_of(column) if name_of(column) in kept else own -%}
