@@ -18,7 +18,6 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import UsageError, VersionsLostError, WarehouseError
 from fluid_build.evolution.deployments import (
     DEPLOYMENTS,
-    MIGRATIONS,
     Deployment,
     RelationState,
     Result,
@@ -33,6 +32,7 @@ from fluid_build.evolution.deployments import (
 from fluid_build.evolution.folder_archive import archived
 from fluid_build.evolution.kept_versions import Kept, check_kept, forget, take
 from fluid_build.evolution.locations import locked, opened
+from fluid_build.evolution.planning import highest_version
 from fluid_build.evolution.warehouse import Location, Lock, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
 from fluid_build.progress import OnProgress, Progress, ignore
@@ -40,6 +40,7 @@ from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
 from fluid_build.transform.dbt.guard_macros import ALLOWED
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
+from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
 from fluid_build.transform.dbt.running import DbtResult, run_dbt, run_operation
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.manifest import digest
@@ -331,23 +332,12 @@ def _states(warehouse: Warehouse, plan: TransformPlan) -> Mapping[str, RelationS
 
 def _result(after: ForgedFolder, states: Mapping[str, RelationState]) -> Result:
     return Result(
-        contract_version=_contract_version(after.folder),
+        contract_version=highest_version(read_contract(after.folder / CONTRACT_FILE)),
         model_digest=digest(after.folder / MODEL_FILE),
         source_digest=digest(after.folder / PROFILE_FILE),
         relations=states,
         folder=archived(after.folder, after.manifest),
     )
-
-
-def _contract_version(folder: Path) -> str:
-    """Return the highest version of what the contract exposes: it has none of its own."""
-    exposes = read_contract(folder / CONTRACT_FILE).get("exposes")
-    versions = [
-        tuple(int(part) for part in str(expose.get("version")).split(".")[:3])
-        for expose in (exposes if isinstance(exposes, list) else [])
-        if isinstance(expose, dict) and str(expose.get("version")).replace(".", "").isdecimal()
-    ]
-    return ".".join(map(str, max(versions, default=())))
 
 
 def _now() -> datetime:

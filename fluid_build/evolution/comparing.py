@@ -18,7 +18,6 @@ from fluid_build.decisions.renames import renames
 from fluid_build.decisions.verdicts import applied
 from fluid_build.evolution.deployments import (
     DEPLOYMENTS,
-    MIGRATIONS,
     Deployment,
     finished,
     read_deployments,
@@ -58,6 +57,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.report.profile_json import read_profile
 from fluid_build.sources.base import Source
 from fluid_build.transform.dbt.dialects import dialect_of
+from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
 from fluid_build.transform.proof.folder_changes import digest_on_disk
 from fluid_build.transform.proof.manifest import GENERATOR, digest, read_text
 from fluid_build.verification import FolderHead, ForgedFolder, read_folder

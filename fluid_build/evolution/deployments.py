@@ -16,7 +16,6 @@ from fluid_build.errors import WarehouseError
 from fluid_build.evolution.warehouse import Warehouse
 
 DEPLOYMENTS = "fluid_deployments"
-MIGRATIONS = "fluid_migrations"
 Outcome: TypeAlias = Literal["started", "failed", "done", "undone"]
 _COLUMNS = {
     "deployment": "BIGINT NOT NULL",

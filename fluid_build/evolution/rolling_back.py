@@ -13,7 +13,6 @@ from pathlib import Path
 from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.errors import UsageError, WarehouseError
 from fluid_build.evolution.deployments import (
-    MIGRATIONS,
     Deployment,
     RelationState,
     finished,
@@ -27,6 +26,7 @@ from fluid_build.evolution.warehouse import Relation, Warehouse, is_plain_type
 from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.sources.sql import quote
 from fluid_build.text import listed
+from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
 from fluid_build.verification import ForgedFolder
