@@ -32,12 +32,14 @@ from fluid_build.evolution.deployments import (
 from fluid_build.evolution.folder_archive import archived
 from fluid_build.evolution.kept_versions import Kept, check_kept, forget, take
 from fluid_build.evolution.locations import locked, opened
-from fluid_build.evolution.planning import highest_version
-from fluid_build.evolution.warehouse import Location, Lock, Warehouse
+from fluid_build.evolution.migrating import Written, warehouse_steps, written_by
+from fluid_build.evolution.planning import highest_version, model_changes
+from fluid_build.evolution.warehouse import Location, Lock, Relation, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
+from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.guard_macros import ALLOWED
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
 from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
@@ -80,7 +82,9 @@ class ApplyRequest:
 class Applied:
     """What was applied. ``verified`` is None where dbt didn't load everything.
 
-    ``migrations`` are the files of the project whose statements the warehouse lacked.
+    ``model`` is what changed in the model and ``warehouse`` in the warehouse, as a plan says it;
+    of a warehouse that was empty, nothing. ``migrations`` are the files of the project whose
+    statements it lacked.
     ``continued`` is the number of an unfinished deployment that this one went on with.
     """
 
@@ -93,6 +97,8 @@ class Applied:
     rows: int
     continued: int | None = None
     verified: WarehouseVerified | None = None
+    model: tuple[str, ...] = ()
+    warehouse: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -108,6 +114,7 @@ class _Begun:
     load_date: datetime
     kept: Kept
     continued: int | None
+    steps: tuple[str, ...]
 
 
 def apply(
@@ -131,7 +138,7 @@ def apply(
         )
         after = read_folder(request.folder)
         on_step("forged")
-        begun = _begin(request, before.plan, after, on_progress)
+        begun = _begin(request, before, after, on_progress)
         migrations = _migrate(request, on_progress)
         on_step("migrated")
         dbt = _load(request, begun.load_date, on_progress)
@@ -155,6 +162,8 @@ def apply(
         rows,
         begun.continued,
         verified,
+        model_changes(_written(before), _written(after)),
+        begun.steps,
     )
 
 
@@ -177,12 +186,14 @@ def _is_there(location: Location) -> bool:
 
 
 def _begin(
-    request: ApplyRequest, before: TransformPlan, after: ForgedFolder, on_progress: OnProgress
+    request: ApplyRequest, before: ForgedFolder, after: ForgedFolder, on_progress: OnProgress
 ) -> _Begun:
     """Record the deployment and what the warehouse holds, and migrate it."""
     on_progress(Progress("held", 0, 1))
     started_at = _now()
+    plans = (before.plan, after.plan)
     with opened(request.location) as warehouse:
+        steps = _steps(request, before, after, warehouse.relations())
         make_table(warehouse)
         deployments = read_deployments(warehouse)
         number = max((each.number for each in deployments), default=0) + 1
@@ -191,15 +202,32 @@ def _begin(
         if unfinished is not None and unfinished.kept and not request.accepts_losses:
             kept = _kept(unfinished)
             with warehouse.transaction():
-                remove_killed_loads(warehouse, (before, after.plan), deployments)
+                remove_killed_loads(warehouse, plans, deployments)
                 record_start(warehouse, number, load_date, started_at, "")
         else:
             with warehouse.transaction():
-                remove_killed_loads(warehouse, (before, after.plan), deployments)
-                kept = take(warehouse, (before, after.plan), load_date)
+                remove_killed_loads(warehouse, plans, deployments)
+                kept = take(warehouse, plans, load_date)
                 record_start(warehouse, number, load_date, started_at, kept.model_dump_json())
     continued = None if unfinished is None else unfinished.number
-    return _Begun(number, load_date, kept, continued)
+    return _Begun(number, load_date, kept, continued, steps)
+
+
+def _steps(
+    request: ApplyRequest,
+    before: ForgedFolder,
+    after: ForgedFolder,
+    there: Mapping[str, Relation],
+) -> tuple[str, ...]:
+    """Return what the warehouse gets besides rows; nothing where all of it is new."""
+    dialect = dialect_of(request.options.warehouse)
+    written = _written(before), _written(after)
+    steps = warehouse_steps(*written, there, {}, dialect, is_deployed=True) if there else ()
+    return tuple(step.sentence for step in steps if step.kind != "load")
+
+
+def _written(folder: ForgedFolder) -> Written:
+    return written_by(folder.model, folder.plan)
 
 
 def remove_killed_loads(

@@ -109,6 +109,7 @@ def test_applies_keep_every_version_and_a_rollback_takes_them_out_again(vault: A
     first = vault.apply()
     assert first.code == 0, first.err
     assert "✓ Applied." in first.out
+    assert "Kept:" not in first.out and "What changed" not in first.out
     rows, files = vault.rows(), product(vault.folder)
     assert vault.query("SELECT count(*) FROM {}.hub_customer")[0][0] in (40, 41)
     vault.change(CHANGES)
@@ -219,6 +220,21 @@ def test_an_empty_delivery_is_stopped_unless_it_is_said_that_the_rows_are_gone(
     assert vault.query(gone) == [(0,)]
     assert vault.apply("--allow-loss", "orders").code == 0
     assert vault.query(gone) == [(90,)]
+
+
+@pytest.mark.usefixtures("dbt")
+def test_an_apply_says_what_changed_in_the_model_and_the_warehouse(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    assert vault.apply().code == 0
+    vault.change(("ALTER TABLE customer ADD COLUMN segment INTEGER DEFAULT 3",))
+    second = vault.apply()
+    assert second.code == 0, second.err
+    changed = second.out.split("What changed")[1].split("Loaded:")[0]
+    assert "sat_customer_2 is new, with customer_hk, segment" in changed
+    assert "new satellite sat_customer_2" in changed
+    assert "Kept: all of the" in second.out
 
 
 def test_nothing_is_changed_unasked(fluid: Fluid, tmp_path: Path) -> None:

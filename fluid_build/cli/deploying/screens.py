@@ -39,6 +39,8 @@ _WORDS: dict[Step, str] = {
 }
 _MOST_LISTED = 30
 """Deployments of a month of nights."""
+_MOST_CHANGES = 8
+"""What changed is no more than half of a screen; the plan has said it before."""
 
 
 def stopped_lines(done: Sequence[Step]) -> Iterator[str]:
@@ -57,14 +59,17 @@ def applied_screen(folder: Path, applied: Applied, done: Sequence[Step]) -> Iter
     yield first_line(folder_label(folder), f"deployment {applied.number} · {date}")
     if applied.continued is not None:
         yield text(f"It goes on with deployment {applied.continued}, which didn't end.", "dim")
-    if applied.migrations:
-        yield heading("Migrations")
-        yield from lines(applied.migrations)
+    changes = [*applied.model, *applied.warehouse, *applied.migrations]
+    if changes:
+        yield heading("What changed")
+        yield from lines(changes[:_MOST_CHANGES])
+        yield from more(len(changes) - _MOST_CHANGES, ": see --json")
     if applied.holds:
         built = counted(len(applied.dbt.built), "model")
         checks = counted(len(applied.dbt.passed), "check")
         yield indented(f"Loaded: {built} built, {checks} passed, {applied.rows:,} rows in all")
-        yield indented(f"Kept: all of the {applied.kept_rows:,} rows that were there before")
+        if applied.kept_rows:
+            yield indented(f"Kept: all of the {applied.kept_rows:,} rows that were there before")
         yield text(f"{TICK}Applied. The warehouse is as the source is, and proven.", "bold green")
         return
     if not applied.dbt.ok:
@@ -83,6 +88,8 @@ def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object
         "load_date": _moment(applied.load_date),
         "continued": applied.continued,
         "done": list(done),
+        "model": list(applied.model),
+        "warehouse": list(applied.warehouse),
         "migrations": list(applied.migrations),
         "rows": applied.rows,
         "rows_kept": applied.kept_rows,
