@@ -35,9 +35,12 @@ def recorded_options(manifest: Manifest, model: LogicalModel) -> ForgeOptions:
 
 
 def given_name(name: str, manifest: Manifest, places: Mapping[str, str]) -> str | None:
-    """Return the name of a product where the sources at ``places`` wouldn't give it themselves."""
+    """Return the name of a product where the sources at ``places`` wouldn't give it themselves.
+
+    What a server or several sources would be called is only known once they are read.
+    """
     if manifest.source.parts or isinstance(KINDS[manifest.source.kind], RemoteKind):
-        return None
+        return name
     path = Path(places[""])
     own = path.name if path.is_dir() else path.stem
     return None if name == own or name_of_path(path, own) == name else name

@@ -106,6 +106,52 @@ def test_a_new_column_of_a_vault_has_a_satellite_of_its_own(changed: Change) -> 
     assert evolution(after).added_columns == (SourceColumn(table="customers", column="segment"),)
 
 
+VISITS = (
+    "CREATE TABLE visits (visit_id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL,"
+    " product_id INTEGER NOT NULL, visited_at TIMESTAMP NOT NULL, minutes INTEGER)",
+    "INSERT INTO visits SELECT i, 1 + i * 7 % 120, 1 + i * 3 % 40, TIMESTAMP '2024-01-01'"
+    " + i * INTERVAL '3 hours', i % 50 FROM range(1, 601) t(i)",
+)
+CALLS = (
+    "CREATE TABLE calls (visit_id INTEGER NOT NULL, called_at TIMESTAMP NOT NULL)",
+    "INSERT INTO calls SELECT 1 + i * 3 % 600, TIMESTAMP '2024-05-01' + i * INTERVAL '1 hour'"
+    " FROM range(1, 401) t(i)",
+)
+"""What refers to visits, so that they have a hub of their own."""
+VISITS_OF_ORDERS = (
+    "ALTER TABLE visits ADD COLUMN order_id INTEGER",
+    "UPDATE visits SET order_id = 601 - visit_id",
+)
+
+
+def test_a_new_reference_of_an_event_is_a_link_with_a_hash_key_of_its_own(tmp_path: Path) -> None:
+    database = tmp_path / "shop.duckdb"
+    run(database, (*SHOP, *VISITS, *CALLS))
+    before = designed(database, "data_vault_2")
+    run(database, VISITS_OF_ORDERS)
+    after = designed(database, "data_vault_2", before.basis)
+    assert difference(before, after).lost == []
+    vault = after.model.dv2
+    assert vault is not None
+    keys = {link.name: link.hash_key for link in vault.links}
+    assert (keys["lnk_visits"], keys["lnk_visits_2"]) == ("visits_lk", "visits_lk_2")
+    parents = {each.parent: each.hash_key for each in vault.satellites}
+    assert parents["lnk_visits_2"] == "visits_lk_2"
+
+
+def test_a_new_reference_of_a_table_that_is_a_link_is_a_column(tmp_path: Path) -> None:
+    database = tmp_path / "shop.duckdb"
+    run(database, (*SHOP, *VISITS))
+    before = designed(database, "data_vault_2")
+    run(database, VISITS_OF_ORDERS)
+    after = designed(database, "data_vault_2", before.basis)
+    assert difference(before, after).lost == []
+    vault = after.model.dv2
+    assert vault is not None
+    assert [link.name for link in vault.links if link.table == "visits"] == ["tl_visits"]
+    assert any("order_id" in each.columns for each in (*vault.satellites, *vault.links))
+
+
 def test_the_next_new_column_has_a_third_one(tmp_path: Path) -> None:
     database = tmp_path / "shop.duckdb"
     run(database, SHOP)

@@ -115,6 +115,9 @@ class _Growth:
     def __post_init__(self) -> None:
         self.used = set(self.kept.relation_names)
         self.names = {**self._known_hubs()}
+        self.table_links = {link.table for link in self.kept.links if _is_of_table(self.kept, link)}
+        self.used_keys = {link.hash_key for link in self.kept.links}
+        self.keys: dict[str, str] = {}
         self.new_hubs = [
             hub
             for hub in self.fresh.hubs
@@ -130,7 +133,8 @@ class _Growth:
             if link.table in self.tables or self._refers_anew(link):
                 name = self._name(link.name)
                 hubs = tuple(map(self._reference, link.hubs))
-                found.append(link.model_copy(update={"name": name, "hubs": hubs}))
+                renamed = {"name": name, "hubs": hubs, "hash_key": self._link_key(link)}
+                found.append(link.model_copy(update=renamed))
         return found
 
     def satellites(self) -> Iterator[Satellite]:
@@ -143,6 +147,7 @@ class _Growth:
                     update={
                         "name": self._name(satellite.name),
                         "parent": self._relation(satellite.parent),
+                        "hash_key": self.keys.get(satellite.parent, satellite.hash_key),
                         "via": satellite.via and self._reference(satellite.via),
                     }
                 )
@@ -178,6 +183,9 @@ class _Growth:
 
     def _refers_anew(self, link: Link) -> bool:
         """Return whether a link of a known table refers by a column or to a table that came."""
+        if link.table in self.table_links:
+            # Its rows are those of its link, and nothing would tell which row of another is which.
+            return False
         referring = [c for hub in link.hubs for c in source_columns(link.table, hub.columns)]
         new = {hub.name for hub in self.new_hubs}
         return not self.columns.isdisjoint(referring) or any(h.hub in new for h in link.hubs)
@@ -188,6 +196,13 @@ class _Growth:
             self.names[fresh] = free_identifier(fresh, self.used)
             self.used.add(self.names[fresh])
         return self.names[fresh]
+
+    def _link_key(self, fresh: Link) -> str:
+        """Return the name of a new link's hash key, which its table has beside the earlier ones."""
+        key = free_identifier(fresh.hash_key, self.used_keys)
+        self.used_keys.add(key)
+        self.keys[fresh.name] = key
+        return key
 
     def _relation(self, fresh: str) -> str:
         return self.names.get(fresh) or self._name(fresh)
