@@ -72,7 +72,7 @@ def test_edits_live_through_a_new_structure_that_dbt_builds(
     folder = forged(source, tmp_path / "out", technique)
     path = edit_staging(folder)
     run(source, "ALTER TABLE customer DROP COLUMN grade", "ALTER TABLE customer ADD segment TEXT")
-    outcome = forge(fluid, source, folder, technique)
+    outcome = forge(fluid, source, folder, technique, "--redesign", "all")
     assert (outcome.code, "Proven." in outcome.out) == (0, True)
     assert "stg_customer.grade: description" in outcome.out
     assert path.read_text().startswith("# Ask Kim before you change this.\n")
@@ -103,11 +103,11 @@ def test_edits_of_another_technique_have_no_place(
     path = folder / "dbt" / "models" / "flat" / "_flat.yml"
     path.write_text(path.read_text().replace("name: city\n", "name: city\n    quote: true\n"))
     project = folder / "dbt" / "dbt_project.yml"
-    project.write_text(f"{project.read_text()}vars:\n  region: EU  # Ours.\n")
+    project.write_text(project.read_text().replace("vars:\n", "vars:\n  region: EU  # Ours.\n"))
     outcome = forge(fluid, source, folder, "dv2")
     assert "customer.city: quote" in outcome.out
     assert (outcome.code, path.exists()) == (0, False)
-    assert project.read_text().endswith("vars:\n  region: EU  # Ours.\n")
+    assert "\n  region: EU  # Ours.\n" in project.read_text()
     assert yaml.safe_load(project.read_text())["models"]["shop"].keys() >= {"raw_vault"}
     assert run_dbt(folder / "dbt").ok
 
@@ -122,7 +122,7 @@ def test_an_edited_model_of_an_earlier_structure_is_not_called_proven(
     same = forge(fluid, source, folder, "flat")
     assert (same.code, "Proven." in same.out) == (0, True)
     run(source, "ALTER TABLE customer DROP COLUMN grade")
-    outcome = forge(fluid, source, folder, "flat")
+    outcome = forge(fluid, source, folder, "flat", "--redesign", "all")
     assert (outcome.code, "Proven." in outcome.out) == (1, False)
     assert "dbt/models/flat/customer.sql was edited for an earlier structure" in outcome.out
     assert model.read_text().endswith("-- Mine.\n")

@@ -64,7 +64,7 @@ def test_an_edited_contract_has_what_the_source_has_now(
     with duckdb.connect(str(duckdb_shop)) as database:
         database.execute("ALTER TABLE orders ADD COLUMN note TEXT")
         database.execute(f"ALTER TABLE orders DROP COLUMN {gone}")
-    outcome = forge(fluid, duckdb_shop, folder)
+    outcome = forge(fluid, duckdb_shop, folder, "--redesign", "all")
     assert outcome.code == 0, outcome.out
     assert f"orders.{gone}: description" in outcome.out
     assert path.read_text().startswith("# Ask Kim.\n")
