@@ -168,12 +168,17 @@ def apply(
 
 
 def _check_load_date(request: ApplyRequest) -> None:
-    """Refuse a load date that isn't after those of all other loads: histories go by it."""
+    """Refuse a load date that isn't after those of all other loads: histories go by it.
+
+    What a killed load added is taken out first, so its date is free again: a scheduler may repeat
+    its night.
+    """
     date = request.load_date
     if date is None or not _is_there(request.location):
         return
     with opened(request.location, read_only=True) as warehouse:
-        latest = max((each.load_date for each in read_deployments(warehouse)), default=None)
+        ended = [each for each in read_deployments(warehouse) if each.outcome != "started"]
+    latest = max((each.load_date for each in ended), default=None)
     if latest is not None and date <= latest:
         raise UsageError(
             f"The load date {date} isn't after {latest}, when the warehouse was last loaded.",

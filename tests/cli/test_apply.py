@@ -197,11 +197,27 @@ def test_a_failed_load_says_what_is_done_and_the_next_apply_goes_on(
         failed = vault.apply()
     assert failed.code == 1
     assert "Done: the folder was forged again and the warehouse was migrated." in failed.out
-    assert "Not done: dbt loaded it" in failed.out
+    assert "Not done: loading it with dbt" in failed.out
     assert "✓" not in failed.out
     hub.unlink()
     continued = json.loads(vault.apply("--json").out)
     assert (continued["holds"], continued["continued"]) == (True, 1)
+
+
+@pytest.mark.usefixtures("dbt")
+def test_a_night_that_was_cut_off_may_be_repeated_with_its_date(
+    fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+
+    def cut_off(*_arguments: object, **_options: object) -> object:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(applying, "run_dbt", cut_off)
+        assert vault.apply("--load-date", "2024-05-02").code != 0
+    assert vault.apply("--load-date", "2024-05-02").code == 0
+    assert vault.apply("--load-date", "2024-05-02").code == 2
 
 
 @pytest.mark.usefixtures("dbt")

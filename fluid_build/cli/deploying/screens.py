@@ -37,6 +37,14 @@ _WORDS: dict[Step, str] = {
     "proven": "it was compared with the source",
     "recorded": "the deployment was recorded",
 }
+_LEFT: dict[Step, str] = {
+    "forged": "forging the folder again",
+    "migrated": "migrating the warehouse",
+    "loaded": "loading it with dbt",
+    "kept": "looking for every earlier row",
+    "proven": "comparing it with the source",
+    "recorded": "recording the deployment",
+}
 _MOST_LISTED = 30
 """Deployments of a month of nights."""
 _MOST_CHANGES = 8
@@ -44,10 +52,14 @@ _MOST_CHANGES = 8
 
 
 def stopped_lines(done: Sequence[Step]) -> Iterator[str]:
-    """Yield what an apply that stopped did and didn't do, and how it goes on."""
-    if done:
-        yield f"Done: {listed([_WORDS[step] for step in done])}."
-    left = [_WORDS[step] for step in STEPS if step not in done]
+    """Yield what an apply that stopped did and didn't do, and how it goes on.
+
+    Nothing is said of one that stopped before it did anything.
+    """
+    if not done:
+        return
+    yield f"Done: {listed([_WORDS[step] for step in done])}."
+    left = [_LEFT[step] for step in STEPS if step not in done]
     if left:
         yield f"Not done: {listed(left)}."
     yield "The next `fluid apply` goes on from here."
