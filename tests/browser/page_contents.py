@@ -37,7 +37,7 @@ def forged_content(
     built = BuiltContent(
         model,
         plan,
-        contract_yaml(write_contract(profile, designed, options)),
+        contract_yaml(write_contract(designed, options)),
         {build.name: build.sql for build in plan.builds},
         open_judgements(profile_json(profile), model),
         "out",

@@ -20,7 +20,7 @@ def test_own_models_have_no_errors(name: str, technique: str) -> None:
     with open_source(CORPUS / name / "data") as source:
         profile = measure(source)
         designed = design(Decided(profile), look_closer(source, profile), options)
-    contract = write_contract(profile, designed, options)
+    contract = write_contract(designed, options)
     critic, scratchpad = CriticAgent(), Scratchpad()
     critic.review_logical(designed.model, scratchpad=scratchpad)
     critic.review_contract(contract, scratchpad=scratchpad)
