@@ -12,6 +12,7 @@ from fluid_build.changes.change import (
 from fluid_build.changes.likeness import column_likeness
 from fluid_build.changes.pairing import paired
 from fluid_build.changes.renames import Renames
+from fluid_build.changes.tables import MOST_LOST
 from fluid_build.changes.types import TypeChange, type_change
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
@@ -195,7 +196,8 @@ def _null_changes(
             columns=(then.name,),
             before="never null",
             after=f"{now.nulls} of {now.rows} null",
-            effect=Effect.SAFE,
+            # A column that is emptied overnight is as odd as a table that is.
+            effect=Effect.NEEDS_DECISION if now.nulls > MOST_LOST * now.rows else Effect.SAFE,
             sentence=f"{name} is null in {now.nulls:,} of {counted(now.rows, 'row')}, and was"
             " never null",
             evidence=_evidence(then, now, sql=checks.null_rows(after.sql, (now.name,))),

@@ -28,6 +28,7 @@ _MOST_NAMED = 5
 """Names in a sentence; a reader takes in no more, and the others are counted."""
 _MOST_BYTES = 64 * 1024 * 1024
 """Far more than the plan of a thousand tables takes."""
+_DELIVERY = "Check it: a load stops such a table, unless `fluid apply --allow-loss` names it."
 _FOLLOWED: frozenset[ChangeKind] = frozenset({ChangeKind.TABLE_DROPPED})
 """Changes that look grave, and mean the same whoever decides: what was loaded stays."""
 _ADVICE = {
@@ -35,8 +36,9 @@ _ADVICE = {
     ChangeKind.TABLE_RENAMED: "If it isn't, its rows stay, and the other table is added.",
     ChangeKind.TABLE_SPLIT: "Forge again with --periods to read them as one table.",
     ChangeKind.TABLE_UNREADABLE: "Allow it to be read, or leave it out with `fluid decide`.",
-    ChangeKind.TABLE_SHRUNK: "Check the delivery: a load takes what is missing for deleted.",
-    ChangeKind.TABLE_EMPTIED: "Check the delivery: a load takes what is missing for deleted.",
+    ChangeKind.NULLS_NEW: "Check the delivery: columns that keep no versions lose their values.",
+    ChangeKind.TABLE_SHRUNK: _DELIVERY,
+    ChangeKind.TABLE_EMPTIED: _DELIVERY,
     ChangeKind.KEY_BROKEN: "Correct the rows, or name the key with `fluid decide DIR set-key`.",
     ChangeKind.KEY_WIDENED: "Correct the rows, or decide that the longer one is the key.",
     ChangeKind.COLUMN_DROPPED: "Name another key with `fluid decide DIR set-key`.",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.changes import source_changes
+from fluid_build.changes import ChangeKind, Effect, source_changes
 from fluid_build.profiling.profile import Profile
 from tests.changes.databases import profiled, rebuilt, shop
 
@@ -166,3 +166,16 @@ def test_an_edit_is_the_change_that_it_is(
     assert [(str(each.kind), each.table, each.columns) for each in changes] == expected, [
         str(each) for each in changes
     ]
+
+
+@pytest.mark.parametrize(
+    ("share", "effect"), [("order_no % 50 = 1", Effect.SAFE), ("TRUE", Effect.NEEDS_DECISION)]
+)
+def test_a_column_that_is_emptied_needs_a_decision(
+    originals: dict[int, tuple[Path, Profile]], tmp_path: Path, share: str, effect: Effect
+) -> None:
+    original, earlier = originals[3]
+    shutil.copyfile(original, tmp_path / "now.duckdb")
+    emptied = [f"UPDATE orders SET total = NULL WHERE {share}"]
+    (change,) = source_changes(earlier, profiled(tmp_path / "now.duckdb", emptied))
+    assert (change.kind, change.effect) == (ChangeKind.NULLS_NEW, effect)
