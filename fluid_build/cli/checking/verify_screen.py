@@ -1,5 +1,6 @@
 """What ``fluid verify`` found, on a screen."""
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import get_args
@@ -195,6 +196,8 @@ def _dbt_section(verified: DbtVerified, tick: str) -> Iterator[Part]:
 
 
 _MACROS_CALLED = "\n  > in macro "
+_OF_NODE = re.compile(r"(?:\w+ Error|Failure) in \w+ (\S+) \([^)]*\)\s*")
+"""How dbt begins what it says of a node."""
 
 
 def dbt_lines(result: DbtResult) -> Iterator[Part]:
@@ -202,7 +205,11 @@ def dbt_lines(result: DbtResult) -> Iterator[Part]:
     yield heading("dbt", ", ".join(_dbt_figures(result)))
     yield from lines([_node_line(node) for node in result.failed], "red")
     yield from lines([_node_line(node) for node in result.warned], "yellow")
-    yield from lines([_one_line(warning) for warning in result.warnings], "yellow")
+    failed = {node.name for node in result.failed}
+    others = [_one_line(warning) for warning in result.warnings]
+    yield from lines(
+        [warning for warning in others if _failure_of(warning) not in failed], "yellow"
+    )
 
 
 def _dbt_figures(result: DbtResult) -> Iterator[str]:
@@ -215,7 +222,7 @@ def _dbt_figures(result: DbtResult) -> Iterator[str]:
 
 def _node_line(node: DbtNode) -> str:
     if not node.broken:
-        return f"{node.name}: {_one_line(node.message)}"
+        return f"{node.name}: {_OF_NODE.sub('', _one_line(node.message))}"
     more = f"{node.name}: more rows violate it than when the folder was generated"
     if [promise.promise for promise in node.broken] == [node.name]:
         return f"{more} ({_then(node.broken[0])})"
@@ -225,6 +232,12 @@ def _node_line(node: DbtNode) -> str:
 
 def _then(promise: BrokenPromise) -> str:
     return f"{counted(promise.rows, 'row')}, {promise.known:,} then"
+
+
+def _failure_of(warning: str) -> str:
+    """Return the node whose failure dbt says again among its warnings; "" for anything else."""
+    found = _OF_NODE.match(warning)
+    return found[1] if found else ""
 
 
 def _one_line(message: str) -> str:

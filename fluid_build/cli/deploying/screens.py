@@ -1,5 +1,6 @@
 """What ``fluid apply`` and ``fluid rollback`` show, and print as JSON."""
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -45,6 +46,8 @@ _LEFT: dict[Step, str] = {
     "proven": "comparing it with the source",
     "recorded": "recording the deployment",
 }
+_STOPPED = re.compile(r"allow_loss: \[([^\]]+)\]")
+"""What the guard of a delivery says of the table that it stopped."""
 _MOST_LISTED = 30
 """Deployments of a month of nights."""
 _MOST_CHANGES = 8
@@ -86,10 +89,21 @@ def applied_screen(folder: Path, applied: Applied, done: Sequence[Step]) -> Iter
         return
     if not applied.dbt.ok:
         yield from dbt_lines(applied.dbt)
+        yield from _allowing(folder, applied)
     if applied.verified is not None:
         yield from warehouse_screen(applied.verified)
     yield text("Not applied: a check failed.", "bold red")
     yield from lines(list(stopped_lines(done)))
+
+
+def _allowing(folder: Path, applied: Applied) -> Iterator[Part]:
+    """Yield the command that loads tables whose deliveries lack keys, where dbt stopped any."""
+    found = [_STOPPED.search(node.message) for node in applied.dbt.failed]
+    tables = [stopped[1] for stopped in found if stopped]
+    if tables:
+        yield text("Check these deliveries. If the rows are gone:")
+        options = [part for table in tables for part in ("--allow-loss", table)]
+        yield Copyable(fluid("apply", str(folder), *options))
 
 
 def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object]:
