@@ -186,10 +186,10 @@ def test_a_failed_load_says_what_is_done_and_the_next_apply_goes_on(
     fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
-    hub = vault.folder / "dbt" / "models" / "raw_vault" / "hub_orders.sql"
+    satellite = vault.folder / "dbt" / "models" / "raw_vault" / "sat_orders.sql"
 
     def faulty(*arguments: object, **options: object) -> object:
-        hub.write_text(hub.read_text() + "\nnot sql")
+        satellite.write_text(satellite.read_text() + "\nnot sql")
         return run_dbt(*arguments, **options)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
@@ -199,7 +199,7 @@ def test_a_failed_load_says_what_is_done_and_the_next_apply_goes_on(
     assert "Done: the folder was forged again and the warehouse was migrated." in failed.out
     assert "Not done: loading it with dbt" in failed.out
     assert "✓" not in failed.out
-    hub.unlink()
+    satellite.unlink()
     continued = json.loads(vault.apply("--json").out)
     assert (continued["holds"], continued["continued"]) == (True, 1)
 

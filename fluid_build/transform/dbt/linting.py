@@ -34,9 +34,7 @@ def lint_files(target: Target) -> dict[str, str]:
         # The conditions of a join are below each other, as those of WHERE are.
         "[sqlfluff:indentation]\nindented_on_contents = false\n\n"
         # A type has the spelling that the source's database gives it: DECIMAL(8,2).
-        "[sqlfluff:layout:type:comma]\nspacing_after = any\n\n"
-        # What a model waits for is a comment with the relation's full name.
-        "[sqlfluff:rules:layout.long_lines]\nignore_comment_lines = true\n"
+        "[sqlfluff:layout:type:comma]\nspacing_after = any\n"
     )
     # The calendar is a macro of dbt's own.
     return {CONFIG_FILE: config, IGNORE_FILE: "models/semantic/\n"}

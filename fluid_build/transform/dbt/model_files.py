@@ -63,31 +63,10 @@ def model_files(
         + "\n"
         for id_, query in access.united.items()
     }
-    by_name = {build.name: build for build in builds}
     return united | {
-        f"models/{FOLDERS[build.layer]}/{build.name}.sql": (
-            _waiting(loads_after(build, by_name)) + _model(build, sources, long, dialect)
-        )
+        f"models/{FOLDERS[build.layer]}/{build.name}.sql": _model(build, sources, long, dialect)
         for build in builds
     }
-
-
-def loads_after(build: Build, builds: Mapping[str, Build]) -> tuple[str, ...]:
-    """Return the hubs and links whose keys a relation of a raw vault has and doesn't read.
-
-    Each load reads the staging alone. Where that of a hub fails, its satellites and links have to
-    wait for it: a row that is older than what it refers to would stay so.
-    """
-    if build.layer != "raw_vault":
-        return ()
-    referred = ((builds.get(test.to_model or ""), test.to_columns) for test in build.tests)
-    found = [other.name for other, key in referred if other is not None and other.key == key]
-    return tuple(dict.fromkeys(name for name in found if name != build.name))
-
-
-def _waiting(names: Collection[str]) -> str:
-    """Return the lines that tell dbt what a model waits for besides what it reads."""
-    return "".join(f"-- depends_on: {{{{ ref('{name}') }}}}\n" for name in names)
 
 
 def united_models(builds: tuple[Build, ...], access: SourceAccess) -> dict[str, str]:

@@ -22,15 +22,18 @@ MEMBERS = {"unchanged": 1, "changed": 2, "deleted": 3, "returned": 4, "new": 5}
 
 
 class Relations:
-    """A plan's relations with their columns, and what the columns of all loads are called."""
+    """The columns of a plan's relations, and what the columns of all loads are called."""
 
     def __init__(self, plan: TransformPlan) -> None:
-        self.builds: Mapping[str, Build] = {build.name: build for build in plan.builds}
+        self._types = {
+            build.name: {column.name: column.type for column in build.columns}
+            for build in plan.builds
+        }
         self.names = plan.column_names
 
     def types(self, name: str) -> Mapping[str, str]:
         """Return the types of a relation's columns by their names."""
-        return {column.name: column.type for column in self.builds[name].columns}
+        return self._types[name]
 
 
 def history_loads(build: Build, relations: Relations) -> Sequence[Given] | None:

@@ -1,6 +1,5 @@
 """The dbt project: it builds, says where it came from, and takes nobody's text for code."""
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -443,37 +442,6 @@ def test_the_readme_claims_no_proof_where_there_was_no_row(tmp_path: Path) -> No
         plan = transform_plan(source.model)
         files = dbt_project(plan, source.model, access=duckdb_access(plan, path))
     assert "## What the proof shows\n\nNothing: the source had no rows" in files["README.md"]
-
-
-def test_satellites_and_links_wait_for_their_hubs(tmp_path: Path) -> None:
-    """They read the staging alone, so a satellite would be older than a hub that failed."""
-    path = database(
-        tmp_path / "shop.duckdb",
-        "CREATE TABLE customer (id INTEGER PRIMARY KEY, score INTEGER, since DATE, level INTEGER)",
-        "INSERT INTO customer SELECT i, i % 7, DATE '2020-01-01' + i::INTEGER, i % 5"
-        " FROM range(300) t(i)",
-        "CREATE TABLE orders (id INTEGER PRIMARY KEY, placed DATE,"
-        " customer_id INTEGER REFERENCES customer (id))",
-        "INSERT INTO orders SELECT i, DATE '2024-01-01', i % 300 FROM range(900) t(i)",
-    )
-    with modelled(path, "data_vault_2") as source:
-        plan = transform_plan(source.model)
-        files = dbt_project(plan, source.model, access=duckdb_access(plan, path))
-    waits = {
-        Path(name).stem: re.findall(
-            r"^-- depends_on: \{\{ ref\('(\w+)'\) \}\}$", text, re.MULTILINE
-        )
-        for name, text in files.items()
-        if name.startswith("models/raw_vault/") and name.endswith(".sql")
-    }
-    assert waits == {
-        "hub_customer": [],
-        "hub_orders": [],
-        "lnk_orders_customer": ["hub_orders", "hub_customer"],
-        "sat_customer": ["hub_customer"],
-        "sat_orders": ["hub_orders"],
-        "eff_sat_orders_customer": ["lnk_orders_customer"],
-    }
 
 
 def test_the_readme_says_how_a_person_is_erased(tmp_path: Path) -> None:
