@@ -60,7 +60,7 @@ def plan(
     json: Json = False,
     _debug: Debug = False,
 ) -> int:
-    """Say what `fluid apply` would change: in the source, the model, the contract, the warehouse.
+    """Say what an apply would change: source, model, contract and warehouse.
 
     Compares what DIR promises, what the source is now, and what the warehouse of DIR's dbt profile
     holds. All three are only read.
