@@ -16,6 +16,7 @@ from fluid_build.cli.checking.verify_screen import (
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_code_trusted
 from fluid_build.cli.reading.folder_sources import (
+    Uris,
     folder_session,
     moved_places,
     source_places,
@@ -46,15 +47,7 @@ from fluid_build.verification.documents import (
 def verify(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fluid forge wrote.")],
-    uri: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--uri",
-            metavar="URI",
-            help="Where the source is: needed for a server, or if the source has moved."
-            " NAME=URI for one of several sources.",
-        ),
-    ] = None,
+    uri: Uris = None,
     dbt: Annotated[
         bool, typer.Option("--dbt", help="Run dbt as well, and check what it builds.")
     ] = False,

@@ -1,7 +1,6 @@
 """``fluid apply``: a folder brought to its warehouse, proven, without losing a version of a row."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +9,17 @@ import typer
 
 from fluid_build.artifacts import restore_interrupted
 from fluid_build.cli import failures, messages
-from fluid_build.cli.deploying.arguments import Folder, WarehousePlace, check_loadable
+from fluid_build.cli.deploying.arguments import (
+    Folder,
+    WarehousePlace,
+    check_loadable,
+    options_of_folder,
+)
 from fluid_build.cli.deploying.screens import applied_document, applied_screen, stopped_lines
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_may_change
 from fluid_build.cli.reading.folder_sources import (
+    Uris,
     folder_session,
     moved_places,
     source_places,
@@ -27,8 +32,7 @@ from fluid_build.evolution.applying import apply as apply_folder
 from fluid_build.evolution.comparing import present_states
 from fluid_build.evolution.locations import warehouse_location
 from fluid_build.evolution.planning import check_still_true, read_plan
-from fluid_build.forging.decision_files import folder_decisions
-from fluid_build.forging.recorded import given_name, recorded_options
+from fluid_build.forging.recorded import given_name
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
 from fluid_build.verification import read_folder
@@ -38,15 +42,7 @@ from fluid_build.verification.dbt import environment_of
 def apply(
     context: typer.Context,
     folder: Folder,
-    uri: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--uri",
-            metavar="URI",
-            help="Where the source is: needed for a server, or if the source has moved."
-            " NAME=URI for one of several sources.",
-        ),
-    ] = None,
+    uri: Uris = None,
     warehouse: WarehousePlace = None,
     plan: Annotated[
         Path | None,
@@ -120,15 +116,10 @@ def apply(
     environment: dict[str, str] = {}
     for name, place in moved.items():
         environment |= environment_of(name, place, folder / DBT_FOLDER)
-    recorded = folder_decisions(folder)
     request = ApplyRequest(
         folder,
         location,
-        replace(
-            recorded_options(forged.manifest, forged.model),
-            decisions=recorded.decisions,
-            decisions_text=recorded.text,
-        ),
+        options_of_folder(forged),
         environment,
         moment,
         accepts_losses=accept_lost,

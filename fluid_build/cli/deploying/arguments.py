@@ -1,5 +1,6 @@
 """What the commands that bring a folder to its warehouse are called with."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,9 @@ import typer
 
 from fluid_build.cli.reading.folder_sources import AnyFolder
 from fluid_build.errors import UsageError
+from fluid_build.forging import ForgeOptions
+from fluid_build.forging.decision_files import folder_decisions
+from fluid_build.forging.recorded import recorded_options
 from fluid_build.sources.addresses.kinds import DDL
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fluid forge wrote.")]
@@ -34,3 +38,13 @@ def check_loadable(forged: AnyFolder) -> None:
             " projects can be applied.",
             hint="Run `fluid forge` without --for.",
         )
+
+
+def options_of_folder(forged: AnyFolder) -> ForgeOptions:
+    """Return the options that a folder is forged again with: as before, with its decisions."""
+    recorded = folder_decisions(forged.folder)
+    return replace(
+        recorded_options(forged.manifest, forged.model),
+        decisions=recorded.decisions,
+        decisions_text=recorded.text,
+    )

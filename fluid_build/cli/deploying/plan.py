@@ -1,7 +1,6 @@
 """``fluid plan``: what an apply would change, and what somebody has to decide before."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +8,17 @@ import typer
 
 from fluid_build.artifacts import write_artifacts
 from fluid_build.cli import failures, messages
-from fluid_build.cli.deploying.arguments import Folder, WarehousePlace, check_loadable
+from fluid_build.cli.deploying.arguments import (
+    Folder,
+    WarehousePlace,
+    check_loadable,
+    options_of_folder,
+)
 from fluid_build.cli.deploying.plan_screen import plan_screen
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_may_open
 from fluid_build.cli.reading.folder_sources import (
+    Uris,
     folder_session,
     moved_places,
     source_places,
@@ -23,8 +28,7 @@ from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.evolution.comparing import plan_folder
 from fluid_build.evolution.locations import warehouse_location
 from fluid_build.evolution.planning import DeploymentPlan, Outcome, plan_json
-from fluid_build.forging.decision_files import folder_decisions
-from fluid_build.forging.recorded import given_name, recorded_options
+from fluid_build.forging.recorded import given_name
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
 from fluid_build.verification import read_folder_head
@@ -39,15 +43,7 @@ _CODES: dict[Outcome, int] = {
 def plan(
     context: typer.Context,
     folder: Folder,
-    uri: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--uri",
-            metavar="URI",
-            help="Where the source is: needed for a server, or if the source has moved."
-            " NAME=URI for one of several sources.",
-        ),
-    ] = None,
+    uri: Uris = None,
     warehouse: WarehousePlace = None,
     out: Annotated[
         Path | None,
@@ -81,12 +77,7 @@ def plan(
         check_may_open(location.place, folder, command)
     messages.tell(f"Warehouse: {redact(location.place)}")
     places = source_places(head, moved_places(head, uris), command)
-    recorded = folder_decisions(folder)
-    options = replace(
-        recorded_options(head.manifest, head.model),
-        decisions=recorded.decisions,
-        decisions_text=recorded.text,
-    )
+    options = options_of_folder(head)
     name = given_name(head.model.name, head.manifest, places)
     with (
         messages.progress() as on_progress,

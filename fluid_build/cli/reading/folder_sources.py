@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+import typer
 
 from fluid_build.cli import messages
 from fluid_build.cli.interrupts import Interrupts
@@ -19,6 +21,15 @@ from fluid_build.text import listed
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, ManifestSource
 from fluid_build.verification import FolderHead, ForgedFolder
 
+Uris = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--uri",
+        metavar="URI",
+        help="Where the source is: needed for a server, or if the source has moved."
+        " NAME=URI for one of several sources.",
+    ),
+]
 AnyFolder: TypeAlias = FolderHead | ForgedFolder
 
 
