@@ -109,6 +109,24 @@ def test_one_changed_end_of_an_event_ends_its_combination_and_begins_another(sho
     assert shop.lost() == {}
 
 
+def test_an_event_that_refers_to_something_else_breaks_no_test(tmp_path: Path) -> None:
+    """Its link keeps both combinations, so the event's own key is there twice."""
+    statements = (
+        "CREATE TABLE machine (machine_id INTEGER PRIMARY KEY, name VARCHAR, stock INTEGER)",
+        "INSERT INTO machine SELECT 100 + i, 'Machine ' || i, i * 900 FROM range(20) r(i)",
+        "CREATE TABLE device (device_id INTEGER PRIMARY KEY, name VARCHAR, owner VARCHAR)",
+        "INSERT INTO device SELECT 500 + i, 'Device ' || i, 'o' || i % 7 FROM range(20) r(i)",
+        "CREATE TABLE repair (repair_id INTEGER PRIMARY KEY, machine_id INTEGER REFERENCES machine,"
+        " device_id INTEGER REFERENCES device, done_at TIMESTAMP, amount DECIMAL(8, 2))",
+        "INSERT INTO repair SELECT 9000 + i, 100 + i % 20, 500 + i * 7 % 20,"
+        " TIMESTAMP '2025-01-01' + i * INTERVAL 3 HOUR, i * 1.5 FROM range(80) r(i)",
+    )
+    with vault(tmp_path, statements) as repairs:
+        repairs.change("UPDATE shop.repair SET machine_id = 101 WHERE repair_id = 9007")
+        assert repairs.load() == {"tl_repair": 1, "sat_repair": 2}
+        assert repairs.broken() == {}
+
+
 def test_an_event_that_loses_an_end_gets_its_old_combination_back_with_it(shop: Vault) -> None:
     """An end that is missing is the ghost record, so that every event has a combination."""
     shop.change("UPDATE shop.orders SET ship_customer_id = NULL WHERE id = 1")

@@ -84,7 +84,8 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
             continue
         columns = _columns(names, link.table, link.dependent_child_keys)
         hashed = {} if sources.is_of_a_reference(link) else _never_null(link)
-        yield link.table, Carrier(link.name, columns, hashed=hashed)
+        # A row that refers to something else is there once more: the link keeps both.
+        yield link.table, Carrier(link.name, columns, is_once=False, hashed=hashed)
 
 
 def _identifying(links: Mapping[str, Link], satellite: Satellite) -> frozenset[str]:
