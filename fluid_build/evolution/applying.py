@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
 
+from fluid_build.contract.differences.differing import highest_version
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import UsageError, VersionsLostError, WarehouseError
@@ -33,7 +34,7 @@ from fluid_build.evolution.folder_archive import archived
 from fluid_build.evolution.kept_versions import Kept, check_kept, forget, take
 from fluid_build.evolution.locations import locked, opened
 from fluid_build.evolution.migrating import Written, warehouse_steps, written_by
-from fluid_build.evolution.planning import highest_version, model_changes
+from fluid_build.evolution.planning import model_changes
 from fluid_build.evolution.warehouse import Location, Lock, Relation, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
 from fluid_build.progress import OnProgress, Progress, ignore

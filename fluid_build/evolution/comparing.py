@@ -5,15 +5,10 @@ most nights only bring rows.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from fluid_build.block_yaml import block_yaml
 from fluid_build.changes import SourceChange, counted_changes, source_changes
-from fluid_build.contract.differences import Comparable, differences, read_comparable
-from fluid_build.contract.read.files import CONTRACT_FILE
-from fluid_build.contract.read.parsers import read_yaml
-from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.decisions.renames import renames
 from fluid_build.decisions.verdicts import applied
 from fluid_build.evolution.deployments import (
@@ -28,7 +23,6 @@ from fluid_build.evolution.migrating import warehouse_steps, written_by
 from fluid_build.evolution.planning import (
     DeploymentPlan,
     PlannedContract,
-    highest_version,
     model_changes,
     planned_changes,
     planned_contract,
@@ -37,8 +31,8 @@ from fluid_build.evolution.planning import (
 from fluid_build.evolution.states import States, folder_digest, source_digest, warehouse_digest
 from fluid_build.evolution.warehouse import Location, Relation
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, ForgeOptions
+from fluid_build.forging.contract_version import continued, earlier_contract
 from fluid_build.forging.design_file import earlier_basis, scope_of
-from fluid_build.forging.project_edits import merged_files
 from fluid_build.forging.stages import (
     Decided,
     Designed,
@@ -58,7 +52,6 @@ from fluid_build.report.profile_json import read_profile
 from fluid_build.sources.base import Source
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
-from fluid_build.transform.proof.folder_changes import digest_on_disk
 from fluid_build.transform.proof.manifest import GENERATOR, digest, read_text
 from fluid_build.verification import FolderHead, ForgedFolder, read_folder
 from fluid_build.verification.untrusted_model import MOST_BYTES
@@ -122,7 +115,8 @@ def plan_folder(
     )
     changes = planned_changes(today.changes, shown_as or str(head.folder))
     designed = None
-    if not _is_as_designed(basis, today, head, options, scope_of(source)):
+    # What a contract promises of rows, such as their key, may break without another model.
+    if today.changes or not _is_as_designed(basis, today, head, options, scope_of(source)):
         observations = look_closer(source, today.decided.profile, on_progress)
         on_progress(Progress("model", 0, 1))
         designed = design(today.decided, observations, options, basis, scope_of(source))
@@ -258,25 +252,11 @@ def _designed_from(basis: Basis) -> tuple[object, ...]:
 def _contract(
     forged: ForgedFolder, designed: Designed | None, options: ForgeOptions
 ) -> PlannedContract:
-    old = read_comparable(forged.folder)
-    version = highest_version(old.document)
+    earlier = earlier_contract(forged.folder)
     if designed is None:
-        return unchanged_contract(version)
-    new = replace(old, document=_next_document(forged, designed, options, old))
+        return unchanged_contract(earlier.version if earlier is not None else "")
+    change = continued(write_contract(designed, options), earlier)
+    if change is None:
+        return unchanged_contract("")
     models = (forged.model, designed.model)
-    return planned_contract(version, differences(old, new), models, applied(designed.verdicts))
-
-
-def _next_document(
-    forged: ForgedFolder, designed: Designed, options: ForgeOptions, old: Comparable
-) -> Mapping[str, object]:
-    """Return the contract as a forge would write it, with its person's edits."""
-    document: Mapping[str, object] = as_document(write_contract(designed, options))
-    edited = digest_on_disk(old.path) != forged.manifest.files.get(CONTRACT_FILE)
-    if not edited:
-        return document
-    # The merge asks which models there are, by their files.
-    models = {f"dbt/models/{build.name}.sql": "" for build in designed.plan.builds}
-    generated = {CONTRACT_FILE: block_yaml(document), **models}
-    merged = merged_files(forged.folder, generated).contents.get(CONTRACT_FILE)
-    return old.document if merged is None else read_yaml(merged, CONTRACT_FILE).document
+    return planned_contract(change.version, change.found, models, applied(designed.verdicts))

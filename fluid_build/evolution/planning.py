@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from fluid_build.changes import ChangeKind, Effect, SourceChange
 from fluid_build.contract.differences import Differences, DocumentChange
-from fluid_build.contract.differences.differing import Bump, next_version
+from fluid_build.contract.differences.differing import Bump, NextVersion
 from fluid_build.decisions.commands import decide_command
 from fluid_build.decisions.language import AnyDecision, Exposure, PersonalData, Renamed, SetKey
 from fluid_build.errors import PlanOutdatedError, SourceUnreadableError
@@ -20,7 +20,7 @@ from fluid_build.evolution.migrating import Mark, Step, Written
 from fluid_build.evolution.states import States
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.text import counted, listed, listed_up_to
+from fluid_build.text import listed, listed_up_to
 from fluid_build.transform.proof.manifest import read_text
 
 Outcome = Literal["nothing", "changes", "needs_decision"]
@@ -209,7 +209,7 @@ def _model_changes(before: Written, after: Written) -> Iterator[str]:
 
 
 def planned_contract(
-    version: str,
+    version: NextVersion,
     found: Differences,
     models: tuple[LogicalModel, LogicalModel],
     decisions: Sequence[AnyDecision],
@@ -218,14 +218,12 @@ def planned_contract(
 
     ``models`` are the folder's and the next one.
     """
-    level = {"major": "breaking", "minor": "additive", "patch": "cosmetic"}.get(found.bump)
-    why = [change for change in found.changes if change.level == level]
     broken = [change.names[0] for change in found.changes if _breaks(change)]
     return PlannedContract(
-        version=version,
-        next_version=next_version(version, found.bump) or version,
-        bump=found.bump,
-        reason=_reason(why),
+        version=version.version,
+        next_version=version.next,
+        bump=version.bump,
+        reason=version.reason,
         readers=tuple(_readers(dict.fromkeys(broken), models, decisions)),
     )
 
@@ -235,33 +233,8 @@ def unchanged_contract(version: str) -> PlannedContract:
     return PlannedContract(version=version, next_version=version)
 
 
-def highest_version(document: Mapping[str, object]) -> str:
-    """Return the highest version of what a contract exposes: it has none of its own."""
-    exposes = document.get("exposes")
-    versions = [
-        tuple(int(part) for part in str(expose.get("version")).split(".")[:3])
-        for expose in (exposes if isinstance(exposes, list) else [])
-        if isinstance(expose, dict) and str(expose.get("version")).replace(".", "").isdecimal()
-    ]
-    return ".".join(map(str, max(versions, default=())))
-
-
 def _breaks(change: DocumentChange) -> bool:
     return change.level == "breaking" and bool(change.names)
-
-
-def _reason(changes: Sequence[DocumentChange]) -> str:
-    """Return the change that a version rests on, and how many there are like it."""
-    if not changes:
-        return ""
-    first = changes[0]
-    more = f", and {counted(len(changes) - 1, 'more change')} like it" if len(changes) > 1 else ""
-    where = f" of {first.names[0]}" if len(first.names) > 1 else ""
-    what = f"{first.kind} {first.names[-1]}{where}" if first.names else first.kind
-    if not first.field:
-        return f"{what} is {first.action}{more}"
-    values = f" {first.before} → {first.after}" if first.before and first.after else ""
-    return f"{first.field} of {what} is {first.action}{values}{more}"
 
 
 def _readers(

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from pydantic_core import to_json
 
+from fluid_build.contract.differences.differing import higher_version
 from fluid_build.json_types import JsonObject, JsonValue
 
 STRUCTURE = frozenset({"models", "columns", "sources", "tables", "exposes", "contract", "schema"})
@@ -22,6 +23,8 @@ _NAMES = ("name", "exposeId", "id")
 """What names an entry: ``id`` a rule of the contract, ``exposeId`` a table."""
 OVERRULED = frozenset({"data_type", "type"})
 """What the contract of a table checks: where both changed it, only the next forge's builds."""
+_VERSION = "version"
+"""Of an expose: it never goes back, so the next forge's counts where it's the higher one."""
 _REFERENCE = re.compile(r"""\bref\(\s*['"](\w+)['"]\s*\)""")
 
 
@@ -72,6 +75,8 @@ class _Merging:
         is_known_better = key in OVERRULED and ours != base and not isinstance(ours, _Missing)
         if is_known_better and not isinstance(theirs, _Missing):
             return Merge(ours, overruled=theirs)
+        if key == _VERSION and ours != base and higher_version(str(ours), str(theirs)) == ours:
+            return Merge(ours)
         return Merge(theirs)
 
     def mapping(self, base: JsonObject, theirs: JsonObject, ours: JsonObject) -> Merge:

@@ -12,6 +12,7 @@ from fluid_build.contract.fluid import FluidContract
 from fluid_build.decisions.language import Exposure, Owner
 from fluid_build.decisions.verdicts import applied
 from fluid_build.forging.changed_conventions import changed_conventions
+from fluid_build.forging.contract_version import ContractChange, continued, earlier_contract
 from fluid_build.forging.documents import NEVER_SHOWN, documents
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.project_edits import (
@@ -78,14 +79,28 @@ class Outputs:
     """What is written of a model to ``out``, but for its proof: each computed on first use.
 
     The source must be open, and as it was then: the dbt project is checked on it, and may need
-    copies of its tables.
+    copies of its tables. ``generated`` is the contract as if it were the first one. With
+    ``overwrite``, files that were edited or added since are replaced too.
     """
 
     source: Source
     options: ForgeOptions
     out: Path
     designed: Designed
-    contract: FluidContract
+    generated: FluidContract
+    overwrite: bool = False
+
+    @cached_property
+    def contract_change(self) -> ContractChange | None:
+        """Return the contract as the next version of that in the folder; None for the first."""
+        earlier = earlier_contract(self.out, overwrite=self.overwrite)
+        return continued(self.generated, earlier)
+
+    @property
+    def contract(self) -> FluidContract:
+        """Return the contract in its version."""
+        change = self.contract_change
+        return self.generated if change is None else change.contract
 
     @cached_property
     def project(self) -> Project:
@@ -95,8 +110,14 @@ class Outputs:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Return what a reader should know, by the folder as it was before it's written."""
-        changed = changed_conventions(self.out, self.designed.model)
-        return (*self.designed.notes, *self.project.notes, *([changed] if changed else ()))
+        change = self.contract_change
+        found = (
+            *self.designed.notes,
+            *self.project.notes,
+            changed_conventions(self.out, self.designed.model),
+            change.note if change is not None else "",
+        )
+        return tuple(filter(None, found))
 
     @cached_property
     def schema(self) -> Mapping[str, str]:
@@ -132,13 +153,14 @@ class Outputs:
         )
 
 
-def write_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Forged:
+def write_folder(outputs: Outputs, proof: Proof) -> Forged:
     """Write all files and their manifest, all or none.
 
-    Files that were edited or added since are kept unless ``overwrite`` is set; edits to the YAML of
+    Files that were edited or added since are kept unless they're overwritten; edits to the YAML of
     the dbt project are kept entry by entry. Raises OutputError.
     """
     out, options, notes = outputs.out, outputs.options, outputs.notes
+    overwrite = outputs.overwrite
     with _folder_contents(outputs, proof) as generated:
         restore_interrupted(out)
         merged = NOTHING_MERGED if overwrite else merged_files(out, generated)
@@ -166,8 +188,9 @@ def write_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Forged:
     return replace(outputs.forged(proof, paths, kept, merged.edits), notes=notes)
 
 
-def preview_folder(outputs: Outputs, proof: Proof, *, overwrite: bool) -> Preview:
+def preview_folder(outputs: Outputs, proof: Proof) -> Preview:
     """Return what ``write_folder`` would change."""
+    overwrite = outputs.overwrite
     with _folder_contents(outputs, proof) as generated:
         merged = NOTHING_MERGED if overwrite else merged_files(outputs.out, generated)
         files: Mapping[str, Content] = {**generated, **merged.contents}

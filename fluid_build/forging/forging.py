@@ -68,9 +68,9 @@ def write_forged(
     The source must be open, and as it was then: the dbt project is checked on it, and may need
     copies of its tables. Raises OutputError where ``out`` can't be written.
     """
-    outputs = _outputs(source, forged, options, out, on_progress)
+    outputs = _outputs(source, forged, options, out, on_progress, overwrite=overwrite)
     report_stage(on_progress, "write")
-    filed = write_folder(outputs, forged.proof, overwrite=overwrite)
+    filed = write_folder(outputs, forged.proof)
     change = report_change(out, overwrite=overwrite)
     write_report(filed, out, change)
     return with_report(filed, out, change)
@@ -89,8 +89,8 @@ def preview(
     The errors are the same.
     """
     forged = _forged(source, options, out, on_progress)
-    outputs = _outputs(source, forged, options, out, on_progress)
-    return preview_folder(outputs, forged.proof, overwrite=overwrite)
+    outputs = _outputs(source, forged, options, out, on_progress, overwrite=overwrite)
+    return preview_folder(outputs, forged.proof)
 
 
 def _forged(
@@ -121,7 +121,13 @@ def _forged(
 
 
 def _outputs(
-    source: Source, forged: Forged, options: ForgeOptions, out: Path, on_progress: OnProgress
+    source: Source,
+    forged: Forged,
+    options: ForgeOptions,
+    out: Path,
+    on_progress: OnProgress,
+    *,
+    overwrite: bool,
 ) -> Outputs:
     refuse_invalid(contract_faults(forged.contract))
     report_stage(on_progress, "project")
@@ -133,4 +139,4 @@ def _outputs(
         forged.verdicts,
         forged.notes,
     )
-    return Outputs(source, options, out, designed, forged.contract)
+    return Outputs(source, options, out, designed, forged.contract, overwrite)

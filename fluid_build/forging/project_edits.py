@@ -139,6 +139,12 @@ def _versions(path: Path, base: str, now: Content) -> _Versions | None:
     return _Versions(theirs, now, *documents)
 
 
+def recorded_text(folder: Path, manifest: Manifest, name: str) -> str | None:
+    """Return a file as the last forge wrote it, None where the record doesn't have it so."""
+    text = _recorded(folder).get(name)
+    return text if text is not None and digest(text) == manifest.files.get(name) else None
+
+
 def _recorded(folder: Path) -> dict[str, str]:
     """Return the texts of the record by their files, none where it's no record."""
     if not (folder / RECORD_FILE).is_file():

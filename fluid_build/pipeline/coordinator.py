@@ -304,9 +304,9 @@ class Coordinator(CompositeAgent):
         proof = place.values.require(PROOF)
         report_stage(place.on_progress, "write")
         if request.is_preview:
-            self.preview = preview_folder(outputs, proof, overwrite=request.overwrite)
+            self.preview = preview_folder(outputs, proof)
             return {"files": [], "kept": [], "edits": {}}
-        written = write_folder(outputs, proof, overwrite=request.overwrite)
+        written = write_folder(outputs, proof)
         return {
             "files": [str(path) for path in written.files],
             "kept": [asdict(change) for change in written.kept],
@@ -418,6 +418,7 @@ class Coordinator(CompositeAgent):
             verdicts,
             observations,
             place.earlier,
+            place.request.overwrite,
         )
 
     def _options(self) -> ForgeOptions:

@@ -38,6 +38,7 @@ class Derived:
     verdicts: tuple[Verdict, ...]
     observations: Observations
     earlier: Basis | None = None
+    overwrite: bool = False
 
     @cached_property
     def decided(self) -> Decided:
@@ -58,7 +59,9 @@ class Derived:
     @cached_property
     def outputs(self) -> Outputs:
         """Return everything that is written of it."""
-        return Outputs(self.source, self.options, self.out, self.designed, self.contract)
+        return Outputs(
+            self.source, self.options, self.out, self.designed, self.contract, self.overwrite
+        )
 
 
 def errors_of(derived: Derived) -> set[str]:

@@ -246,11 +246,15 @@ def test_an_apply_says_what_changed_in_the_model_and_the_warehouse(
     vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
     assert vault.apply().code == 0
     vault.change(("ALTER TABLE customer ADD COLUMN segment INTEGER DEFAULT 3",))
+    planned = json.loads(fluid("plan", vault.folder, "--json").out)["contract"]
     second = vault.apply()
     assert second.code == 0, second.err
     changed = second.out.split("What changed")[1].split("Loaded:")[0]
     assert "sat_customer_2 is new, with customer_hk, segment" in changed
     assert "new satellite sat_customer_2" in changed
+    versions = vault.query("SELECT contract_version FROM {}.fluid_deployments ORDER BY deployment")
+    assert versions == [("0.1.0",), ("0.2.0",)]
+    assert (planned["version"], planned["next_version"]) == ("0.1.0", "0.2.0")
     assert "Kept: all of the" in second.out
 
 

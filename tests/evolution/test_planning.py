@@ -6,13 +6,17 @@ import pytest
 
 from fluid_build.changes import ChangeEvidence, ChangeKind, Effect, OtherName, SourceChange
 from fluid_build.contract.differences import Differences, DocumentChange
+from fluid_build.contract.differences.differing import (
+    NextVersion,
+    highest_version,
+    version_after,
+)
 from fluid_build.decisions.language import Exposure
 from fluid_build.errors import PlanOutdatedError, SourceUnreadableError
 from fluid_build.evolution.migrating import Mark, Step
 from fluid_build.evolution.planning import (
     DeploymentPlan,
     check_still_true,
-    highest_version,
     plan_json,
     planned_changes,
     planned_contract,
@@ -140,7 +144,10 @@ def test_a_breaking_change_names_its_readers() -> None:
     more = DocumentChange("additive", "added", "column", ("dim_sale", "net"))
     board = Exposure(name="board", type="dashboard", models=("dim_sale",), owner="Ann")
     found = planned_contract(
-        "1.2.0", Differences("contract", (more, gone), "major"), (_model(), _model()), [board]
+        NextVersion("1.2.0", "2.0.0", "major", "column paid of dim_sale is removed"),
+        Differences("contract", (more, gone), "major"),
+        (_model(), _model()),
+        [board],
     )
     assert (found.version, found.next_version) == ("1.2.0", "2.0.0")
     assert found.reason == "column paid of dim_sale is removed"
@@ -150,10 +157,12 @@ def test_a_breaking_change_names_its_readers() -> None:
 def test_an_addition_breaks_nobody() -> None:
     """The next version is a minor one."""
     more = DocumentChange("additive", "added", "column", ("dim_sale", "net"))
+    version = version_after("1.2.0", Differences("contract", (more,), "minor"))
     found = planned_contract(
-        "1.2.0", Differences("contract", (more,), "minor"), (_model(), _model()), []
+        version, Differences("contract", (more,), "minor"), (_model(), _model()), []
     )
     assert (found.next_version, found.readers) == ("1.3.0", ())
+    assert found.reason == "column net of dim_sale is added"
 
 
 def test_the_version_of_a_contract_is_the_highest_of_its_exposes() -> None:

@@ -9,6 +9,8 @@ Level = Literal["breaking", "additive", "cosmetic"]
 Action = Literal["added", "removed", "changed"]
 LEVELS: tuple[Level, ...] = ("breaking", "additive", "cosmetic")
 _LONGEST_NAME = 120
+_OF_THE_DAY = frozenset({"version", "labels", "limit", "severity"})
+_EVIDENT = frozenset({"rule", "entity"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,17 @@ class DocumentChange:
     after: str = ""
     reason: str = ""
     renamed_to: str | None = None
+
+    @property
+    def is_of_the_day(self) -> bool:
+        """Whether only what was counted in the rows has changed, or the version itself.
+
+        Labels have figures and notes, and so have the words on rules and entities, whose evidence
+        they tell. None of it asks for another version.
+        """
+        field = self.field.rpartition(".")[2]
+        in_words = field == "description" and self.kind in _EVIDENT
+        return self.level == "cosmetic" and (field in _OF_THE_DAY or in_words)
 
     @property
     def path(self) -> str:

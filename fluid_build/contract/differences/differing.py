@@ -11,16 +11,21 @@ from fluid_build.contract.differences.contract_fields import CONTRACT
 from fluid_build.contract.differences.model_fields import MODEL
 from fluid_build.contract.differences.reading import Comparable
 from fluid_build.errors import UsageError
+from fluid_build.text import counted
 
 # The next semantic version that changes ask for (https://semver.org).
 
 Bump = Literal["none", "patch", "minor", "major"]
+_LEVELS: dict[Bump, Level] = {"major": "breaking", "minor": "additive", "patch": "cosmetic"}
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
 def bump_of(changes: Iterable[DocumentChange]) -> Bump:
-    """Return major where something breaks, minor where something is added, else patch."""
-    levels = {change.level for change in changes if change.field != "version"}
+    """Return major where something breaks, minor where something is added, else patch.
+
+    It's none where at most figures have moved.
+    """
+    levels = {change.level for change in changes if not change.is_of_the_day}
     if "breaking" in levels:
         return "major"
     if "additive" in levels:
@@ -41,6 +46,30 @@ def next_version(version: str, bump: Bump) -> str | None:
     return f"{major}.{minor}.{patch + 1}" if bump == "patch" else version
 
 
+def _numbers(version: str) -> tuple[int, ...]:
+    match = _VERSION.fullmatch(version)
+    return tuple(int(part) for part in match.groups()[:3]) if match else ()
+
+
+def highest_version(document: Document) -> str:
+    """Return the highest version of what a contract exposes, "" without one.
+
+    A contract has no version of its own.
+    """
+    exposes = document.get("exposes")
+    versions = [
+        str(expose.get("version"))
+        for expose in (exposes if isinstance(exposes, list) else ())
+        if isinstance(expose, dict)
+    ]
+    return higher_version(*versions)
+
+
+def higher_version(*versions: str) -> str:
+    """Return the highest of some versions by number; "" where none is one."""
+    return max((each for each in versions if _numbers(each)), key=_numbers, default="")
+
+
 @dataclass(frozen=True, slots=True)
 class VersionAdvice:
     """The version of an expose in both documents, and the one that its changes ask for."""
@@ -53,8 +82,8 @@ class VersionAdvice:
 
     @property
     def is_followed(self) -> bool:
-        """Whether the new document has that version already."""
-        return self.new == self.suggested
+        """Whether the new document has that version already, or a higher one."""
+        return _numbers(self.new) >= _numbers(self.suggested)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +103,42 @@ class Differences:
     def breaks(self) -> bool:
         """Whether a reader of the data may have to change something."""
         return any(change.level == "breaking" for change in self.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class NextVersion:
+    """The version of a contract, and the next one with the reason; "" where nothing changed."""
+
+    version: str
+    next: str
+    bump: Bump = "none"
+    reason: str = ""
+
+
+def version_after(version: str, found: Differences) -> NextVersion:
+    """Return the version that a contract has after changes.
+
+    ``version`` is the one that its readers know.
+    """
+    level = _LEVELS.get(found.bump)
+    why = [each for each in found.changes if each.level == level and not each.is_of_the_day]
+    return NextVersion(
+        version, next_version(version, found.bump) or version, found.bump, _reason(why)
+    )
+
+
+def _reason(changes: Sequence[DocumentChange]) -> str:
+    """Return the change that a version rests on, and how many there are like it."""
+    if not changes:
+        return ""
+    first = changes[0]
+    more = f", and {counted(len(changes) - 1, 'more change')} like it" if len(changes) > 1 else ""
+    where = f" of {first.names[0]}" if len(first.names) > 1 else ""
+    what = f"{first.kind} {first.names[-1]}{where}" if first.names else first.kind
+    if not first.field:
+        return f"{what} is {first.action}{more}"
+    values = f" {first.before} → {first.after}" if first.before and first.after else ""
+    return f"{first.field} of {what} is {first.action}{values}{more}"
 
 
 def differences(old: Comparable, new: Comparable) -> Differences:

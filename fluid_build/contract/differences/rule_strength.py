@@ -25,6 +25,10 @@ _STRUCTURE = ("to-table", "to-columns", "columns", "rule")
 _LIMITED = frozenset({"completeness", "uniqueness", "valid_values", "accuracy", "schema"})
 _LOOSER = "The rule is looser: data that used to violate it can occur now."
 _TIGHTER = "The rule is tighter: it promises more."
+_COUNTED = "The rows that break it were counted anew."
+_OPEN = "accuracy"
+"""Of references: rows come before what they refer to, and go after it, so how many do is no promise
+that readers count on. A key or a value that is missing changes what a row is."""
 _FROM = datetime(2000, 1, 1)
 
 
@@ -45,9 +49,42 @@ def limits(place: Place, old: Document, new: Document) -> Iterator[DocumentChang
     if before == after:
         return
     level = _level(old, new)
-    if level is not None:
+    if _is_counted_anew(old, new):
+        yield place.at("limit").change("cosmetic", before, after, _COUNTED)
+    elif level is not None:
         reason = _TIGHTER if level == "additive" else _LOOSER
         yield place.at("limit").change(level, before, after, reason)
+
+
+def severity(place: Place, old: Document, new: Document) -> Iterator[DocumentChange]:
+    """Compare how severe a breach is; of a reference, that follows from the rows of the day."""
+    before, after = (rule.get("severity", ABSENT) for rule in (old, new))
+    if before == after:
+        return
+    at = place.at("severity")
+    if _is_counted_anew(old, new):
+        yield at.change("cosmetic", before, after, _COUNTED)
+    else:
+        yield from ranked(severity_rank, "The severity of a violation has changed.")(
+            at, before, after
+        )
+
+
+def _is_counted_anew(old: Document, new: Document) -> bool:
+    """Return whether both limits are what was counted, and say the same of what readers rely on."""
+    if not all(_is_measured(rule) for rule in (old, new)):
+        return False
+    if old.get("type") == new.get("type") == _OPEN:
+        return True
+    try:
+        return not limit_of(DqRule.model_validate(old)).is_strict
+    except UnclearLimitError:
+        return False
+
+
+def _is_measured(rule: Document) -> bool:
+    labels = rule.get("labels") or {}
+    return "violations" in labels and labels.get("violations") == labels.get("max-violations")
 
 
 def _limit_text(rule: Document) -> str:
@@ -126,7 +163,7 @@ def _label_values(text: str | None) -> list[str]:
 
 RULE = Fields(
     {
-        "severity": ranked(severity_rank, "The severity of a violation has changed."),
+        "severity": lambda _place, _old, _new: iter(()),
         "window": ranked(shortness, "The maximum age of the data has changed."),
         "threshold": lambda _place, _old, _new: iter(()),
         "operator": lambda _place, _old, _new: iter(()),
@@ -135,5 +172,5 @@ RULE = Fields(
         "tags": cosmetic("Tags only."),
     },
     promise("It's a different rule."),
-    (limits,),
+    (limits, severity),
 )

@@ -1,0 +1,126 @@
+"""A forge into a folder writes the next version of the contract there, with its reason."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fluid_build
+from fluid_build.contract.exports.formats import export
+from fluid_build.contract.read.files import read_contract
+from fluid_build.contract.validation import parse_contract
+from tests.modeling.evolved import SHOP, run
+
+ADDED = ("ALTER TABLE customers ADD COLUMN segment VARCHAR",)
+
+
+class Folder:
+    """A shop and the folder that it's forged into, again and again."""
+
+    def __init__(self, place: Path, technique: str) -> None:
+        self.shop, self.out, self.technique = place / "shop.duckdb", place / "out", technique
+        run(self.shop, SHOP)
+
+    def forge(self, *changes: str, **settings: Any) -> Any:
+        run(self.shop, changes)
+        return fluid_build.forge(str(self.shop), technique=self.technique, out=self.out, **settings)
+
+    @property
+    def contract(self) -> Any:
+        return read_contract(self.out / "contract.fluid.yaml")
+
+    @property
+    def versions(self) -> set[str]:
+        return {expose["version"] for expose in self.contract["exposes"]}
+
+    def write_version(self, old: str, new: str) -> None:
+        file = self.out / "contract.fluid.yaml"
+        file.write_text(file.read_text().replace(f"version: '{old}'", f"version: '{new}'"))
+
+
+@pytest.fixture(params=["flat", "dv2", "dimensional"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
+    return Folder(tmp_path, request.param)
+
+
+def test_what_is_added_makes_a_minor_version(folder: Folder) -> None:
+    folder.forge()
+    assert folder.versions == {"0.1.0"}
+    changed = folder.forge(*ADDED)
+    assert folder.versions == {"0.2.0"}
+    reason = folder.contract["labels"]["version-reason"]
+    assert reason.startswith("minor since 0.1.0: ")
+    assert any(
+        "The contract's version is 0.2.0, and was 0.1.0. Minor: " in n for n in changed.notes
+    )
+    folder.forge()
+    assert folder.versions == {"0.2.0"}
+    assert folder.contract["labels"]["version-reason"] == reason
+
+
+def test_rows_that_come_and_go_keep_the_version(folder: Folder) -> None:
+    """Orders without their customer and other figures of the day are no promise."""
+    folder.forge()
+    changed = folder.forge(
+        "DELETE FROM customers WHERE customer_id % 7 = 0",
+        "INSERT INTO customers SELECT 900 + i, 'New ' || i, 'City 3', 'N' FROM range(9) t(i)",
+    )
+    assert changed.proof.verdict == "proven"
+    assert folder.versions == {"0.1.0"}
+    assert "version-reason" not in (folder.contract["labels"] or {})
+
+
+def test_a_broken_promise_makes_a_major_version(folder: Folder) -> None:
+    """A column that was never null is null."""
+    folder.forge()
+    folder.forge(
+        "ALTER TABLE customers ALTER COLUMN city DROP NOT NULL",
+        "UPDATE customers SET city = NULL WHERE customer_id = 3",
+    )
+    assert folder.versions == {"1.0.0"}
+
+
+def test_a_higher_version_that_somebody_wrote_is_respected(folder: Folder) -> None:
+    """It stays while nothing changes, and what comes counts from there."""
+    folder.forge()
+    folder.write_version("0.1.0", "2.3.0")
+    folder.forge()
+    assert folder.versions == {"2.3.0"}
+    folder.forge(*ADDED)
+    assert folder.versions == {"2.4.0"}
+    folder.forge()
+    assert folder.versions == {"2.4.0"}
+
+
+def test_a_lower_version_that_somebody_wrote_is_not(folder: Folder) -> None:
+    folder.forge()
+    folder.forge(*ADDED)
+    folder.write_version("0.2.0", "0.0.3")
+    folder.forge("ALTER TABLE customers ADD COLUMN size_class VARCHAR")
+    assert folder.versions == {"0.3.0"}
+
+
+def test_edits_of_a_person_are_no_change_of_the_source(folder: Folder) -> None:
+    """They stay, and the version with them."""
+    folder.forge()
+    file = folder.out / "contract.fluid.yaml"
+    file.write_text(file.read_text().replace("team: unassigned", "team: sales"))
+    folder.forge()
+    assert folder.versions == {"0.1.0"}
+    assert folder.contract["metadata"]["owner"]["team"] == "sales"
+
+
+def test_every_format_has_the_version(folder: Folder) -> None:
+    folder.forge()
+    folder.forge(*ADDED)
+    contract = parse_contract(folder.contract)
+    assert export(contract, "odcs").document["version"] == "0.2.0"
+    assert export(contract, "dcs").document["info"]["version"] == "0.2.0"
+
+
+def test_a_contract_that_cannot_be_read_is_kept_as_a_whole(folder: Folder) -> None:
+    """There is no version to go on from."""
+    folder.forge()
+    (folder.out / "contract.fluid.yaml").write_text("exposes: [")
+    assert folder.forge(*ADDED).contract.exposes[0].version == "0.1.0"
+    assert (folder.out / "contract.fluid.yaml").read_text() == "exposes: ["
