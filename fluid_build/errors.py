@@ -21,6 +21,7 @@
       │     ├── WarehouseBusyError      somebody else is applying or rolling back there
       │     └── VersionsLostError       rows that it held before a load are gone or changed
       ├── PlanOutdatedError         what a plan was made of has changed since
+      ├── UndecidedError            somebody has to decide something before
       ├── NotTrustedError           a folder needs permission that only the user can give
       ├── OutputError               a result couldn't be written
       └── ContractError             a contract violates the FLUID schema
@@ -168,6 +169,14 @@ class WarehouseBusyError(WarehouseError):
 
 class VersionsLostError(WarehouseError):
     """Rows that a warehouse held before a load are gone or changed after it."""
+
+
+class UndecidedError(FluidError):
+    """Something that only a person knows isn't decided; each of ``commands`` is an answer."""
+
+    def __init__(self, message: str, *, hint: str, commands: Sequence[str]) -> None:
+        super().__init__(message, hint=hint)
+        self.commands = tuple(commands)
 
 
 class PlanOutdatedError(FluidError):

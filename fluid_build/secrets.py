@@ -204,8 +204,8 @@ def surely_without_passwords(dsn: str) -> str | None:
 
 
 def _masked(login: re.Match[str], mark: str) -> str:
-    _, at, server = login[2].rpartition("@")
-    return f"{login[1]}{mark}@{server}" if at else login[0]
+    password, at, server = login[2].rpartition("@")
+    return f"{login[1]}{mark}@{server}" if at and password else login[0]
 
 
 def _without_value(pair: re.Match[str], mark: str) -> str:

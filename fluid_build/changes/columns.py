@@ -43,7 +43,11 @@ def column_changes(
     pairs = paired(
         [column.name for column in dropped],
         [column.name for column in added],
-        lambda old, new: column_likeness((before, after), (then[old], now[new])),
+        lambda old, new: (
+            None
+            if renames.are_two(old, after.name, new)
+            else column_likeness((before, after), (then[old], now[new]))
+        ),
         decided,
     )
     for column in dropped:

@@ -1,34 +1,59 @@
 """The figures of changes that no profile has, counted on the source."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from fluid_build.changes.change import ChangeKind, SourceChange
 from fluid_build.changes.keys import broken_key
 from fluid_build.changes.references import broken_reference
-from fluid_build.sources.base import Source, Table
+from fluid_build.changes.renames import Renames
+from fluid_build.sources.base import Column, Source, Table
 from fluid_build.sources.sql import quote
 
 
-def counted_changes(changes: Iterable[SourceChange], source: Source) -> Iterator[SourceChange]:
+def counted_changes(
+    changes: Iterable[SourceChange], source: Source, renames: Renames
+) -> Iterator[SourceChange]:
     """Return changes with the repeats of their keys and the orphans of their references counted.
 
     A profile says of a key of several columns only that it wasn't found again. Where all of it
     holds after all, there is no change. Only keys and references without a figure are queried.
+    Changes have earlier names, and ``renames`` lead to those of the source.
     """
-    tables = {table.name: table for table in source.tables}
+    tables = {renames.earlier_table(table.name): table for table in source.tables}
     for change in changes:
         table, parent = tables.get(change.table), tables.get(change.to_table or "")
         if table is None or change.evidence.violations is not None:
             yield change
         elif change.kind in {ChangeKind.KEY_BROKEN, ChangeKind.KEY_WIDENED}:
-            yield from _counted_key(change, source, table)
+            yield from _counted_key(change, source, _Renamed(table, renames))
         elif change.kind is ChangeKind.REFERENCE_BROKEN and parent is not None:
-            yield from _counted_reference(change, source, table, parent)
+            ends = _Renamed(table, renames), _Renamed(parent, renames)
+            yield from _counted_reference(change, source, *ends)
         else:
             yield change
 
 
-def _counted_key(change: SourceChange, source: Source, table: Table) -> Iterator[SourceChange]:
+@dataclass(frozen=True, slots=True)
+class _Renamed:
+    """A table of the source, whose columns are found by their earlier names."""
+
+    table: Table
+    renames: Renames
+
+    @property
+    def relation(self) -> str:
+        return self.table.relation
+
+    def column(self, name: str) -> Column:
+        """Return a column; KeyError where it's gone."""
+        table = self.table
+        earlier = {self.renames.earlier_column(table.name, c.name): c for c in table.columns}
+        # A name that a column has now means that one, also where it's another's earlier name.
+        return {**earlier, **{c.name: c for c in table.columns}}[name]
+
+
+def _counted_key(change: SourceChange, source: Source, table: _Renamed) -> Iterator[SourceChange]:
     columns = _aliases(table, change.columns)
     filled = " AND ".join(f"{column} IS NOT NULL" for column in columns)
     repeats = _count(
@@ -42,7 +67,7 @@ def _counted_key(change: SourceChange, source: Source, table: Table) -> Iterator
 
 
 def _counted_reference(
-    change: SourceChange, source: Source, table: Table, parent: Table
+    change: SourceChange, source: Source, table: _Renamed, parent: _Renamed
 ) -> Iterator[SourceChange]:
     pairs = list(zip(change.columns, change.to_columns, strict=True))
     if any(table.column(ours).type != parent.column(theirs).type for ours, theirs in pairs):
@@ -60,11 +85,11 @@ def _counted_reference(
     )
     if orphans:
         evidence = change.evidence.model_copy(update={"violations": orphans, "rows": rows})
-        ends = (change.table, change.columns, parent.name, change.to_columns)
+        ends = (change.table, change.columns, change.to_table or "", change.to_columns)
         yield broken_reference(ends, evidence)
 
 
-def _aliases(table: Table, columns: Iterable[str]) -> list[str]:
+def _aliases(table: _Renamed, columns: Iterable[str]) -> list[str]:
     return [quote(table.column(name).alias) for name in columns]
 
 

@@ -12,13 +12,14 @@ _MOST_NAMES = 3
 def paired(
     gone: Sequence[str],
     new: Sequence[str],
-    likeness: Callable[[str, str], Likeness],
+    likeness: Callable[[str, str], Likeness | None],
     decided: Mapping[str, str],
 ) -> dict[str, tuple[OtherName, ...]]:
     """Return the candidates of what is gone and may be there under a new name, best first.
 
     The first candidate is one's own: of two that may have the same new name, the likelier has it.
-    Those that somebody ``decided`` are certain. What has no candidate is gone.
+    Those that somebody ``decided`` are certain, and two without a likeness were decided to be two.
+    What has no candidate is gone.
     """
     pairs: dict[str, tuple[OtherName, ...]] = {
         old: (OtherName(name=name, likelihood=1.0, reason="somebody decided so"),)
@@ -27,7 +28,7 @@ def paired(
     }
     free = [name for name in new if name not in decided.values()]
     found = {(old, name): likeness(old, name) for old in gone if old not in pairs for name in free}
-    asked = {pair: like for pair, like in found.items() if like.likelihood >= WORTH_ASKING}
+    asked = {pair: like for pair, like in found.items() if like and like.likelihood >= WORTH_ASKING}
     # Equally likely ones pair in the order of their places.
     ranked = sorted(
         asked, key=lambda pair: (-asked[pair].likelihood, gone.index(pair[0]), new.index(pair[1]))

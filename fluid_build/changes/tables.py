@@ -57,7 +57,7 @@ def table_changes(earlier: Profile, present: Profile, renames: Renames) -> Itera
     pairs = paired(
         [name for name in dropped if name not in splits],
         [name for name in added if name not in in_parts],
-        lambda old, new: table_likeness(then[old], now[new]),
+        lambda old, new: None if renames.are_two(old, new) else table_likeness(then[old], now[new]),
         decided,
     )
     for name, table in then.items():

@@ -1,6 +1,11 @@
-"""Which type holds every value of another: what is widened, narrowed, or something else."""
+"""Which type holds every value of another, and which one holds those of two.
+
+A change of a source is judged by it, and what rows are loaded as follows it: a type that holds what
+was loaded and what comes.
+"""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,8 +15,12 @@ _WHOLE_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEI
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _EXACT_IN_FLOAT = {"FLOAT": 2**24, "DOUBLE": 2**53}
 """Up to here, a floating point number is exactly every whole number."""
-_FINER_TIMES = ("DATE", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP")
-"""Each holds all moments of those before it. Nanoseconds don't: they begin in 1677."""
+_FINER_TIMES = ("DATE", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS")
+"""Each holds the moments of those before it. Nanoseconds only do from 1677 to 2262: a moment beyond
+stops its load, which is better than text for all others."""
+_TEXT = "VARCHAR"
+_MOST_DIGITS = 38
+"""Of DuckDB's decimals: https://duckdb.org/docs/stable/sql/data_types/numeric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,38 @@ def type_change(before: str, after: str) -> TypeChange | None:
     if _holds(after, before):
         return "widened"
     return "narrowed" if _holds(before, after) else "changed"
+
+
+def wider_type(first: str, second: str) -> str:
+    """Return the DuckDB type of the values of two types; text where no other takes both.
+
+    A fraction and a whole number of many digits make a floating point number: the digits that it
+    hasn't are those that the source's own number hasn't either.
+    """
+    if first == second or _holds(first, second):
+        return first
+    if _holds(second, first):
+        return second
+    numbers = _exact(first), _exact(second)
+    if not all(
+        number or name in _EXACT_IN_FLOAT
+        for number, name in zip(numbers, (first, second), strict=True)
+    ):
+        return _TEXT
+    if None in numbers:
+        return "DOUBLE"
+    exact = [number for number in numbers if number is not None]
+    if _DECIMAL.fullmatch(first) or _DECIMAL.fullmatch(second):
+        return _wider_decimal(exact)
+    whole = (name for name in _WHOLE_BITS if all(_holds(name, each) for each in (first, second)))
+    return next(whole, "DOUBLE")
+
+
+def _wider_decimal(numbers: Sequence[_Exact]) -> str:
+    scale = max(number.scale for number in numbers)
+    whole = (len(str(number.high)) - number.scale for number in numbers)
+    digits = max(whole) + scale
+    return f"DECIMAL({digits},{scale})" if digits <= _MOST_DIGITS else "DOUBLE"
 
 
 def _holds(wide: str, narrow: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TextIO
 import typer
 
 from fluid_build.cli.invocation import fluid_command, install_command
-from fluid_build.errors import FaultyFileError, FluidError, MissingExtraError
+from fluid_build.errors import FaultyFileError, FluidError, MissingExtraError, UndecidedError
 from fluid_build.extras import install_command as pip_command
 from fluid_build.report.terminal.visible_text import for_stream, visible
 from fluid_build.secrets import redact
@@ -42,23 +42,26 @@ _NO_BREAK = "\0"
 class Failure:
     """What to show: ``message`` says what happened, ``hint`` what to do about it.
 
-    ``command`` is a command line to paste, if the hint mentions one. ``details`` are what the
+    ``commands`` are command lines to paste, if the hint mentions any. ``details`` are what the
     message counts, each on a line of its own.
     """
 
     message: str
     hint: str
-    command: str | None = None
+    commands: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
 
 
 def explain(error: Exception) -> Failure:
     """Return the two sentences for an error; an unforeseen error is reported as a bug."""
     if isinstance(error, MissingExtraError):
-        return Failure(error.message, "Install it:", pip_command(error.extra))
+        return Failure(error.message, "Install it:", (pip_command(error.extra),))
+    if isinstance(error, UndecidedError):
+        return Failure(error.message, error.hint or "", error.commands)
     if isinstance(error, FluidError):
         hint = error.hint or "Run the command with --help to see how it is used."
-        return Failure(error.message, hint, error.command, _details(error))
+        commands = (error.command,) if error.command else ()
+        return Failure(error.message, hint, commands, _details(error))
     if isinstance(error, typer.TyperException):
         # Whoever forgets --uri passes the address, with its password, as a command.
         return Failure(redact(error.format_message()), _usage_hint(error))
@@ -116,7 +119,7 @@ def show(failure: Failure, stream: TextIO | None = None) -> None:
     # A command in a hint must work when it is pasted.
     message, hint = (part.replace("`fluid ", f"`{fluid_command()} ") for part in (message, hint))
     indent = " " * len(_LABEL)
-    command = [f"{indent}{_pasteable(failure.command)}"] if failure.command else []
+    command = [f"{indent}{_pasteable(each)}" for each in failure.commands]
     details = [for_stream(visible(_sentence(detail)), stream) for detail in failure.details]
     if not stream.isatty():
         parts = [f"{_LABEL}{message}", *(f"{indent}{part}" for part in (*details, hint)), *command]

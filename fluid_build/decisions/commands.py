@@ -109,7 +109,7 @@ def _options(decision: AnyDecision) -> tuple[str, ...]:
             options.append(f"--decimal={decimal}")
         case TextType():
             options.append("--text")
-        case PersonalData(is_personal=False):
+        case PersonalData(is_personal=False) | Renamed(is_renamed=False):
             options.append("--not")
         case Rename(element=str()) | Describe(element=str()):
             options.append("--element")

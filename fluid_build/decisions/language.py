@@ -300,13 +300,15 @@ class Exposure(BaseDecision):
 class Renamed(BaseDecision):
     """Say which name a table, or a column of a table, of the source ``was`` known by before.
 
-    ``table`` and ``column`` are what the source calls them now.
+    ``table`` and ``column`` are what the source calls them now. Where it isn't ``is_renamed``, they
+    are two: one went, and another came.
     """
 
     decision: Literal["renamed"] = "renamed"
     table: SourceName
     column: SourceName | None = None
     was: SourceName
+    is_renamed: bool = True
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:

@@ -12,7 +12,11 @@ def renames(decisions: Iterable[AnyDecision]) -> Renames:
     ``decisions`` are those that apply (``verdicts.applied``).
     """
     said = [decision for decision in decisions if isinstance(decision, Renamed)]
+    same = [each for each in said if each.is_renamed]
     return Renames(
-        tables={each.table: each.was for each in said if each.column is None},
-        columns={(each.table, each.column): each.was for each in said if each.column is not None},
+        tables={each.table: each.was for each in same if each.column is None},
+        columns={(each.table, each.column): each.was for each in same if each.column is not None},
+        apart=frozenset(
+            (each.table, each.column, each.was) for each in said if not each.is_renamed
+        ),
     )

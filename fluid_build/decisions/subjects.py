@@ -41,6 +41,8 @@ def subject(decision: AnyDecision) -> tuple[object, ...]:
             return (decision.decision, decision.table, decision.entity)
         case Classify():
             return (decision.decision, decision.table, decision.role in STAR_ROLES)
+        case Renamed():
+            return (decision.decision, decision.table, decision.column, decision.was)
         case _:
             return (decision.decision, decision.table, getattr(decision, "column", None))
 
@@ -60,7 +62,8 @@ def decision_line(decision: AnyDecision) -> str:
             rows = _columns_label(decision.table, decision.columns)
             return f"split {rows} as {decision.entity}"
         case Renamed(table=table, column=column, was=was):
-            return f"renamed {was} to {table if column is None else f'{table}.{column}'}"
+            verb = "renamed" if decision.is_renamed else "not renamed"
+            return f"{verb} {was} to {table if column is None else f'{table}.{column}'}"
         case Exposure():
             return f"exposure {decision.name} of {', '.join(decision.models)}"
         case SetKey() | BusinessKey() | Grain():

@@ -17,6 +17,7 @@ from fluid_build.contract.differences.differing import highest_version
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import UsageError, VersionsLostError, WarehouseError
+from fluid_build.evolution.comparing import read_warehouse, states_of
 from fluid_build.evolution.deployments import (
     DEPLOYMENTS,
     Deployment,
@@ -34,9 +35,15 @@ from fluid_build.evolution.folder_archive import archived
 from fluid_build.evolution.kept_versions import Kept, check_kept, forget, take
 from fluid_build.evolution.locations import locked, opened
 from fluid_build.evolution.migrating import Written, warehouse_steps, written_by
-from fluid_build.evolution.planning import model_changes
+from fluid_build.evolution.planning import (
+    DeploymentPlan,
+    check_decided,
+    check_still_true,
+    model_changes,
+)
 from fluid_build.evolution.warehouse import Location, Lock, Relation, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
+from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
@@ -44,7 +51,7 @@ from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.guard_macros import ALLOWED
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
 from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
-from fluid_build.transform.dbt.running import DbtResult, run_dbt, run_operation
+from fluid_build.transform.dbt.running import DbtNode, DbtResult, run_dbt, run_operation
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.manifest import digest
 from fluid_build.verification import (
@@ -53,6 +60,7 @@ from fluid_build.verification import (
     read_folder,
     verify_warehouse,
 )
+from fluid_build.verification.present_source import read_source
 
 Step: TypeAlias = Literal["forged", "migrated", "loaded", "kept", "proven", "recorded"]
 STEPS: tuple[Step, ...] = ("forged", "migrated", "loaded", "kept", "proven", "recorded")
@@ -67,7 +75,8 @@ class ApplyRequest:
     ``options`` are those of the forge, with the folder's decisions. ``environment`` leads dbt to
     sources that aren't where the project looks for them. Where ``accepts_losses``, what an
     unfinished apply lost isn't asked for again. Deliveries of the tables ``may_lose`` are loaded
-    however many keys they lack.
+    however many keys they lack. Of a ``plan``, only what it says is done, and nothing where it's
+    outdated. ``shown_as`` is how the user names the folder.
     """
 
     folder: Path
@@ -77,6 +86,8 @@ class ApplyRequest:
     load_date: datetime | None = None
     accepts_losses: bool = False
     may_lose: tuple[str, ...] = ()
+    plan: DeploymentPlan | None = None
+    shown_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,11 @@ class Applied:
     verified: WarehouseVerified | None = None
     model: tuple[str, ...] = ()
     warehouse: tuple[str, ...] = ()
+
+    @property
+    def stopped(self) -> tuple[DbtNode, ...]:
+        """The stagings of tables that were stopped because their deliveries lack keys."""
+        return tuple(node for node in self.dbt.failed if node.stopped_delivery)
 
     @property
     def holds(self) -> bool:
@@ -134,8 +150,13 @@ def apply(
     """
     with locked(request.location) as lock:
         _check_load_date(request)
+        measured = _checked(source, before, request, on_progress)
         forged = forge(
-            source, out=request.folder, on_progress=on_progress, **request.options.as_settings()
+            source,
+            out=request.folder,
+            measured=measured,
+            on_progress=on_progress,
+            **request.options.as_settings(),
         )
         after = read_folder(request.folder)
         on_step("forged")
@@ -166,6 +187,18 @@ def apply(
         model_changes(_written(before), _written(after)),
         begun.steps,
     )
+
+
+def _checked(
+    source: Source, before: ForgedFolder, request: ApplyRequest, on_progress: OnProgress
+) -> Profile:
+    """Measure a source, once, and check that it's as planned and that its names are decided."""
+    today = read_source(source, before, request.options.decisions, on_progress)
+    if request.plan is not None:
+        states = states_of(before, today, read_warehouse(request.location))
+        check_still_true(request.plan, states)
+    check_decided(today.changes, request.shown_as or str(before.folder))
+    return today.measured
 
 
 def _check_load_date(request: ApplyRequest) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fluid_build.changes import SourceChange, counted_changes, source_changes
-from fluid_build.decisions.renames import renames
 from fluid_build.decisions.verdicts import applied
 from fluid_build.evolution.deployments import (
     DEPLOYMENTS,
@@ -30,31 +28,25 @@ from fluid_build.evolution.planning import (
 )
 from fluid_build.evolution.states import States, folder_digest, source_digest, warehouse_digest
 from fluid_build.evolution.warehouse import Location, Relation
-from fluid_build.forging import MODEL_FILE, PROFILE_FILE, ForgeOptions
+from fluid_build.forging import MODEL_FILE, ForgeOptions
 from fluid_build.forging.contract_version import continued, earlier_contract
 from fluid_build.forging.design_file import earlier_basis, scope_of
 from fluid_build.forging.stages import (
-    Decided,
     Designed,
-    decide,
     design,
     look_closer,
-    measure,
     write_contract,
 )
-from fluid_build.modeling.basis import Basis, restricted, without_queries
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.basis import Basis, without_queries
 from fluid_build.modeling.evolving import evolved_basis
 from fluid_build.observations.observe import NO_OBSERVATIONS
-from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
-from fluid_build.report.profile_json import read_profile
 from fluid_build.sources.base import Source
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
-from fluid_build.transform.proof.manifest import GENERATOR, digest, read_text
+from fluid_build.transform.proof.manifest import GENERATOR, digest
 from fluid_build.verification import FolderHead, ForgedFolder, read_folder
-from fluid_build.verification.untrusted_model import MOST_BYTES
+from fluid_build.verification.present_source import PresentSource, read_source
 
 _OF_APPLIES = frozenset({DEPLOYMENTS, KEPT_KEYS, MIGRATIONS})
 """Tables of applies, which are no relations of a model."""
@@ -73,24 +65,6 @@ class WarehouseState:
         return warehouse_digest(self.relations, self.deployments)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceState:
-    """A source as it is today, and what changed in it since the folder was forged."""
-
-    decided: Decided
-    changes: tuple[SourceChange, ...]
-
-    @property
-    def measured(self) -> Profile:
-        """The profile before decisions."""
-        return self.decided.measured or self.decided.profile
-
-    @property
-    def digest(self) -> str:
-        """The digest of it."""
-        return source_digest(self.measured, self.changes)
-
-
 def plan_folder(
     source: Source,
     head: FolderHead,
@@ -107,12 +81,8 @@ def plan_folder(
     """
     warehouse = read_warehouse(location)
     basis = earlier_basis(head.folder)
-    today = read_source(source, head, basis, options, on_progress)
-    states = States(
-        folder=folder_digest(head.folder, head.manifest),
-        source=today.digest,
-        warehouse=warehouse.digest,
-    )
+    today = read_source(source, head, options.decisions, on_progress)
+    states = states_of(head, today, warehouse)
     changes = planned_changes(today.changes, shown_as or str(head.folder))
     designed = None
     # What a contract promises of rows, such as their key, may break without another model.
@@ -155,19 +125,14 @@ def _is_as_left(warehouse: WarehouseState, last: Deployment) -> bool:
     )
 
 
-def present_states(
-    source: Source,
-    head: FolderHead | ForgedFolder,
-    options: ForgeOptions,
-    location: Location,
-    on_progress: OnProgress = ignore,
+def states_of(
+    head: FolderHead | ForgedFolder, today: PresentSource, warehouse: WarehouseState
 ) -> States:
-    """Return what the three states are now, for ``check_still_true``."""
-    today = read_source(source, head, earlier_basis(head.folder), options, on_progress)
+    """Return what the three states are now."""
     return States(
         folder=folder_digest(head.folder, head.manifest),
-        source=today.digest,
-        warehouse=read_warehouse(location).digest,
+        source=source_digest(today.measured, today.changes),
+        warehouse=warehouse.digest,
     )
 
 
@@ -186,39 +151,9 @@ def read_warehouse(location: Location) -> WarehouseState:
         )
 
 
-def read_source(
-    source: Source,
-    head: FolderHead | ForgedFolder,
-    basis: Basis | None,
-    options: ForgeOptions,
-    on_progress: OnProgress = ignore,
-) -> SourceState:
-    """Measure a source, and compare it with what the folder knows of it."""
-    measured = measure(source, on_progress)
-    decided = decide(source, measured, options)
-    path = head.folder / PROFILE_FILE
-    earlier = read_profile(read_text(path, MOST_BYTES), path)
-    evolution = basis.evolution if basis is not None else Evolution()
-    found = source_changes(
-        _without_retired(earlier, evolution),
-        decided.profile,
-        renames(applied(decided.verdicts)),
-    )
-    return SourceState(decided, tuple(counted_changes(found, source)))
-
-
-def _without_retired(earlier: Profile, evolution: Evolution) -> Profile:
-    """Return a profile without what was gone from the source before: that's no news."""
-    return restricted(
-        earlier,
-        set(evolution.retired_tables),
-        {(column.table, column.column) for column in evolution.retired_columns},
-    )
-
-
 def _is_as_designed(
     basis: Basis | None,
-    today: SourceState,
+    today: PresentSource,
     head: FolderHead,
     options: ForgeOptions,
     scope: str,

@@ -15,7 +15,7 @@ from fluid_build.contract.differences import Differences, DocumentChange
 from fluid_build.contract.differences.differing import Bump, NextVersion
 from fluid_build.decisions.commands import decide_command
 from fluid_build.decisions.language import AnyDecision, Exposure, PersonalData, Renamed, SetKey
-from fluid_build.errors import PlanOutdatedError, SourceUnreadableError
+from fluid_build.errors import PlanOutdatedError, SourceUnreadableError, UndecidedError
 from fluid_build.evolution.migrating import Mark, Step, Written
 from fluid_build.evolution.states import States
 from fluid_build.modeling.element import ModelPart
@@ -32,8 +32,8 @@ _DELIVERY = "Check it: a load stops such a table, unless `fluid apply --allow-lo
 _FOLLOWED: frozenset[ChangeKind] = frozenset({ChangeKind.TABLE_DROPPED})
 """Changes that look grave, and mean the same whoever decides: what was loaded stays."""
 _ADVICE = {
-    ChangeKind.COLUMN_RENAMED: "If it isn't, its values stay, and the other column is added.",
-    ChangeKind.TABLE_RENAMED: "If it isn't, its rows stay, and the other table is added.",
+    ChangeKind.COLUMN_RENAMED: "If it isn't (--not), its values stay, and the other one is added.",
+    ChangeKind.TABLE_RENAMED: "If it isn't (--not), its rows stay, and the other one is added.",
     ChangeKind.TABLE_SPLIT: "Forge again with --periods to read them as one table.",
     ChangeKind.TABLE_UNREADABLE: "Allow it to be read, or leave it out with `fluid decide`.",
     ChangeKind.NULLS_NEW: "Check the delivery: columns that keep no versions lose their values.",
@@ -115,6 +115,28 @@ def check_still_true(plan: DeploymentPlan, present: States) -> None:
         )
 
 
+_NAMES = frozenset({ChangeKind.TABLE_RENAMED, ChangeKind.COLUMN_RENAMED})
+
+
+def check_decided(changes: Sequence[SourceChange], folder: str) -> None:
+    """Raise UndecidedError where what came may be what went, under a new name.
+
+    Once it's loaded as another one, the two can't be joined any more.
+    """
+    open_ = [
+        each
+        for each in planned_changes(changes, folder)
+        if each.change.kind in _NAMES and each.mark is Mark.NEEDS_DECISION
+    ]
+    if open_:
+        raise UndecidedError(
+            f"{listed(str(each.change) for each in open_)}, and nobody has decided whether"
+            f" {'it is' if len(open_) == 1 else 'they are'}.",
+            hint="Nothing was changed. Give one of the answers, and apply again:",
+            commands=[command for each in open_ for command in each.commands],
+        )
+
+
 def read_plan(path: Path) -> DeploymentPlan:
     """Return the plan in a file. Raises SourceUnreadableError where ``fluid plan`` wrote none."""
     try:
@@ -158,9 +180,11 @@ def _decisions(change: SourceChange) -> Iterator[AnyDecision]:
     names = [other.name for other in change.other_names]
     if change.kind is ChangeKind.TABLE_RENAMED:
         yield from (Renamed(table=name, was=change.table) for name in names)
+        yield from (Renamed(table=name, was=change.table, is_renamed=False) for name in names)
     elif change.kind is ChangeKind.COLUMN_RENAMED:
-        was = change.columns[0]
-        yield from (Renamed(table=change.table, column=name, was=was) for name in names)
+        table, was = change.table, change.columns[0]
+        yield from (Renamed(table=table, column=name, was=was) for name in names)
+        yield from (Renamed(table=table, column=name, was=was, is_renamed=False) for name in names)
     elif change.kind is ChangeKind.KEY_WIDENED:
         yield SetKey(table=change.table, columns=change.to_columns)
     elif change.kind is ChangeKind.NEWLY_PERSONAL:

@@ -219,7 +219,7 @@ def _project_files(source: Source, designed: Designed, options: ForgeOptions, ou
         designed.model,
         target=options.warehouse,
         access=access,
-        freshness=source_freshness(source, designed.model.conceptual),
+        freshness=source_freshness(source, designed.model),
         exposures=[each for each in decisions if isinstance(each, Exposure)],
         owner=next((each for each in decisions if isinstance(each, Owner)), None),
         migrations=_earlier_migrations(folder),

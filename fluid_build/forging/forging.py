@@ -23,6 +23,7 @@ from fluid_build.forging.stages import (
     report_stage,
     write_contract,
 )
+from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
@@ -33,11 +34,13 @@ def forge(
     *,
     out: Path | None = None,
     overwrite: bool = False,
+    measured: Profile | None = None,
     on_progress: OnProgress = ignore,
     **settings: Unpack[ForgeSettings],
 ) -> Forged:
     """Profile a source, model it, build it, prove it, and write everything to ``out``.
 
+    ``measured`` is the source's profile, for a caller that has measured it already.
     ``settings`` are the fields of ``ForgeOptions``. A source that ``open_source`` didn't open has
     no address: it gets no dbt project, and ``fluid verify`` needs --uri. Files in ``out`` that
     were edited or added since are kept unless ``overwrite`` is set. Raises UsageError as
@@ -48,7 +51,7 @@ def forge(
     A model that loses something is written too, and its proof says so.
     """
     options = ForgeOptions(**settings)
-    forged = _forged(source, options, out, on_progress)
+    forged = _forged(source, options, out, on_progress, measured)
     if out is None:
         return forged
     return write_forged(source, forged, options, out, overwrite=overwrite, on_progress=on_progress)
@@ -94,13 +97,17 @@ def preview(
 
 
 def _forged(
-    source: Source, options: ForgeOptions, out: Path | None, on_progress: OnProgress
+    source: Source,
+    options: ForgeOptions,
+    out: Path | None,
+    on_progress: OnProgress,
+    measured: Profile | None = None,
 ) -> Forged:
     if isinstance(source, CombinedSource):
         options.check_several()
     # A damaged file is said before anything is measured.
     earlier = None if out is None else earlier_basis(out, options.redesign)
-    profile = measure(source, on_progress)
+    profile = measured or measure(source, on_progress)
     decided = decide(source, profile, options)
     observations = look_closer(source, decided.profile, on_progress)
     report_stage(on_progress, "model")

@@ -1,5 +1,6 @@
 """The stages of a forge, each a function of what the stages before it returned."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fluid_build.contract.fluid import FluidContract
@@ -7,6 +8,7 @@ from fluid_build.contract.write.from_model import contract_from_model
 from fluid_build.decisions.model_decisions import model_decisions
 from fluid_build.decisions.verdicts import Verdict, applied
 from fluid_build.decisions.weighing import amended, weigh
+from fluid_build.decisions.weighing.names import by_other_names
 from fluid_build.errors import EmptySourceError
 from fluid_build.forging.design_file import unfit
 from fluid_build.forging.options import ForgeOptions
@@ -19,6 +21,7 @@ from fluid_build.modeling.basis import (
 )
 from fluid_build.modeling.continuity import Continuity, continuity
 from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.evolving import evolved_basis, first_basis
 from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
@@ -147,6 +150,7 @@ def _changed_relations(
     wider = [column for column in retyped if column not in earlier.evolution.retyped_columns]
     if not wider:
         return ()
+    decided = _by_model_names(decided, kept.basis.evolution)
     profile = amended(earlier.profile, decided.verdicts)
     last = observations_until(earlier, len(earlier.arrivals))
     before = _built(decided, profile, earlier, options, last, continuity(earlier, profile, profile))
@@ -191,14 +195,39 @@ def _designed_on(
 ) -> Designed:
     measured = decided.measured or decided.profile
     evolved = evolved_basis(earlier, measured, observations, applied(decided.verdicts))
-    basis, today = evolved.basis, amended(evolved.today, decided.verdicts)
+    basis = evolved.basis
+    named = _by_model_names(decided, basis.evolution)
+    today = amended(evolved.today, named.verdicts)
     while True:
-        follows = continuity(basis, amended(basis.profile, decided.verdicts), today)
-        designed = _built(decided, today, basis, options, observations, follows)
+        follows = continuity(basis, amended(basis.profile, named.verdicts), today)
+        designed = _built(named, today, basis, options, observations, follows)
         looser = looser_references(designed.model)
         if not looser:
-            return designed
+            return replace(designed, verdicts=_as_decided(designed.verdicts, decided.verdicts))
         basis = loosened(basis, looser)
+
+
+def _by_model_names(decided: Decided, evolution: Evolution) -> Decided:
+    """Return decisions by the names of a model, where the source calls tables otherwise now."""
+    now = {each.table: each.now for each in evolution.renamed_tables}
+    tables = {there: table for table, there in now.items()}
+    columns = {
+        (now.get(each.table, each.table), each.now): each.column
+        for each in evolution.renamed_columns
+    }
+    verdicts = tuple(
+        replace(each, decision=by_other_names(each.decision, tables, columns))
+        for each in decided.verdicts
+    )
+    return replace(decided, verdicts=verdicts)
+
+
+def _as_decided(verdicts: Sequence[Verdict], decided: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Return verdicts with their decisions by the names of the source."""
+    return tuple(
+        replace(each, decision=before.decision)
+        for each, before in zip(verdicts, decided, strict=True)
+    )
 
 
 def _built(

@@ -5,18 +5,11 @@ A type never gets narrower: rows that were loaded need the wider one.
 
 import re
 
+from fluid_build.changes.types import wider_type
 from fluid_build.modeling.types import column_type, is_number
 from fluid_build.profiling.profile import ColumnProfile
 
 _TEXT = "VARCHAR"
-_MOST_DIGITS = 38
-"""Of DuckDB's decimals: https://duckdb.org/docs/stable/sql/data_types/numeric."""
-_SIGNED = {"TINYINT": 3, "SMALLINT": 5, "INTEGER": 10, "BIGINT": 19, "HUGEINT": 39}
-_UNSIGNED = {"UTINYINT": 3, "USMALLINT": 5, "UINTEGER": 10, "UBIGINT": 20, "UHUGEINT": 39}
-"""Digits of whole numbers."""
-_MOMENTS = ("DATE", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS")
-"""Moments, each as exact as those before it."""
-_DECIMAL = re.compile(r"DECIMAL\((\d+), ?(\d+)\)")
 _LIMIT = re.compile(r"(?:var)?char\((\d+)\)")
 
 
@@ -37,17 +30,6 @@ def wider(earlier: ColumnProfile, now: ColumnProfile) -> tuple[str, str | None]:
     if now.type == _TEXT and is_number(both):
         return now.type, both
     return both, None
-
-
-def wider_type(first: str, second: str) -> str:
-    """Return the DuckDB type of the values of two types; text where no other holds both."""
-    if first == second:
-        return first
-    if is_number(first) and is_number(second):
-        return _wider_number(first, second)
-    if first in _MOMENTS and second in _MOMENTS:
-        return max(first, second, key=_MOMENTS.index)
-    return _TEXT
 
 
 def longer_text(earlier: ColumnProfile, now: ColumnProfile) -> tuple[str, int | None]:
@@ -73,31 +55,3 @@ def longer_text(earlier: ColumnProfile, now: ColumnProfile) -> tuple[str, int | 
 
 def _real_type(column: ColumnProfile) -> str:
     return column.measured_type or column.type
-
-
-def _wider_number(first: str, second: str) -> str:
-    if {first, second} & {"FLOAT", "DOUBLE"}:
-        return "DOUBLE"
-    if "DECIMAL" in first or "DECIMAL" in second:
-        (whole, scale), (other_whole, other_scale) = map(_digits, (first, second))
-        scale = max(scale, other_scale)
-        digits = max(whole, other_whole) + scale
-        return f"DECIMAL({digits},{scale})" if digits <= _MOST_DIGITS else "DOUBLE"
-    digits = max(_digits(first)[0], _digits(second)[0])
-    kinds = [kind for kind in (_SIGNED, _UNSIGNED) if first in kind and second in kind]
-    if kinds:
-        return max(first, second, key=kinds[0].__getitem__)
-    # A signed type holds an unsigned one that has fewer bits.
-    unsigned = max(_UNSIGNED.get(first, 0), _UNSIGNED.get(second, 0))
-    signed = first if first in _SIGNED else second
-    if _SIGNED[signed] > unsigned:
-        return signed
-    return next((name for name, size in _SIGNED.items() if size > digits), "DOUBLE")
-
-
-def _digits(number: str) -> tuple[int, int]:
-    """Return how many digits a number has before and after the point."""
-    decimal = _DECIMAL.fullmatch(number)
-    if decimal is not None:
-        return int(decimal[1]) - int(decimal[2]), int(decimal[2])
-    return _SIGNED.get(number) or _UNSIGNED.get(number, _MOST_DIGITS), 0

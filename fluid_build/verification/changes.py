@@ -3,21 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fluid_build.changes import ChangeKind, SourceChange, counted_changes, source_changes
+from fluid_build.changes import ChangeKind, SourceChange
 from fluid_build.decisions.files import recorded_decisions
-from fluid_build.decisions.renames import renames
-from fluid_build.decisions.verdicts import applied
-from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.errors import SourceChangedError
-from fluid_build.forging import PROFILE_FILE
-from fluid_build.forging.stages import measure
 from fluid_build.progress import OnProgress, ignore
-from fluid_build.report.profile_json import read_profile
 from fluid_build.sources.base import Source
-from fluid_build.transform.proof.manifest import read_text
 from fluid_build.transform.proof.source_changes import fits_plan, key_changes, value_changes
 from fluid_build.verification.forged_folder import ForgedFolder
-from fluid_build.verification.untrusted_model import MOST_BYTES
+from fluid_build.verification.present_source import read_source
 
 _MOST_NAMED = 5
 """Changes named in the error, which is one sentence; the others are counted."""
@@ -57,16 +50,10 @@ def changes_since(
     """Return the changes of a source since its folder was forged, by its profiles then and now.
 
     Raises ModelOutdatedError where the model can't be built of it any more, and the errors of
-    ``measure``.
+    ``read_source``.
     """
-    path = forged.folder / PROFILE_FILE
-    earlier = read_profile(read_text(path, MOST_BYTES), path)
-    measured = measure(source, on_progress)
-    verdicts = weigh(source, measured, recorded_decisions(forged.folder).decisions)
-    present = amended(measured, verdicts)
-    changes = list(
-        counted_changes(source_changes(earlier, present, renames(applied(verdicts))), source)
-    )
+    decisions = recorded_decisions(forged.folder).decisions
+    changes: Sequence[SourceChange] = read_source(source, forged, decisions, on_progress).changes
     structural = [change for change in changes if change.is_structural]
     if not fits_plan(source, forged.plan, forged.model.conceptual.left_out):
         raise ModelOutdatedError(changes, structural)

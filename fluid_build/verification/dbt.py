@@ -92,7 +92,7 @@ def verify_dbt(
             return DbtVerified(result, None, uses_copies, own_database)
         with built_by_dbt(source, forged.plan, file) as database:
             proof = prove_stored(database, forged.model, on_progress=on_progress)
-            proof = limited_to_samples(source, proof)
+            proof = limited_to_samples(source, forged.plan, proof)
     return DbtVerified(result, proof, uses_copies, own_database)
 
 

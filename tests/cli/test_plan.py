@@ -119,7 +119,8 @@ def test_a_plan_in_a_file_is_refused_once_it_is_outdated(
     outcome = fluid("apply", star, "--plan", file, "--yes")
     assert outcome.code == 2
     assert "The plan isn't true any more: the source changed since it was made" in outcome.err
-    assert artifacts_of(star) == before
+    after = artifacts_of(star)
+    assert {name for name in after if after[name] != before.get(name)} == {"dbt/shop.duckdb.lock"}
 
 
 def test_the_document_has_the_outcome_and_all_entries(fluid: Fluid, star: Path) -> None:
@@ -129,3 +130,47 @@ def test_the_document_has_the_outcome_and_all_entries(fluid: Fluid, star: Path) 
     assert document["outcome"] == "nothing"
     assert document["warehouse"] == []
     assert document["states"].keys() == {"folder", "source", "warehouse"}
+
+
+def test_an_undecided_name_stops_an_apply_with_both_answers(fluid: Fluid, star: Path) -> None:
+    """Loaded as another column, the two couldn't be joined any more."""
+    loaded(star)
+    run(star.parent / "shop.duckdb", "ALTER TABLE customer RENAME COLUMN city TO town")
+    before = artifacts_of(star)
+    outcome = fluid("apply", star, "--yes")
+    assert (outcome.code, outcome.out) == (4, "")
+    assert "which may be called town" in outcome.err and "nobody has decided" in outcome.err
+    answers = [line.strip() for line in outcome.err.splitlines() if "fluid decide" in line]
+    assert [answer.partition(" renamed ")[2] for answer in answers] == [
+        "customer.city town",
+        "--not customer.city town",
+    ]
+    after = artifacts_of(star)
+    assert {name for name in after if after[name] != before.get(name)} == {"dbt/shop.duckdb.lock"}
+
+
+@pytest.mark.parametrize("answer", [(), ("--not",)])
+def test_either_answer_settles_a_name(fluid: Fluid, star: Path, answer: tuple[str, ...]) -> None:
+    """The plan asks no more."""
+    loaded(star)
+    run(star.parent / "shop.duckdb", "ALTER TABLE customer RENAME COLUMN city TO town")
+    assert fluid("plan", star).code == 4
+    assert fluid("decide", star, "renamed", "customer.city", "town", *answer).code == 0
+    outcome = fluid("plan", star)
+    assert outcome.code == 3, outcome.out + outcome.err
+    said = "no longer has the column city" if answer else "is called town now, as somebody decided"
+    assert said in outcome.out
+
+
+def test_the_command_that_a_plan_ends_with_has_its_places(
+    fluid: Fluid, star: Path, tmp_path: Path
+) -> None:
+    """It works as it's printed."""
+    source, warehouse = star.parent / "shop.duckdb", tmp_path / "other.duckdb"
+    places = ("--uri", source, "--warehouse", warehouse)
+    outcome = fluid("plan", star, *places, "--out", tmp_path / "p.json")
+    assert outcome.code == 3, outcome.err
+    command = outcome.out.splitlines()[-1].strip()
+    assert command.endswith(
+        f"apply {star} --uri {source} --warehouse {warehouse} --plan {tmp_path / 'p.json'}"
+    )

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from fluid_build.changes import ChangeKind, Effect, OtherName, SourceChange
+from fluid_build.cli.deploying.arguments import command_line
 from fluid_build.cli.deploying.plan_screen import plan_screen
 from fluid_build.evolution.migrating import Mark, Step
 from fluid_build.evolution.planning import DeploymentPlan, PlannedContract, planned_changes
 from fluid_build.evolution.states import States
 from fluid_build.report.terminal.printing import show
+from fluid_build.secrets import redact
 
 RENAMED = SourceChange(
     kind=ChangeKind.COLUMN_RENAMED,
@@ -31,7 +33,7 @@ ADDED = SourceChange(
 
 def shown(plan: DeploymentPlan, capsys: pytest.CaptureFixture[str]) -> str:
     """What a terminal of 100 columns shows."""
-    show(plan_screen(Path("shop-model"), plan))
+    show(plan_screen(Path("shop-model"), plan, ("fluid", "apply", "shop-model")))
     return capsys.readouterr().out
 
 
@@ -62,3 +64,34 @@ def test_a_hundred_changes_take_forty_lines(
     assert text.index("replace old · destroys something") < text.index("add column")
     assert text.count("more: see --json") == 4
     assert "51 entries to decide about." in text
+
+
+def test_what_is_left_out_is_counted_in_changes_and_one_more_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change takes several lines, with its answers: they belong together."""
+    monkeypatch.setenv("COLUMNS", "120")
+    plan = DeploymentPlan(
+        states=States(folder="", source="", warehouse=""),
+        warehouse_is_new=False,
+        source=planned_changes([RENAMED] * 4, "shop-model"),
+        model=tuple(f"dim_{i} gets net" for i in range(6)),
+        contract=PlannedContract(version="1.0.0", next_version="1.0.0"),
+    )
+    text = shown(plan, capsys)
+    assert "dim_5 gets net" in text
+    assert text.count("and 2 more: see --json") == 1
+    assert text.count("renamed --not sale.zip postcode") == 2
+
+
+def test_a_command_to_paste_has_no_password() -> None:
+    """It comes from the environment; a user without one keeps their name."""
+    warehouse = "postgresql://ann:secret@host/shop"
+    line = command_line("apply", Path("m"), uris=["postgresql://ann:@/s"], warehouse=warehouse)
+    assert line[3:] == (
+        "--uri",
+        "postgresql://ann@/s",
+        "--warehouse",
+        "postgresql://ann@host/shop",
+    )
+    assert redact("postgresql://ann:@/s?host=x") == "postgresql://ann:@/s?host=x"

@@ -56,7 +56,7 @@ def test_a_possible_new_name_needs_a_decision_that_is_ready_to_paste() -> None:
     )
     (planned,) = planned_changes([renamed], "shop-model")
     assert planned.mark is Mark.NEEDS_DECISION
-    assert len(planned.commands) == 2
+    assert len(planned.commands) == 4
     assert planned.commands[0].startswith("fluid decide shop-model renamed ")
     assert "postcode" in planned.commands[0]
     assert "zip" in planned.commands[0]

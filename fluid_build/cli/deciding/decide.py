@@ -273,6 +273,9 @@ def renamed(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="What the source calls it now, without its table.")
     ],
+    is_not: Annotated[
+        bool, typer.Option("--not", help="It's another one: that went, and this came.")
+    ] = False,
     options: DecisionOptions = _DECISION,
 ) -> int:
     """Say that a table or a column of the source has another name now.
@@ -288,11 +291,12 @@ def renamed(
             hint="Name it with `fluid decide DIR rename` instead.",
         )
     now = new_name_of(name)
-    fields = (
+    names = (
         {"table": now, "was": was.table}
         if was.column is None
         else {"table": was.table, "column": now, "was": was.column}
     )
+    fields: dict[str, object] = {**names, **({"is_renamed": False} if is_not else {})}
     return place.decide("renamed", fields, options)
 
 

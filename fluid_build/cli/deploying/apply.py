@@ -1,6 +1,5 @@
 """``fluid apply``: a folder brought to its warehouse, proven, without losing a version of a row."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ from fluid_build.cli.deploying.arguments import (
     Folder,
     WarehousePlace,
     check_loadable,
+    command_line,
     options_of_folder,
 )
 from fluid_build.cli.deploying.screens import applied_document, applied_screen, stopped_lines
@@ -23,15 +23,13 @@ from fluid_build.cli.reading.folder_sources import (
     folder_session,
     moved_places,
     source_places,
-    without_password,
 )
 from fluid_build.contract.write.exposes import DBT_FOLDER
-from fluid_build.errors import FluidError, UsageError, VersionsLostError
+from fluid_build.errors import FluidError, UndecidedError, UsageError, VersionsLostError
 from fluid_build.evolution.applying import ApplyRequest, Step
 from fluid_build.evolution.applying import apply as apply_folder
-from fluid_build.evolution.comparing import present_states
 from fluid_build.evolution.locations import warehouse_location
-from fluid_build.evolution.planning import check_still_true, read_plan
+from fluid_build.evolution.planning import read_plan
 from fluid_build.forging.recorded import given_name
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
@@ -88,7 +86,8 @@ def apply(
     before has to be there afterwards. Only then the deployment is recorded.
 
     One apply works on a warehouse at a time. One that failed or was killed is continued by the
-    next. Exit codes: 0 done, 1 a check failed, 2 it couldn't be done.
+    next. Exit codes: 0 done, 1 a check failed, 2 it couldn't be done, 4 somebody has to
+    decide before what a name is that may be a new one; then nothing was changed.
 
     \b
     Example:  fluid apply shop-model
@@ -100,9 +99,18 @@ def apply(
     moment = None if load_date is None else parsed_load_date(load_date)
     uris = tuple(uri or ())
     may_lose = tuple(allow_loss or ())
-    command = (
-        *_command(folder, uris, warehouse, load_date, plan, accept_lost=accept_lost, json=json),
-        *(part for table in may_lose for part in ("--allow-loss", table)),
+    command = command_line(
+        "apply",
+        folder,
+        uris=uris,
+        warehouse=warehouse,
+        options={
+            "--plan": plan,
+            "--load-date": load_date,
+            "--accept-lost": accept_lost,
+            "--allow-loss": may_lose,
+            "--json": json,
+        },
     )
     planned = None if plan is None else read_plan(plan)
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
@@ -124,6 +132,8 @@ def apply(
         moment,
         accepts_losses=accept_lost,
         may_lose=may_lose,
+        plan=planned,
+        shown_as=str(folder),
     )
     done: list[Step] = []
     try:
@@ -137,12 +147,12 @@ def apply(
                 name=given_name(forged.model.name, forged.manifest, places),
             ) as source,
         ):
-            if planned is not None:
-                states = present_states(source, forged, request.options, location, on_progress)
-                check_still_true(planned, states)
             applied = apply_folder(
                 source, forged, request, on_step=done.append, on_progress=on_progress
             )
+    except UndecidedError as undecided:
+        failures.show(failures.explain(undecided))
+        return failures.NEEDS_DECISION
     except VersionsLostError as lost:
         failures.show(failures.explain(lost))
         return failures.CHECK_FAILED
@@ -153,7 +163,10 @@ def apply(
     if json:
         messages.show_json(applied_document(applied, done))
     else:
-        show(applied_screen(folder, applied, done))
+        allow = tuple(node.stopped_delivery for node in applied.stopped)
+        options = {"--allow-loss": (*may_lose, *allow)}
+        again = command_line("apply", folder, uris=uris, warehouse=warehouse, options=options)
+        show(applied_screen(folder, applied, done, again))
     return failures.DONE if applied.holds else failures.CHECK_FAILED
 
 
@@ -169,25 +182,3 @@ def parsed_load_date(text: str) -> datetime:
             hint="Write it as 2026-03-01 or 2026-03-01T04:30:00.",
         )
     return moment
-
-
-def _command(
-    folder: Path,
-    uris: Sequence[str],
-    warehouse: str | None,
-    load_date: str | None,
-    plan: Path | None,
-    *,
-    accept_lost: bool,
-    json: bool,
-) -> Sequence[str]:
-    """Return the command line as it was called, without passwords."""
-    places = [*(("--uri", uri) for uri in uris), ("--warehouse", warehouse)]
-    return (
-        *("fluid", "apply", str(folder)),
-        *(part for name, place in places if place for part in (name, without_password(place))),
-        *(("--plan", str(plan)) if plan is not None else ()),
-        *(("--load-date", load_date) if load_date else ()),
-        *(("--accept-lost",) if accept_lost else ()),
-        *(("--json",) if json else ()),
-    )

@@ -1,6 +1,5 @@
 """``fluid plan``: what an apply would change, and what somebody has to decide before."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from fluid_build.cli.deploying.arguments import (
     Folder,
     WarehousePlace,
     check_loadable,
+    command_line,
     options_of_folder,
 )
 from fluid_build.cli.deploying.plan_screen import plan_screen
@@ -22,7 +22,6 @@ from fluid_build.cli.reading.folder_sources import (
     folder_session,
     moved_places,
     source_places,
-    without_password,
 )
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.evolution.comparing import plan_folder
@@ -71,7 +70,9 @@ def plan(
     head = read_folder_head(folder)
     check_loadable(head)
     uris = tuple(uri or ())
-    command = _command(folder, uris, warehouse, out, json=json)
+    command = command_line(
+        "plan", folder, uris=uris, warehouse=warehouse, options={"--out": out, "--json": json}
+    )
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
     if warehouse is None:
         check_may_open(location.place, folder, command)
@@ -91,23 +92,13 @@ def plan(
     if json:
         messages.show_json(plan_document(planned))
     else:
-        show(plan_screen(folder, planned, out))
+        apply = command_line(
+            "apply", folder, uris=uris, warehouse=warehouse, options={"--plan": out}
+        )
+        show(plan_screen(folder, planned, apply, is_exact=out is not None))
     return _CODES[planned.outcome]
 
 
 def plan_document(planned: DeploymentPlan) -> dict[str, object]:
     """Return a plan as one JSON document."""
     return {"outcome": planned.outcome, **planned.model_dump(mode="json")}
-
-
-def _command(
-    folder: Path, uris: Sequence[str], warehouse: str | None, out: Path | None, *, json: bool
-) -> Sequence[str]:
-    """Return the command line as it was called, without passwords."""
-    places = [*(("--uri", uri) for uri in uris), ("--warehouse", warehouse)]
-    return (
-        *("fluid", "plan", str(folder)),
-        *(part for name, place in places if place for part in (name, without_password(place))),
-        *(("--out", str(out)) if out is not None else ()),
-        *(("--json",) if json else ()),
-    )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import TypeAlias
 
 from fluid_build.cli.invocation import fluid
 from fluid_build.evolution.migrating import Mark, Step
@@ -46,8 +47,16 @@ class _Line:
         return 1 if self.is_command else len(textwrap.wrap(self.content, _WIDTH))
 
 
-def plan_screen(folder: Path, plan: DeploymentPlan, out: Path | None = None) -> Iterator[Part]:
-    """Yield a plan for people."""
+_Entry: TypeAlias = tuple[_Line, ...]
+
+
+def plan_screen(
+    folder: Path, plan: DeploymentPlan, apply: Sequence[str], *, is_exact: bool = False
+) -> Iterator[Part]:
+    """Yield a plan for people, with the command line that applies it.
+
+    It ``is_exact`` where that does what the plan says or nothing.
+    """
     if plan.outcome == "nothing":
         yield text(
             "Nothing to do: the source, the model and the warehouse agree. `fluid apply` only"
@@ -57,46 +66,59 @@ def plan_screen(folder: Path, plan: DeploymentPlan, out: Path | None = None) -> 
     what = "the warehouse is empty" if plan.warehouse_is_new else "compared with the warehouse"
     yield first_line(folder_label(folder), what)
     yield from _group("source", "The source", _source(plan.source), len(plan.source))
-    yield from _group("model", "The model", [_Line(each) for each in plan.model], len(plan.model))
+    model: list[_Entry] = [(_Line(each),) for each in plan.model]
+    yield from _group("model", "The model", model, len(model))
     yield from _contract(plan.contract)
     steps = [each for each in plan.warehouse if each.kind != "load"]
-    yield from _group("warehouse", "The warehouse", _steps(plan), len(steps))
+    yield from _group("warehouse", "The warehouse", [(line,) for line in _steps(plan)], len(steps))
     yield text("")
     if plan.open_decisions:
         yield text(f"{counted(plan.open_decisions, 'entry', 'entries')} to decide about.", "yellow")
-    elif out is not None:
+        return
+    if is_exact:
         yield text("Apply exactly this:")
-        yield Copyable(fluid("apply", str(folder), "--plan", str(out)))
-    else:
-        yield Copyable(fluid("apply", str(folder)))
+    yield Copyable(fluid(*apply[1:]))
 
 
-def _group(name: str, title: str, contents: Sequence[_Line], count: int) -> Iterator[Part]:
-    """Yield as many lines of a group as it has room for."""
+def _group(name: str, title: str, entries: Sequence[_Entry], count: int) -> Iterator[Part]:
+    """Yield as many entries of a group as it has room for, and how many it hasn't."""
     yield heading(title, counted(count, "change") if count else "no change")
-    room = _MOST_LINES[name]
-    shown = 0
-    for line in contents:
-        room -= line.height
-        if room < 0:
-            break
-        shown += 1
+    yield from _entries(entries, _MOST_LINES[name])
+
+
+def _entries(entries: Sequence[_Entry], room: int) -> Iterator[Part]:
+    shown = _fitting([sum(line.height for line in entry) for entry in entries], room)
+    for line in (line for entry in entries[:shown] for line in entry):
         if line.is_command:
             yield Copyable(line.content, indent=4)
         else:
             yield indented(line.content, line.style)
-    yield from more(len(contents) - shown, ": see --json")
+    yield from more(len(entries) - shown, ": see --json")
 
 
-def _source(changes: Sequence[PlannedChange]) -> list[_Line]:
+def _fitting(heights: Sequence[int], room: int) -> int:
+    """Return how many entries fit, at least one: the last line says how many don't, if any."""
+    if sum(heights) <= room + 1:
+        return len(heights)
+    fitting = 1
+    while sum(heights[: fitting + 1]) <= room:
+        fitting += 1
+    return fitting
+
+
+def _source(changes: Sequence[PlannedChange]) -> list[_Entry]:
     found = []
     for mark in _GRAVEST_FIRST:
         label, style = _MARKS[mark]
         for each in changes:
             if each.mark is mark:
-                found.append(_Line(f"{each.change} · {label}", style))
-                found += [_Line(command, is_command=True) for command in each.commands]
-                found += [_Line(each.advice)] if each.advice else []
+                found.append(
+                    (
+                        _Line(f"{each.change} · {label}", style),
+                        *(_Line(command, is_command=True) for command in each.commands),
+                        *([_Line(each.advice)] if each.advice else []),
+                    )
+                )
     return found
 
 
@@ -105,11 +127,11 @@ def _contract(contract: PlannedContract) -> Iterator[Part]:
         yield heading("The contract", f"stays {contract.version}")
         return
     yield heading("The contract", f"{contract.version} → {contract.next_version}")
-    contents = [
+    lines = [
         _Line(as_sentence(f"{contract.bump.capitalize()}: {contract.reason}")),
         *(_Line(f"breaks {reader}", "red") for reader in contract.readers),
     ]
-    yield from list(_group("contract", "", contents, 1))[1:]
+    yield from _entries([(line,) for line in lines], _MOST_LINES["contract"])
 
 
 def _steps(plan: DeploymentPlan) -> list[_Line]:

@@ -1,6 +1,5 @@
 """``fluid rollback``: a warehouse and its folder taken back to an earlier deployment."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import typer
 from fluid_build.artifacts import restore_interrupted
 from fluid_build.cli import failures, messages
 from fluid_build.cli.checking.verify import refresh_page
-from fluid_build.cli.deploying.arguments import Folder, WarehousePlace
+from fluid_build.cli.deploying.arguments import Folder, WarehousePlace, command_line
 from fluid_build.cli.deploying.screens import (
     deployments_document,
     deployments_screen,
@@ -18,7 +17,6 @@ from fluid_build.cli.deploying.screens import (
 )
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_may_change, check_may_open
-from fluid_build.cli.reading.folder_sources import without_password
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import UsageError
 from fluid_build.evolution.deployments import read_deployments
@@ -69,7 +67,8 @@ def rollback(
               fluid rollback shop-model --to 12
     """
     restore_interrupted(folder)
-    command = _command(folder, warehouse, to, list_=list_, force=force, json=json)
+    options = {"--to": to, "--list": list_, "--force": force, "--json": json}
+    command = command_line("rollback", folder, warehouse=warehouse, options=options)
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
     if warehouse is None and not yes:
         check_may_open(location.place, folder, command)
@@ -103,19 +102,6 @@ def rollback(
             f"Done: {folder} and its warehouse are as deployment {planned.target.number} left them."
         )
     return failures.DONE
-
-
-def _command(
-    folder: Path, warehouse: str | None, to: int | None, *, list_: bool, force: bool, json: bool
-) -> Sequence[str]:
-    """Return the command line as it was called, without passwords."""
-    flags = {"--list": list_, "--force": force, "--json": json}
-    return (
-        *("fluid", "rollback", str(folder)),
-        *(("--to", str(to)) if to is not None else ()),
-        *(("--warehouse", without_password(warehouse)) if warehouse else ()),
-        *(name for name, is_set in flags.items() if is_set),
-    )
 
 
 def _check_there(location: Location) -> None:

@@ -1,6 +1,5 @@
 """What ``fluid apply`` and ``fluid rollback`` show, and print as JSON."""
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -46,8 +45,6 @@ _LEFT: dict[Step, str] = {
     "proven": "comparing it with the source",
     "recorded": "recording the deployment",
 }
-_STOPPED = re.compile(r"allow_loss: \[([^\]]+)\]")
-"""What the guard of a delivery says of the table that it stopped."""
 _MOST_LISTED = 30
 """Deployments of a month of nights."""
 _MOST_CHANGES = 8
@@ -68,8 +65,13 @@ def stopped_lines(done: Sequence[Step]) -> Iterator[str]:
     yield "The next `fluid apply` goes on from here."
 
 
-def applied_screen(folder: Path, applied: Applied, done: Sequence[Step]) -> Iterator[Part]:
-    """Yield what was applied, and each fault."""
+def applied_screen(
+    folder: Path, applied: Applied, done: Sequence[Step], again: Sequence[str]
+) -> Iterator[Part]:
+    """Yield what was applied, and each fault.
+
+    ``again`` is the command line that also loads the tables whose deliveries were stopped.
+    """
     date = f"load date {applied.load_date:%Y-%m-%d %H:%M:%S}"
     yield first_line(folder_label(folder), f"deployment {applied.number} · {date}")
     if applied.continued is not None:
@@ -89,21 +91,13 @@ def applied_screen(folder: Path, applied: Applied, done: Sequence[Step]) -> Iter
         return
     if not applied.dbt.ok:
         yield from dbt_lines(applied.dbt)
-        yield from _allowing(folder, applied)
+        if applied.stopped:
+            yield text("Check these deliveries. If the rows are gone:")
+            yield Copyable(fluid(*again[1:]))
     if applied.verified is not None:
         yield from warehouse_screen(applied.verified)
     yield text("Not applied: a check failed.", "bold red")
     yield from lines(list(stopped_lines(done)))
-
-
-def _allowing(folder: Path, applied: Applied) -> Iterator[Part]:
-    """Yield the command that loads tables whose deliveries lack keys, where dbt stopped any."""
-    found = [_STOPPED.search(node.message) for node in applied.dbt.failed]
-    tables = [stopped[1] for stopped in found if stopped]
-    if tables:
-        yield text("Check these deliveries. If the rows are gone:")
-        options = [part for table in tables for part in ("--allow-loss", table)]
-        yield Copyable(fluid("apply", str(folder), *options))
 
 
 def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object]:
@@ -125,6 +119,7 @@ def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object
             "warned": [_node(node) for node in applied.dbt.warned],
             "failed": [_node(node) for node in applied.dbt.failed],
             "skipped": [node.name for node in applied.dbt.skipped],
+            "stopped_deliveries": [node.stopped_delivery for node in applied.stopped],
         },
         "verified": None if applied.verified is None else warehouse_document(applied.verified),
     }

@@ -180,7 +180,7 @@ def report_stop(error: FluidError, run_id: str) -> int:
         message = f"The run {run_id} needs its model, which failed: {message}"
         hint = f"{hint} What was paid for is kept. Then go on:".strip()
         command = f"fluid runs resume {run_id}"
-    failures.show(failures.Failure(message, hint, command))
+    failures.show(failures.Failure(message, hint, (command,) if command else ()))
     return failures.CHECK_FAILED
 
 

@@ -135,6 +135,8 @@ def _reason(changes: Sequence[DocumentChange]) -> str:
     more = f", and {counted(len(changes) - 1, 'more change')} like it" if len(changes) > 1 else ""
     where = f" of {first.names[0]}" if len(first.names) > 1 else ""
     what = f"{first.kind} {first.names[-1]}{where}" if first.names else first.kind
+    if first.field == "required":
+        return f"{what} {'is never null' if first.level == 'additive' else 'may be null'}{more}"
     if not first.field:
         return f"{what} is {first.action}{more}"
     values = f" {first.before} → {first.after}" if first.before and first.after else ""

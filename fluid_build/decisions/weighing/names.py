@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fluid_build.decisions.language import AnyDecision
+from fluid_build.decisions.language import AnyDecision, Renamed
 from fluid_build.profiling.profile import Profile, TableProfile
 from fluid_build.sources.base import Source
 from fluid_build.text import clip, did_you_mean
@@ -27,14 +27,45 @@ class UnknownNameError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SourceNames:
-    """The tables of a profile by every spelling that means one, and why others are missing."""
+    """The tables of a profile by every spelling that means one, and why others are missing.
+
+    ``renamed`` are decisions on what the source calls otherwise now: earlier names mean the same.
+    """
 
     tables: Mapping[str, TableProfile]
     spellings: Mapping[str, frozenset[str]]
     skipped: Mapping[str, str]
+    renamed: tuple[Renamed, ...] = ()
 
     def table(self, name: str) -> TableProfile:
         """Return the table that a name means; raise UnknownNameError if none or several do."""
+        later = {each.was: each.table for each in self.renamed if each.column is None}
+        while name in later and not self._is_known(name):
+            name = later.pop(name)
+        return self._table(name)
+
+    def column(self, table: TableProfile, name: str) -> str:
+        """Return the column of a table that a name means; raise UnknownNameError if none does."""
+        columns = {column.name: (column.name,) for column in table.columns}
+        later = {
+            each.was: each.column
+            for each in self.renamed
+            if each.column is not None and self._means(each.table, table)
+        }
+        while name in later and not _meant(name, columns):
+            name = later.pop(name)
+        return _exact_column(table, name)
+
+    def _is_known(self, name: str) -> bool:
+        return name in self.tables or bool(_meant(name, self.spellings))
+
+    def _means(self, name: str, table: TableProfile) -> bool:
+        try:
+            return self.table(name).name == table.name
+        except UnknownNameError:
+            return False
+
+    def _table(self, name: str) -> TableProfile:
         if name in self.tables:
             return self.tables[name]
         tables = _meant(name, self.spellings)
@@ -48,7 +79,7 @@ class SourceNames:
         raise UnknownNameError(f"There's no table {label(name)}. {guess}".strip())
 
 
-def source_names(source: Source, profile: Profile) -> SourceNames:
+def source_names(source: Source, profile: Profile, renamed: Sequence[Renamed] = ()) -> SourceNames:
     """Return the names of a profile's tables: with and without their schema and their source."""
     schemas = {table.name: table.schema for table in source.tables}
     spellings: dict[str, set[str]] = {}
@@ -59,6 +90,7 @@ def source_names(source: Source, profile: Profile) -> SourceNames:
         tables={table.name: table for table in profile.tables},
         spellings={spelling: frozenset(names) for spelling, names in spellings.items()},
         skipped={table.name: table.reason for table in profile.skipped},
+        renamed=tuple(each for each in renamed if each.is_renamed),
     )
 
 
@@ -77,12 +109,33 @@ def with_exact_names(decision: AnyDecision, names: SourceNames) -> AnyDecision:
         for field in column_fields:
             value = getattr(decision, field, None)
             if isinstance(value, str):
-                exact[field] = _exact_column(table, value)
+                exact[field] = names.column(table, value)
             elif value is not None:
-                exact[field] = _exact_columns(table, value)
+                exact[field] = _exact_columns(table, value, names)
     resolved = decision.model_copy(update=exact)
     _check_still_distinct(resolved)
     return resolved
+
+
+def by_other_names(
+    decision: AnyDecision, tables: Mapping[str, str], columns: Mapping[tuple[str, str], str]
+) -> AnyDecision:
+    """Return a decision by other names of its tables, and of its columns by table and column."""
+    if isinstance(decision, Renamed):
+        return decision
+    other: dict[str, object] = {}
+    for table_field, column_fields in _COLUMN_FIELDS.items():
+        table = getattr(decision, table_field, None)
+        if table is None:
+            continue
+        other[table_field] = tables.get(table, table)
+        for field in column_fields:
+            value = getattr(decision, field, None)
+            if isinstance(value, str):
+                other[field] = columns.get((table, value), value)
+            elif value is not None:
+                other[field] = tuple(columns.get((table, name), name) for name in value)
+    return decision.model_copy(update=other)
 
 
 def label(*names: str) -> str:
@@ -97,8 +150,10 @@ def columns_label(table: str, columns: Sequence[str]) -> str:
     return label(table, columns[0] if len(columns) == 1 else f"({', '.join(columns)})")
 
 
-def _exact_columns(table: TableProfile, names: Iterable[str]) -> tuple[str, ...]:
-    exact = tuple(_exact_column(table, name) for name in names)
+def _exact_columns(
+    table: TableProfile, names: Iterable[str], source: SourceNames
+) -> tuple[str, ...]:
+    exact = tuple(source.column(table, name) for name in names)
     if len(set(exact)) < len(exact):
         twice = next(name for name in exact if exact.count(name) > 1)
         raise UnknownNameError(f"{label(table.name, twice)} is named twice.")

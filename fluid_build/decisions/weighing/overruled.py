@@ -59,6 +59,8 @@ def _contradicted(
 def _new_name(decision: AnyDecision) -> Hashable | None:
     """Return what only one table, or one column of a table, can be called, or was called."""
     if isinstance(decision, Renamed):
+        if not decision.is_renamed:
+            return None
         return decision.decision, decision.table if decision.column else None, decision.was
     if not isinstance(decision, Rename) or decision.table is None:
         return None

@@ -128,6 +128,8 @@ def weigh_renamed(claims: Claims, decision: Renamed) -> Verdict:
         )
         now, noun = label(table.name, column.name), "column"
         was = label(table.name, decision.was)
+    if not decision.is_renamed:
+        return accepted(decision, f"{now} is another {noun} than {was} was.", evidence)
     if taken:
         return refused(decision, f"There's still a {noun} {was}, so {now} is another one.")
     return accepted(decision, f"There's {now}, and no {noun} {was} any more.", evidence)
@@ -234,7 +236,8 @@ def _resolve_names(
     source: Source, profile: Profile, decisions: Sequence[AnyDecision]
 ) -> tuple[Verdicts, dict[int, AnyDecision]]:
     """Return verdicts on decisions with unknown names, and the others with exact names."""
-    names = source_names(source, profile)
+    said = [each for each in decisions if isinstance(each, Renamed) and each.by == "person"]
+    names = source_names(source, profile, said)
     verdicts: Verdicts = {}
     resolved: dict[int, AnyDecision] = {}
     for place, decision in enumerate(decisions):

@@ -17,7 +17,7 @@ from statistics import median_high
 
 import duckdb
 
-from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
+from fluid_build.modeling.conceptual import Attribute, Entity
 from fluid_build.modeling.dimensional.column_purposes import (
     event_dates,
     is_creation,
@@ -26,11 +26,13 @@ from fluid_build.modeling.dimensional.column_purposes import (
     is_planned,
     is_record_stamp,
 )
+from fluid_build.modeling.logical import LogicalModel
 from fluid_build.observations.observed_tables import reporting_failures, unless_unreadable
 from fluid_build.sources.base import Source, Table
 from fluid_build.sources.sql import quote
 from fluid_build.text import counted
-from fluid_build.transform.plan.staging import aliases, by_value, reading, staged_type
+from fluid_build.transform.plan.present_source import present_source
+from fluid_build.transform.plan.staging import by_value, reading, staged_type
 
 _FEWEST_DAYS = 20
 """Days with rows from which on a table's habit shows: with fewer, one pause is a habit."""
@@ -71,15 +73,18 @@ class _Habit:
     newest: date
 
 
-def source_freshness(source: Source, conceptual: ConceptualModel) -> dict[str, Freshness]:
-    """Return the freshness of each table of a model by its name at the source."""
+def source_freshness(source: Source, model: LogicalModel) -> dict[str, Freshness]:
+    """Return the freshness of each table of a model by the model's name of it."""
     relations = {table.name: table for table in source.tables}
+    present, entities = present_source(model), model.conceptual.entities
     habits: dict[str, _Habit] = {}
     if source.has_data:
         with reporting_failures(source):
-            for entity in conceptual.entities:
-                if entity.name in relations:
-                    found = _habits(source.connection, entity, relations[entity.name])
+            for entity in entities:
+                table = relations.get(present.new_name(entity.name) or entity.name)
+                if table is not None and present.has_table(entity.name):
+                    columns = dict(present.columns(entity))
+                    found = _habits(source.connection, entity, table, columns)
                     enough = (habit for habit in found if habit.days >= _FEWEST_DAYS)
                     if (habit := next(enough, None)) is not None:
                         habits[entity.name] = habit
@@ -88,7 +93,7 @@ def source_freshness(source: Source, conceptual: ConceptualModel) -> dict[str, F
     nothing = Freshness(_NOTHING if source.has_data else _NO_ROWS)
     return {
         entity.name: _freshness(habits[entity.name], of_most) if entity.name in habits else nothing
-        for entity in conceptual.entities
+        for entity in entities
     }
 
 
@@ -126,24 +131,35 @@ def _freshness(habit: _Habit, newest_of_most: date) -> Freshness:
 
 
 def _habits(
-    connection: duckdb.DuckDBPyConnection, entity: Entity, table: Table
+    connection: duckdb.DuckDBPyConnection,
+    entity: Entity,
+    table: Table,
+    columns: Mapping[str, Attribute],
 ) -> Iterator[_Habit]:
-    """Return what the columns show that say when a row was written, the surest first."""
+    """Return what the columns show that say when a row was written, the surest first.
+
+    ``columns`` are those that the source has, by what they're read by.
+    """
     values = {
         attribute.name: reading(quote(alias), attribute, by_value)
-        for alias, attribute in zip(aliases(entity), entity.attributes, strict=True)
+        for alias, attribute in columns.items()
     }
-    stamps = [one for one in entity.attributes if is_date(one) and is_record_stamp(one)]
+    stamps = [one for one in columns.values() if is_date(one) and is_record_stamp(one)]
     events = [
         event
         for event in event_dates(entity)
-        if event not in stamps and event.required and not (is_planned(event) or is_of_period(event))
+        if event.name in values
+        and event not in stamps
+        and event.required
+        and not (is_planned(event) or is_of_period(event))
     ]
     for column in (*sorted(stamps, key=is_creation), *events):
         with unless_unreadable():
             value, key = values[column.name], _counting_key(entity)
             if column not in stamps and (
-                key is None or not _rises(connection, table, values[key.name], value)
+                key is None
+                or key.name not in values
+                or not _rises(connection, table, values[key.name], value)
             ):
                 continue
             yield from _habit(connection, table, column, value)

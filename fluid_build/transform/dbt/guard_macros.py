@@ -4,6 +4,7 @@ It runs right after the staging of the table is made: dbt then skips what reads 
 rest. What is compared is said by the plan (``Guard``).
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from fluid_build.sources.sql import literal
@@ -19,6 +20,14 @@ DEFAULT_SHARE = 0.2
 """More than a source deletes between two loads, and less than a part that didn't arrive."""
 LEAST_KEYS = 20
 """Of fewer, a handful of deletions is a large share."""
+_STOPPED = re.compile(rf"{ALLOWED}: \[([^\]]+)\]")
+"""The end of what the macro says of a table that it stops."""
+
+
+def stopped_delivery(message: str) -> str:
+    """Return the table that the macro stopped, by dbt's message of the failed node; "" for none."""
+    found = _STOPPED.search(message)
+    return found[1] if found else ""
 
 
 def check_of(guard: Guard) -> str:

@@ -24,6 +24,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.secrets import redact, secrets_of_environment
 from fluid_build.sources.addresses.kinds import KINDS, ServerKind
 from fluid_build.sources.text_values.personal_text import without_values
+from fluid_build.transform.dbt.guard_macros import stopped_delivery
 from fluid_build.transform.dbt.portable_paths import DSN_VARIABLE
 from fluid_build.transform.dbt.promise_macros import BrokenPromise, broken_promise
 
@@ -66,7 +67,8 @@ class DbtNode:
     """A model or a test that dbt ran.
 
     ``failures`` is how many rows a test found; ``broken`` are the promises that they break. A test
-    of a single promise is named like it.
+    of a single promise is named like it. ``stopped_delivery`` is the table that was stopped because
+    its delivery lacks keys.
     """
 
     name: str
@@ -76,6 +78,7 @@ class DbtNode:
     failures: int | None
     seconds: float
     broken: tuple[BrokenPromise, ...] = ()
+    stopped_delivery: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +281,7 @@ def _node(
         failures=int(failures) if failures is not None else None,
         seconds=float(result["execution_time"]),
         broken=named,
+        stopped_delivery=stopped_delivery(str(result.get("message") or "")),
     )
 
 

@@ -217,13 +217,18 @@ def build_and_prove(
         except BuildFailedError as error:
             raise explained(source, plan, error) from error
 
-    return limited_to_samples(source, with_reading(source, staged_where_needed(source, work)))
+    proof = staged_where_needed(source, work)
+    return limited_to_samples(source, plan, with_reading(source, plan, proof))
 
 
-def limited_to_samples(source: Source, proof: Proof) -> Proof:
+def limited_to_samples(source: Source, plan: TransformPlan, proof: Proof) -> Proof:
     """Return a proof that says of which tables it covers a sample only."""
     compared = {table.table for table in proof.tables}
-    sampled = tuple(t.name for t in source.tables if t.sampled and t.name in compared)
+    sampled = tuple(
+        name
+        for name, table in _tables_by_model(source, plan).items()
+        if table.sampled and name in compared
+    )
     if not sampled or proof.verdict != "proven":
         return proof.model_copy(update={"sampled": sampled})
     number = f"{len(sampled)} of {len(proof.tables)} tables"
@@ -235,12 +240,18 @@ def limited_to_samples(source: Source, proof: Proof) -> Proof:
     )
 
 
-def with_reading(source: Source, proof: Proof) -> Proof:
+def _tables_by_model(source: Source, plan: TransformPlan) -> Mapping[str, Table]:
+    """Return the tables of a source by what the model calls them, in the source's order."""
+    names = {planned.at_source: planned.table for planned in plan.sources}
+    return {names[table.name]: table for table in source.tables if table.name in names}
+
+
+def with_reading(source: Source, plan: TransformPlan, proof: Proof) -> Proof:
     """Return a proof with tables also compared with the files or documents they were read from.
 
     Raises SourceChangedError where these can't be read again.
     """
-    tables = {table.name: table for table in source.tables}
+    tables = _tables_by_model(source, plan)
     proven_tables = [_with_origin(source, tables[table.table], table) for table in proof.tables]
     verdict, reason = _judged(proven_tables)
     if verdict == proof.verdict == "proven":

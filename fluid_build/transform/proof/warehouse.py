@@ -123,7 +123,7 @@ def prove_warehouse(
                 changes = changes_without_hashes(connection, stored, names)
             # Where rows are lost, it's the load that lacks: _lacking says where.
             found = _found(rules, () if proof.verdict == "lost" else changes)
-        proof = limited_to_samples(source, with_reading(source, proof))
+        proof = limited_to_samples(source, plan, with_reading(source, plan, proof))
         lacking: tuple[Lacking, ...] = ()
         if proof.verdict == "lost":
             lacking = _lacking(source, plan, file, within, load_date, on_progress)

@@ -33,7 +33,7 @@ def weekdays(table: str, column: str, *, start: str = "2024-01-01", end: str = "
 def freshness(folder: Path, *statements: str) -> dict[str, Freshness]:
     """What is found in a database of these statements."""
     with modelled(database(folder / "source.duckdb", *statements), "flat") as found:
-        return source_freshness(found.source, found.model.conceptual)
+        return source_freshness(found.source, found.model)
 
 
 def test_a_change_stamp_says_when_a_table_was_loaded(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_table_without_a_date_says_so_in_the_project(tmp_path: Path) -> None:
     file = database(tmp_path / "source.duckdb", "CREATE TABLE thing AS SELECT 1 AS id")
     with modelled(file, "flat") as shop:
         plan = transform_plan(shop.model)
-        found = source_freshness(shop.source, shop.model.conceptual)
+        found = source_freshness(shop.source, shop.model)
         files = dbt_project(plan, shop.model, access=duckdb_access(plan, file), freshness=found)
     (source,) = yaml.safe_load(files["models/staging/_sources.yml"])["sources"]
     config = source["tables"][0]["config"]
@@ -142,7 +142,7 @@ def test_dbt_warns_of_a_stale_table_on_duckdb(tmp_path: Path) -> None:
     )
     with modelled(file, "flat") as shop:
         plan = transform_plan(shop.model)
-        found = source_freshness(shop.source, shop.model.conceptual)
+        found = source_freshness(shop.source, shop.model)
         found = {**found, "old_thing": Freshness("", found["old_thing"].loaded_at, 4)}
         files = dbt_project(plan, shop.model, access=duckdb_access(plan, file), freshness=found)
     assert freshness_in_dbt(written(files, tmp_path / "dbt")) == {
@@ -167,7 +167,7 @@ def test_dbt_warns_of_a_stale_table_on_postgres(
         )
     with modelled(postgres.uri, "flat") as shop:
         plan = transform_plan(shop.model)
-        found = source_freshness(shop.source, shop.model.conceptual)
+        found = source_freshness(shop.source, shop.model)
         found = {**found, "old_thing": Freshness("", found["old_thing"].loaded_at, 4)}
         access = source_access(
             shop.source, plan, locate(postgres.uri), project_dir=tmp_path, target="postgres"

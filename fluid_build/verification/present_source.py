@@ -1,0 +1,63 @@
+"""A source as it is today, compared with what its folder knows of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fluid_build.changes import SourceChange, counted_changes, source_changes
+from fluid_build.decisions.language import AnyDecision
+from fluid_build.decisions.renames import renames
+from fluid_build.decisions.verdicts import applied
+from fluid_build.decisions.weighing import amended, weigh
+from fluid_build.forging import PROFILE_FILE
+from fluid_build.forging.stages import Decided, measure
+from fluid_build.modeling.basis import restricted
+from fluid_build.modeling.evolution import Evolution
+from fluid_build.profiling.profile import Profile
+from fluid_build.progress import OnProgress, ignore
+from fluid_build.report.profile_json import read_profile
+from fluid_build.sources.base import Source
+from fluid_build.transform.proof.manifest import read_text
+from fluid_build.verification.forged_folder import FolderHead, ForgedFolder
+from fluid_build.verification.untrusted_model import MOST_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class PresentSource:
+    """A source as it is today, and what changed in it since the folder was forged."""
+
+    decided: Decided
+    changes: tuple[SourceChange, ...]
+
+    @property
+    def measured(self) -> Profile:
+        """The profile before decisions."""
+        return self.decided.measured or self.decided.profile
+
+
+def read_source(
+    source: Source,
+    folder: FolderHead | ForgedFolder,
+    decisions: Sequence[AnyDecision],
+    on_progress: OnProgress = ignore,
+) -> PresentSource:
+    """Measure a source, and compare it with what its folder knows of it.
+
+    What was gone before is no news. Raises the errors of ``measure`` and of reading the profile.
+    """
+    path = folder.folder / PROFILE_FILE
+    earlier = read_profile(read_text(path, MOST_BYTES), path)
+    measured = measure(source, on_progress)
+    verdicts = weigh(source, measured, decisions)
+    decided = Decided(amended(measured, verdicts), verdicts, measured)
+    known = renames(applied(verdicts))
+    evolution = folder.model.evolution or Evolution()
+    found = source_changes(_without_retired(earlier, evolution), decided.profile, known)
+    return PresentSource(decided, tuple(counted_changes(found, source, known)))
+
+
+def _without_retired(earlier: Profile, evolution: Evolution) -> Profile:
+    return restricted(
+        earlier,
+        set(evolution.retired_tables),
+        {(column.table, column.column) for column in evolution.retired_columns},
+    )
