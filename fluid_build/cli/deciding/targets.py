@@ -56,11 +56,15 @@ def folder_model(folder: Path) -> LogicalModel | None:
 
 
 def folder_names(model: LogicalModel | None) -> FolderNames:
-    """Return the names that decisions about a model may use."""
+    """Return the names that decisions about a model may use: those of the model, and of today."""
     if model is None:
         return UNKNOWN_NAMES
+    renamed = model.evolution.renamed_columns if model.evolution is not None else ()
     columns = {
-        entity.name: tuple(attribute.name for attribute in entity.attributes)
+        entity.name: (
+            *(attribute.name for attribute in entity.attributes),
+            *(each.now for each in renamed if each.table == entity.name),
+        )
         for entity in model.conceptual.entities
     }
     return FolderNames(
