@@ -23,6 +23,7 @@ StepKind = Literal[
     "add_column",
     "widen_column",
     "retire_column",
+    "drop_column",
     "retire_relation",
     "replace",
     "leave",
@@ -200,21 +201,39 @@ def _is_of(column: StoredColumn, columns: set[SourceColumn]) -> bool:
 def _losses(before: Written, after: Written, there: Mapping[str, Relation]) -> Iterator[Step]:
     """Yield what relations that remember would lose, or keep without anybody loading it."""
     builds = {build.name: build for build in after.plan.published}
-    for name in before.stored:
-        if name not in there:
+    for was in before.plan.published:
+        name, build = was.name, builds.get(was.name)
+        if name not in there or there[name].is_view:
             continue
-        build = builds.get(name)
+        if name not in before.stored and build is not None:
+            if build.layer == "flat":
+                yield from _dropped(was, build, there[name])
+            continue
         if build is None:
             sentence = f"leave {name}: the model no longer has it, and its rows stay"
             yield Step(kind="leave", relation=name, sentence=sentence)
             continue
-        why = _lost(before.plan.build(name), build, remembers=name in after.stored)
+        why = _lost(was, build, remembers=name in after.stored)
         if why:
             yield Step(
                 kind="replace",
                 relation=name,
                 mark=Mark.DESTROYS,
                 sentence=f"replace {name}: {why}, so what it remembers is lost",
+            )
+
+
+def _dropped(before: Build, after: Build, there: Relation) -> Iterator[Step]:
+    """Yield the columns that a relation without history no longer has after a load."""
+    left = {column.name for column in after.columns}
+    for column in before.columns:
+        if column.name not in left and column.name in there.columns:
+            yield Step(
+                kind="drop_column",
+                relation=after.name,
+                column=column.name,
+                mark=Mark.DESTROYS,
+                sentence=f"drop {after.name}.{column.name}: its values are only here",
             )
 
 

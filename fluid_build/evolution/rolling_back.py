@@ -2,7 +2,8 @@
 
 Loads only insert, and date what they insert, so what later ones added is what is dated after the
 deployment: it's deleted, and relations and columns that came later are dropped, all in one
-transaction. What a load replaces as a whole can't be taken back, and is named.
+transaction. What each load makes anew stays until the next one. What nothing can bring back is
+named.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,6 @@ from fluid_build.evolution.kept_versions import KEPT_KEYS
 from fluid_build.evolution.warehouse import Relation, Warehouse, is_plain_type
 from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.sources.sql import quote
-from fluid_build.text import listed
 from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
@@ -64,14 +64,16 @@ class RelationUndo:
 class Rollback:
     """What taking a warehouse back to a deployment does, before it's done.
 
-    ``undone`` are the deployments that go. ``lasting`` are sentences on what can't be taken back,
-    ``files`` the folder as it was, and ``edited`` its files that somebody edited since the last
-    deployment, which a rollback replaces.
+    ``undone`` are the deployments that go. ``rebuilt`` are relations that each load makes anew:
+    they stay until the next one, with the folder of then. ``lasting`` are sentences on what is lost
+    or can't be taken back, ``files`` the folder as it was, and ``edited`` its files that somebody
+    edited since the last deployment, which a rollback replaces.
     """
 
     target: Deployment
     undone: tuple[Deployment, ...]
     relations: tuple[RelationUndo, ...]
+    rebuilt: tuple[str, ...]
     lasting: tuple[str, ...]
     files: Mapping[str, bytes]
     edited: tuple[str, ...]
@@ -107,6 +109,7 @@ def plan_rollback(warehouse: Warehouse, forged: ForgedFolder, to: int | None = N
         target=target,
         undone=tuple(each for each in deployments if each.number > target.number),
         relations=tuple(each for each in undos if each.changes),
+        rebuilt=tuple(_rebuilt(forged.plan, target, deployments, there)),
         lasting=tuple(_lasting(forged.plan, target, deployments, there)),
         files=files,
         edited=tuple(_edited(warehouse, forged, deployments)),
@@ -229,6 +232,19 @@ def _statements(warehouse: Warehouse, undo: RelationUndo) -> Iterator[str]:
         yield f"DELETE FROM {name} WHERE {later}"
 
 
+def _rebuilt(
+    plan: TransformPlan,
+    target: Deployment,
+    deployments: Sequence[Deployment],
+    there: Mapping[str, Relation],
+) -> Iterator[str]:
+    """Yield the relations of a deployment that later loads have made anew."""
+    if deployments[-1].number > target.number:
+        for build in plan.published:
+            if build.name in (target.relations or {}) and _is_replaced(build, there, plan):
+                yield build.name
+
+
 def _lasting(
     plan: TransformPlan,
     target: Deployment,
@@ -237,13 +253,6 @@ def _lasting(
 ) -> Iterator[str]:
     """Yield what a rollback can't take back, each as a sentence."""
     later = [each for each in deployments if each.number > target.number]
-    rebuilt = [build.name for build in plan.published if _is_replaced(build, there, plan) and later]
-    staying = [name for name in rebuilt if name in (target.relations or {})]
-    if staying:
-        yield (
-            f"{listed(staying)}: each load replaces them whole, so they stay as the last one left"
-            " them until the next"
-        )
     snapshots = [build.name for build in plan.published if build.replaced]
     same_day = [each for each in later if each.load_date.date() == target.load_date.date()]
     for name in snapshots if same_day else []:

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
 from fluid_build.modeling.element import ModelPart, SourceColumn
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.evolution import Evolution, RenamedColumn
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.profiling.profile import (
     NO_STATISTICS,
@@ -23,6 +23,8 @@ from fluid_build.profiling.profile import (
 )
 
 _R = TypeVar("_R", ForeignKey, Candidate, KeyClaim)
+_OF_COLUMNS = ("retired_columns", "added_columns", "retyped_columns", "renamed_columns")
+"""Fields of an evolution that have columns."""
 
 
 class WiderDomain(ModelPart):
@@ -249,42 +251,47 @@ def without_values(profile: Profile, columns: Set[SourceColumn]) -> Profile:
     )
 
 
-def forgotten(basis: Basis, tables: Set[str]) -> Basis:
-    """Return a basis as if some of its tables hadn't come yet, so that they're designed anew."""
+def forgotten(basis: Basis, tables: Set[str], columns: Set[tuple[str, str]] = frozenset()) -> Basis:
+    """Return a basis as if some of its tables, and columns of others, had never come."""
 
     def is_kept(texts: set[str]) -> bool:
-        return not texts & tables
+        return not texts & tables and not any(texts.issuperset(column) for column in columns)
 
-    evolution = basis.evolution.model_copy(
+    def is_left(column: SourceColumn | WiderDomain | RenamedColumn) -> bool:
+        return column.table not in tables and (column.table, column.column) not in columns
+
+    def is_whole(reference: Reference) -> bool:
+        ends = (
+            *((reference.table, column) for column in reference.columns),
+            *((reference.to_table, column) for column in reference.to_columns),
+        )
+        return not (tables & {reference.table, reference.to_table} or columns & {*ends})
+
+    known = basis.evolution
+    evolution = known.model_copy(
         update={
-            name: tuple(
-                each
-                for each in getattr(basis.evolution, name)
-                if (each if isinstance(each, str) else each.table) not in tables
-            )
-            for name in type(basis.evolution).model_fields
+            "retired_tables": tuple(name for name in known.retired_tables if name not in tables),
+            "renamed_tables": tuple(e for e in known.renamed_tables if e.table not in tables),
+            "otherwise": tuple(e for e in known.otherwise if e.table not in tables),
+            **{name: tuple(filter(is_left, getattr(known, name))) for name in _OF_COLUMNS},
         }
     )
     return basis.model_copy(
         update={
-            "profile": restricted(basis.profile, tables, frozenset()),
+            "profile": restricted(basis.profile, tables, columns),
             "observations": selected(basis.observations, is_kept),
             "arrivals": tuple(
                 Arrival(
                     tables=tuple(name for name in arrival.tables if name not in tables),
-                    columns=tuple(c for c in arrival.columns if c.table not in tables),
-                    looser=tuple(
-                        each
-                        for each in arrival.looser
-                        if not tables & {each.reference.table, each.reference.to_table}
-                    ),
+                    columns=tuple(filter(is_left, arrival.columns)),
+                    looser=tuple(each for each in arrival.looser if is_whole(each.reference)),
                     observations=selected(arrival.observations, is_kept),
                 )
                 for arrival in basis.arrivals
             ),
-            "nullable": tuple(c for c in basis.nullable if c.table not in tables),
-            "incomplete": tuple(r for r in basis.incomplete if not tables & {r.table, r.to_table}),
-            "domains": tuple(d for d in basis.domains if d.table not in tables),
+            "nullable": tuple(filter(is_left, basis.nullable)),
+            "incomplete": tuple(filter(is_whole, basis.incomplete)),
+            "domains": tuple(filter(is_left, basis.domains)),
             "evolution": evolution,
         }
     )

@@ -16,6 +16,7 @@ from fluid_build.modeling.basis import (
     Basis,
     Reference,
     WiderDomain,
+    forgotten,
     joined,
     mentioned,
     selected,
@@ -39,6 +40,8 @@ from fluid_build.profiling.profile import (
 from fluid_build.sources.sql import quote
 
 _QUERIES = ("sql", "query")
+_WITHOUT_HISTORY = "flat"
+"""The technique whose relations are the tables of the source, made anew with each load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ def evolved_basis(
         observations = selected(observations, lambda texts: not texts & new_names)
     update = {"renamed_tables": renamed[0], "renamed_columns": renamed[1]}
     earlier = earlier.model_copy(update={"evolution": evolution.model_copy(update=update)})
+    if earlier.technique == _WITHOUT_HISTORY:
+        earlier = _following(earlier, present)
     now = {table.name: table for table in present.tables}
     tables = tuple(
         _kept_table(table, now[table.name]) if table.name in now else _retired_table(table)
@@ -117,6 +122,21 @@ def evolved_basis(
 
 
 # Tables and columns.
+
+
+def _following(earlier: Basis, present: Profile) -> Basis:
+    """Return a basis without what the source no longer has: no row remembers it."""
+    now = {table.name: {column.name for column in table.columns} for table in present.tables}
+    return forgotten(
+        earlier,
+        {table.name for table in earlier.profile.tables if table.name not in now},
+        {
+            (table.name, column.name)
+            for table in earlier.profile.tables
+            for column in table.columns
+            if table.name in now and column.name not in now[table.name]
+        },
+    )
 
 
 def _kept_table(earlier: TableProfile, now: TableProfile) -> TableProfile:

@@ -174,3 +174,23 @@ def test_the_command_that_a_plan_ends_with_has_its_places(
     assert command.endswith(
         f"apply {star} --uri {source} --warehouse {warehouse} --plan {tmp_path / 'p.json'}"
     )
+
+
+def test_a_flat_model_follows_what_its_source_drops(fluid: Fluid, tmp_path: Path) -> None:
+    """It has no history: the plan says what goes, whom that breaks, and the forge does it."""
+    run(tmp_path / "shop.duckdb", *SHOP)
+    flat = forged(tmp_path / "shop.duckdb", tmp_path / "model")
+    loaded(flat)
+    run(tmp_path / "shop.duckdb", "ALTER TABLE customer DROP COLUMN city")
+    outcome = fluid("plan", flat)
+    assert outcome.code == 4, outcome.out + outcome.err
+    assert "drop customer.city: its values are only here · destroys something" in outcome.out
+    assert "The contract  0.1.0 → 1.0.0" in outcome.out
+    assert "column city of customer is removed" in outcome.out
+    forged(tmp_path / "shop.duckdb", flat)
+    assert "city" not in (flat / "plan.json").read_text()
+    assert fluid("verify", flat).code == 0
+    run(tmp_path / "shop.duckdb", "ALTER TABLE customer ADD COLUMN town VARCHAR", "DROP TABLE sale")
+    forged(tmp_path / "shop.duckdb", flat)
+    assert not (flat / "dbt" / "models" / "sale.sql").exists()
+    assert fluid("verify", flat).code == 0

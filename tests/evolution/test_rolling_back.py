@@ -67,7 +67,7 @@ def test_an_interrupted_one_is_the_first_since_the_last_that_ended_well(
 def rollback_of(location: Location, *undos: RelationUndo) -> Rollback:
     with opened(location) as warehouse:
         first, *later = read_deployments(warehouse)
-    return Rollback(first, tuple(later), undos, (), {}, ())
+    return Rollback(first, tuple(later), undos, (), (), {}, ())
 
 
 @pytest.fixture

@@ -59,8 +59,9 @@ def rollback(
     """Take a warehouse and its folder back to an earlier deployment.
 
     Rows that later loads added are deleted, relations and columns that came later are dropped, all
-    in one transaction, and DIR is put back as it was then. What goes is said first, in rows. What
-    can't be taken back is named, and refused without --force: relations that each load replaces.
+    in one transaction, and DIR is put back as it was then. What goes is said first, in rows.
+    Relations that each load makes anew stay until the next `fluid apply`. What nothing can bring
+    back is named, and refused without --force.
 
     \b
     Example:  fluid rollback shop-model --list

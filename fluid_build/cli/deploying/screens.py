@@ -186,6 +186,9 @@ def rollback_screen(folder: Path, rollback: Rollback) -> Iterator[Part]:
     yield heading("What goes", counted(rollback.rows, "row"))
     gone = [_undo_line(each) for each in rollback.relations]
     yield from lines(gone or ["Nothing: the warehouse is as that deployment left it."])
+    if rollback.rebuilt:
+        yield heading("What stays", "until the next `fluid apply` makes it anew from the source")
+        yield from lines(rollback.rebuilt)
     if rollback.lasting:
         yield heading("What can't be taken back")
         yield from lines([f"{each}." for each in rollback.lasting], "yellow")
@@ -210,6 +213,7 @@ def rollback_document(rollback: Rollback) -> dict[str, object]:
             }
             for each in rollback.relations
         ],
+        "rebuilt": list(rollback.rebuilt),
         "lasting": list(rollback.lasting),
         "edited": list(rollback.edited),
     }
