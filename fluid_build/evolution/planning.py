@@ -4,6 +4,7 @@ It's a pure function of what was read of the three. Nothing is changed by it, an
 file as it is.
 """
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -28,6 +29,8 @@ _MOST_NAMED = 5
 """Names in a sentence; a reader takes in no more, and the others are counted."""
 _MOST_BYTES = 64 * 1024 * 1024
 """Far more than the plan of a thousand tables takes."""
+_FOLDER = "decide DIR"
+"""In an advice: there the folder is named as its user names it."""
 _DELIVERY = "Check it: a load stops such a table, unless `fluid apply --allow-loss` names it."
 _FOLLOWED: frozenset[ChangeKind] = frozenset({ChangeKind.TABLE_DROPPED})
 """Changes that look grave, and mean the same whoever decides: what was loaded stays."""
@@ -170,7 +173,7 @@ def _planned(change: SourceChange, folder: str) -> PlannedChange:
     return PlannedChange(
         change=change,
         mark=Mark.NEEDS_DECISION,
-        advice=_ADVICE.get(change.kind, ""),
+        advice=_ADVICE.get(change.kind, "").replace(_FOLDER, f"decide {shlex.quote(folder)}"),
         commands=tuple(filter(None, commands)),
     )
 

@@ -17,6 +17,7 @@ from fluid_build.text import counted
 
 Bump = Literal["none", "patch", "minor", "major"]
 _LEVELS: dict[Bump, Level] = {"major": "breaking", "minor": "additive", "patch": "cosmetic"}
+_TOLD_FIRST = {"expose": 0, "column": 1}
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -131,7 +132,8 @@ def _reason(changes: Sequence[DocumentChange]) -> str:
     """Return the change that a version rests on, and how many there are like it."""
     if not changes:
         return ""
-    first = changes[0]
+    # That a column is gone says more than that its rules are.
+    first = min(changes, key=lambda change: _TOLD_FIRST.get(change.kind, len(_TOLD_FIRST)))
     more = f", and {counted(len(changes) - 1, 'more change')} like it" if len(changes) > 1 else ""
     where = f" of {first.names[0]}" if len(first.names) > 1 else ""
     what = f"{first.kind} {first.names[-1]}{where}" if first.names else first.kind
