@@ -92,13 +92,19 @@ def test_an_edit_is_kept_however_often_it_is_forged(
 def test_force_makes_the_folder_as_a_fresh_forge_would(
     fluid: Fluid, duckdb_shop: Path, folder: Path, tmp_path: Path
 ) -> None:
-    """Edited and foreign files are overwritten; edited files of another technique go."""
+    """Edited and foreign files are overwritten; edited files of another technique go.
+
+    Only the contract's version goes on: its readers see another one.
+    """
     owned_by_sales(folder)
     (folder / "dbt" / "README.md").write_text("mine")
     (folder / "dbt" / "models" / "flat" / "orders.sql").write_text("SELECT 1 AS mine")
     assert forge(fluid, duckdb_shop, folder, "--technique", "dv2", "--force").code == 0
     assert forge(fluid, duckdb_shop, tmp_path / "new", "--technique", "dv2").code == 0
-    assert artifacts_of(folder) == artifacts_of(tmp_path / "new")
+    forced, new = artifacts_of(folder), artifacts_of(tmp_path / "new")
+    versioned = {"contract.fluid.yaml", "dbt/.generated.json", "forge.json"}
+    assert {name for name in forced if forced[name] != new.get(name)} == versioned
+    assert forced.keys() == new.keys()
 
 
 def test_deleted_files_come_back(fluid: Fluid, duckdb_shop: Path, folder: Path) -> None:
