@@ -158,7 +158,7 @@ def _false_versions(
 
         def states(of: Night) -> dict[Row, Row]:
             return {
-                tuple(row[c] for c in key): tuple(str(row[c]) for c in both)
+                tuple(row[c] for c in key): tuple(_plain(row[c]) for c in both)
                 for row in of.tables[table].values()
             }
 

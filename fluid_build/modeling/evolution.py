@@ -15,6 +15,17 @@ class RenamedColumn(ModelPart):
     now: str
 
 
+class NarrowerColumn(ModelPart):
+    """A column that the source has with the type ``now``, and the model with one that holds more.
+
+    A type never gets narrower: rows of earlier loads may have what the narrower one doesn't hold.
+    """
+
+    table: str
+    column: str
+    now: str
+
+
 class RenamedTable(ModelPart):
     """A table that the source calls ``now``, and the model still ``table``."""
 
@@ -41,14 +52,16 @@ class Evolution(ModelPart):
     Tables and columns go by their names in the model, which keeps those of the first forge. The
     source has no ``retired_tables`` and ``retired_columns`` any more: their relations and columns
     stay and aren't loaded. ``added_columns`` joined a table later, in the order of their arrival.
-    ``retyped_columns`` have a wider type than rows that were loaded earlier. ``otherwise`` are the
-    judgements that the present data would settle differently.
+    ``retyped_columns`` have a wider type than rows that were loaded earlier, and the source has
+    ``narrower_columns`` with another type than they're read as. ``otherwise`` are the judgements
+    that the present data would settle differently.
     """
 
     retired_tables: tuple[str, ...] = ()
     retired_columns: tuple[SourceColumn, ...] = ()
     added_columns: tuple[SourceColumn, ...] = ()
     retyped_columns: tuple[SourceColumn, ...] = ()
+    narrower_columns: tuple[NarrowerColumn, ...] = ()
     renamed_columns: tuple[RenamedColumn, ...] = ()
     renamed_tables: tuple[RenamedTable, ...] = ()
     otherwise: tuple[Otherwise, ...] = ()

@@ -24,7 +24,7 @@ from fluid_build.modeling.basis import (
 from fluid_build.modeling.earlier_names import by_model_names, renamed_parts
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.entities import MOST_VALUES, accepted_values, key_columns
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.evolution import Evolution, NarrowerColumn
 from fluid_build.modeling.types import column_type
 from fluid_build.modeling.wider_types import longer_text, wider
 from fluid_build.observations.aggregates import Aggregate
@@ -559,5 +559,15 @@ def _evolution(basis: Basis, earlier: Profile, now: Mapping[str, TableProfile]) 
                 column for arrival in basis.arrivals for column in arrival.columns
             ),
             "retyped_columns": _with_new(basis.evolution.retyped_columns, retyped),
+            "narrower_columns": tuple(_narrower(basis.profile, now)),
         }
     )
+
+
+def _narrower(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[NarrowerColumn]:
+    for table in basis.tables:
+        types = {c.name: c.type for c in now[table.name].columns} if table.name in now else {}
+        for column in table.columns:
+            type_ = types.get(column.name, column.type)
+            if type_ != column.type:
+                yield NarrowerColumn(table=table.name, column=column.name, now=type_)

@@ -8,7 +8,7 @@ from fluid_build.decisions.files import recorded_decisions
 from fluid_build.errors import SourceChangedError
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
-from fluid_build.transform.proof.source_changes import fits_plan, key_changes, value_changes
+from fluid_build.transform.proof.source_changes import fits_model, key_changes, value_changes
 from fluid_build.verification.forged_folder import ForgedFolder
 from fluid_build.verification.present_source import read_source
 
@@ -55,7 +55,7 @@ def changes_since(
     decisions = recorded_decisions(forged.folder).decisions
     changes: Sequence[SourceChange] = read_source(source, forged, decisions, on_progress).changes
     structural = [change for change in changes if change.is_structural]
-    if not fits_plan(source, forged.plan, forged.model.conceptual.left_out):
+    if not fits_model(source, forged.model):
         raise ModelOutdatedError(changes, structural)
     # The model knows them: it keeps what the source dropped, and names that it had.
     changes = [change for change in changes if not change.is_structural]

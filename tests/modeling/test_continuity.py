@@ -1,6 +1,7 @@
 """A model that follows on an earlier one keeps its relations, their columns and their order."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from fluid_build.forging.stages import Designed
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.evolution import Evolution
 from fluid_build.report.judgements.model_judgements import model_judgements
+from fluid_build.sources import open_source
+from fluid_build.transform.proof.proof import build_and_prove
+from fluid_build.transform.proof.source_changes import fits_model
 from tests.modeling.evolved import SHOP, designed, difference, relations, run
 
 TECHNIQUES = ("flat", "data_vault_2", "dimensional")
@@ -88,6 +92,16 @@ def test_every_relation_keeps_its_name_its_columns_and_their_order(
 ) -> None:
     before, after = changed(technique, *CHANGES[change])
     assert difference(before, after).lost == []
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_next_model_reads_just_what_its_source_has(
+    changed: Change, tmp_path: Path, technique: str, change: str
+) -> None:
+    _, after = changed(technique, *CHANGES[change])
+    with open_source(str(tmp_path / "shop.duckdb")) as source:
+        assert fits_model(source, after.model)
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
@@ -220,6 +234,52 @@ def test_a_wider_type_is_taken_and_a_narrower_one_is_not(changed: Change) -> Non
         SourceColumn(table="orders", column="total"),
         SourceColumn(table="products", column="list_price"),
     )
+
+
+VALUES = {
+    "SMALLINT": "i",
+    "INTEGER": "i * 50000",
+    "BIGINT": "i * 5000000000",
+    "DECIMAL(8,2)": "i * 0.25",
+    "DECIMAL(7,2)": "i * 0.25",
+    "DECIMAL(12,4)": "i * 0.0025",
+    "DOUBLE": "i * 0.1",
+    "DATE": "DATE '2024-01-01' + i::INTEGER",
+    "TIMESTAMP": "TIMESTAMP '2024-01-01 10:00:00' + i * INTERVAL '1 hour'",
+    "BOOLEAN": "i % 2 = 0",
+    "VARCHAR": "'word ' || i",
+    "VARCHAR of numbers": "CAST(i AS VARCHAR)",
+    "VARCHAR of dates": "CAST(DATE '2024-01-01' + i::INTEGER AS VARCHAR)",
+    "VARCHAR of nothing": "NULL",
+}
+"""Types of columns, each with what a row has in it."""
+
+
+def _of_types(place: int) -> tuple[str, str]:
+    """A table with a column for each change of a type to another: before it, and after it."""
+    columns = ", ".join(
+        f"CAST({VALUES[pair[place]]} AS {pair[place].split(' of ')[0]}) AS c{number}"
+        for number, pair in enumerate(product(VALUES, VALUES))
+    )
+    return (
+        "CREATE OR REPLACE TABLE things (thing_id INTEGER PRIMARY KEY)",
+        f"CREATE OR REPLACE TABLE things AS SELECT CAST(i AS INTEGER) AS thing_id, {columns}"
+        " FROM range(1, 101) t(i)",
+    )
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_whichever_type_becomes_which_the_next_model_reads_it(
+    tmp_path: Path, technique: str
+) -> None:
+    database = tmp_path / "shop.duckdb"
+    run(database, _of_types(0))
+    before = designed(database, technique)
+    run(database, _of_types(1))
+    after = designed(database, technique, before.basis)
+    with open_source(str(database)) as source:
+        assert fits_model(source, after.model)
+        assert build_and_prove(source, after.plan, after.model).holds
 
 
 def test_a_null_makes_a_column_nullable_for_good(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.evolution import Evolution, NarrowerColumn, RenamedColumn
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.sources.declared import unique_names
 
@@ -32,6 +32,10 @@ class PresentSource:
     def new_name(self, table: str) -> str:
         """Return what the source calls a table today, "" where that's as in the model."""
         return self._tables.get(table, "")
+
+    def source_type(self, table: str, attribute: Attribute) -> str:
+        """Return the type that the source has a column with, which may be a narrower one."""
+        return self._narrower[table].get(attribute.name, attribute.source_type)
 
     def as_modelled(self, column: str, attribute: Attribute) -> str:
         """Return a source's column with the type that the model reads it as.
@@ -73,10 +77,11 @@ class PresentSource:
 
     @cached_property
     def _columns(self) -> defaultdict[str, dict[str, str]]:
-        columns: defaultdict[str, dict[str, str]] = defaultdict(dict)
-        for each in self.evolution.renamed_columns:
-            columns[each.table][each.column] = each.now
-        return columns
+        return _now_by_table(self.evolution.renamed_columns)
+
+    @cached_property
+    def _narrower(self) -> defaultdict[str, dict[str, str]]:
+        return _now_by_table(self.evolution.narrower_columns)
 
     @cached_property
     def _retired(self) -> defaultdict[str, set[str]]:
@@ -95,6 +100,15 @@ def _by_table(columns: Iterable[tuple[str, str]]) -> defaultdict[str, set[str]]:
     by_table: defaultdict[str, set[str]] = defaultdict(set)
     for table, column in columns:
         by_table[table].add(column)
+    return by_table
+
+
+def _now_by_table(
+    changed: Iterable[RenamedColumn | NarrowerColumn],
+) -> defaultdict[str, dict[str, str]]:
+    by_table: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for each in changed:
+        by_table[each.table][each.column] = each.now
     return by_table
 
 

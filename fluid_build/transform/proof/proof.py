@@ -105,7 +105,7 @@ def explained(source: Source, plan: TransformPlan, error: BuildFailedError) -> B
         for name, type_ in planned.columns:
             if type_ != "DATE" or planned.at_source not in relations:
                 continue
-            column = quote(name)
+            column = f"TRY_CAST({quote(name)} AS DATE)"
             row = source.connection.execute(
                 f"SELECT count(*) FROM {relations[planned.at_source]}"
                 f" WHERE isfinite({column}) AND TRY_CAST({column} AS TIMESTAMP) IS NULL"
@@ -426,10 +426,9 @@ def _rebuilt(
     hidden: HiddenColumns,
     zeros: Zeros,
 ) -> TableProof:
-    source_columns = describe(connection, f"SELECT * FROM source.{proof.id}")
     original = describe(connection, rebuild.original)
     columns = describe(connection, rebuild.sql)
-    types = tuple(_type_differences(source_columns, columns, rebuild.by_value))
+    types = tuple(_type_differences(original, columns, rebuild.by_value))
     comparison = replace(_comparison(rebuild, original, columns), zeros=zeros)
     counts = _counts_of_nothing(connection, proof, rebuild) or count(connection, comparison)
     # Rows of the source that the comparison didn't read count as missing.

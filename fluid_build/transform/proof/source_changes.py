@@ -4,7 +4,7 @@ A source's profile doesn't know what a model relies on: which text it converts, 
 it loads rows. What both know is told once, with the figures from here.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from fluid_build.changes import ChangeEvidence, ChangeKind, Effect, SourceChange
@@ -22,16 +22,24 @@ from fluid_build.transform.plan.present_source import PresentSource, present_sou
 from fluid_build.transform.plan.staging import by_value, read_text, spelled_again
 
 
-def fits_plan(source: Source, plan: TransformPlan, left_out: Sequence[str]) -> bool:
-    """Return whether a source has just the tables, columns and types that a plan reads.
+def fits_model(source: Source, model: LogicalModel) -> bool:
+    """Return whether a source has just the tables, columns and types that a model knows of it.
 
-    Tables that were ``left_out`` of the model aren't new.
+    Tables that were left out of the model aren't new.
     """
     tables = {table.name: table for table in source.tables}
-    planned = {each.at_source: dict(each.columns) for each in plan.sources}
-    return tables.keys() <= {*planned, *left_out} and all(
+    present = present_source(model)
+    known = {
+        present.new_name(entity.name) or entity.name: {
+            alias: present.source_type(entity.name, attribute)
+            for alias, attribute in present.columns(entity)
+        }
+        for entity in model.conceptual.entities
+        if present.has_table(entity.name)
+    }
+    return tables.keys() <= {*known, *model.conceptual.left_out} and all(
         name in tables and {column.alias: column.type for column in tables[name].columns} == columns
-        for name, columns in planned.items()
+        for name, columns in known.items()
     )
 
 

@@ -51,7 +51,9 @@ def _members(star: Star, dimension: Dimension) -> Check:
     """Check that a dimension has a member for each natural key, and the unknown one."""
     entity = star.entities[dimension.entity_name]
     spelled = {
-        attribute.name: _distinguishing(quote(alias), attribute.source_type)
+        attribute.name: _distinguishing(
+            star.present.as_modelled(quote(alias), attribute), attribute.source_type
+        )
         for alias, attribute in star.present.columns(entity)
     }
     key = ", ".join(spelled[part.name] for part in natural_key(star, dimension))
