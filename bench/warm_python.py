@@ -4,10 +4,11 @@
 ``warm_python`` imports them in one process and writes an executable that takes ``-m`` and ``-c`` as
 Python does. A command line runs in a fork of that process, with the arguments, environment, folder
 and streams of its caller: the code that runs, and that it runs in a process of its own, is the
-same. Only on Unix.
+same. Only on Unix. What runs before the first fork may leave no threads, so it opens no database.
 """
 
 import array
+import gc
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ import socket
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,8 +39,8 @@ os._exit(int.from_bytes(code, "big") if len(code) == 4 else 70)
 
 
 @contextmanager
-def warm_python(imports: Sequence[str]) -> Iterator[Path]:
-    """Start a process that has imported modules, and return the executable that runs in it.
+def warm_python(imports: Sequence[str], prepare: Callable[[], None]) -> Iterator[Path]:
+    """Start a process that has imported modules and is prepared; return what runs forks of it.
 
     What they call ``sys.executable`` is that executable too, so that they start warm processes.
     """
@@ -52,7 +53,7 @@ def warm_python(imports: Sequence[str]) -> Iterator[Path]:
             server.listen(8)
             process = os.fork()
             if not process:
-                _serve(server, str(executable), imports)
+                _serve(server, str(executable), imports, prepare)
         try:
             yield executable
         finally:
@@ -60,8 +61,10 @@ def warm_python(imports: Sequence[str]) -> Iterator[Path]:
             os.waitpid(process, 0)
 
 
-def _serve(server: socket.socket, executable: str, imports: Sequence[str]) -> None:
-    """Import, and fork for each command line until the process is ended."""
+def _serve(
+    server: socket.socket, executable: str, imports: Sequence[str], prepare: Callable[[], None]
+) -> None:
+    """Import, prepare, and fork for each command line until the process is ended."""
     try:
         # multiprocessing keeps the executable that it sees first, and passes files to it.
         for name in ("multiprocessing.spawn", "multiprocessing.resource_tracker"):
@@ -69,6 +72,8 @@ def _serve(server: socket.socket, executable: str, imports: Sequence[str]) -> No
         sys.executable = executable
         for name in imports:
             __import__(name)
+        prepare()
+        gc.freeze()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         while True:
             client, _ = server.accept()
