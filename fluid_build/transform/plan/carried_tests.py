@@ -28,10 +28,10 @@ class Carrier:
     """A relation that holds attributes of an entity, with the column of each attribute.
 
     ``is_whole`` says that the rows in ``scope`` are those of the entity; unless ``is_once``, a row
-    may represent several, or several one. In relations that aren't whole, a row of the entity may occur several
-    times or not at all. ``unknown`` is the text that a column has where there's no row of the
-    entity. ``keys`` are the columns that are unique if those attributes are, ``hashed`` the hash
-    that is never null if that attribute isn't.
+    may represent several, or several one. In relations that aren't whole, a row of the entity may
+    occur several times or not at all. ``unknown`` is the text that a column has where there's no
+    row of the entity. ``keys`` are the columns that are unique if those attributes are, ``hashed``
+    the hash that is never null if that attribute isn't.
     """
 
     relation: str
