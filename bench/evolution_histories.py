@@ -603,9 +603,12 @@ def _to_dimensions(
             continue
         (built,) = (b for b, c in _own(dimension, {0}) if c in key)
         (column,) = reference["columns"]
+        # A bridge leads to members, which share a key over their versions, and a fact to a version.
+        to_members = reference["key"] == dimension["durable_key"]
+        member = quote(dimension["durable_key" if to_members else "surrogate_key"])
         joins += (
-            f" LEFT JOIN {quote(dimension['name'])} AS dim{number}"
-            f" ON dim{number}.{quote(dimension['surrogate_key'])} = fact.{quote(reference['key'])}"
+            f" LEFT JOIN (SELECT DISTINCT {member}, {quote(built)} FROM {quote(dimension['name'])})"
+            f" AS dim{number} ON dim{number}.{member} = fact.{quote(reference['key'])}"
         )
         ever = " UNION ".join(
             f"SELECT CAST({quote(key[0])} AS VARCHAR) FROM {kept.table(each, table)}"
