@@ -422,15 +422,12 @@ class _Night:
         if not self.table.key:
             doomed = self.some()
         else:
-            used = {
-                column: {
-                    row[0]
-                    for row in self.connection.execute(
-                        f"SELECT DISTINCT {quote(columns[0])} FROM {quote(child.name)}"
-                    ).fetchall()
-                }
-                for child, columns, (column, *_) in self.source.children(self.table.name)
-            }
+            used: dict[str, set[Value]] = {}
+            for child, columns, (column, *_) in self.source.children(self.table.name):
+                found = self.connection.execute(
+                    f"SELECT DISTINCT {quote(columns[0])} FROM {quote(child.name)}"
+                ).fetchall()
+                used.setdefault(column, set()).update(row[0] for row in found)
             doomed = [
                 row
                 for row in self.some()
