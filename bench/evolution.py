@@ -3,6 +3,7 @@
     python -m bench.evolution kills --count 100                     # a DuckDB file
     python -m bench.evolution kills --count 100 --engine postgres   # a server of its own
     python -m bench.evolution plan --source ../shared/corpus/chinook/data --count 5
+    python -m bench.evolution modified --tables 500                 # a made-up source
 
 ``kills``: a shop is applied, its rows and columns change, and it's applied again by a process that
 SIGKILL ends at a random moment of one of its phases, each phase in turn. The next apply has to
@@ -16,9 +17,15 @@ run in turn as processes of their own, and their processor time is compared pair
 warehouse has the relations and the deployment that an apply leaves, without their rows, which a
 plan doesn't read. ``--folder`` is a folder that was forged of the source; without it, one is made.
 Exits with 1 where the plan finds anything to do, or the median is above 1.2.
+
+``modified``: what dbt builds after a column was added to one table of many (the first master that
+others refer to), next to a whole build of the same project. It prints how many models and tests
+that is and the share of the seconds that dbt takes, and names each model that differs from the one
+before although it reads nothing of that table; there may be none.
 """
 
 import argparse
+import json
 import os
 import random
 import resource
@@ -49,6 +56,13 @@ from fluid_build.evolution.locations import opened, warehouse_location
 from fluid_build.forging import MODEL_FILE, forge
 from fluid_build.sources import open_source
 from fluid_build.sources.sql import quote
+from fluid_build.transform.dbt.running import (
+    DbtResult,
+    changed_since,
+    run_dbt,
+    run_operation,
+    write_manifest,
+)
 from fluid_build.transform.proof.manifest import digest
 from fluid_build.verification import read_folder
 
@@ -368,20 +382,75 @@ def show_plans(source: str, folder: Path | None, technique: str, count: int) -> 
     return 1 if middle > _MOST_OF_PLAN else 0
 
 
+def show_modified(technique: str, tables: int) -> int:
+    """Print what of a project is built after a column was added; 1 where more differs than may."""
+    import duckdb
+    from synthetic import write_duckdb
+
+    table = "sales_partner"
+    with tempfile.TemporaryDirectory(prefix="fluid-modified-") as scratch:
+        file, folder = Path(scratch, "made.duckdb"), Path(scratch, "model")
+        project, deployed = folder / "dbt", Path(scratch, "deployed")
+        write_duckdb(file, tables)
+        deployed.mkdir()
+        _forged(file, technique, folder)
+        run_dbt(project)
+        state = write_manifest(project, deployed)
+        with duckdb.connect(str(file)) as connection:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN floor_space INTEGER")
+            connection.execute(f"UPDATE {table} SET floor_space = rowid")
+        _forged(file, technique, folder)
+        run_operation(project, "migrate")
+        part, seconds = _timed(lambda: run_dbt(project, selection=changed_since(state)))
+        whole, most = _timed(lambda: run_dbt(project))
+        plan = read_folder(folder).plan
+        then = json.loads((state / "manifest.json").read_text())["nodes"]
+        now = json.loads((write_manifest(project, Path(scratch)) / "manifest.json").read_text())
+    kinds = [Counter(node.kind for node in result.nodes) for result in (part, whole)]
+    counts = ", ".join(f"{kinds[0][kind]} of {kinds[1][kind]} {kind}s" for kind in sorted(kinds[1]))
+    print(f"{tables} tables {technique}: {counts}, {seconds / most:.2f} of the seconds", flush=True)
+    reads_it = {build.name for build in plan.builds if table in build.mapped_source_tables}
+    sums = {id_: node["checksum"] for id_, node in then.items()}
+    differing = [
+        node["name"]
+        for id_, node in now["nodes"].items()
+        if node["resource_type"] == "model" and sums.get(id_) != node["checksum"]
+    ]
+    strangers = sorted({*differing} - reads_it)
+    for name in strangers:
+        print(f"{name} differs, and doesn't read {table}")
+    return 1 if strangers or not part.ok or not whole.ok else 0
+
+
+def _forged(source: Path, technique: str, folder: Path) -> None:
+    with open_source(source) as opened_source:
+        forge(opened_source, technique=technique, out=folder)
+
+
+def _timed(run: Callable[[], DbtResult]) -> tuple[DbtResult, float]:
+    began = time.monotonic()
+    result = run()
+    return result, time.monotonic() - began
+
+
 PLACES = {"duckdb": duckdb_place, "postgres": postgres_place}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for, and return 1 where anything was left wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("what", choices=["kills", "plan"])
+    parser.add_argument("what", choices=["kills", "plan", "modified"])
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--engine", choices=PLACES, default="duckdb")
     parser.add_argument("--technique", choices=TECHNIQUES, action="append")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--source")
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--tables", type=int, default=500)
     options = parser.parse_args(arguments)
+    if options.what == "modified":
+        techniques = options.technique or TECHNIQUES
+        return max(show_modified(technique, options.tables) for technique in techniques)
     if options.what == "plan":
         if options.source is None:
             parser.error("plan needs --source")

@@ -101,7 +101,13 @@ class DbtRun:
         traceback: TracebackType | None,
     ) -> None:
         self.stdout.close()
-        self.returncode = int(self._connection.recv(16))
+        self.wait()
+
+    def wait(self) -> int:
+        """Return the code of the run when it's over."""
+        if self.returncode is None:
+            self.returncode = int(self._connection.recv(16))
+        return self.returncode
 
 
 def serve(connection: socket.socket) -> None:

@@ -17,6 +17,7 @@ from fluid_build.contract.differences.differing import highest_version
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import UsageError, VersionsLostError, WarehouseError
+from fluid_build.evolution.changed_builds import changed_selection, unloaded_tables
 from fluid_build.evolution.comparing import read_warehouse, states_of
 from fluid_build.evolution.deployments import (
     DEPLOYMENTS,
@@ -24,6 +25,7 @@ from fluid_build.evolution.deployments import (
     RelationState,
     Result,
     finished,
+    folder_of,
     interrupted,
     make_table,
     read_deployments,
@@ -47,6 +49,7 @@ from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
+from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.guard_macros import ALLOWED
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
@@ -62,6 +65,8 @@ from fluid_build.verification import (
 )
 from fluid_build.verification.present_source import read_source
 
+Builds: TypeAlias = Literal["all", "changed"]
+"""What dbt builds: everything, or what changed since the last deployment and depends on that."""
 Step: TypeAlias = Literal["forged", "migrated", "loaded", "kept", "proven", "recorded"]
 STEPS: tuple[Step, ...] = ("forged", "migrated", "loaded", "kept", "proven", "recorded")
 """What an apply does, in order."""
@@ -76,7 +81,8 @@ class ApplyRequest:
     sources that aren't where the project looks for them. Where ``accepts_losses``, what an
     unfinished apply lost isn't asked for again. Deliveries of the tables ``may_lose`` are loaded
     however many keys they lack. Of a ``plan``, only what it says is done, and nothing where it's
-    outdated. ``shown_as`` is how the user names the folder.
+    outdated. ``shown_as`` is how the user names the folder. With ``builds`` "changed", everything
+    is built all the same where the last deployment didn't end well, or was taken back.
     """
 
     folder: Path
@@ -88,11 +94,14 @@ class ApplyRequest:
     may_lose: tuple[str, ...] = ()
     plan: DeploymentPlan | None = None
     shown_as: str = ""
+    builds: Builds = "all"
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What was applied. ``verified`` is None where dbt didn't load everything.
+    """What was applied. ``verified`` is None where dbt didn't load everything that it should.
+
+    ``behind`` are tables that weren't loaded and have other rows in the source by now.
 
     ``model`` is what changed in the model and ``warehouse`` in the warehouse, as a plan says it;
     of a warehouse that was empty, nothing. ``migrations`` are the files of the project whose
@@ -111,6 +120,7 @@ class Applied:
     verified: WarehouseVerified | None = None
     model: tuple[str, ...] = ()
     warehouse: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
 
     @property
     def stopped(self) -> tuple[DbtNode, ...]:
@@ -119,19 +129,24 @@ class Applied:
 
     @property
     def holds(self) -> bool:
-        """Whether everything was loaded, proven and recorded."""
-        return self.dbt.ok and self.verified is not None and self.verified.holds
+        """Whether everything that should be was loaded, proven and recorded."""
+        return self.verified is not None and self.verified.holds_but_for(self.behind)
 
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A deployment that has begun, and what it has to keep."""
+    """A deployment that has begun, and what it has to keep.
+
+    ``deployed`` is the archive of the folder that the warehouse is as the last deployment left it
+    from; None where there is none, or something came since.
+    """
 
     number: int
     load_date: datetime
     kept: Kept
     continued: int | None
     steps: tuple[str, ...]
+    deployed: bytes | None
 
 
 def apply(
@@ -163,16 +178,18 @@ def apply(
         begun = _begin(request, before, after, on_progress)
         migrations = _migrate(request, on_progress)
         on_step("migrated")
-        dbt = _load(request, begun.load_date, on_progress)
+        dbt, is_loaded = _load(request, begun, on_progress)
         _check(lock, request, begun, on_progress)
-        if dbt.ok:
+        if is_loaded:
             on_step("loaded")
             on_step("kept")
-        verified = _proven(source, after, request.location, on_progress) if dbt.ok else None
-        if verified is not None and verified.holds:
+        verified = _proven(source, after, request.location, on_progress) if is_loaded else None
+        behind = () if verified is None else _behind(after.plan, dbt, verified)
+        is_good = verified is not None and verified.holds_but_for(behind)
+        if is_good:
             on_step("proven")
-        rows = _end(lock, request, begun, after, is_good=bool(verified and verified.holds))
-        if verified is not None and verified.holds:
+        rows = _end(lock, request, begun, after, is_good=is_good)
+        if is_good:
             on_step("recorded")
     return Applied(
         begun.number,
@@ -186,6 +203,7 @@ def apply(
         verified,
         model_changes(_written(before), _written(after)),
         begun.steps,
+        behind,
     )
 
 
@@ -238,6 +256,9 @@ def _begin(
         number = max((each.number for each in deployments), default=0) + 1
         load_date = request.load_date or _next_load_date(started_at, deployments)
         unfinished = interrupted(deployments)
+        deployed = None
+        if deployments and deployments[-1].outcome == "done":
+            deployed = folder_of(warehouse, deployments[-1].number)
         if unfinished is not None and unfinished.kept and not request.accepts_losses:
             kept = _kept(unfinished)
             with warehouse.transaction():
@@ -249,7 +270,7 @@ def _begin(
                 kept = take(warehouse, plans, load_date)
                 record_start(warehouse, number, load_date, started_at, kept.model_dump_json())
     continued = None if unfinished is None else unfinished.number
-    return _Begun(number, load_date, kept, continued, steps)
+    return _Begun(number, load_date, kept, continued, steps, deployed)
 
 
 def _steps(
@@ -335,16 +356,32 @@ def _kept(unfinished: Deployment) -> Kept:
         ) from error
 
 
-def _load(request: ApplyRequest, load_date: datetime, on_progress: OnProgress) -> DbtResult:
-    return run_dbt(
-        request.folder / DBT_FOLDER,
-        variables={
-            "load_date": f"{load_date:%Y-%m-%d %H:%M:%S.%f}",
-            **({ALLOWED: [*request.may_lose]} if request.may_lose else {}),
-        },
-        environment={**request.environment, **request.location.environment},
-        on_progress=on_progress,
-    )
+def _load(request: ApplyRequest, begun: _Begun, on_progress: OnProgress) -> tuple[DbtResult, bool]:
+    """Return what dbt did, and whether all is loaded that should be: perhaps nothing changed."""
+    project = request.folder / DBT_FOLDER
+    environment = {**request.environment, **request.location.environment}
+    with owned_folder() as scratch:
+        selection: tuple[str, ...] = ()
+        if request.builds == "changed" and begun.deployed is not None:
+            selection = changed_selection(begun.deployed, project, scratch.path, environment)
+        dbt = run_dbt(
+            project,
+            variables={
+                "load_date": f"{begun.load_date:%Y-%m-%d %H:%M:%S.%f}",
+                **({ALLOWED: [*request.may_lose]} if request.may_lose else {}),
+            },
+            environment=environment,
+            selection=selection,
+            on_progress=on_progress,
+        )
+    return dbt, dbt.ok or (bool(selection) and not dbt.failed and not dbt.skipped)
+
+
+def _behind(plan: TransformPlan, dbt: DbtResult, verified: WarehouseVerified) -> tuple[str, ...]:
+    """Return the tables that weren't loaded and aren't as the source has them now."""
+    proof = verified.contents.proof
+    unloaded = unloaded_tables(plan, {node.name for node in dbt.built})
+    return tuple(table for table in proof.unproven if table in unloaded) if proof else ()
 
 
 def _check(lock: Lock, request: ApplyRequest, begun: _Begun, on_progress: OnProgress) -> None:

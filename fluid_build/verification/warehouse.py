@@ -1,5 +1,6 @@
 """What a warehouse holds, compared with the source; nothing in it is changed."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from fluid_build.contract.write.exposes import DBT_FOLDER
@@ -26,8 +27,17 @@ class WarehouseVerified:
     @property
     def holds(self) -> bool:
         """Whether the warehouse holds everything, every table could be read and every key holds."""
-        proven = self.contents.holds and not self.unread and not self.since.broken_keys
-        return proven and not self.forged.disagreements
+        return self.holds_but_for(())
+
+    def holds_but_for(self, tables: Collection[str]) -> bool:
+        """Return whether that holds, whatever rows the warehouse has of the tables named."""
+        proven = self.contents.holds_but_for(tables)
+        return (
+            proven
+            and not self.unread
+            and not self.since.broken_keys
+            and not self.forged.disagreements
+        )
 
 
 def verify_warehouse(

@@ -254,6 +254,46 @@ def test_an_apply_says_what_changed_in_the_model_and_the_warehouse(
     assert "Kept: all of the" in second.out
 
 
+@pytest.mark.usefixtures("dbt")
+@pytest.mark.parametrize("technique", ["data_vault_2", "dimensional"])
+def test_only_what_a_change_touches_is_built_and_no_more_is_claimed(
+    fluid: Fluid, tmp_path: Path, technique: str
+) -> None:
+    """A table that the change doesn't touch keeps its rows of before, and is named where it's
+    behind; the next apply loads everything.
+    """
+    shop = duckdb_shop(fluid, tmp_path, technique)
+    first = shop.apply()
+    assert first.code == 0, first.err
+    everything = json.loads(shop.apply("--json").out)
+    unchanged = shop.apply("--json", "--build", "changed")
+    assert unchanged.code == 0, unchanged.err
+    nothing = json.loads(unchanged.out)
+    assert (nothing["holds"], nothing["dbt"]["built"]) == (True, 0), nothing
+
+    members = "sat_customer" if technique == "data_vault_2" else "dim_customer"
+    before = shop.rows()[members]
+    shop.change(
+        (
+            "ALTER TABLE orders ADD COLUMN weight INTEGER",
+            "UPDATE orders SET weight = order_id % 50",
+            "INSERT INTO customer VALUES (999, 'late@example.org', 'Bern')",
+        )
+    )
+    shown = shop.apply("--build", "changed")
+    assert shown.code == 0, shown.out + shown.err
+    assert "1 table with other rows by now: customer" in " ".join(shown.out.split())
+    assert "The warehouse is as the source is" not in shown.out
+    assert shop.rows()[members] == before
+    relation = "sat_orders_2" if technique == "data_vault_2" else "fct_orders"
+    assert shop.query(f"SELECT count(weight) FROM {{}}.{relation}") == [(120,)]
+
+    later = json.loads(shop.apply("--json").out)
+    assert (later["holds"], later["behind"]) == (True, [])
+    assert later["dbt"]["built"] >= everything["dbt"]["built"]
+    assert shop.rows()[members] != before
+
+
 def test_nothing_is_changed_unasked(fluid: Fluid, tmp_path: Path) -> None:
     """The code of the folder runs, so its user says so first; the command to paste has --yes."""
     vault = duckdb_shop(fluid, tmp_path, "data_vault_2")

@@ -26,7 +26,7 @@ from fluid_build.cli.reading.folder_sources import (
 )
 from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.errors import FluidError, UndecidedError, UsageError, VersionsLostError
-from fluid_build.evolution.applying import ApplyRequest, Step
+from fluid_build.evolution.applying import ApplyRequest, Builds, Step
 from fluid_build.evolution.applying import apply as apply_folder
 from fluid_build.evolution.locations import warehouse_location
 from fluid_build.evolution.planning import read_plan
@@ -58,6 +58,13 @@ def apply(
             help="The moment that the load is dated with, in UTC; by default now.",
         ),
     ] = None,
+    build: Annotated[
+        Builds,
+        typer.Option(
+            "--build",
+            help="What dbt builds: all, or what changed in the model and what depends on it.",
+        ),
+    ] = "all",
     accept_lost: Annotated[
         bool,
         typer.Option(
@@ -85,6 +92,9 @@ def apply(
     of DIR's dbt profile, and the warehouse is compared with the source. Every row that it held
     before has to be there afterwards. Only then the deployment is recorded.
 
+    With --build changed, tables that the change doesn't touch aren't loaded, and those that have
+    other rows by now are named.
+
     One apply works on a warehouse at a time. One that failed or was killed is continued by the
     next. Exit codes: 0 done, 1 a check failed, 2 it couldn't be done, 4 somebody has to
     decide before what a name is that may be a new one; then nothing was changed.
@@ -109,6 +119,7 @@ def apply(
             "--load-date": load_date,
             "--accept-lost": accept_lost,
             "--allow-loss": may_lose,
+            "--build": None if build == "all" else build,
             "--json": json,
         },
     )
@@ -134,6 +145,7 @@ def apply(
         may_lose=may_lose,
         plan=planned,
         shown_as=str(folder),
+        builds=build,
     )
     done: list[Step] = []
     try:

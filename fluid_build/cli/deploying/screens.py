@@ -25,7 +25,7 @@ from fluid_build.report.terminal.screen_parts import (
     unbroken,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
-from fluid_build.text import counted, listed
+from fluid_build.text import counted, listed, listed_up_to
 from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.verification.documents import warehouse_document
 
@@ -87,9 +87,16 @@ def applied_screen(
         yield indented(f"Loaded: {built} built, {checks} passed, {applied.rows:,} rows in all")
         if applied.kept_rows:
             yield indented(f"Kept: all of the {applied.kept_rows:,} rows that were there before")
-        yield text(f"{TICK}Applied. The warehouse is as the source is, and proven.", "bold green")
+        what = "The warehouse is"
+        if applied.behind:
+            tables = counted(len(applied.behind), "table")
+            yield indented(
+                f"Not loaded: {tables} with other rows by now: {listed_up_to(5, applied.behind)}"
+            )
+            what = "The other tables are"
+        yield text(f"{TICK}Applied. {what} as the source is, and proven.", "bold green")
         return
-    if not applied.dbt.ok:
+    if applied.verified is None:
         yield from dbt_lines(applied.dbt)
         if applied.stopped:
             yield text("Check these deliveries. If the rows are gone:")
@@ -113,6 +120,7 @@ def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object
         "migrations": list(applied.migrations),
         "rows": applied.rows,
         "rows_kept": applied.kept_rows,
+        "behind": list(applied.behind),
         "dbt": {
             "built": len(applied.dbt.built),
             "passed": len(applied.dbt.passed),

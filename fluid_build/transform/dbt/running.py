@@ -131,20 +131,22 @@ def run_dbt(
     *,
     variables: Mapping[str, object] | None = None,
     environment: Mapping[str, str] | None = None,
+    selection: Sequence[str] = (),
     python: str = sys.executable,
     on_progress: OnProgress = ignore,
 ) -> DbtResult:
     """Run ``dbt build`` in the folder of a project that holds its own ``profiles.yml``.
 
     ``variables`` are dbt's (``load_date``), ``environment`` is added to ours; a secret in it, or in
-    what our projects read from the environment, is masked wherever dbt repeats it. Failed models
+    what our projects read from the environment, is masked wherever dbt repeats it. ``selection``
+    are dbt's arguments for a part of the project, which may turn out to be nothing. Failed models
     and tests are in the result. Raises DbtMissingError where dbt is not installed, and
     DbtFailedError where it builds nothing.
     """
     secrets = _secrets(environment or {})
     with tempfile.TemporaryDirectory(prefix="fluid-dbt-") as name:
         folder = Path(name)
-        command = [python, *_arguments(folder, variables or {}, "build")]
+        command = [python, *_arguments(folder, variables or {}, "build", *selection)]
         with (folder / "stderr").open("w", encoding="utf-8") as stderr:
             log = _run(command, project, environment or {}, stderr, on_progress)
         results = folder / "target" / "run_results.json"
@@ -175,14 +177,51 @@ def run_operation(
     the macro ended with an error.
     """
     with tempfile.TemporaryDirectory(prefix="fluid-dbt-") as name:
-        folder = Path(name)
-        command = [python, *_arguments(folder, {}, "run-operation", macro)]
-        with (folder / "stderr").open("w", encoding="utf-8") as stderr:
-            log = _run(command, project, environment or {}, stderr, ignore)
-        if log.code:
-            stderr_text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
-            said = "\n".join([*log.warnings, stderr_text])
-            raise _gave_up(_masked(said, _secrets(environment or {})), f"couldn't run {macro}")
+        command = [python, *_arguments(Path(name), {}, "run-operation", macro)]
+        code, said = _said(command, project, Path(name), environment or {})
+    if code:
+        raise _gave_up(said, f"couldn't run {macro}")
+
+
+def write_manifest(
+    project: Path,
+    folder: Path,
+    *,
+    environment: Mapping[str, str] | None = None,
+    python: str = sys.executable,
+) -> Path:
+    """Write what dbt reads of a project to a folder, and return where dbt finds it as a state.
+
+    Nothing is connected to. Raises DbtMissingError and DbtFailedError as ``run_operation`` does.
+    """
+    command = [python, *_arguments(folder, {}, "parse")]
+    _, said = _said(command, project, folder, environment or {})
+    if not (folder / "target" / "manifest.json").is_file():
+        raise _gave_up(said, "couldn't read the project")
+    return folder / "target"
+
+
+def changed_since(state: Path) -> tuple[str, ...]:
+    """Return the selection of what differs from a project of before, and of what depends on it.
+
+    A view shows its source as it is now, so a load that reads one has its guard run again. Tests
+    of relations that aren't built, and aren't read by those that are, say nothing new.
+    """
+    views = "@state:modified,config.materialized:view"
+    return (
+        *("--select", "state:modified+", views, "--state", str(state)),
+        *("--indirect-selection", "buildable"),
+    )
+
+
+def _said(
+    command: Sequence[str], project: Path, folder: Path, environment: Mapping[str, str]
+) -> tuple[int, str]:
+    """Run dbt, and return the code that it ended with and what it had to say, without secrets."""
+    with (folder / "stderr").open("w", encoding="utf-8") as stderr:
+        log = _run(command, project, environment, stderr, ignore)
+    stderr_text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
+    return log.code, _masked("\n".join([*log.warnings, stderr_text]), _secrets(environment))
 
 
 @dataclass(slots=True)
@@ -236,7 +275,8 @@ def _run(
                 broken = broken_promise(str(info.get("msg", "")))
                 log.broken += [broken] if broken is not None else []
             _report(event, on_progress)
-    log.code = process.returncode
+        # Its stdin is closed after its end only: it would end with a code of its own.
+        log.code = process.wait()
     return log
 
 

@@ -186,6 +186,13 @@ class Proof(ModelPart):
         """Whether everything that was read was compared and is the same."""
         return self.verdict in ("proven", "holds in the sample")
 
+    @property
+    def unproven(self) -> tuple[str, ...]:
+        """The tables that differ, or weren't compared."""
+        return tuple(
+            table.table for table in self.tables if table.verdict not in ("proven", "empty")
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Claims:

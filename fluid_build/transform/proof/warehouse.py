@@ -4,7 +4,7 @@ A DuckDB file is attached in place. From PostgreSQL the relations are first copi
 DuckDB file, in the types that the plan promises, so that both are compared in the same way.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
@@ -79,6 +79,12 @@ class WarehouseProof:
     def holds(self) -> bool:
         """Whether all of the source is in the warehouse, as it was loaded, and nothing else."""
         return self.proof is not None and self.proof.holds and not self.contradictions
+
+    def holds_but_for(self, tables: Collection[str]) -> bool:
+        """Return whether that holds of all tables but those named, which may have other rows."""
+        if not tables or self.proof is None or self.contradictions:
+            return self.holds
+        return not {*self.proof.unproven} - {*tables}
 
 
 def prove_warehouse(
