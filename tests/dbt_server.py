@@ -153,8 +153,15 @@ def _run_dbt(request: Mapping[str, Any], stdout: int, stderr: int) -> NoReturn:
     os.environ.clear()
     os.environ.update(request["env"])
     sys.argv = ["dbt", *request["arguments"]]
-    cli()
-    sys.exit()
+    code = 0
+    try:
+        cli()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # A fork lacks the threads of its parent, which DuckDB would end with the interpreter.
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@ from fluid_build.evolution.planning import (
     check_still_true,
     model_changes,
 )
+from fluid_build.evolution.skipped_hubs import STOPPED, skipped_hubs, with_hubs
 from fluid_build.evolution.warehouse import Location, Lock, Relation, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
 from fluid_build.profiling.profile import Profile
@@ -178,7 +179,7 @@ def apply(
         begun = _begin(request, before, after, on_progress)
         migrations = _migrate(request, on_progress)
         on_step("migrated")
-        dbt, is_loaded = _load(request, begun, on_progress)
+        dbt, is_loaded = _load(request, begun, after, on_progress)
         _check(lock, request, begun, on_progress)
         if is_loaded:
             on_step("loaded")
@@ -356,24 +357,33 @@ def _kept(unfinished: Deployment) -> Kept:
         ) from error
 
 
-def _load(request: ApplyRequest, begun: _Begun, on_progress: OnProgress) -> tuple[DbtResult, bool]:
+def _load(
+    request: ApplyRequest, begun: _Begun, after: ForgedFolder, on_progress: OnProgress
+) -> tuple[DbtResult, bool]:
     """Return what dbt did, and whether all is loaded that should be: perhaps nothing changed."""
     project = request.folder / DBT_FOLDER
     environment = {**request.environment, **request.location.environment}
-    with owned_folder() as scratch:
-        selection: tuple[str, ...] = ()
-        if request.builds == "changed" and begun.deployed is not None:
-            selection = changed_selection(begun.deployed, project, scratch.path, environment)
-        dbt = run_dbt(
+    variables: dict[str, object] = {"load_date": f"{begun.load_date:%Y-%m-%d %H:%M:%S.%f}"}
+    if request.may_lose:
+        variables[ALLOWED] = [*request.may_lose]
+
+    def build(selection: Sequence[str], more: Mapping[str, object]) -> DbtResult:
+        return run_dbt(
             project,
-            variables={
-                "load_date": f"{begun.load_date:%Y-%m-%d %H:%M:%S.%f}",
-                **({ALLOWED: [*request.may_lose]} if request.may_lose else {}),
-            },
+            variables={**variables, **more},
             environment=environment,
             selection=selection,
             on_progress=on_progress,
         )
+
+    with owned_folder() as scratch:
+        selection: tuple[str, ...] = ()
+        if request.builds == "changed" and begun.deployed is not None:
+            selection = changed_selection(begun.deployed, project, scratch.path, environment)
+        dbt = build(selection, {})
+    hubs = skipped_hubs(after.plan, after.model, dbt)
+    if hubs is not None:
+        dbt = with_hubs(dbt, build(hubs.selection, {STOPPED: [*hubs.stopped]}))
     return dbt, dbt.ok or (bool(selection) and not dbt.failed and not dbt.skipped)
 
 

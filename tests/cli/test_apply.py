@@ -236,6 +236,42 @@ def test_an_empty_delivery_is_stopped_unless_it_is_said_that_the_rows_are_gone(
 
 
 @pytest.mark.usefixtures("dbt")
+def test_a_stopped_table_leaves_no_other_table_without_its_hub(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """A customer who comes while orders are stopped, and is gone on the next day, has a hub row."""
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
+    assert vault.apply().code == 0
+    vault.change(
+        (
+            "CREATE TABLE put_aside AS SELECT * FROM orders WHERE order_id < 5090",
+            "DELETE FROM orders WHERE order_id < 5090",
+            "INSERT INTO customer VALUES (999, 'guest@example.org', 'Bern')",
+        )
+    )
+    stopped = json.loads(vault.apply("--json").out)
+    assert not stopped["holds"]
+    assert [node["name"] for node in stopped["dbt"]["failed"]] == ["stg_orders"]
+    assert "hub_customer" not in stopped["dbt"]["skipped"]
+    assert "hub_orders" in stopped["dbt"]["skipped"]
+    orphans = (
+        "SELECT count(*) FROM {0}.sat_customer AS s"
+        " WHERE s.customer_hk NOT IN (SELECT customer_hk FROM {0}.hub_customer)"
+    )
+    assert vault.query(orphans) == [(0,)]
+    vault.change(
+        (
+            "INSERT INTO orders SELECT * FROM put_aside",
+            "DROP TABLE put_aside",
+            "DELETE FROM customer WHERE customer_id = 999",
+        )
+    )
+    again = vault.apply()
+    assert again.code == 0, again.out + again.err
+    assert vault.query(orphans) == [(0,)]
+
+
+@pytest.mark.usefixtures("dbt")
 def test_an_apply_says_what_changed_in_the_model_and_the_warehouse(
     fluid: Fluid, tmp_path: Path
 ) -> None:

@@ -112,7 +112,7 @@ def _macros(strategy: HashKeyStrategy) -> "Template":
     return environment.from_string("".join(MACROS.values()), globals=_functions(strategy))
 
 
-def _functions(strategy: HashKeyStrategy) -> dict[str, Callable[..., str]]:
+def _functions(strategy: HashKeyStrategy) -> dict[str, Callable[..., object]]:
     rows = exact(strategy)
 
     def hash_of_columns(
@@ -127,6 +127,7 @@ def _functions(strategy: HashKeyStrategy) -> dict[str, Callable[..., str]]:
 
     return {
         "load_moment": lambda: LOAD_DATE,
+        "var": lambda _, default: default,
         "before_any_load": lambda: BEFORE_ANY_LOAD,
         "ghost_source": lambda: literal(GHOST),
         "zero_key": lambda: zero_key(strategy),

@@ -92,6 +92,7 @@ def compiled_models(files: Mapping[str, str], *, again: bool) -> Iterator[tuple[
                 "this": f"x.{Path(path).stem}",
                 "config": lambda **_: "",
                 "load_date": lambda: LOAD_DATE,
+                "var": lambda _, default: default,
                 "is_incremental": lambda: again,
                 "is_there_already": lambda: again,
             }

@@ -10,10 +10,12 @@
 {#-
     A hub: each business key once, from every staging that holds it. The first feed that has a key
     says where it's from. A feed with its own rows is read whole; of others, rows that have the key.
+    dbt's variable `stopped` has the stagings whose tables aren't loaded, so nothing is read of them.
     `ghost` has the type of each column of the business key where there's a row for the zero key.
 -#}
 {% macro vault_hub(key, business_key, feeds, ghost={}, spelling=[], precedence='precedence',
                    rank='rank_of_row') -%}
+{%- set feeds = feeds | rejectattr('staging.identifier', 'in', var('stopped', [])) | list -%}
 WITH arriving AS (
     {%- if ghost %}
     SELECT
