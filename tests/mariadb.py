@@ -113,8 +113,11 @@ class MariaDBDatabase:
             connection.commit()
 
 
-def start_mariadb(parent: str) -> MariaDBServer:
-    """Start a server in a new folder; skip the test, or fail, where none is installed."""
+def start_mariadb(parent: str, *options: str) -> MariaDBServer:
+    """Start a server in a new folder; skip the test, or fail, where none is installed.
+
+    ``options`` are more options of the server.
+    """
     program = shutil.which(
         "mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
     )
@@ -136,7 +139,7 @@ def start_mariadb(parent: str) -> MariaDBServer:
     process = subprocess.Popen(
         [program, "--no-defaults", data, f"--socket={folder / 'socket'}", f"--port={port}",
          "--bind-address=127.0.0.1", f"--pid-file={folder / 'pid'}", *user, *_FAST,
-         f"--log-error={folder / 'log'}"],
+         f"--log-error={folder / 'log'}", *options],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

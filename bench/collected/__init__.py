@@ -1,0 +1,1 @@
+"""Databases with declared keys that are fetched again from public repositories."""

@@ -1,0 +1,104 @@
+"""Databases that are fetched again: built from a clone's script, and drawn into halves."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from bench.collected.clones import MissingFileError, find_clone
+from bench.collected.declared import stated_reference
+from bench.collected.listing import LEARN, LOOK_ONCE, Source, draw_halves, set_fields
+from bench.collected.loading import Place, load
+from bench.collected.servers import Servers
+from bench.collected.truth import write
+from bench.sources import scanning_engine
+
+SCRIPT = """
+CREATE TABLE land (code TEXT PRIMARY KEY, naam TEXT);
+CREATE TABLE stad (naam TEXT, land TEXT REFERENCES land, PRIMARY KEY (naam, land));
+CREATE TABLE wijk (nr INTEGER PRIMARY KEY, stad TEXT, land TEXT,
+    FOREIGN KEY (stad, land) REFERENCES stad (naam, land));
+CREATE TABLE leeg (nr INTEGER PRIMARY KEY);
+INSERT INTO land VALUES ('NL', 'Nederland'), ('BE', 'België');
+INSERT INTO stad VALUES ('Gent', 'BE'), ('Breda', 'NL'), ('Oslo', 'NO');
+INSERT INTO wijk VALUES (1, 'Gent', 'BE'), (2, 'Breda', 'NL'), (3, NULL, NULL);
+INSERT INTO nergens VALUES (1);
+"""
+
+
+def source(name: str = "steden", owner: str = "someone", composite: int = 0) -> Source:
+    return Source(
+        name=name,
+        repository=f"https://github.com/{owner}/steden",
+        commit="HEAD",
+        format="sqlite-script",
+        files=("db/*.sql",),
+        composite=composite,
+    )
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> dict[str, object]:
+    """The truth of a database that was built from a clone."""
+    clone = tmp_path / "clones" / "someone+steden"
+    (clone / "db").mkdir(parents=True)
+    (clone / "db" / "steden.sql").write_text(SCRIPT, encoding="utf-8")
+    git = ["git", "-C", str(clone), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Steden"]):
+        subprocess.run([*git, *arguments], check=True)
+    with scanning_engine() as engine:
+        found = find_clone(tmp_path / "clones", source())
+        loaded = load(source(), Place(found, tmp_path, Servers(tmp_path), engine))
+        written = write("steden", loaded, tmp_path / "steden", engine)
+    assert (written.failed, written.empty) == (1, 1)
+    rows = duckdb.sql(f"SELECT nr FROM '{tmp_path}/steden/data/wijk.parquet'").fetchall()
+    assert rows == [(1,), (2,), (3,)]
+    described: dict[str, object] = json.loads((tmp_path / "steden" / "truth.json").read_bytes())
+    return described
+
+
+def test_declared_keys_are_those_of_the_catalog(truth: dict[str, dict[str, dict[str, object]]]):
+    keys = {name: table["primary_key"] for name, table in truth["tables"].items()}
+    assert keys == {"land": ["code"], "stad": ["naam", "land"], "wijk": ["nr"]}
+
+
+def test_a_reference_is_supported_where_the_data_bears_it_out(truth: dict[str, list[dict]]):
+    supported = {
+        (key["from_table"], *key["from_columns"]): key["supported"] for key in truth["foreign_keys"]
+    }
+    assert supported == {("stad", "land"): False, ("wijk", "stad", "land"): True}
+
+
+def test_a_clone_that_is_missing_is_named(tmp_path: Path):
+    with pytest.raises(MissingFileError, match="No clone of"):
+        find_clone(tmp_path, source())
+
+
+def test_a_stated_reference_may_be_composite():
+    reference = stated_reference("stad(provincie, land) -> provincie(naam, land)")
+    assert (reference.child, reference.columns) == ("stad", ("provincie", "land"))
+    assert (reference.parent, reference.parent_columns) == ("provincie", ("naam", "land"))
+
+
+def test_databases_of_one_owner_are_in_one_half():
+    sources = [source(f"d{number}", f"o{number // 2}") for number in range(8)]
+    halves = draw_halves(sources, seed=1)
+    assert all(halves[f"d{number}"] == halves[f"d{number + 1}"] for number in range(0, 8, 2))
+    assert sorted(halves.values()) == [LEARN] * 4 + [LOOK_ONCE] * 4
+
+
+def test_composite_references_are_in_both_halves():
+    sources = [source(f"d{number}", f"o{number}", composite=number // 6) for number in range(8)]
+    halves = draw_halves(sources, seed=1)
+    assert halves["d6"] != halves["d7"]
+
+
+def test_a_field_of_the_list_is_set_in_its_entry_alone():
+    text = '[[database]]\nname = "a"\nrows = 1\n\n[[database]]\nname = "b"\nrows = 2\n'
+    changed = set_fields(set_fields(text, "a", {"rows": 7}), "b", {"half": LEARN})
+    expected = (
+        '[[database]]\nname = "a"\nrows = 7\n\n[[database]]\nname = "b"\nrows = 2\nhalf = "learn"\n'
+    )
+    assert changed == expected
