@@ -438,7 +438,7 @@ def _rebuilt(
     columns = describe(connection, rebuild.sql)
     # A source may have narrowed a type since; every column that it has counts all the same.
     read_as = dict(original)
-    expected = [(name, read_as.get(name, type_)) for name, type_ in source_columns]
+    expected = tuple((name, read_as.get(name, type_)) for name, type_ in source_columns)
     types = tuple(_type_differences(expected, columns, rebuild.by_value))
     comparison = replace(_comparison(rebuild, original, columns), zeros=zeros)
     counts = _counts_of_nothing(connection, proof, rebuild) or count(connection, comparison)
