@@ -244,5 +244,6 @@ def test_a_forge_warns_when_the_hashes_of_a_folder_change(shop: Path, tmp_path: 
     renamed = SetConventions(
         columns=ColumnNames(load_date="ldts"), hashing=Hashing(case="upper", trim=True)
     )
-    (note,) = forged(shop, renamed, out=folder).notes
+    note, version = forged(shop, renamed, out=folder).notes
+    assert "version" in version
     assert "in load_date" in note
