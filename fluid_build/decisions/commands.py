@@ -24,6 +24,7 @@ from fluid_build.decisions.language import (
     Rename,
     Renamed,
     SetConventions,
+    SetDelivery,
     SetKey,
     Split,
     TextType,
@@ -86,6 +87,8 @@ def _words(decision: AnyDecision) -> tuple[str, ...]:
             if decision.column is None:
                 return (_name(decision.was), _name(decision.table))
             return (_reference(decision.table, [decision.was]), _name(decision.column))
+        case SetDelivery():
+            return (_name(decision.table), decision.delivers)
         case Ignore():
             return (_name(decision.table),)
         case Domain():

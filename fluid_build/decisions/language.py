@@ -32,6 +32,8 @@ STAR_ROLES: frozenset[Role] = frozenset({"fact", "dimension", "bridge", "date"})
 ExposureType = Literal["dashboard", "notebook", "analysis", "ml", "application"]
 """What reads a model, in dbt's words."""
 Additivity = Literal["additive", "semi-additive", "non-additive", "none"]
+Delivery = Literal["full", "delta", "append"]
+"""What a table has each time that it's read: all rows, those that changed, or those that came."""
 
 _MOST_TEXT = 2_000
 """Characters in a description: a long paragraph."""
@@ -317,6 +319,18 @@ class Renamed(BaseDecision):
         return self
 
 
+class SetDelivery(BaseDecision):
+    """Say what a table ``delivers`` each time: all rows, only changed ones, or only new ones.
+
+    Rows of a delta replace those of the same key, appended ones are added. What isn't delivered
+    stays; only of a full delivery is it deleted.
+    """
+
+    decision: Literal["delivery"] = "delivery"
+    table: SourceName
+    delivers: Delivery
+
+
 class Ignore(BaseDecision):
     """Leave a table out."""
 
@@ -379,6 +393,7 @@ AnyDecision: TypeAlias = (
     | SetConventions
     | Exposure
     | Renamed
+    | SetDelivery
     | Ignore
     | Merge
     | Split

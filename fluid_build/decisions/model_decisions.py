@@ -20,6 +20,7 @@ from fluid_build.decisions.language import (
     ProductName,
     Rename,
     SetConventions,
+    SetDelivery,
     Split,
 )
 
@@ -48,6 +49,7 @@ class ModelDecisions:
     owner: Owner | None = None
     name: ProductName | None = None
     conventions: SetConventions | None = None
+    deliveries: Mapping[str, SetDelivery] = field(default_factory=dict)
 
     @property
     def roles(self) -> tuple[Classify, ...]:
@@ -83,4 +85,5 @@ def model_decisions(decisions: Iterable[AnyDecision]) -> ModelDecisions:
         owner=next(reversed(of(Owner)), None),
         name=next(reversed(of(ProductName)), None),
         conventions=next(reversed(of(SetConventions)), None),
+        deliveries={decision.table: decision for decision in of(SetDelivery)},
     )

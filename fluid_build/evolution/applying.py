@@ -165,7 +165,7 @@ def apply(
     forge, dbt and the warehouse raise.
     """
     with locked(request.location) as lock:
-        _check_load_date(request)
+        _check_load_date(request, before.plan)
         measured = _checked(source, before, request, on_progress)
         forged = forge(
             source,
@@ -220,17 +220,20 @@ def _checked(
     return today.measured
 
 
-def _check_load_date(request: ApplyRequest) -> None:
+def _check_load_date(request: ApplyRequest, plan: TransformPlan) -> None:
     """Refuse a load date that isn't after those of all other loads: histories go by it.
 
     What a killed load added is taken out first, so its date is free again: a scheduler may repeat
-    its night.
+    its night. It isn't where deliveries are kept, since those of a killed load stay.
     """
     date = request.load_date
     if date is None or not _is_there(request.location):
         return
     with opened(request.location, read_only=True) as warehouse:
-        ended = [each for each in read_deployments(warehouse) if each.outcome != "started"]
+        is_kept = any(build.layer == "deliveries" for build in plan.builds)
+        ended = [
+            each for each in read_deployments(warehouse) if is_kept or each.outcome != "started"
+        ]
     latest = max((each.load_date for each in ended), default=None)
     if latest is not None and date <= latest:
         raise UsageError(
@@ -303,6 +306,7 @@ def remove_killed_loads(
         each.load_date for each in deployments if each.number > last and each.outcome == "started"
     ]
     there = warehouse.relations()
+    # What was delivered stays: a source that has only what changed doesn't deliver it again.
     columns = {
         build.name: plan.column_names.load_date for plan in plans for build in plan.published
     }
@@ -433,7 +437,7 @@ def _end(
 def _states(warehouse: Warehouse, plan: TransformPlan) -> Mapping[str, RelationState]:
     there = warehouse.relations()
     states = {}
-    for build in plan.published:
+    for build in plan.lasting:
         relation = there.get(build.name)
         if relation is not None:
             rows = None

@@ -97,7 +97,7 @@ def take(warehouse: Warehouse, plans: Sequence[TransformPlan], load_date: dateti
     there = warehouse.relations()
     builds: dict[str, tuple[Build, str]] = {}
     for plan in plans:
-        for build in plan.published:
+        for build in plan.lasting:
             relation = there.get(build.name)
             if is_stateful(build) and relation is not None and not relation.is_view:
                 builds.setdefault(build.name, (build, plan.column_names.load_date))

@@ -15,7 +15,14 @@ from fluid_build.changes import ChangeKind, Effect, SourceChange
 from fluid_build.contract.differences import Differences, DocumentChange
 from fluid_build.contract.differences.differing import Bump, NextVersion
 from fluid_build.decisions.commands import decide_command
-from fluid_build.decisions.language import AnyDecision, Exposure, PersonalData, Renamed, SetKey
+from fluid_build.decisions.language import (
+    AnyDecision,
+    Exposure,
+    PersonalData,
+    Renamed,
+    SetDelivery,
+    SetKey,
+)
 from fluid_build.errors import PlanOutdatedError, SourceUnreadableError, UndecidedError
 from fluid_build.evolution.migrating import Mark, Step, Written
 from fluid_build.evolution.states import States
@@ -31,7 +38,10 @@ _MOST_BYTES = 64 * 1024 * 1024
 """Far more than the plan of a thousand tables takes."""
 _FOLDER = "decide DIR"
 """In an advice: there the folder is named as its user names it."""
-_DELIVERY = "Check it: a load stops such a table, unless `fluid apply --allow-loss` names it."
+_DELIVERY = (
+    "A load stops such a table. If the rows are gone, name it with `fluid apply --allow-loss`; if"
+    " the source has only what changed, say so."
+)
 _FOLLOWED: frozenset[ChangeKind] = frozenset({ChangeKind.TABLE_DROPPED})
 """Changes that look grave, and mean the same whoever decides: what was loaded stays."""
 _ADVICE = {
@@ -188,6 +198,8 @@ def _decisions(change: SourceChange) -> Iterator[AnyDecision]:
         table, was = change.table, change.columns[0]
         yield from (Renamed(table=table, column=name, was=was) for name in names)
         yield from (Renamed(table=table, column=name, was=was, is_renamed=False) for name in names)
+    elif change.kind in {ChangeKind.TABLE_SHRUNK, ChangeKind.TABLE_EMPTIED}:
+        yield SetDelivery(table=change.table, delivers="delta")
     elif change.kind is ChangeKind.KEY_WIDENED:
         yield SetKey(table=change.table, columns=change.to_columns)
     elif change.kind is ChangeKind.NEWLY_PERSONAL:
@@ -205,8 +217,8 @@ def model_changes(before: Written, after: Written) -> tuple[str, ...]:
 
 
 def _model_changes(before: Written, after: Written) -> Iterator[str]:
-    then = {build.name: build for build in before.plan.published}
-    now = {build.name: build for build in after.plan.published}
+    then = {build.name: build for build in before.plan.lasting}
+    now = {build.name: build for build in after.plan.lasting}
     for name, build in now.items():
         if name not in then:
             columns = [column.name for column in build.columns if column.source_columns]

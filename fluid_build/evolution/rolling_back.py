@@ -7,7 +7,7 @@ named.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from fluid_build.evolution.kept_versions import KEPT_KEYS
 from fluid_build.evolution.warehouse import Relation, Warehouse, is_plain_type
 from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
 from fluid_build.sources.sql import quote
+from fluid_build.text import listed
 from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
@@ -174,13 +175,22 @@ def _undos(
     """Yield what happens to each relation; those that no forge planned are left alone."""
     earlier = target.relations or {}
     load_column = plan.column_names.load_date
-    for name in sorted({*earlier, *(build.name for build in plan.published)} & there.keys()):
+    kept = _kept_deliveries(plan)
+    for name in sorted({*earlier, *(build.name for build in plan.lasting)} & there.keys()):
         relation, before = there[name], earlier.get(name)
+        if name in kept and before is None:
+            continue
         if before is None:
             rows = 0 if relation.is_view else _count(warehouse, name)
             yield RelationUndo(name, rows, is_dropped=True, is_view=relation.is_view)
         elif not relation.is_view:
-            yield _undo(warehouse, relation, before, target.load_date, load_column)
+            undo = _undo(warehouse, relation, before, target.load_date, load_column)
+            yield replace(undo, rows=0) if name in kept else undo
+
+
+def _kept_deliveries(plan: TransformPlan) -> frozenset[str]:
+    """Return the relations of what was delivered in parts: nobody delivers it again."""
+    return frozenset(build.name for build in plan.builds if build.layer == "deliveries")
 
 
 def _undo(
@@ -253,6 +263,12 @@ def _lasting(
 ) -> Iterator[str]:
     """Yield what a rollback can't take back, each as a sentence."""
     later = [each for each in deployments if each.number > target.number]
+    delivered = sorted(_kept_deliveries(plan) & there.keys()) if later else []
+    if delivered:
+        yield (
+            f"{listed(delivered)}: what later loads brought stays, since the source doesn't deliver"
+            " it again, and the next load has it"
+        )
     snapshots = [build.name for build in plan.published if build.replaced]
     same_day = [each for each in later if each.load_date.date() == target.load_date.date()]
     for name in snapshots if same_day else []:

@@ -54,7 +54,8 @@ class Evolution(ModelPart):
     stay and aren't loaded. ``added_columns`` joined a table later, in the order of their arrival.
     ``retyped_columns`` have a wider type than rows that were loaded earlier, and the source has
     ``narrower_columns`` with another type than they're read as. ``otherwise`` are the judgements
-    that the present data would settle differently.
+    that the present data would settle differently. ``seem_partial`` are tables that may have only
+    what changed, each with a column of which every value is later than any before.
     """
 
     retired_tables: tuple[str, ...] = ()
@@ -65,3 +66,4 @@ class Evolution(ModelPart):
     renamed_columns: tuple[RenamedColumn, ...] = ()
     renamed_tables: tuple[RenamedTable, ...] = ()
     otherwise: tuple[Otherwise, ...] = ()
+    seem_partial: tuple[SourceColumn, ...] = ()

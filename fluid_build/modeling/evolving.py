@@ -5,11 +5,13 @@ input is the same model. A claim only gets weaker: a column that was never null 
 type becomes wider, and a narrower one stays wide. What the source has no longer stays.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
-from fluid_build.decisions.language import AnyDecision
+from fluid_build.decisions.deliveries import partial_tables
+from fluid_build.decisions.language import AnyDecision, SetDelivery
 from fluid_build.decisions.renames import renames
 from fluid_build.modeling.basis import (
     Arrival,
@@ -25,6 +27,7 @@ from fluid_build.modeling.earlier_names import by_model_names, renamed_parts
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.entities import MOST_VALUES, accepted_values, key_columns
 from fluid_build.modeling.evolution import Evolution, NarrowerColumn
+from fluid_build.modeling.partial_evidence import seeming_partial
 from fluid_build.modeling.types import column_type
 from fluid_build.modeling.wider_types import longer_text, wider
 from fluid_build.observations.aggregates import Aggregate
@@ -92,7 +95,15 @@ def evolved_basis(
     if new_names:
         # What was observed by other names says nothing of what the model knows.
         observations = selected(observations, lambda texts: not texts & new_names)
-    update = {"renamed_tables": renamed[0], "renamed_columns": renamed[1]}
+    names = {each.now: each.table for each in renamed[0]}
+    decided = {
+        names.get(each.table, each.table) for each in decisions if isinstance(each, SetDelivery)
+    }
+    update = {
+        "renamed_tables": renamed[0],
+        "renamed_columns": renamed[1],
+        "seem_partial": seeming_partial(earlier.profile, present, decided),
+    }
     earlier = earlier.model_copy(update={"evolution": evolution.model_copy(update=update)})
     if earlier.technique == _WITHOUT_HISTORY:
         earlier = _following(earlier, present)
@@ -117,8 +128,12 @@ def evolved_basis(
     gone = {table.name for table in tables if table.name not in now}
     basis = _with_queries_of(basis, observations, gone)
     basis = basis.model_copy(update={"profile": basis_profile, "decisions": _recorded(decisions)})
-    today = _today(basis_profile, present)
+    partial = {names.get(table, table) for table in partial_tables(decisions)}
+    today = _today(basis_profile, present, partial)
     return Evolved(_with_contradictions(basis, earlier.profile, today, now), today)
+
+
+_DELIVERY = SetDelivery.model_fields["decision"].default
 
 
 # Tables and columns.
@@ -240,7 +255,12 @@ def _recorded(decisions: Iterable[AnyDecision]) -> tuple[str, ...]:
 def _reconsidered(earlier: Basis, decisions: Sequence[AnyDecision]) -> set[str]:
     """Return the texts of the decisions that were added or taken back: tables among them."""
     now = dict(zip(_recorded(decisions), decisions, strict=True))
-    changed = set(now).symmetric_difference(earlier.decisions)
+    changed = {
+        name
+        for name in set(now).symmetric_difference(earlier.decisions)
+        # What a table delivers says nothing of what it is, and today it may deliver a part.
+        if json.loads(name)["decision"] != _DELIVERY
+    }
     return {
         text
         for name in changed
@@ -354,7 +374,8 @@ def _names(value: object) -> bool:
 # The claims of the basis with today's figures.
 
 
-def _today(basis: Profile, present: Profile) -> Profile:
+def _today(basis: Profile, present: Profile, partial: Set[str]) -> Profile:
+    """Return the basis with today's figures; of a part of a table, nobody knows what it lacks."""
     now = {table.name: table for table in present.tables}
     found = {Reference.of(key): key for key in present.foreign_keys}
     doubted = {Reference.of(key): key for key in present.candidates}
@@ -362,6 +383,8 @@ def _today(basis: Profile, present: Profile) -> Profile:
 
     def of_today(key: ForeignKey) -> ForeignKey:
         which = Reference.of(key)
+        if key.to_table in partial:
+            return key
         if which in found:
             now_found = found[which]
             claim = {"implied": key.implied, "role": key.role, "cardinality": key.cardinality}

@@ -21,6 +21,7 @@ from fluid_build.modeling.data_vault.decided import unfollowed as vault
 from fluid_build.modeling.decided_measures import unfollowed_measures
 from fluid_build.modeling.dimensional.decided import unfollowed as dimensional
 from fluid_build.modeling.element_columns import element_columns, relation_names
+from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.logical import LogicalModel, Product
 from fluid_build.modeling.sql_names import is_reserved, legal_names, sql_names
 from fluid_build.text import listed, nearest
@@ -57,6 +58,7 @@ def _final(
 def _refusals(
     model: LogicalModel, decisions: ModelDecisions
 ) -> Iterator[tuple[AnyDecision, Refusal]]:
+    yield from _without_a_key(model, decisions)
     yield from unfollowed_measures(model.conceptual, decisions).items()
     if model.technique == "flat":
         for decision, concept in _structural(decisions):
@@ -67,6 +69,22 @@ def _refusals(
         yield from vault.unfollowed(model.dv2, model.conceptual, decisions).items()
     if model.dimensional is not None:
         yield from dimensional.unfollowed(model.dimensional, model.conceptual, decisions).items()
+
+
+def _without_a_key(
+    model: LogicalModel, decisions: ModelDecisions
+) -> Iterator[tuple[AnyDecision, Refusal]]:
+    """Yield the deliveries of parts of a table whose rows aren't known again."""
+    renamed = {each.now: each.table for each in (model.evolution or Evolution()).renamed_tables}
+    followed_tables = {each.table for each in model.deliveries or ()}
+    for decision in decisions.deliveries.values():
+        table = renamed.get(decision.table, decision.table)
+        if decision.delivers != "full" and table not in followed_tables:
+            message = (
+                f"`{decision.table}` has no key by which a row is known again: decide with"
+                " `set_key` which columns are its key."
+            )
+            yield decision, Refusal("refused", message)
 
 
 def _structural(decisions: ModelDecisions) -> Iterator[tuple[AnyDecision, str]]:

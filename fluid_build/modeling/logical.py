@@ -35,6 +35,13 @@ class ElementText(ModelPart):
     text: str
 
 
+class PartialDelivery(ModelPart):
+    """A table of which the source has only what changed (delta) or what came (append)."""
+
+    table: str
+    kind: Literal["delta", "append"]
+
+
 class LogicalModel(ModelPart):
     """A model of one source.
 
@@ -42,7 +49,8 @@ class LogicalModel(ModelPart):
     and ``dimensional`` are the layers of the technique of that name, else None. ``product`` is what
     was decided about the whole, ``texts`` about its elements, ``conventions`` about the names and
     hashes that are given to all; None where nothing was. ``evolution`` says what isn't as in the
-    model that relations were first loaded by; None where all of it is.
+    model that relations were first loaded by; None where all of it is. ``deliveries`` are the
+    tables that aren't whole in each delivery, None where all are.
     """
 
     name: str
@@ -56,6 +64,7 @@ class LogicalModel(ModelPart):
     texts: tuple[ElementText, ...] | None = None
     conventions: Conventions | None = None
     evolution: Evolution | None = None
+    deliveries: tuple[PartialDelivery, ...] | None = None
 
     @property
     def column_names(self) -> ColumnNames:

@@ -24,7 +24,12 @@ _Place = tuple[str, str]
 
 
 def judged_otherwise(kept: LogicalModel, fresh: LogicalModel) -> tuple[Otherwise, ...]:
-    """Return the tables of which a design of today's data alone would make something else."""
+    """Return the tables of which a design of today's data alone would make something else.
+
+    Where the source has only a part of a table, today's data alone says nothing.
+    """
+    if kept.deliveries:
+        return ()
     now = _places(fresh)
     return tuple(
         Otherwise(

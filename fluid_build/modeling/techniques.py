@@ -48,8 +48,15 @@ from fluid_build.modeling.dimensional.judging.reference_graph import reference_g
 from fluid_build.modeling.dimensional.star_layout import check_variant
 from fluid_build.modeling.element import with_relation_names
 from fluid_build.modeling.entities import conceptual_model
+from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.identifiers import identifier
-from fluid_build.modeling.logical import ElementText, LogicalModel, Product, Technique
+from fluid_build.modeling.logical import (
+    ElementText,
+    LogicalModel,
+    PartialDelivery,
+    Product,
+    Technique,
+)
 from fluid_build.modeling.semantic_layer import semantic_layer
 from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
@@ -404,6 +411,7 @@ class _Modeling:
             business_vault=self.business_vault,
         )
         profile = (self.today or self.designs[-1]).profile
+        evolution = self.earlier.evolution if self.earlier else None
         texts = (
             ElementText(element=relation, column=column, text=text)
             for (relation, column), text in elements.texts.items()
@@ -419,7 +427,8 @@ class _Modeling:
             product=_product(self.decisions, profile.catalog),
             texts=tuple(texts) or None,
             conventions=self.conventions if self.conventions != DEFAULT_CONVENTIONS else None,
-            evolution=self.earlier.evolution if self.earlier else None,
+            evolution=evolution,
+            deliveries=_deliveries(self.decisions, layers.conceptual, evolution) or None,
         )
 
     def _grown(self, elements: ElementDecisions) -> _Layers:
@@ -533,6 +542,24 @@ def _with_elements(
     if mart is not None:
         mart = with_texts(with_relation_names(mart, elements.relations), elements.texts)
     return _Layers(layers.conceptual, vault, mart)
+
+
+def _deliveries(
+    decisions: ModelDecisions, conceptual: ConceptualModel, evolution: Evolution | None
+) -> tuple[PartialDelivery, ...]:
+    """Return the tables that aren't whole in each delivery, by the model's names.
+
+    Without a key, nobody knows which row a later one replaces.
+    """
+    renamed = {each.now: each.table for each in evolution.renamed_tables} if evolution else {}
+    kinds = {
+        renamed.get(each.table, each.table): each.delivers for each in decisions.deliveries.values()
+    }
+    return tuple(
+        PartialDelivery(table=entity.name, kind=kind)
+        for entity in conceptual.entities
+        if (kind := kinds.get(entity.name, "full")) != "full" and entity.primary_key is not None
+    )
 
 
 def _product(decisions: ModelDecisions, catalog: CatalogFacts | None) -> Product | None:

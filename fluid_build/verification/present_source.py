@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fluid_build.changes import SourceChange, counted_changes, source_changes
+from fluid_build.decisions.deliveries import partial_tables
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.renames import renames
 from fluid_build.decisions.verdicts import applied
@@ -49,9 +50,10 @@ def read_source(
     measured = measure(source, on_progress)
     verdicts = weigh(source, measured, decisions)
     decided = Decided(amended(measured, verdicts), verdicts, measured)
-    known = renames(applied(verdicts))
+    decided_on = applied(verdicts)
+    known, partial = renames(decided_on), partial_tables(decided_on)
     evolution = folder.model.evolution or Evolution()
-    found = source_changes(_without_retired(earlier, evolution), decided.profile, known)
+    found = source_changes(_without_retired(earlier, evolution), decided.profile, known, partial)
     return PresentSource(decided, tuple(counted_changes(found, source, known)))
 
 

@@ -2,15 +2,18 @@
 
 import pytest
 
+from fluid_build.decisions.deliveries import partial_tables
 from fluid_build.decisions.language import (
     AddRelationship,
     AnyDecision,
+    Delivery,
     Describe,
     DropRelationship,
     Ignore,
     Merge,
     Rename,
     Renamed,
+    SetDelivery,
     SetKey,
     Split,
 )
@@ -167,6 +170,31 @@ def test_an_earlier_name_that_the_source_contradicts_is_refused(
 ) -> None:
     verdict = shop.verdict(decision)
     assert (verdict.status, verdict.message) == ("refused", message)
+
+
+@pytest.mark.parametrize(
+    ("delivers", "message"),
+    [
+        ("full", "`orders` has all of its rows, and one that it lacks is deleted."),
+        ("delta", "`orders` has the rows that changed, and what it lacks stays."),
+        ("append", "`orders` has the rows that came, and what it lacks stays."),
+    ],
+)
+def test_what_a_table_delivers_is_what_a_person_says(
+    shop: Shop, delivers: Delivery, message: str
+) -> None:
+    verdict = shop.verdict(SetDelivery(table="ORDERS", delivers=delivers))
+    assert (verdict.status, verdict.message) == ("accepted", message)
+    assert partial_tables(applied([verdict])) == ({"orders"} if delivers != "full" else set())
+    by_model = shop.verdict(SetDelivery(table="orders", delivers=delivers, by="model"))
+    assert by_model.message == "Only a person knows what the source delivers."
+
+
+def test_the_later_one_of_two_deliveries_counts(shop: Shop) -> None:
+    first, second = shop.weigh(
+        SetDelivery(table="orders", delivers="delta"), SetDelivery(table="orders", delivers="full")
+    )
+    assert (first.status, second.status) == ("refused", "accepted")
 
 
 def test_only_one_column_can_have_had_a_name(shop: Shop) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 
+from fluid_build.decisions.language import AnyDecision
 from fluid_build.forging.design_file import basis_json
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.stages import Designed, decide, design, look_closer, measure
@@ -42,9 +43,14 @@ def run(database: Path, statements: Iterable[str]) -> None:
             connection.execute(statement)
 
 
-def designed(database: Path, technique: str, earlier: Basis | None = None) -> Designed:
+def designed(
+    database: Path,
+    technique: str,
+    earlier: Basis | None = None,
+    decisions: tuple[AnyDecision, ...] = (),
+) -> Designed:
     """The model of a source as it is now, which follows on an earlier one."""
-    options = ForgeOptions(technique=technique)
+    options = ForgeOptions(technique=technique, decisions=decisions)
     with open_source(str(database)) as source:
         decided = decide(source, measure(source), options)
         observations = look_closer(source, decided.profile)

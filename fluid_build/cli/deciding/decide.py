@@ -301,6 +301,26 @@ def renamed(
 
 
 @with_option_groups
+def delivery(
+    context: typer.Context,
+    table: Table,
+    delivers: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="full, delta (what changed) or append (what came)."),
+    ],
+    options: DecisionOptions = _DECISION,
+) -> int:
+    """Say what a table has each time that it's read: all rows, changed ones or new ones.
+
+    \b
+    Example:  fluid decide shop-model delivery orders delta
+    """
+    place = DecidedFolder(context)
+    fields = {"table": table_of(table, place.names), "delivers": delivers}
+    return place.decide("delivery", fields, options)
+
+
+@with_option_groups
 def describe(
     context: typer.Context,
     target: AnyTarget,
@@ -492,6 +512,7 @@ KINDS: Mapping[str, Callable[..., int]] = {
     "personal-data": personal_data,
     "rename": rename,
     "renamed": renamed,
+    "delivery": delivery,
     "describe": describe,
     "domain": domain,
     "owner": owner,

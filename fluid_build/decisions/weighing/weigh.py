@@ -12,6 +12,7 @@ from fluid_build.decisions.language import (
     Author,
     BusinessKey,
     DecisionEvidence,
+    Delivery,
     DropRelationship,
     Exposure,
     Grain,
@@ -21,6 +22,7 @@ from fluid_build.decisions.language import (
     PersonalData,
     Rename,
     Renamed,
+    SetDelivery,
     SetKey,
     Split,
     TextType,
@@ -133,6 +135,22 @@ def weigh_renamed(claims: Claims, decision: Renamed) -> Verdict:
     if taken:
         return refused(decision, f"There's still a {noun} {was}, so {now} is another one.")
     return accepted(decision, f"There's {now}, and no {noun} {was} any more.", evidence)
+
+
+def weigh_delivery(claims: Claims, decision: SetDelivery) -> Verdict:
+    """Return the verdict on what a table delivers: rows of a single day don't show it."""
+    if decision.by == "model":
+        return refused(decision, "Only a person knows what the source delivers.")
+    table = claims.table(decision.table)
+    evidence = DecisionEvidence(rows=table.rows, sql=checks.count_rows(table.sql))
+    return accepted(decision, _DELIVERED[decision.delivers].format(label(table.name)), evidence)
+
+
+_DELIVERED: Mapping[Delivery, str] = {
+    "full": "{} has all of its rows, and one that it lacks is deleted.",
+    "delta": "{} has the rows that changed, and what it lacks stays.",
+    "append": "{} has the rows that came, and what it lacks stays.",
+}
 
 
 def weigh_ignoring(claims: Claims, decision: Ignore) -> Verdict:
@@ -287,6 +305,8 @@ def _weigh(claims: Claims, decision: AnyDecision) -> Verdict:
             return weigh_renaming(claims, decision)
         case Renamed():
             return weigh_renamed(claims, decision)
+        case SetDelivery():
+            return weigh_delivery(claims, decision)
         case Ignore():
             return weigh_ignoring(claims, decision)
         case Exposure(by="model"):

@@ -3,7 +3,14 @@
 import shlex
 from collections.abc import Iterator, Mapping
 
-from fluid_build.decisions.language import BusinessKey, Classify, Measure, Role
+from fluid_build.decisions.language import (
+    BusinessKey,
+    Classify,
+    Delivery,
+    Measure,
+    Role,
+    SetDelivery,
+)
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.data_vault.elements import Hub
 from fluid_build.modeling.element import Alternative, DecidedElement
@@ -13,6 +20,7 @@ from fluid_build.report.judgements.judgement import Choice, Judgement
 _MODEL_CHOICE = 0.75
 _ADDITIVITY = 0.8
 _EVENT_DATE = 0.7
+_DELIVERY = 0.5
 """How sure these choices are, set by hand, only to order the questions: a rule with a reason
 decided them, and an expert may see it differently."""
 _ROLES: Mapping[str, Role] = {
@@ -30,6 +38,7 @@ _ROLES: Mapping[str, Role] = {
 def model_judgements(model: LogicalModel) -> Iterator[Judgement]:
     """Yield the questions about tables, then about measures, then about dates of events."""
     yield from _judged_otherwise(model)
+    yield from _seeming_partial(model)
     yield from _model_choices(model)
     yield from _additivity(model.conceptual)
     yield from _event_dates(model)
@@ -54,6 +63,31 @@ def _judged_otherwise(model: LogicalModel) -> Iterator[Judgement]:
             ),
             table=each.table,
         )
+
+
+def _seeming_partial(model: LogicalModel) -> Iterator[Judgement]:
+    """Yield the tables that may have only what changed: what they lack isn't deleted then."""
+    for each in model.evolution.seem_partial if model.evolution else ():
+        yield Judgement(
+            f"delivery-{each.table}",
+            "delivery",
+            f"Does {each.table} have all of its rows each time?",
+            _DELIVERY,
+            f"It has far fewer rows than before, and every {each.column} is later than any before.",
+            tuple(
+                Choice(label, reason, SetDelivery(table=each.table, delivers=delivers))
+                for label, reason, delivers in _DELIVERIES
+            ),
+            table=each.table,
+            column=each.column,
+        )
+
+
+_DELIVERIES: tuple[tuple[str, str, Delivery], ...] = (
+    ("all of them", "what it lacks is deleted", "full"),
+    ("those that changed", "what it lacks stays", "delta"),
+    ("those that came", "what it lacks stays, and no row changes", "append"),
+)
 
 
 def _model_choices(model: LogicalModel) -> Iterator[Judgement]:

@@ -21,11 +21,28 @@ _HEADING = "## Erasing a person"
 
 def erasing(plan: TransformPlan, model: LogicalModel) -> str:
     """Return how to erase a person; "" where nothing that remembers has personal columns."""
+    sections = [_from_deliveries(plan)]
     if model.dv2 is not None:
-        return _from_a_vault(plan, model, model.dv2)
+        sections.insert(0, _from_a_vault(plan, model, model.dv2))
     if model.dimensional is not None:
-        return _from_a_star(plan, model, model.dimensional)
-    return ""
+        sections.insert(0, _from_a_star(plan, model, model.dimensional))
+    found = "\n\n".join(filter(None, sections))
+    return f"{_HEADING}\n\n{found}" if found else ""
+
+
+def _from_deliveries(plan: TransformPlan) -> str:
+    """Return how to erase a person from what was delivered, which the staging reads."""
+    kept = [
+        build for build in plan.builds if build.layer == "deliveries" and _personal_columns(build)
+    ]
+    if not kept:
+        return ""
+    names = codes(tuple(build.name for build in kept))
+    command = fenced(f"DELETE FROM {kept[0].name}\nWHERE ...;", "sql")
+    return (
+        f"What was delivered is kept in {names}. Delete all of the person's rows from there first,"
+        f" or the next load reads them again:\n\n{command}"
+    )
 
 
 def _from_a_vault(plan: TransformPlan, model: LogicalModel, vault: DataVaultModel) -> str:
@@ -49,7 +66,7 @@ def _from_a_vault(plan: TransformPlan, model: LogicalModel, vault: DataVaultMode
         "sql",
     )
     return (
-        f"{_HEADING}\n\nThese satellites hold personal data only: {codes(names)}."
+        f"These satellites hold personal data only: {codes(names)}."
         f"{mixed} Erase the person in the source, load, and delete all of the person's rows"
         " from them, so that the history of the other columns stays. Later loads add only what the"
         f" source still has.{again}\n\n{command}"
@@ -96,7 +113,7 @@ def _from_a_star(plan: TransformPlan, model: LogicalModel, star: DimensionalMode
         if not {*_personal_columns(each.members)} <= {*each.emptied}
     )
     sections = [
-        f"{_HEADING}\n\nThese dimensions keep personal data of members that the source has lost:"
+        f"These dimensions keep personal data of members that the source has lost:"
         f" {codes(tuple(names))}.{mixed} Delete the person or overwrite the data in the source,"
         " load, and empty the personal columns of the person's rows. Facts keep the key, and later"
         " loads add only what the source still has."

@@ -49,6 +49,8 @@ def _arguments(guard: Guard) -> list[str]:
         arguments.append(f"where={jinja_string(conditions)}")
     if not guard.exact:
         arguments.append("exact=false")
+    if guard.is_kept:
+        arguments.append("is_kept=true")
     return arguments
 
 
@@ -73,10 +75,12 @@ MACROS = f"""\
     `keys` are the columns of the relation, and `arriving` those of the staging where they're
     called otherwise. Of a history, the last row of a key says whether it's there. Keys that aren't
     `exact` are only counted, and rows are where there are none. Fewer than {LEAST_KEYS} may all go.
+    Where all deliveries of a table are kept (`is_kept`), each key is there, unless the first of
+    them had only a part of the table.
     `--vars '{ALLOWED}: [TABLE]'` lets a table pass.
 -#}}
 {{% macro check_delivery(table, relation, keys=[], arriving=[], is_history=false, where='',
-                        exact=true) -%}}
+                        exact=true, is_kept=false) -%}}
 {{%- set allowed = var('{ALLOWED}', []) -%}}
 {{%- set allowed = [allowed] if allowed is string else allowed -%}}
 {{%- set held = held_relation(relation) if execute and table not in allowed else none -%}}
@@ -84,12 +88,16 @@ MACROS = f"""\
     {{%- set asked = held_and_missing(held, keys, arriving or keys, is_history, where, exact) -%}}
     {{%- set found = run_query(asked).rows[0] -%}}
     {{%- set there, missing = found[0] | int, found[1] | int -%}}
-    {{%- set most = there * (var('{SHARE}', {DEFAULT_SHARE}) | float) -%}}
-    {{%- if there >= {LEAST_KEYS} and missing > most -%}}
+    {{%- set most = 0 if is_kept else there * (var('{SHARE}', {DEFAULT_SHARE}) | float) -%}}
+    {{%- if (is_kept or there >= {LEAST_KEYS}) and missing > most -%}}
         {{{{ exceptions.raise_compiler_error(
-            'The delivery of ' ~ table ~ ' lacks ' ~ missing ~ ' of the ' ~ there ~ ' '
-            ~ ('keys' if keys and exact else 'rows') ~ ' that ' ~ relation ~ ' holds, so it is'
-            ~ " not loaded: if they are gone, build with --vars '{ALLOWED}: [" ~ table ~ "]'."
+            ('What was delivered of ' if is_kept else 'The delivery of ') ~ table ~ ' lacks '
+            ~ missing ~ ' of the ' ~ there ~ ' ' ~ ('keys' if keys and exact else 'rows')
+            ~ ' that ' ~ relation ~ ' holds, so it is not loaded: '
+            ~ ('deliver the whole table once; ' if is_kept
+                else 'if the source has only what changed, say so with `fluid decide DIR delivery '
+                ~ table ~ ' delta`; ')
+            ~ "if they are gone, build with --vars '{ALLOWED}: [" ~ table ~ "]'."
         ) }}}}
     {{%- endif -%}}
 {{%- endif -%}}

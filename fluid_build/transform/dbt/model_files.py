@@ -15,6 +15,7 @@ from fluid_build.transform.plan.elements import Build, Layer, Materialization
 from fluid_build.transform.plan.sql_layout import LINE_WIDTH, within_width
 
 FOLDERS: Mapping[Layer, str] = {
+    "deliveries": "deliveries",
     "staging": "staging",
     "flat": "flat",
     "raw_vault": "raw_vault",
@@ -22,6 +23,7 @@ FOLDERS: Mapping[Layer, str] = {
     "mart": "marts",
 }
 MATERIALIZED: Mapping[Layer, Materialization] = {
+    "deliveries": "incremental",
     "staging": "view",
     "flat": "table",
     "raw_vault": "incremental",

@@ -53,7 +53,7 @@ from fluid_build.transform.dbt.targets import Target, check_target
 from fluid_build.transform.dbt.time_spine import time_spine
 from fluid_build.transform.dbt.unit_tests import unit_test_files
 from fluid_build.transform.plan.dimensional.star import HASHING
-from fluid_build.transform.plan.elements import Layer, TransformPlan
+from fluid_build.transform.plan.elements import OF_THE_LOAD, Layer, TransformPlan
 from fluid_build.transform.plan.present_source import present_source
 from fluid_build.transform.plan.stateful import stored_columns
 
@@ -173,7 +173,7 @@ def _layer_config(plan: TransformPlan, layer: Layer, target: Target) -> dict[str
     """
     config = {
         **materialization_config(MATERIALIZED[layer], target),
-        "access": "protected" if layer == "staging" else "public",
+        "access": "protected" if layer in OF_THE_LOAD else "public",
         **(KEEPS_HISTORY if _keeps_history(plan, layer) else {}),
     }
     return {f"+{key}": value for key, value in config.items()}

@@ -348,10 +348,30 @@ def _loading(plan: TransformPlan) -> str:
 
 
 def _deliveries(plan: TransformPlan) -> str:
-    if not any(build.guard is not None for build in plan.builds):
+    """Return what is loaded of a table that arrives in part."""
+    sections = [section for section in (_whole(plan), _kept(plan)) if section]
+    return "\n\n".join(("## Deliveries", *sections)) if sections else ""
+
+
+def _kept(plan: TransformPlan) -> str:
+    kept = [build for build in plan.builds if build.layer == "deliveries"]
+    if not kept:
+        return ""
+    tables = codes(tuple(table for build in kept for table in build.mapped_source_tables))
+    example = code(f"models/{FOLDERS['deliveries']}/{kept[0].name}.sql")
+    return (
+        f"Of {tables} the source has only what changed or came. Everything that it ever delivered"
+        f" is in relations such as {example}, which only get rows; the staging reads what was"
+        " delivered last of each key. What a delivery lacks stays, so nothing is ever deleted of"
+        " these tables. The first delivery that the warehouse loads has to be whole."
+    )
+
+
+def _whole(plan: TransformPlan) -> str:
+    if not any(build.guard is not None and not build.guard.is_kept for build in plan.builds):
         return ""
     return (
-        "## Deliveries\n\nA table that arrives empty or in part would be loaded as the deletion of"
+        "A table that arrives empty or in part would be loaded as the deletion of"
         f" the rest. So its staging fails where more than {code(SHARE)} of the keys are missing"
         " that the last load held (set it under `vars` in `dbt_project.yml`; fewer than"
         f" {LEAST_KEYS} keys may all go). What reads the table is skipped then, and everything else"

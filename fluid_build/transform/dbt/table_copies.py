@@ -15,7 +15,7 @@ from fluid_build.transform.dbt.portable_paths import sql_in_project
 from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
 from fluid_build.transform.dbt.readings import Reading
 from fluid_build.transform.dbt.source_entries import SourceEntry, TableCopy
-from fluid_build.transform.plan.elements import PlanSource, TransformPlan
+from fluid_build.transform.plan.elements import OF_THE_LOAD, PlanSource, TransformPlan
 
 COPIES_FOLDER = "land"
 _REFRESH = "Run `fluid forge` again to refresh it."
@@ -102,7 +102,7 @@ def note_on_copy(
     personal = [
         column.name
         for build in plan.builds
-        if build.layer == "staging" and source.id in build.ref_sources
+        if build.layer in OF_THE_LOAD and source.id in build.ref_sources
         for column in build.columns
         if column.pii
     ]

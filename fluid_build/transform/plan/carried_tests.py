@@ -11,6 +11,7 @@ from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier
 from fluid_build.transform.plan.elements import (
     EVERY_ROW,
+    OF_THE_LOAD,
     Build,
     BuildTest,
     RowScope,
@@ -72,7 +73,7 @@ def with_source_promises(
     references that no build tests are listed as well.
     """
     tests = {build.name: _Tests(build.tests) for build in builds}
-    published = {build.name for build in builds if build.layer != "staging"}
+    published = {build.name for build in builds if build.layer not in OF_THE_LOAD}
     unstated = []
     for promise in _promises(conceptual, names):
         of_entity = tuple(carriers.get(promise.entity.name, ()))

@@ -20,7 +20,9 @@ from fluid_build.modeling.logical import Technique
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
 
-Layer = Literal["staging", "flat", "raw_vault", "business_vault", "mart"]
+Layer = Literal["deliveries", "staging", "flat", "raw_vault", "business_vault", "mart"]
+OF_THE_LOAD: frozenset[Layer] = frozenset({"deliveries", "staging"})
+"""The layers that only serve the load: what a model is for is in the others."""
 Materialization = Literal["view", "table", "incremental"]
 TestKind = Literal["not_null", "unique", "accepted_values", "relationships"]
 Severity = Literal["error", "warn", "info"]
@@ -155,7 +157,8 @@ class Guard(ModelPart):
 
     The rows of ``relation`` in ``scope`` were there at the last load. ``keys`` pair its columns
     with those of the staging. Unless they're ``exact``, they don't tell which row is which, and are
-    only counted; rows are where there are none.
+    only counted; rows are where there are none. Where all deliveries of a table are kept
+    (``is_kept``), none may be missing.
     """
 
     table: str
@@ -163,6 +166,7 @@ class Guard(ModelPart):
     scope: RowScope
     keys: tuple[tuple[str, str], ...]
     exact: bool = True
+    is_kept: bool = False
 
 
 class Build(Element):
@@ -257,13 +261,15 @@ class Rebuild(ModelPart):
 
     ``original`` selects the same from ``source.<source>``. In the columns ``by_value``, it has the
     text and the rebuilt one the value; what the text says is compared with what the value says
-    (``canonical_text``).
+    (``canonical_text``). Where a delivery isn't whole, ``original`` is what was ever delivered, and
+    ``delivered`` what the source has of it today.
     """
 
     table: str
     source: str
     sql: str
     original: str
+    delivered: str = ""
     by_value: tuple[ValueColumn, ...] = ()
 
 
@@ -304,7 +310,12 @@ class TransformPlan(ModelPart):
 
     @property
     def published(self) -> tuple[Build, ...]:
-        """Every build except the staging: what the model is for."""
+        """Every build that doesn't only serve the load: what the model is for."""
+        return tuple(build for build in self.builds if build.layer not in OF_THE_LOAD)
+
+    @property
+    def lasting(self) -> tuple[Build, ...]:
+        """Every build except the staging: what a warehouse holds from load to load."""
         return tuple(build for build in self.builds if build.layer != "staging")
 
 

@@ -13,7 +13,13 @@ from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.relied_keys import ReliedKey
 from fluid_build.transform.plan.retirement import retired_build
 from fluid_build.transform.plan.sql_layout import query
-from fluid_build.transform.plan.staging import by_value, original, restored, value_columns
+from fluid_build.transform.plan.staging import (
+    by_value,
+    delivered,
+    original,
+    restored,
+    value_columns,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,7 @@ class FlatPlan:
                 + restored(entity, by_value, self.names.columns[entity.name], self.present)
                 + f"\nFROM model.{self.names.table(entity.name)}",
                 original=original(entity, self.names, self.present),
+                delivered=delivered(entity, self.names, self.present),
                 by_value=value_columns(entity, by_value, self.present),
             )
             for entity in self.conceptual.entities

@@ -33,7 +33,9 @@ def with_guards(
             and (carrier.scope.latest_of or carrier.relation not in insert_only)
         ]
         if present.has_table(entity.name) and holding:
-            guards[names.staging(entity.name)] = _guard(entity, names, present, holding)
+            guard = _guard(entity, names, present, holding)
+            is_kept = present.delivery(entity.name) is not None
+            guards[names.staging(entity.name)] = guard.model_copy(update={"is_kept": is_kept})
     return tuple(
         build.model_copy(update={"guard": guards[build.name]}) if build.name in guards else build
         for build in builds

@@ -11,15 +11,20 @@ from functools import cached_property
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.evolution import Evolution, NarrowerColumn, RenamedColumn
-from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.logical import LogicalModel, PartialDelivery
 from fluid_build.sources.declared import unique_names
 
 
 @dataclass(frozen=True)
 class PresentSource:
-    """The source by the names of the model: what it has no longer, and what it renamed."""
+    """The source by the names of the model: what it has no longer, renamed, or has in part."""
 
     evolution: Evolution
+    deliveries: tuple[PartialDelivery, ...] = ()
+
+    def delivery(self, table: str) -> PartialDelivery | None:
+        """Return how a table is delivered in parts; None where each delivery is whole."""
+        return self._deliveries.get(table)
 
     def has_table(self, table: str) -> bool:
         """Whether the source still has a table."""
@@ -65,11 +70,16 @@ class PresentSource:
     @property
     def has_changed(self) -> bool:
         """Whether the source isn't as it was when the relations were first loaded."""
-        return self.evolution.model_copy(update={"otherwise": ()}) != Evolution()
+        questions = {"otherwise": (), "seem_partial": ()}
+        return self.evolution.model_copy(update=questions) != Evolution()
 
     def has_evolved(self, table: str) -> bool:
         """Whether rows of earlier loads of a table may have other columns or types."""
         return bool(self._retired[table] or self._added[table] or self._retyped[table])
+
+    @cached_property
+    def _deliveries(self) -> dict[str, PartialDelivery]:
+        return {each.table: each for each in self.deliveries}
 
     @cached_property
     def _tables(self) -> dict[str, str]:
@@ -114,7 +124,7 @@ def _now_by_table(
 
 def present_source(model: LogicalModel) -> PresentSource:
     """Return what the source has of a model."""
-    return PresentSource(model.evolution or Evolution())
+    return PresentSource(model.evolution or Evolution(), model.deliveries or ())
 
 
 def without_broken_promises(conceptual: ConceptualModel, present: PresentSource) -> ConceptualModel:

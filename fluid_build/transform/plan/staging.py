@@ -4,7 +4,7 @@ There is one view for each table, with all of its columns and rows. What the sou
 null there, and of a table that it no longer has there are no rows.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Conversion, Entity
 from fluid_build.modeling.element import source_columns
@@ -13,9 +13,10 @@ from fluid_build.modeling.types import is_number, type_name
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.conventions import DECIMAL_MARKS, with_decimal_point
+from fluid_build.transform.plan.deliveries import NO_TABLE, as_at_source, kept_name, kept_rows
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, ValueColumn
 from fluid_build.transform.plan.present_source import PresentSource
-from fluid_build.transform.plan.sql_layout import query, select_list
+from fluid_build.transform.plan.sql_layout import nested, query, select_list
 
 Keeps = Callable[[Attribute], Conversion | None]
 """Which conversion a technique makes of an attribute: None where its text stays as it is."""
@@ -83,11 +84,34 @@ def restored(
 
 def original(entity: Entity, names: SqlNames, present: PresentSource) -> str:
     """Return the query for a source table that ``restored`` is compared with."""
+    return _of_source(entity, as_at_source(entity, names, present), present)
+
+
+def delivered(entity: Entity, names: SqlNames, present: PresentSource) -> str:
+    """Return the query for what a source has today of a table that isn't whole; "" for others."""
+    if present.delivery(entity.name) is None:
+        return ""
+    return _of_source(entity, f"source.{names.source(entity.name)}", present)
+
+
+def _of_source(entity: Entity, relation: str, present: PresentSource) -> str:
     columns = [
         (present.as_modelled(quote(alias), attribute), quote(alias))
         for alias, attribute in present.columns(entity)
     ]
-    return query(columns, f"source.{names.source(entity.name)}")
+    return query(columns, relation)
+
+
+def read_relations(
+    tables: Iterable[str], names: SqlNames, present: PresentSource
+) -> dict[str, tuple[str, ...]]:
+    """Return the fields of a build that say what it reads, for builds on rows of these tables."""
+    there = [table for table in dict.fromkeys(tables) if present.has_table(table)]
+    kept = [table for table in there if present.delivery(table) is not None]
+    return {
+        "ref_models": tuple(kept_name(table, names) for table in kept),
+        "ref_sources": tuple(names.source(table) for table in there if table not in kept),
+    }
 
 
 def value_columns(entity: Entity, keeps: Keeps, present: PresentSource) -> tuple[ValueColumn, ...]:
@@ -127,7 +151,11 @@ def staged_rows(
 ) -> str:
     """Return the query for a source table's rows with our names and types: all or some columns."""
     columns = names.columns[entity.name]
-    aliases = {attribute.name: quote(alias) for alias, attribute in present.columns(entity)}
+    is_kept = present.delivery(entity.name) is not None
+    aliases = {
+        attribute.name: columns[attribute.name] if is_kept else quote(alias)
+        for alias, attribute in present.columns(entity)
+    }
     selected = [
         (
             reading(aliases[attribute.name], attribute, keeps)
@@ -139,17 +167,15 @@ def staged_rows(
         if attributes is None or attribute.name in attributes
     ]
     if not present.has_table(entity.name):
-        return query(selected, _ONE_ROW, where=["FALSE"])
+        return query(selected, NO_TABLE, where=["FALSE"])
+    if is_kept:
+        return query(selected, f"{nested(kept_rows(entity, names))} AS kept")
     return query(selected, f"source.{names.source(entity.name)}")
-
-
-_ONE_ROW = "(SELECT 1 AS nothing) AS no_table"
-"""What a query without rows reads: some databases take no condition without a relation."""
 
 
 def _staging(entity: Entity, names: SqlNames, keeps: Keeps, present: PresentSource) -> Build:
     primary = entity.primary_key
-    has_table = present.has_table(entity.name)
+    read = read_relations((entity.name,), names, present)
     return Build(
         name=names.staging(entity.name),
         layer="staging",
@@ -157,7 +183,8 @@ def _staging(entity: Entity, names: SqlNames, keeps: Keeps, present: PresentSour
         title=entity.name,
         description=entity.description,
         sql=staged_rows(entity, names, keeps, present),
-        ref_sources=(names.source(entity.name),) if has_table else (),
+        ref_models=read["ref_models"],
+        ref_sources=read["ref_sources"],
         columns=tuple(
             staged_column(entity, attribute, names, keeps) for attribute in entity.attributes
         ),

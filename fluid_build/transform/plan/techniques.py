@@ -13,6 +13,7 @@ from fluid_build.modeling.sql_names import SqlNames, is_reserved, sql_names
 from fluid_build.transform.plan.carried_tests import Carriers, with_source_promises
 from fluid_build.transform.plan.conventions import plan_names
 from fluid_build.transform.plan.data_vault.vault_plan import vault_plan
+from fluid_build.transform.plan.deliveries import kept_builds
 from fluid_build.transform.plan.dimensional.mart_plan import mart_plan
 from fluid_build.transform.plan.elements import (
     Build,
@@ -89,12 +90,13 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     )
     for relation, references in plan.reference_tests().items():
         tests[relation] = (*tests.get(relation, ()), *references)
+    kept = kept_builds(model.conceptual, names, present)
     own = plan.builds()
     # A technique that adds to the staging of a table builds it itself, in the place of the view.
     replaced = {build.name for build in own}
     views = (view for view in staging if view.name not in replaced)
     builds, unstated = with_source_promises(
-        tuple(_with_tests(build, tests.get(build.name, ())) for build in (*views, *own)),
+        tuple(_with_tests(build, tests.get(build.name, ())) for build in (*kept, *views, *own)),
         model.conceptual,
         names,
         plan.carriers(),

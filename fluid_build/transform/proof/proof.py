@@ -40,6 +40,7 @@ from fluid_build.transform.proof.differing_rows import DifferingRow, differing_r
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
 from fluid_build.transform.proof.hidden_columns import HiddenColumns, hidden_columns
 from fluid_build.transform.proof.nested_documents import NestedProof, prove_nested
+from fluid_build.transform.proof.partial_deliveries import without_what_they_refer_to
 from fluid_build.transform.proof.row_comparison import (
     Columns,
     Counts,
@@ -140,8 +141,10 @@ class TableProof(ModelPart):
     """The proof of one source table.
 
     ``missing`` rows are in the source and weren't rebuilt, ``unexpected`` ones the other way round;
-    a row that's there twice and was rebuilt once is missing once. Where a table is proven by its
-    figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are None. ``empty`` means
+    a row that's there twice and was rebuilt once is missing once. Of a table that isn't whole in
+    each delivery, all that was delivered is compared, ``kept`` rows of it in earlier ones. Where a
+    table is proven by its figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are
+    None. ``empty`` means
     that both sides were compared and have no row. ``misread`` are columns of codes that were read
     as numbers or truths. ``text`` compares a table that was read from
     delimited text with its files, ``nested`` the nested documents that a table was split from with
@@ -154,6 +157,7 @@ class TableProof(ModelPart):
     rebuilt: int | None = None
     missing: int | None = None
     unexpected: int | None = None
+    kept: int | None = None
     types_equal: bool | None = None
     type_differences: tuple[TypeDifference, ...] = ()
     by_value: tuple[str, ...] = ()
@@ -220,12 +224,36 @@ def build_and_prove(
     def work() -> Proof:
         try:
             with built(source, plan, on_progress=on_progress) as database:
-                return prove(database, model, on_progress=on_progress)
+                proof = prove(database, model, on_progress=on_progress)
+                return _without_undelivered(database, model, proof)
         except BuildFailedError as error:
             raise explained(source, plan, error) from error
 
     proof = staged_where_needed(source, work)
     return limited_to_samples(source, plan, with_reading(source, plan, proof))
+
+
+def _without_undelivered(database: Built, model: LogicalModel, proof: Proof) -> Proof:
+    """Return a proof that says nothing of tables whose rows lead to some of earlier deliveries."""
+    if proof.verdict != "lost":
+        return proof
+    leading = without_what_they_refer_to(database.connection, model)
+    tables = tuple(
+        table.model_copy(update={"verdict": "not compared"})
+        if table.verdict == "lost" and table.table in leading
+        else table
+        for table in proof.tables
+    )
+    verdict, reason = _judged(tables)
+    unproven = [table.table for table in tables if table.verdict == "not compared"]
+    if verdict == "not proven" and unproven:
+        reason = (
+            f"Not compared: {listed_up_to(_MOST_NAMED, unproven)}, where rows refer to rows of"
+            " earlier deliveries that the source doesn't have today. `fluid verify --warehouse`"
+            " compares all that was delivered."
+        )
+    update = {"tables": tables, "verdict": verdict, "reason": reason}
+    return proof.model_copy(update=update)
 
 
 def limited_to_samples(source: Source, plan: TransformPlan, proof: Proof) -> Proof:
@@ -261,7 +289,7 @@ def with_reading(source: Source, plan: TransformPlan, proof: Proof) -> Proof:
     tables = _tables_by_model(source, plan)
     proven_tables = [_with_origin(source, tables[table.table], table) for table in proof.tables]
     verdict, reason = _judged(proven_tables)
-    if verdict == proof.verdict == "proven":
+    if verdict == proof.verdict != "lost":
         reason = proof.reason
     return proof.model_copy(
         update={"tables": tuple(proven_tables), "verdict": verdict, "reason": reason}
@@ -444,6 +472,11 @@ def _rebuilt(
     counts = _counts_of_nothing(connection, proof, rebuild) or count(connection, comparison)
     # Rows of the source that the comparison didn't read count as missing.
     unread = max(0, proof.rows - counts.original)
+    kept = None
+    if rebuild.delivered:
+        today = between(rebuild.delivered, original, rebuild.original, original)
+        arrived = count(connection, replace(today, zeros=zeros))
+        unread, kept = unread + arrived.missing, arrived.unexpected
     misread = misread_columns(connection, rebuild.original, rebuild.by_value)
     equal = not (types or counts.missing or counts.unexpected or unread or misread)
     return proof.model_copy(
@@ -451,6 +484,7 @@ def _rebuilt(
             "rebuilt": counts.rebuilt,
             "missing": counts.missing + unread,
             "unexpected": counts.unexpected,
+            "kept": kept,
             "types_equal": not types,
             "type_differences": types,
             "by_value": tuple(column.name for column in rebuild.by_value),
@@ -458,7 +492,7 @@ def _rebuilt(
             "differing": ()
             if not (counts.missing or counts.unexpected)
             else differing_rows(connection, comparison, hidden.of_table(proof.table)),
-            "verdict": proof.verdict if equal else "lost",
+            "verdict": ("proven" if kept else proof.verdict) if equal else "lost",
         }
     )
 
@@ -546,5 +580,14 @@ def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
     if not any(table.verdict == "proven" for table in tables):
         return "not proven", "There is no data to compare: no table has any rows."
     if all(table.types_equal for table in tables):
-        return "proven", "Every table was rebuilt exactly: no row is missing, none was added."
+        exactly = "Every table was rebuilt exactly: no row is missing, none was added."
+        return "proven", " ".join((exactly, *_kept(tables)))
     return "proven", "All compared numbers agree with the source in every table."
+
+
+def _kept(tables: Sequence[TableProof]) -> Iterator[str]:
+    kept = {table.table: table.kept for table in tables if table.kept}
+    if kept:
+        rows = counted(sum(kept.values()), "row")
+        verb = "is" if sum(kept.values()) == 1 else "are"
+        yield f"{rows} of {listed_up_to(_MOST_NAMED, [*kept])} {verb} kept from earlier deliveries."

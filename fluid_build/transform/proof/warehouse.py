@@ -180,7 +180,7 @@ def _address(place: str) -> Address:
 
 
 def _stored(plan: TransformPlan) -> list[Build]:
-    return [build for build in plan.published if build.materialization != "view"]
+    return [build for build in plan.lasting if build.materialization != "view"]
 
 
 def _faults(file: Path, schema: str, plan: TransformPlan) -> tuple[str, ...]:

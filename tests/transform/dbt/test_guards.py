@@ -74,7 +74,8 @@ def test_a_delivery_without_a_fifth_of_the_keys_is_stopped(
     assert failed.name == "stg_payment"
     assert (
         f"The delivery of payment lacks 100 of the 100 keys that {relation} holds, so it is not"
-        " loaded: if they are gone, build with --vars 'allow_loss: [payment]'."
+        " loaded: if the source has only what changed, say so with `fluid decide DIR delivery"
+        " payment delta`; if they are gone, build with --vars 'allow_loss: [payment]'."
     ) in " ".join(failed.message.split()), failed.message
     assert warehouse.execute(gone) == [(0,)]
     known = "sat_customer" if technique == "data_vault_2" else "dim_customer_history"

@@ -4,12 +4,15 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from fluid_build.modeling.logical import PartialDelivery
 from fluid_build.transform.plan.execution import FIRST_LOAD
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import database, loaded, modelled
@@ -45,15 +48,44 @@ _WITHOUT_KEYS = [re.sub(r" REFERENCES \w+ \(id\)| PRIMARY KEY", "", sql) for sql
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_sqlmesh_has_the_rows_of_the_plan_after_each_load(tmp_path: Path, technique: str) -> None:
     """Each relation is the same, load dates included."""
+    _has_the_rows_of_the_plan(tmp_path, technique, CHANGES)
+
+
+@needs_sqlmesh
+def test_what_was_delivered_is_kept(tmp_path: Path) -> None:
+    """Of customers, what changed is delivered, and of orders what came."""
+    deliveries = (
+        PartialDelivery(table="customer", kind="delta"),
+        PartialDelivery(table="orders", kind="append"),
+    )
+    nights = (
+        (
+            "UPDATE {0}customer SET name = 'other', city_id = 2 WHERE id % 7 = 0",
+            "DELETE FROM {0}customer WHERE id % 7 <> 0",
+            "DELETE FROM {0}orders WHERE id > 3",
+        ),
+        ("DELETE FROM {0}customer WHERE id > 7", "DELETE FROM {0}orders"),
+    )
+    _has_the_rows_of_the_plan(tmp_path, "data_vault_2", nights, deliveries)
+
+
+def _has_the_rows_of_the_plan(
+    tmp_path: Path,
+    technique: str,
+    nights: Sequence[Sequence[str]],
+    deliveries: tuple[PartialDelivery, ...] | None = None,
+) -> None:
     shop = database(tmp_path / "shop.duckdb", *_WITHOUT_KEYS)
-    with modelled(shop, technique) as model:
+    with modelled(shop, technique) as found:
+        made = found.model.model_copy(update={"deliveries": deliveries})
+        model = replace(found, model=made)
         plan = transform_plan(model.model)
         project = written(files_of(model, tmp_path / "sqlmesh"), tmp_path / "sqlmesh")
         tables = model.source.tables
     copy = Path(shutil.copy(shop, tmp_path / "copy.duckdb"))
     stored = [build for build in plan.builds if build.materialization != "view"]
     with loaded(copy, tables, plan) as expected:
-        for number, changes in enumerate(((), *CHANGES)):
+        for number, changes in enumerate(((), *nights)):
             day = FIRST_LOAD + timedelta(days=number)
             database(shop, *(change.format("") for change in changes))
             run_sqlmesh(project, str(day), again=number > 0)

@@ -34,7 +34,7 @@ from fluid_build.transform.plan.sql_layout import (
     select_list,
     with_ctes,
 )
-from fluid_build.transform.plan.staging import by_spelling, staged_rows
+from fluid_build.transform.plan.staging import by_spelling, read_relations, staged_rows
 
 
 def hashed_staging(sources: VaultSources) -> Iterator[Build]:
@@ -81,6 +81,9 @@ def _hashed(sources: VaultSources, table: str, built: frozenset[str]) -> Build:
         selected.append((keys.of_row(), row_key(counted).name))
         added.append(row_key(counted))
     selected.append((literal(sources.record_source(table)), "record_source"))
+    read = read_relations(
+        (each for each in (table, *parents) if each not in built), names, sources.present
+    )
     return Build(
         name=sources.names.staging(table),
         layer="staging",
@@ -88,14 +91,11 @@ def _hashed(sources: VaultSources, table: str, built: frozenset[str]) -> Build:
         title=table,
         description=staged.description,
         sql=with_ctes([("staged", staged.sql)], query(selected, "staged", *keys.joins())),
-        ref_models=tuple(names.staging(parent) for parent in parents if parent in built),
-        ref_sources=tuple(
-            dict.fromkeys(
-                names.source(parent)
-                for parent in (table, *parents)
-                if parent not in built and sources.present.has_table(parent)
-            )
+        ref_models=(
+            *read["ref_models"],
+            *(names.staging(parent) for parent in parents if parent in built),
         ),
+        ref_sources=read["ref_sources"],
         columns=(*staged.columns, *added, RECORD_SOURCE),
         key=staged.key,
         mapped_source_tables=staged.mapped_source_tables,

@@ -19,7 +19,7 @@ from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Rebuild
 from fluid_build.transform.plan.history import History, current_rows
 from fluid_build.transform.plan.sql_layout import join, nested, query
-from fluid_build.transform.plan.staging import by_spelling, original, restored
+from fluid_build.transform.plan.staging import by_spelling, delivered, original, restored
 
 _TECHNICAL = frozenset({"load_date", "record_source", "is_deleted", "hash_diff"})
 
@@ -32,6 +32,7 @@ def vault_rebuilds(sources: VaultSources) -> tuple[Rebuild, ...]:
             source=sources.names.source(entity.name),
             sql=_rebuilt(sources, entity),
             original=original(entity, sources.names, sources.present),
+            delivered=delivered(entity, sources.names, sources.present),
         )
         for entity in sources.conceptual.entities
     )

@@ -20,6 +20,7 @@ from fluid_build.transform.plan.data_vault.reference_tables import reference_bui
 from fluid_build.transform.plan.data_vault.satellites import satellite_builds
 from fluid_build.transform.plan.data_vault.snapshots import calendar_builds, calendar_name
 from fluid_build.transform.plan.data_vault.sources import VaultSources, vault_sources
+from fluid_build.transform.plan.deliveries import as_at_source
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
 from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.relied_keys import ReliedKey
@@ -60,7 +61,10 @@ def _check(
         name=f"rows of {table} in {satellite}, by {relation}",
         kind="rows",
         table=table,
-        expected=query(["COUNT(*)"], f"source.{sources.names.source(table)}"),
+        expected=query(
+            ["COUNT(*)"],
+            as_at_source(sources.conceptual.entity(table), sources.names, sources.present),
+        ),
         actual=query(
             [_rows(sources, satellite)],
             f"model.{relation} AS business",

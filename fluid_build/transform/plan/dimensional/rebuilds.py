@@ -31,7 +31,13 @@ from fluid_build.transform.plan.dimensional.star import (
 )
 from fluid_build.transform.plan.elements import Rebuild
 from fluid_build.transform.plan.sql_layout import conditions, join, nested, query
-from fluid_build.transform.plan.staging import by_value, original, restored, value_columns
+from fluid_build.transform.plan.staging import (
+    by_value,
+    delivered,
+    original,
+    restored,
+    value_columns,
+)
 
 # Where the rows of a source table are in a star.
 
@@ -283,5 +289,6 @@ def _rebuild(star: Star, entity: Entity, finder: Finder) -> Rebuild:
         source=star.names.source(entity.name),
         sql=f"SELECT\n{columns}\n{rows.from_clause}",
         original=original(entity, star.names, star.present),
+        delivered=delivered(entity, star.names, star.present),
         by_value=value_columns(entity, by_value, star.present),
     )

@@ -19,6 +19,7 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import is_number
 from fluid_build.sources.sql import literal
+from fluid_build.transform.plan.deliveries import as_at_source
 from fluid_build.transform.plan.elements import Build
 from fluid_build.transform.plan.hashing import HASH_TYPE, hashed, key_part, written_or_token
 from fluid_build.transform.plan.present_source import PresentSource
@@ -96,8 +97,8 @@ class Star:
         return f"model.{self.names.staging(entity)}"
 
     def source(self, entity: str) -> str:
-        """Return an entity's source table in SQL."""
-        return f"source.{self.names.source(entity)}"
+        """Return an entity's source table in SQL, or what was delivered of it."""
+        return as_at_source(self.entities[entity], self.names, self.present)
 
     def found(self, entity: str, joins: Sequence[Join]) -> frozenset[str]:
         """Return the joins of an element that the source still has the columns for, and ""."""
