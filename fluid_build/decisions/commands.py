@@ -26,6 +26,7 @@ from fluid_build.decisions.language import (
     SetConventions,
     SetDelivery,
     SetKey,
+    SetValidity,
     Split,
     TextType,
 )
@@ -89,6 +90,9 @@ def _words(decision: AnyDecision) -> tuple[str, ...]:
             return (_reference(decision.table, [decision.was]), _name(decision.column))
         case SetDelivery():
             return (_name(decision.table), decision.delivers)
+        case SetValidity():
+            column = ("--column", _name(decision.column)) if decision.column else ()
+            return (_name(decision.table), decision.follows, *column)
         case Ignore():
             return (_name(decision.table),)
         case Domain():

@@ -331,6 +331,25 @@ class SetDelivery(BaseDecision):
     delivers: Delivery
 
 
+class SetValidity(BaseDecision):
+    """Say from when a version of a row holds: from its ``load``, or from its ``stamp``.
+
+    That's the ``column`` in which the source writes when it changed a row; unless it's given, the
+    first one that is called so.
+    """
+
+    decision: Literal["validity"] = "validity"
+    table: SourceName
+    follows: Literal["load", "stamp"]
+    column: SourceName | None = None
+
+    @model_validator(mode="after")
+    def _names_a_stamp(self) -> Self:
+        if self.column is not None and self.follows == "load":
+            raise ValueError("only a stamp is a column")
+        return self
+
+
 class Ignore(BaseDecision):
     """Leave a table out."""
 
@@ -394,6 +413,7 @@ AnyDecision: TypeAlias = (
     | Exposure
     | Renamed
     | SetDelivery
+    | SetValidity
     | Ignore
     | Merge
     | Split

@@ -21,6 +21,7 @@ from fluid_build.decisions.language import (
     Rename,
     SetConventions,
     SetDelivery,
+    SetValidity,
     Split,
 )
 
@@ -50,6 +51,7 @@ class ModelDecisions:
     name: ProductName | None = None
     conventions: SetConventions | None = None
     deliveries: Mapping[str, SetDelivery] = field(default_factory=dict)
+    validities: Mapping[str, SetValidity] = field(default_factory=dict)
 
     @property
     def roles(self) -> tuple[Classify, ...]:
@@ -86,4 +88,5 @@ def model_decisions(decisions: Iterable[AnyDecision]) -> ModelDecisions:
         name=next(reversed(of(ProductName)), None),
         conventions=next(reversed(of(SetConventions)), None),
         deliveries={decision.table: decision for decision in of(SetDelivery)},
+        validities={decision.table: decision for decision in of(SetValidity)},
     )

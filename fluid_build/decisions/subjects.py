@@ -21,6 +21,7 @@ from fluid_build.decisions.language import (
     Renamed,
     SetConventions,
     SetKey,
+    SetValidity,
     Split,
 )
 
@@ -39,6 +40,8 @@ def subject(decision: AnyDecision) -> tuple[object, ...]:
             return (decision.decision, decision.name)
         case Split():
             return (decision.decision, decision.table, decision.entity)
+        case SetValidity():
+            return (decision.decision, decision.table)
         case Classify():
             return (decision.decision, decision.table, decision.role in STAR_ROLES)
         case Renamed():

@@ -54,7 +54,8 @@ class Evolution(ModelPart):
     stay and aren't loaded. ``added_columns`` joined a table later, in the order of their arrival.
     ``retyped_columns`` have a wider type than rows that were loaded earlier, and the source has
     ``narrower_columns`` with another type than they're read as. ``otherwise`` are the judgements
-    that the present data would settle differently. ``seem_partial`` are tables that may have only
+    that the present data would settle differently. Of ``dated_tables`` somebody decided later from
+    when their versions hold. ``seem_partial`` are tables that may have only
     what changed, each with a column of which every value is later than any before.
     """
 
@@ -65,5 +66,15 @@ class Evolution(ModelPart):
     narrower_columns: tuple[NarrowerColumn, ...] = ()
     renamed_columns: tuple[RenamedColumn, ...] = ()
     renamed_tables: tuple[RenamedTable, ...] = ()
+    dated_tables: tuple[str, ...] = ()
     otherwise: tuple[Otherwise, ...] = ()
     seem_partial: tuple[SourceColumn, ...] = ()
+
+    def model_table(self, now: str) -> str:
+        """Return what the model calls a table that the source calls ``now``."""
+        return next((each.table for each in self.renamed_tables if each.now == now), now)
+
+    def model_column(self, table: str, now: str) -> str:
+        """Return what the model calls a column of its ``table`` that the source calls ``now``."""
+        columns = (e.column for e in self.renamed_columns if (e.table, e.now) == (table, now))
+        return next(columns, now)

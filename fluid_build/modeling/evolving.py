@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from fluid_build.decisions.deliveries import partial_tables
-from fluid_build.decisions.language import AnyDecision, SetDelivery
+from fluid_build.decisions.language import AnyDecision, SetDelivery, SetValidity
 from fluid_build.decisions.renames import renames
 from fluid_build.modeling.basis import (
     Arrival,
@@ -99,7 +99,10 @@ def evolved_basis(
     decided = {
         names.get(each.table, each.table) for each in decisions if isinstance(each, SetDelivery)
     }
+    dated = _dated(earlier.decisions) ^ _dated(_recorded(decisions))
+    dated_tables = {names.get(table, table) for table in dated}.union(evolution.dated_tables)
     update = {
+        "dated_tables": tuple(sorted(dated_tables)),
         "renamed_tables": renamed[0],
         "renamed_columns": renamed[1],
         "seem_partial": seeming_partial(earlier.profile, present, decided),
@@ -133,7 +136,13 @@ def evolved_basis(
     return Evolved(_with_contradictions(basis, earlier.profile, today, now), today)
 
 
-_DELIVERY = SetDelivery.model_fields["decision"].default
+_OF_LOADS = {kind.model_fields["decision"].default for kind in (SetDelivery, SetValidity)}
+
+
+def _dated(recorded: Iterable[str]) -> set[str]:
+    """Return the tables of which decisions, as they're recorded, say that stamps date changes."""
+    decisions = map(json.loads, recorded)
+    return {each["table"] for each in decisions if each.get("follows") == "stamp"}
 
 
 # Tables and columns.
@@ -258,8 +267,8 @@ def _reconsidered(earlier: Basis, decisions: Sequence[AnyDecision]) -> set[str]:
     changed = {
         name
         for name in set(now).symmetric_difference(earlier.decisions)
-        # What a table delivers says nothing of what it is, and today it may deliver a part.
-        if json.loads(name)["decision"] != _DELIVERY
+        # How a table is loaded says nothing of what it is, and today it may deliver a part.
+        if json.loads(name)["decision"] not in _OF_LOADS
     }
     return {
         text

@@ -24,6 +24,7 @@ from fluid_build.modeling.element_columns import element_columns, relation_names
 from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.logical import LogicalModel, Product
 from fluid_build.modeling.sql_names import is_reserved, legal_names, sql_names
+from fluid_build.modeling.validity import unfollowed_validities
 from fluid_build.text import listed, nearest
 
 
@@ -59,6 +60,7 @@ def _refusals(
     model: LogicalModel, decisions: ModelDecisions
 ) -> Iterator[tuple[AnyDecision, Refusal]]:
     yield from _without_a_key(model, decisions)
+    yield from unfollowed_validities(model, decisions.validities.values())
     yield from unfollowed_measures(model.conceptual, decisions).items()
     if model.technique == "flat":
         for decision, concept in _structural(decisions):
@@ -75,10 +77,10 @@ def _without_a_key(
     model: LogicalModel, decisions: ModelDecisions
 ) -> Iterator[tuple[AnyDecision, Refusal]]:
     """Yield the deliveries of parts of a table whose rows aren't known again."""
-    renamed = {each.now: each.table for each in (model.evolution or Evolution()).renamed_tables}
+    evolution = model.evolution or Evolution()
     followed_tables = {each.table for each in model.deliveries or ()}
     for decision in decisions.deliveries.values():
-        table = renamed.get(decision.table, decision.table)
+        table = evolution.model_table(decision.table)
         if decision.delivers != "full" and table not in followed_tables:
             message = (
                 f"`{decision.table}` has no key by which a row is known again: decide with"

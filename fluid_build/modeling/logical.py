@@ -42,6 +42,16 @@ class PartialDelivery(ModelPart):
     kind: Literal["delta", "append"]
 
 
+class Validity(ModelPart):
+    """A table of which versions hold from what a column says that stamps changes.
+
+    Without a ``column`` they hold from the load, and rows of earlier loads may hold from a stamp.
+    """
+
+    table: str
+    column: str = ""
+
+
 class LogicalModel(ModelPart):
     """A model of one source.
 
@@ -50,7 +60,8 @@ class LogicalModel(ModelPart):
     was decided about the whole, ``texts`` about its elements, ``conventions`` about the names and
     hashes that are given to all; None where nothing was. ``evolution`` says what isn't as in the
     model that relations were first loaded by; None where all of it is. ``deliveries`` are the
-    tables that aren't whole in each delivery, None where all are.
+    tables that aren't whole in each delivery, None where all are. ``validities`` are those whose
+    versions don't hold from when they were loaded, None where all do.
     """
 
     name: str
@@ -65,6 +76,7 @@ class LogicalModel(ModelPart):
     conventions: Conventions | None = None
     evolution: Evolution | None = None
     deliveries: tuple[PartialDelivery, ...] | None = None
+    validities: tuple[Validity, ...] | None = None
 
     @property
     def column_names(self) -> ColumnNames:

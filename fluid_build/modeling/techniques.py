@@ -58,6 +58,7 @@ from fluid_build.modeling.logical import (
     Technique,
 )
 from fluid_build.modeling.semantic_layer import semantic_layer
+from fluid_build.modeling.validity import validities
 from fluid_build.observations.contradicted_references import without_contradicted
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
 from fluid_build.observations.repeated_references import without_repeated
@@ -429,6 +430,10 @@ class _Modeling:
             conventions=self.conventions if self.conventions != DEFAULT_CONVENTIONS else None,
             evolution=evolution,
             deliveries=_deliveries(self.decisions, layers.conceptual, evolution) or None,
+            validities=validities(
+                self.decisions.validities.values(), layers.conceptual, self.technique, evolution
+            )
+            or None,
         )
 
     def _grown(self, elements: ElementDecisions) -> _Layers:
@@ -551,10 +556,8 @@ def _deliveries(
 
     Without a key, nobody knows which row a later one replaces.
     """
-    renamed = {each.now: each.table for each in evolution.renamed_tables} if evolution else {}
-    kinds = {
-        renamed.get(each.table, each.table): each.delivers for each in decisions.deliveries.values()
-    }
+    names = evolution or Evolution()
+    kinds = {names.model_table(each.table): each.delivers for each in decisions.deliveries.values()}
     return tuple(
         PartialDelivery(table=entity.name, kind=kind)
         for entity in conceptual.entities

@@ -36,6 +36,7 @@ from fluid_build.decisions.language import (
     SetConventions,
     SetDelivery,
     SetKey,
+    SetValidity,
     Split,
     TextType,
 )
@@ -85,6 +86,8 @@ DECISIONS: tuple[AnyDecision, ...] = (
     Renamed(table="-new", was=SHOPS),
     Renamed(table=LINES, column='"new", name', was="a,b"),
     SetDelivery(table=LINES, delivers="delta"),
+    SetValidity(table=SHOPS, follows="stamp", column="--x"),
+    SetValidity(table=LINES, follows="load"),
     Ignore(table=SHOPS),
     Merge(table=LINES, columns=("no.",), into_table=SHOPS, into_columns=("--x",)),
     Split(table=LINES, columns=("no.",), attributes=("--y", "a,b"), entity="line"),

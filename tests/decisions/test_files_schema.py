@@ -45,6 +45,7 @@ VALID: Mapping[str, dict[str, object]] = {
     "exposure": {"name": "sales", "type": "ml", "models": ["fct_t"], "owner": "Ann"},
     "renamed": {"table": "t", "column": "a", "was": "b"},
     "delivery": {"table": "t", "delivers": "delta"},
+    "validity": {"table": "t", "follows": "stamp", "column": "changed_at"},
     "ignore": {"table": "t"},
     "merge": {"table": "t", "columns": ["a"], "into_table": "u", "into_columns": ["b"]},
     "split": {"table": "t", "columns": ["a"], "attributes": ["b"], "entity": "e"},

@@ -321,6 +321,32 @@ def delivery(
 
 
 @with_option_groups
+def validity(
+    context: typer.Context,
+    table: Table,
+    follows: Annotated[
+        str,
+        typer.Argument(metavar="KIND", help="stamp (when the source changed the row) or load."),
+    ],
+    column: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that has the stamp; else it's found."),
+    ] = None,
+    options: DecisionOptions = _DECISION,
+) -> int:
+    """Say from when versions of a table's rows hold: from the source's stamp, or from the load.
+
+    \b
+    Example:  fluid decide shop-model validity orders stamp
+    """
+    place = DecidedFolder(context)
+    name = table_of(table, place.names)
+    columns = columns_of(name, [column], place.names) if column else (None,)
+    fields = {"table": name, "follows": follows, "column": columns[0]}
+    return place.decide("validity", fields, options)
+
+
+@with_option_groups
 def describe(
     context: typer.Context,
     target: AnyTarget,
@@ -513,6 +539,7 @@ KINDS: Mapping[str, Callable[..., int]] = {
     "rename": rename,
     "renamed": renamed,
     "delivery": delivery,
+    "validity": validity,
     "describe": describe,
     "domain": domain,
     "owner": owner,

@@ -24,6 +24,7 @@ from fluid_build.decisions.language import (
     Renamed,
     SetDelivery,
     SetKey,
+    SetValidity,
     Split,
     TextType,
 )
@@ -151,6 +152,19 @@ _DELIVERED: Mapping[Delivery, str] = {
     "delta": "{} has the rows that changed, and what it lacks stays.",
     "append": "{} has the rows that came, and what it lacks stays.",
 }
+
+
+def weigh_validity(claims: Claims, decision: SetValidity) -> Verdict:
+    """Return the verdict on from when versions hold: whether a column says it shows the model."""
+    if decision.by == "model":
+        return refused(decision, "Only a person knows what the source stamps.")
+    table = claims.table(decision.table)
+    if decision.column is not None:
+        table.column(decision.column)
+    evidence = DecisionEvidence(rows=table.rows, sql=checks.count_rows(table.sql))
+    since = "was loaded" if decision.follows == "load" else "was changed at the source"
+    message = f"A version of {label(table.name)} holds from when it {since}."
+    return accepted(decision, message, evidence)
 
 
 def weigh_ignoring(claims: Claims, decision: Ignore) -> Verdict:
@@ -307,6 +321,8 @@ def _weigh(claims: Claims, decision: AnyDecision) -> Verdict:
             return weigh_renamed(claims, decision)
         case SetDelivery():
             return weigh_delivery(claims, decision)
+        case SetValidity():
+            return weigh_validity(claims, decision)
         case Ignore():
             return weigh_ignoring(claims, decision)
         case Exposure(by="model"):

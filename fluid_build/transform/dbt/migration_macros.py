@@ -57,6 +57,7 @@ def _written_columns(
 ) -> dict[str, dict[str, str]]:
     """Return what relations of changed tables are to have, with the types that became wider."""
     changed = {column.table for column in (*evolution.added_columns, *evolution.retyped_columns)}
+    changed |= set(evolution.dated_tables)
     retyped = set(evolution.retyped_columns)
     return {
         relation: {

@@ -50,6 +50,7 @@ def migrations_of(
 def _migrations(
     plan: TransformPlan, stored: dict[str, tuple[StoredColumn, ...]], evolution: Evolution
 ) -> Iterator[Migration]:
+    dated = set(evolution.dated_tables)
     for relation, columns in stored.items():
         if plan.build(relation).is_retired:
             yield Migration(kind="retire_relation", relation=relation)
@@ -59,7 +60,8 @@ def _migrations(
             # A relation of its own, such as a further satellite: no warehouse has it without them.
             continue
         for column in columns:
-            if _is_of(column, evolution.added_columns):
+            is_dated = not dated.isdisjoint(plan.build(relation).mapped_source_tables)
+            if _is_of(column, evolution.added_columns) or (is_dated and column.is_applied_date):
                 yield added(relation, column)
             if _is_of(column, evolution.retyped_columns):
                 yield widened(relation, column)

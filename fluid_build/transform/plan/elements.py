@@ -40,7 +40,7 @@ class PlanColumn(Element):
     there). ``required`` means that it's never null. ``measure`` says how it's aggregated, None
     where it isn't a measure. ``title`` is the name that a decision gave it, as it was written.
     ``tags`` say what it's for: primary-key, foreign-key, unique, hash-key, business-key, measure,
-    degenerate-dimension, technical.
+    degenerate-dimension, technical, applied-date.
     """
 
     name: str

@@ -92,7 +92,7 @@ def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:
     """Return SQL for the text of a value as a part of a hash input; null if the value is."""
     style = strategy.style or _OWN
     is_text = type_ == "VARCHAR"
-    value = _stable(expression, type_) if style.marks == "escaped" else expression
+    value = stable(expression, type_) if style.marks == "escaped" else expression
     text = expression if is_text else f"CAST({value} AS VARCHAR)"
     if style.trim and is_text:
         text = f"TRIM({text})"
@@ -189,7 +189,7 @@ def _joined(parts: Sequence[str], strategy: HashKeyStrategy) -> str:
     return f"\n|| {literal(strategy.delimiter)} || ".join(parts)
 
 
-def _stable(expression: str, type_: str) -> str:
+def stable(expression: str, type_: str) -> str:
     """Return the value in a form whose text doesn't depend on the session's time zone."""
     if type_ == "TIMESTAMP WITH TIME ZONE":
         return f"{expression} AT TIME ZONE 'UTC'"

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.evolution import Evolution, NarrowerColumn, RenamedColumn
-from fluid_build.modeling.logical import LogicalModel, PartialDelivery
+from fluid_build.modeling.logical import LogicalModel, PartialDelivery, Validity
 from fluid_build.sources.declared import unique_names
 
 
@@ -21,10 +21,21 @@ class PresentSource:
 
     evolution: Evolution
     deliveries: tuple[PartialDelivery, ...] = ()
+    validities: tuple[Validity, ...] = ()
 
     def delivery(self, table: str) -> PartialDelivery | None:
         """Return how a table is delivered in parts; None where each delivery is whole."""
         return self._deliveries.get(table)
+
+    def stamp(self, table: str) -> str | None:
+        """Return the column by which rows of a table hold; "" where that's the load for all of now.
+
+        None where it's the load and always was.
+        """
+        found = self._validities.get(table)
+        if found is None:
+            return None
+        return found.column if found.column and self.has(table, found.column) else ""
 
     def has_table(self, table: str) -> bool:
         """Whether the source still has a table."""
@@ -82,6 +93,10 @@ class PresentSource:
         return {each.table: each for each in self.deliveries}
 
     @cached_property
+    def _validities(self) -> dict[str, Validity]:
+        return {each.table: each for each in self.validities}
+
+    @cached_property
     def _tables(self) -> dict[str, str]:
         return {each.table: each.now for each in self.evolution.renamed_tables}
 
@@ -124,7 +139,9 @@ def _now_by_table(
 
 def present_source(model: LogicalModel) -> PresentSource:
     """Return what the source has of a model."""
-    return PresentSource(model.evolution or Evolution(), model.deliveries or ())
+    return PresentSource(
+        model.evolution or Evolution(), model.deliveries or (), model.validities or ()
+    )
 
 
 def without_broken_promises(conceptual: ConceptualModel, present: PresentSource) -> ConceptualModel:

@@ -10,6 +10,7 @@ from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.transform.plan.elements import BEFORE_ANY_LOAD, Build, PlanColumn, TransformPlan
 from fluid_build.transform.plan.hashing import BINARY, HASH_TYPE, zero_key
+from fluid_build.transform.plan.validity import APPLIED
 
 _UNKNOWN_DAY = "-1"
 """The key of the unknown day and time in a star."""
@@ -20,13 +21,15 @@ class StoredColumn:
     """A column of a relation that remembers, with DuckDB's name of its type.
 
     ``before`` is the SQL of what rows have in it that were loaded before it was there, "" for null:
-    a key leads to nothing then.
+    a key leads to nothing then, and what was loaded held from its load. The applied date of a
+    history says from when a row holds.
     """
 
     name: str
     type: str
     before: str
     source_columns: tuple[SourceColumn, ...]
+    is_applied_date: bool = False
 
 
 def stored_columns(
@@ -36,7 +39,11 @@ def stored_columns(
     return {
         build.name: tuple(
             StoredColumn(
-                column.name, column.type, _before(build, column, strategy), column.source_columns
+                column.name,
+                column.type,
+                _before(build, column, strategy, plan.column_names.load_date),
+                column.source_columns,
+                APPLIED in column.tags,
             )
             for column in build.columns
         )
@@ -50,7 +57,9 @@ def remembers(build: Build) -> bool:
     return build.next_load is not None and build.layer != "staging"
 
 
-def _before(build: Build, column: PlanColumn, strategy: HashKeyStrategy) -> str:
+def _before(build: Build, column: PlanColumn, strategy: HashKeyStrategy, load_date: str) -> str:
+    if APPLIED in column.tags:
+        return load_date
     is_key = not {"hash-key", "foreign-key"}.isdisjoint(column.tags)
     if is_key and column.type in (HASH_TYPE, BINARY):
         return zero_key(strategy)

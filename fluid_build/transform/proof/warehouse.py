@@ -29,6 +29,7 @@ from fluid_build.transform.dbt.profiles_yml import DUCKDB_SCHEMA
 from fluid_build.transform.dbt.time_spine import spine_name
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built, built
+from fluid_build.transform.plan.validity import APPLIED
 from fluid_build.transform.proof.derived_columns import (
     Contradiction,
     contradicted_rows,
@@ -354,6 +355,7 @@ def _comparable(build: Build, plan: TransformPlan) -> str:
         f"CAST({column.name} AS VARCHAR) AS {column.name}"
         for column in build.columns
         if column.name not in {*_OF_THE_LOAD, added.load_date, added.is_deleted, *of_version}
+        and APPLIED not in column.tags
     )
     # A bridge may have nothing but keys of versions: then its rows are counted.
     return f"SELECT {columns or 'row_number() OVER () AS number'} FROM model.{build.name}"

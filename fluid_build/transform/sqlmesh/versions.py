@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fluid_build.modeling.sql_names import fit, free_identifier
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.sql_layout import nested, query, union_all
+from fluid_build.transform.plan.validity import APPLIED
 
 _OF_LOADS = ("load_date", "is_deleted")
 _HASH = "row_hash"
@@ -55,7 +56,11 @@ def _kind(build: Build) -> str:
 
 
 def _own_columns(build: Build) -> list[str]:
-    return [column.name for column in build.columns if column.name not in _OF_LOADS]
+    return [
+        column.name
+        for column in build.columns
+        if column.name not in _OF_LOADS and APPLIED not in column.tags
+    ]
 
 
 def _kept(build: Build, name: str) -> Build:
@@ -100,5 +105,7 @@ _AT_ONCE = "next_one.valid_from = ended.valid_to"
 
 def _selected(build: Build, load_date: str, is_deleted: str) -> Iterator[tuple[str, str]]:
     values = {"load_date": f"ended.{load_date}", "is_deleted": is_deleted}
+    # Versions hold from when sqlmesh loads them.
+    values |= {each.name: f"ended.{load_date}" for each in build.columns if APPLIED in each.tags}
     for column in build.columns:
         yield values.get(column.name, f"ended.{column.name}"), column.name

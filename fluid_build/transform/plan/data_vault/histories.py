@@ -15,6 +15,7 @@ from fluid_build.transform.plan.elements import Build, BuildTest, MacroCall, Pla
 from fluid_build.transform.plan.hashing import comparable, exact, hashed_row, written_or_token
 from fluid_build.transform.plan.history import History, filling
 from fluid_build.transform.plan.macro_calls import called_sql, hashed_columns, macro_call
+from fluid_build.transform.plan.validity import AppliedDate, applied_date
 
 
 def history_build(
@@ -81,6 +82,12 @@ def added_columns(sources: VaultSources, table: str, columns: Sequence[str]) -> 
     """Return which columns joined a payload after its first rows; of a new one, all were there."""
     later = sources.present.joined_later(table, columns)
     return sources.names.columns_of(table, later) if len(later) < len(columns) else ()
+
+
+def applied_in_vault(sources: VaultSources, table: str) -> AppliedDate | None:
+    """Return from when what a table says holds, unless that's when it was loaded."""
+    types = dict(named_types(sources.staged[table].columns))
+    return applied_date(table, types, sources.names, sources.present)
 
 
 def named_types(columns: Sequence[PlanColumn]) -> list[tuple[str, str]]:

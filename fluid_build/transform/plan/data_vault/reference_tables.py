@@ -14,6 +14,7 @@ from fluid_build.transform.plan.data_vault.columns import (
 )
 from fluid_build.transform.plan.data_vault.histories import (
     added_columns,
+    applied_in_vault,
     comparables,
     compared_columns,
     history_build,
@@ -52,6 +53,7 @@ def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
     code, *more = retagged(keys, "primary-key", "business-key")
     staging = sources.staged[table.table].name
     key = (code.name, "load_date", *(column.name for column in more))
+    applied = applied_in_vault(sources, table.table)
     call = history_call(
         "vault_reference_table",
         reference_history(table, sources),
@@ -59,6 +61,7 @@ def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
         keys=[column.name for column in keys],
         record_source=Sql(literal(sources.record_source(table.table))),
         **compared_columns(sources, table.table, table.columns),
+        **(applied.arguments if applied else {}),
     )
     build = history_build(
         table,
@@ -73,6 +76,7 @@ def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
             *([HASH_DIFF] if payload else []),
             *more,
             *retagged(payload),
+            *([applied.column] if applied else []),
         ),
         key=key,
         added=added_columns(sources, table.table, table.columns),

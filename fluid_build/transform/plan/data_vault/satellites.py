@@ -20,6 +20,7 @@ from fluid_build.transform.plan.data_vault.columns import (
 )
 from fluid_build.transform.plan.data_vault.histories import (
     added_columns,
+    applied_in_vault,
     comparables,
     compared_columns,
     history_build,
@@ -31,6 +32,7 @@ from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, MacroCall, Relation, SqlType
 from fluid_build.transform.plan.history import History
 from fluid_build.transform.plan.retirement import retired_build
+from fluid_build.transform.plan.validity import AppliedDate
 
 
 def satellite_history(satellite: Satellite, sources: VaultSources) -> History:
@@ -66,6 +68,7 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
     payload = sources.columns(satellite.table, satellite.columns)
     if _has_ghost(sources, satellite):
         payload = tuple(column.model_copy(update={"required": False}) for column in payload)
+    applied = _applied(sources, satellite)
     columns = (
         parent_key(satellite, parent),
         in_key(LOAD_DATE_COLUMN),
@@ -74,6 +77,7 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
         *([HASH_DIFF] if payload else []),
         *retagged(keys, "primary-key"),
         *retagged(payload),
+        *([applied.column] if applied else []),
     )
     link = parent if isinstance(parent, Link) else None
     key = (satellite.hash_key, "load_date", *(column.name for column in keys))
@@ -124,6 +128,7 @@ def _why_one_row(sources: VaultSources, satellite: Satellite, key: Sequence[str]
 def _call(sources: VaultSources, satellite: Satellite, link: Link | None) -> MacroCall:
     """Return how a satellite is loaded; rows without the reference of its link are left out."""
     payload = sources.columns(satellite.table, satellite.columns)
+    applied = _applied(sources, satellite)
     types = {column.name: SqlType(column.type) for column in payload}
     return history_call(
         "vault_satellite",
@@ -136,4 +141,15 @@ def _call(sources: VaultSources, satellite: Satellite, link: Link | None) -> Mac
         if_linked=link is not None and sources.is_of_a_reference(link),
         has_ghost=_has_ghost(sources, satellite),
         ghost=types if _has_ghost(sources, satellite) else {},
+        **(applied.arguments if applied else {}),
     )
+
+
+def _applied(sources: VaultSources, satellite: Satellite) -> AppliedDate | None:
+    """Return from when the rows of a satellite hold, unless that's when they were loaded.
+
+    A stamp is of the row that its table describes, and that's no row of a link: where one ends and
+    another begins, both go by the load.
+    """
+    is_dated = satellite.name in sources.of_hub_rows
+    return applied_in_vault(sources, satellite.table) if is_dated else None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.data_vault.described_rows import of_hub_rows, of_references
 from fluid_build.modeling.data_vault.elements import (
     DataVaultModel,
     Hub,
@@ -206,21 +207,13 @@ class VaultSources:
 
     @cached_property
     def of_references(self) -> frozenset[str]:
-        """The satellites that describe what their table's rows refer to, not the rows themselves.
+        """The satellites that describe what their table's rows refer to."""
+        return of_references(self.vault)
 
-        Several rows of the table have the same columns of it.
-        """
-        referred = {
-            (link.table, hub.hash_key)
-            for link in self.vault.links
-            if not link.of_rows
-            for hub in link.hubs[1:]
-        }
-        return frozenset(
-            satellite.name
-            for satellite in self.vault.satellites
-            if satellite.via is not None and (satellite.table, satellite.via.hash_key) in referred
-        )
+    @cached_property
+    def of_hub_rows(self) -> frozenset[str]:
+        """The satellites of hubs that describe the rows of their table."""
+        return of_hub_rows(self.vault)
 
     @cached_property
     def _anchors(self) -> frozenset[tuple[str, str]]:

@@ -19,7 +19,11 @@ from fluid_build.transform.plan.dimensional.mart_calls import (
     own_columns_argument,
 )
 from fluid_build.transform.plan.dimensional.star import Star
-from fluid_build.transform.plan.dimensional.versions import grouping, versions_build
+from fluid_build.transform.plan.dimensional.versions import (
+    applied_in_star,
+    grouping,
+    versions_build,
+)
 from fluid_build.transform.plan.elements import Build, Relation
 
 _MEMBERS = "members"
@@ -41,6 +45,7 @@ def _dimension(star: Star, dimension: Dimension) -> Build:
     }
     columns = [star.column(entity, attribute.attribute) for attribute in own]
     key = natural_key_types(star, dimension, _MEMBERS)
+    applied = applied_in_star(star, entity)
     call, made = mart_call(
         "versioned_dimension",
         dimension.name,
@@ -54,6 +59,7 @@ def _dimension(star: Star, dimension: Dimension) -> Build:
         grouped_by=grouping(star, dimension),
         hash_as=hash_as(key),
         hash_durable_key_as=hash_as(key, is_single=True) if len(key) == 1 else hash_as(key),
+        holds_from=applied.column.name if applied else "",
         **members_arguments(star, dimension, in_versions),
     )
     return dimension_build(star, dimension, call, made)

@@ -20,6 +20,7 @@ from fluid_build.transform.plan.hashing import comparable
 from fluid_build.transform.plan.history import History, filling
 from fluid_build.transform.plan.macro_calls import called_sql, hashed_columns, macro_call
 from fluid_build.transform.plan.retirement import retired_build
+from fluid_build.transform.plan.validity import AppliedDate, applied_date
 
 
 def versions_build(star: Star, dimension: Dimension) -> Build:
@@ -33,6 +34,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
     types = {column: star.type(entity, attribute) for column, attribute in attributes.items()}
     versioned = list(types)
     added = star.present.joined_later(entity, attributes.values())
+    applied = applied_in_star(star, entity)
     history = History(
         name=name,
         columns=(*key, *versioned, "row_hash", "load_date", "is_deleted"),
@@ -49,6 +51,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         ],
         other_hashes=bool(added) or star.present.were_narrower(entity, attributes.values()),
         surplus=history.surplus,
+        **(applied.arguments if applied else {}),
     )
     made = called_sql(call, name, HASHING)
     identity = (*key, "load_date")
@@ -71,6 +74,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
             technical("row_hash", KEY_TYPE, "The hash of the versioned columns."),
             LOAD_DATE_COLUMN,
             DELETED_COLUMN,
+            *([applied.column] if applied else []),
         ),
         key=identity,
         tests=(
@@ -86,6 +90,15 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         reason=f"Without this table, each load would overwrite the history of {dimension.name}.",
     )
     return build if is_loaded(star, dimension) else retired_build(build)
+
+
+def applied_in_star(star: Star, entity: str) -> AppliedDate | None:
+    """Return from when the versions of an entity hold, unless that's when they were loaded."""
+    types = {
+        star.column(entity, a.name): star.type(entity, a.name)
+        for a in star.entities[entity].attributes
+    }
+    return applied_date(entity, types, star.names, star.present)
 
 
 def grouping(star: Star, dimension: Dimension) -> list[str]:

@@ -60,12 +60,13 @@ WHERE
 {#-
     A dimension with every version of its members. `history` has the versions, of the columns that
     aren't `overwritten`: these are as they are today, and so is what a version leads to. The first
-    version is valid from the beginning. A deletion ends the version before it, and is none.
+    version is valid from the beginning, the others from `holds_from`. A deletion ends the version
+    before it, and is none.
 -#}
 {% macro versioned_dimension(staging, history, key, durable_key, natural_key, columns,
                              overwritten=[], joins={}, links={}, unknown={}, retired=[],
                              grouped_by=[], hash_as={}, hash_durable_key_as={},
-                             hash_links_as={}) -%}
+                             hash_links_as={}, holds_from='load_date') -%}
 {%- set kept, identity, parts, same = [], [], [], [] -%}
 {%- set types = {'members.valid_from': ''} -%}
 {%- for column in natural_key -%}
@@ -92,12 +93,12 @@ PARTITION BY {{ (grouped_by or identity) | join(', ') }}
 WITH versions AS (
     SELECT
         {{ kept | join(',\n        ') }},
-        load_date,
+        {{ holds_from }},
         is_deleted,
         ROW_NUMBER() OVER (
             {{ by_load }}
         ) AS version_number,
-        LEAD(load_date) OVER (
+        LEAD({{ holds_from }}) OVER (
             {{ by_load }}
         ) AS replaced_at
     FROM {{ history }}
@@ -106,7 +107,7 @@ members AS (
     SELECT
         {{ kept | join(',\n        ') }},
         CASE
-            WHEN version_number = 1 THEN {{ beginning() }} ELSE load_date
+            WHEN version_number = 1 THEN {{ beginning() }} ELSE {{ holds_from }}
         END AS valid_from,
         COALESCE(replaced_at, {{ end_of_time() }}) AS valid_to,
         replaced_at IS NULL AS is_current
@@ -190,18 +191,23 @@ UNION ALL
 {#-
     The versions of a dimension's members: a row for each state, and one when a member is gone.
     `retired` columns are no longer in the source: null in new versions, and not compared. Stored
-    versions have `other_hashes` where columns were added or had narrower types since then.
+    versions have `other_hashes` where columns were added or had narrower types since then. Where
+    there's the column `applied`, a version holds from its `stamp`.
 -#}
 {% macro dimension_versions(staging, keys, columns=[], text=[], hash_as={}, retired=[],
-                            other_hashes=false, surplus='surplus') -%}
+                            other_hashes=false, surplus='surplus', applied='', stamp='',
+                            since='since') -%}
 {%- set there = columns | reject('in', retired) | list -%}
 {{ history(
     staging,
-    columns=keys + columns + ['row_hash', 'load_date', 'is_deleted'],
+    columns=keys + columns + ['row_hash', 'load_date', 'is_deleted'] + ([applied] if applied else []),
     keys=keys,
     compared={'row_hash': hashed(columns, text, hash_as)},
     recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
     surplus=surplus,
+    applied=applied,
+    stamp=stamp,
+    since=since,
 ) }}
 {%- endmacro %}
 

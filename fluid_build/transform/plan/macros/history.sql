@@ -5,16 +5,23 @@
     that aren't there under their own name. Several rows of a key are a broken key, which a test
     reports, and are compared and added together. `recompared` has other SQL to tell rows apart by,
     on those that arrive and on those that are stored, where what is stored doesn't say it; '' where
-    nothing tells them apart but the key.
+    nothing tells them apart but the key. `applied` is the column that says from when a row holds:
+    from its `stamp`, unless that's later than the load or not after the row before. Then, and for
+    each deletion, it's the load.
 
     A next load groups what arrives and what is stored by key and hash: what is as often in both is
     as it was. Only for keys that are left, whole rows are read. Of stored rows, those count that no
     later one of their key follows: rows of the first load are only followed by those after it.
 -#}
 {% macro history(rows, columns, keys, compared={}, values={}, condition='', distinct=false,
-                 never_null='', on_deletion={}, ghost='', recompared=[], surplus='surplus') -%}
+                 never_null='', on_deletion={}, ghost='', recompared=[], surplus='surplus',
+                 applied='', stamp='', since='since') -%}
 {%- set values = dict(values, load_date=load_moment(), is_deleted='FALSE', **compared) -%}
 {%- set margin = '    ' if is_incremental() else '' -%}
+{%- if applied -%}
+    {%- set holds_from = applied_moment(stamp, 'arriving.' ~ since if is_incremental() else '') -%}
+    {%- set _ = values.update({applied: holds_from | indent(4 + margin | length)}) -%}
+{%- endif -%}
 {%- for column, sql in compared.items() -%}
     {%- set _ = values.update({column: sql | indent(4 + margin | length)}) -%}
 {%- endfor -%}
@@ -106,13 +113,29 @@ differing AS (
         HAVING SUM({{ surplus }}) <> 0
     ) AS changes
 ),
+{%- if applied and stamp %}
+latest AS (
+    SELECT
+        stored.{{ keys | join(',\n        stored.') }},
+        MAX(stored.{{ applied }}) AS {{ since }}
+    FROM {{ this }} AS stored
+    INNER JOIN differing
+        ON {{ same_keys('differing', 'stored', keys, never_null) | indent(4) }}
+    GROUP BY
+        stored.{{ keys | join(',\n        stored.') }}
+),
+{%- endif %}
 changed AS (
     {{ selected }}
     FROM (
-        SELECT arriving.*
+        SELECT {{ 'arriving.*,\n            latest.' ~ since if applied and stamp else 'arriving.*' }}
         FROM {{ rows }} AS arriving
         INNER JOIN differing
             ON {{ same_keys('differing', 'arriving', keys, never_null) | indent(8) }}
+        {%- if applied and stamp %}
+        LEFT JOIN latest
+            ON {{ same_keys('latest', 'arriving', keys, never_null) | indent(8) }}
+        {%- endif %}
     ) AS arriving
     {%- if condition %}
     WHERE {{ condition }}
@@ -124,8 +147,8 @@ FROM changed
 UNION ALL
 SELECT
     {%- for column in columns %}
-    {%- if column == 'load_date' %}
-    {{ load_moment() }} AS load_date
+    {%- if column in ['load_date', applied] %}
+    {{ load_moment() }} AS {{ column }}
     {%- elif column == 'is_deleted' %}
     TRUE AS is_deleted
     {%- else %}
@@ -161,6 +184,27 @@ WHERE
     )
     {%- endif %}
 {%- endif %}
+{%- endmacro %}
+
+
+{#-
+    From when a row holds: from its stamp, unless it's later than the load, or not after `since`, when
+    the row before began to hold. So the rows of a key follow each other as they were loaded.
+-#}
+{% macro applied_moment(stamp, since) -%}
+{%- if not stamp -%}
+{{ load_moment() }}
+{%- else -%}
+CASE
+    WHEN
+        {{ stamp }} <= {{ load_moment() }}
+        {%- if since %}
+        AND ({{ since }} IS NULL OR {{ stamp }} > {{ since }})
+        {%- endif %}
+        THEN {{ stamp }}
+    ELSE {{ load_moment() }}
+END
+{%- endif -%}
 {%- endmacro %}
 
 

@@ -93,10 +93,12 @@ WHERE
     out. `has_ghost`: there's a row that other tables lead to; `ghost` has the types of its columns.
     `retired` columns are no longer in the source: null in new rows, and not compared. Stored rows
     have `other_hashes` where columns were of narrower types. Then rows are compared as they are.
+    Where there's the column `applied`, a row holds from its `stamp`.
 -#}
 {% macro vault_satellite(staging, key, columns=[], text=[], hash_as={}, multi_active=[],
                          distinct=false, if_linked=false, has_ghost=false, ghost={},
-                         retired=[], other_hashes=false, surplus='surplus') -%}
+                         retired=[], other_hashes=false, surplus='surplus', applied='',
+                         stamp='', since='since') -%}
 {%- set compared = {'hash_diff': hashed(columns, text, hash_as)} if columns else {} -%}
 {%- set there = columns | reject('in', retired) | list -%}
 {%- set ghost_row -%}
@@ -111,11 +113,14 @@ SELECT
     {%- for column in columns %},
     CAST(NULL AS {{ ghost[column] }}) AS {{ column }}
     {%- endfor %}
+    {%- if applied %},
+    {{ before_any_load() }} AS {{ applied }}
+    {%- endif %}
 {%- endset -%}
 {{ history(
     staging,
     columns=[key, 'load_date', 'record_source', 'is_deleted'] + compared.keys() | list
-        + multi_active + columns,
+        + multi_active + columns + ([applied] if applied else []),
     keys=[key] + multi_active,
     compared=compared,
     condition=key ~ ' IS NOT NULL' if if_linked else '',
@@ -124,27 +129,34 @@ SELECT
     ghost=ghost_row if has_ghost else '',
     recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
     surplus=surplus,
+    applied=applied,
+    stamp=stamp,
+    since=since,
 ) }}
 {%- endmacro %}
 
 
 {#-
-    A code list: a row for each state of a code, and one when it's gone. `retired` and
-    `other_hashes` are as in a satellite.
+    A code list: a row for each state of a code, and one when it's gone. `retired`, `other_hashes`
+    and `applied` are as in a satellite.
 -#}
 {% macro vault_reference_table(staging, keys, record_source, columns=[], text=[], hash_as={},
-                               retired=[], other_hashes=false, surplus='surplus') -%}
+                               retired=[], other_hashes=false, surplus='surplus', applied='',
+                               stamp='', since='since') -%}
 {%- set compared = {'hash_diff': hashed(columns, text, hash_as)} if columns else {} -%}
 {%- set there = columns | reject('in', retired) | list -%}
 {{ history(
     staging,
     columns=[keys[0], 'load_date', 'record_source', 'is_deleted'] + compared.keys() | list
-        + keys[1:] + columns,
+        + keys[1:] + columns + ([applied] if applied else []),
     keys=keys,
     compared=compared,
     values={'record_source': record_source},
     recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
     surplus=surplus,
+    applied=applied,
+    stamp=stamp,
+    since=since,
 ) }}
 {%- endmacro %}
 
