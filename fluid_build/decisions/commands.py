@@ -91,8 +91,7 @@ def _words(decision: AnyDecision) -> tuple[str, ...]:
         case SetDelivery():
             return (_name(decision.table), decision.delivers)
         case SetValidity():
-            column = ("--column", _name(decision.column)) if decision.column else ()
-            return (_name(decision.table), decision.follows, *column)
+            return (_name(decision.table), decision.follows)
         case Ignore():
             return (_name(decision.table),)
         case Domain():
@@ -122,6 +121,12 @@ def _options(decision: AnyDecision) -> tuple[str, ...]:
             options.append("--element")
         case Owner(email=str(email)):
             options.append(f"--email={email}")
+        case SetDelivery(deleted_column=str(column)):
+            values = decision.deleted_values or ()
+            options.append(f"--deleted={_name(column)}")
+            options += [f"--deleted-value={value}" for value in values]
+        case SetValidity(column=str(column)):
+            options.append(f"--column={_name(column)}")
         case Exposure():
             options += [f"--type={decision.type}", f"--owner={decision.owner}"]
             given = ("email", "title", "text", "url")

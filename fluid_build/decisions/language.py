@@ -42,6 +42,9 @@ _MOST_REASON = 600
 _MOST_KEY_COLUMNS = 32
 """Columns in a key, which is what databases allow."""
 _MOST_ATTRIBUTES = 1_000
+_MOST_VALUE = 200
+"""Characters of a value that marks deleted rows: a code, or a word."""
+_MOST_VALUES = 100
 _MOST_READ = 1_000
 """Relations that a dashboard reads."""
 
@@ -323,12 +326,29 @@ class SetDelivery(BaseDecision):
     """Say what a table ``delivers`` each time: all rows, only changed ones, or only new ones.
 
     Rows of a delta replace those of the same key, appended ones are added. What isn't delivered
-    stays; only of a full delivery is it deleted.
+    stays; only of a full delivery is it deleted. In a delta, a row may say that it's deleted: where
+    ``deleted_column`` has one of the ``deleted_values``, or without them any value.
     """
 
     decision: Literal["delivery"] = "delivery"
     table: SourceName
     delivers: Delivery
+    deleted_column: SourceName | None = None
+    deleted_values: (
+        Annotated[
+            tuple[Annotated[str, Field(max_length=_MOST_VALUE)], ...],
+            Field(min_length=1, max_length=_MOST_VALUES),
+        ]
+        | None
+    ) = None
+
+    @model_validator(mode="after")
+    def _marks_rows_of_a_delta(self) -> Self:
+        if self.deleted_column is not None and self.delivers != "delta":
+            raise ValueError("only a row of a delta says that it's deleted")
+        if self.deleted_values is not None and self.deleted_column is None:
+            raise ValueError("deleted_values are those of a deleted_column")
+        return self
 
 
 class SetValidity(BaseDecision):

@@ -20,6 +20,7 @@ from fluid_build.decisions.language import (
     Rename,
     Renamed,
     SetConventions,
+    SetDelivery,
     SetKey,
     SetValidity,
     Split,
@@ -67,6 +68,10 @@ def decision_line(decision: AnyDecision) -> str:
         case Renamed(table=table, column=column, was=was):
             verb = "renamed" if decision.is_renamed else "not renamed"
             return f"{verb} {was} to {table if column is None else f'{table}.{column}'}"
+        case SetDelivery(deleted_column=str(column)):
+            values = ",".join(decision.deleted_values or ())
+            mark = f"{column}={values}" if values else column
+            return f"delivery {decision.table} {decision.delivers}, deleted where {mark}"
         case Exposure():
             return f"exposure {decision.name} of {', '.join(decision.models)}"
         case SetKey() | BusinessKey() | Grain():

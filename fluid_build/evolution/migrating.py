@@ -123,7 +123,10 @@ def _steps_of_relations(
     for build in after.plan.lasting:
         relation = there.get(build.name)
         if relation is None:
-            yield _creation(build.name, after, rows, is_first=not there)
+            if build.layer == "deliveries" and there:
+                yield _first_delivery(build, rows)
+            else:
+                yield _creation(build.name, after, rows, is_first=not there)
         elif not relation.is_view:
             yield from _steps_of_columns(build.name, after, relation, dialect)
 
@@ -137,6 +140,21 @@ def _creation(name: str, after: Written, rows: Mapping[str, int], *, is_first: b
         relation=name,
         rows=count,
         sentence=f"{'new satellite' if is_satellite else 'create'} {name}{more}",
+    )
+
+
+def _first_delivery(build: Build, rows: Mapping[str, int]) -> Step:
+    (table,) = build.mapped_source_tables
+    count = rows.get(table)
+    delivered = "" if count is None else f"; the source has {counted(count, 'row')} now"
+    return Step(
+        kind="create",
+        relation=build.name,
+        rows=count,
+        sentence=(
+            f"create {build.name}: {table} has to be delivered whole once, and isn't loaded before"
+            f"{delivered}"
+        ),
     )
 
 

@@ -36,10 +36,16 @@ class ElementText(ModelPart):
 
 
 class PartialDelivery(ModelPart):
-    """A table of which the source has only what changed (delta) or what came (append)."""
+    """A table of which the source has only what changed (delta) or what came (append).
+
+    A row says that it's deleted where the column ``mark`` has one of the ``marks``, or without them
+    any value.
+    """
 
     table: str
     kind: Literal["delta", "append"]
+    mark: str = ""
+    marks: tuple[str, ...] = ()
 
 
 class Validity(ModelPart):

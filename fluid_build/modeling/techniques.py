@@ -557,11 +557,18 @@ def _deliveries(
     Without a key, nobody knows which row a later one replaces.
     """
     names = evolution or Evolution()
-    kinds = {names.model_table(each.table): each.delivers for each in decisions.deliveries.values()}
+    decided = {names.model_table(each.table): each for each in decisions.deliveries.values()}
     return tuple(
-        PartialDelivery(table=entity.name, kind=kind)
+        PartialDelivery(
+            table=entity.name,
+            kind=decision.delivers,
+            mark=names.model_column(entity.name, decision.deleted_column or ""),
+            marks=decision.deleted_values or (),
+        )
         for entity in conceptual.entities
-        if (kind := kinds.get(entity.name, "full")) != "full" and entity.primary_key is not None
+        if (decision := decided.get(entity.name)) is not None
+        and decision.delivers != "full"
+        and entity.primary_key is not None
     )
 
 

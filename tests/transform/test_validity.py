@@ -22,7 +22,7 @@ TABLES = (
     " mail VARCHAR, updated_at TIMESTAMP)",
     *(
         f"INSERT INTO customer VALUES ({i}, 'n{i}', 'c{i % 7}', 'm{i}@x.org',"
-        f" TIMESTAMP '1999-01-01' + INTERVAL {i} HOUR)"
+        f" TIMESTAMP '1999-01-01' + INTERVAL '{i} HOUR')"
         for i in range(1, 41)
     ),
     "CREATE TABLE payment (id INTEGER PRIMARY KEY,"

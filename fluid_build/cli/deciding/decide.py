@@ -308,15 +308,30 @@ def delivery(
         str,
         typer.Argument(metavar="KIND", help="full, delta (what changed) or append (what came)."),
     ],
+    deleted: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Of a delta: the column that marks deleted rows."),
+    ] = None,
+    deleted_value: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VALUE", help="What marks a row there; else any value does."),
+    ] = None,
     options: DecisionOptions = _DECISION,
 ) -> int:
     """Say what a table has each time that it's read: all rows, changed ones or new ones.
 
     \b
-    Example:  fluid decide shop-model delivery orders delta
+    Example:  fluid decide shop-model delivery orders delta --deleted op --deleted-value D
     """
     place = DecidedFolder(context)
-    fields = {"table": table_of(table, place.names), "delivers": delivers}
+    name = table_of(table, place.names)
+    columns = columns_of(name, [deleted], place.names) if deleted else (None,)
+    fields = {
+        "table": name,
+        "delivers": delivers,
+        "deleted_column": columns[0],
+        "deleted_values": deleted_value or None,
+    }
     return place.decide("delivery", fields, options)
 
 

@@ -51,7 +51,7 @@ from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile, 
 from fluid_build.sources.base import Source
 from fluid_build.sources.engine.connection import DUCKDB_ERRORS, reason
 from fluid_build.sources.text_values.personal_text import MASK
-from fluid_build.text import counted
+from fluid_build.text import counted, listed
 
 # Decisions about single columns and names that figures of the profile settle.
 
@@ -144,7 +144,12 @@ def weigh_delivery(claims: Claims, decision: SetDelivery) -> Verdict:
         return refused(decision, "Only a person knows what the source delivers.")
     table = claims.table(decision.table)
     evidence = DecisionEvidence(rows=table.rows, sql=checks.count_rows(table.sql))
-    return accepted(decision, _DELIVERED[decision.delivers].format(label(table.name)), evidence)
+    message = _DELIVERED[decision.delivers].format(label(table.name))
+    if decision.deleted_column is not None:
+        column = label(table.name, table.column(decision.deleted_column).name)
+        values = listed(map(label, decision.deleted_values or ())) or "any value"
+        message += f" A row is deleted where {column} has {values}."
+    return accepted(decision, message, evidence)
 
 
 _DELIVERED: Mapping[Delivery, str] = {

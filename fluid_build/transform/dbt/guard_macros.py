@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from fluid_build.sources.sql import literal
+from fluid_build.transform.dbt.called_models import expression
+from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.portable_paths import jinja_string
 from fluid_build.transform.plan.elements import Guard, RowScope
 
@@ -30,12 +32,12 @@ def stopped_delivery(message: str) -> str:
     return found[1] if found else ""
 
 
-def check_of(guard: Guard) -> str:
+def check_of(guard: Guard, dialect: TargetDialect) -> str:
     """Return the call by which a staging compares its rows with those held."""
-    return f"{{{{ check_delivery({', '.join(_arguments(guard))}) }}}}"
+    return f"{{{{ check_delivery({', '.join(_arguments(guard, dialect))}) }}}}"
 
 
-def _arguments(guard: Guard) -> list[str]:
+def _arguments(guard: Guard, dialect: TargetDialect) -> list[str]:
     scope = guard.scope
     held, arriving = zip(*guard.keys, strict=True) if guard.keys else ((), ())
     arguments = [jinja_string(guard.table), jinja_string(guard.relation)]
@@ -51,6 +53,9 @@ def _arguments(guard: Guard) -> list[str]:
         arguments.append("exact=false")
     if guard.is_kept:
         arguments.append("is_kept=true")
+    if guard.marked:
+        arguments.append(f"delivered={jinja_string(guard.delivered)}")
+        arguments.append(f"marked={jinja_string(expression(guard.marked, dialect))}")
     return arguments
 
 
@@ -76,11 +81,11 @@ MACROS = f"""\
     called otherwise. Of a history, the last row of a key says whether it's there. Keys that aren't
     `exact` are only counted, and rows are where there are none. Fewer than {LEAST_KEYS} may all go.
     Where all deliveries of a table are kept (`is_kept`), each key is there, unless the first of
-    them had only a part of the table.
+    them had only a part of the table, or rows of `delivered` say that they're deleted (`marked`).
     `--vars '{ALLOWED}: [TABLE]'` lets a table pass.
 -#}}
 {{% macro check_delivery(table, relation, keys=[], arriving=[], is_history=false, where='',
-                        exact=true, is_kept=false) -%}}
+                        exact=true, is_kept=false, delivered='', marked='') -%}}
 {{%- set allowed = var('{ALLOWED}', []) -%}}
 {{%- set allowed = [allowed] if allowed is string else allowed -%}}
 {{%- set held = held_relation(relation) if execute and table not in allowed else none -%}}
@@ -88,7 +93,8 @@ MACROS = f"""\
     {{%- set asked = held_and_missing(held, keys, arriving or keys, is_history, where, exact) -%}}
     {{%- set found = run_query(asked).rows[0] -%}}
     {{%- set there, missing = found[0] | int, found[1] | int -%}}
-    {{%- set most = 0 if is_kept else there * (var('{SHARE}', {DEFAULT_SHARE}) | float) -%}}
+    {{%- set gone = marked_rows(delivered, marked) if marked and missing else 0 -%}}
+    {{%- set most = gone if is_kept else there * (var('{SHARE}', {DEFAULT_SHARE}) | float) -%}}
     {{%- if (is_kept or there >= {LEAST_KEYS}) and missing > most -%}}
         {{{{ exceptions.raise_compiler_error(
             ('What was delivered of ' if is_kept else 'The delivery of ') ~ table ~ ' lacks '
@@ -101,6 +107,15 @@ MACROS = f"""\
         ) }}}}
     {{%- endif -%}}
 {{%- endif -%}}
+{{%- endmacro %}}
+
+
+{{#- How many of the delivered rows say that they're deleted. -#}}
+{{% macro marked_rows(delivered, marked) -%}}
+{{%- set counted -%}}
+SELECT COUNT(*) FROM {{{{ held_relation(delivered) }}}} WHERE {{{{ marked }}}}
+{{%- endset -%}}
+{{{{ return(run_query(counted).rows[0][0] | int) }}}}
 {{%- endmacro %}}
 
 

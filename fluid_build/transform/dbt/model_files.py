@@ -109,7 +109,7 @@ def _hooks(build: Build, dialect: TargetDialect) -> list[str]:
     Before, rows of earlier loads are changed; after a staging, its rows are compared with them.
     """
     if build.guard is not None:
-        check = check_of(build.guard)
+        check = check_of(build.guard, dialect)
         return [argument_text("    post_hook=", check, dialect, ends=",")]
     if build.filling is not None:
         return [f"    {fill_hooks(build.filling)},"]

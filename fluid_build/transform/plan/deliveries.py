@@ -5,14 +5,14 @@ appended rows those that came. What the table has is what was delivered last of 
 lacks a part of its key replaces no other one, and is replaced by none.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.element import source_columns
 from fluid_build.modeling.sql_names import SqlNames, fit, free_identifier
 from fluid_build.modeling.types import type_name
-from fluid_build.sources.sql import quote
+from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan.built_columns import LOAD_DATE_COLUMN
 from fluid_build.transform.plan.elements import LOAD_DATE, Build, PlanColumn
 from fluid_build.transform.plan.hashing import comparable, hashed_row, written_or_token
@@ -20,6 +20,7 @@ from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.retirement import retired_build
 from fluid_build.transform.plan.sql_layout import (
     Column,
+    as_text,
     join,
     nested,
     query,
@@ -38,18 +39,40 @@ def kept_name(table: str, names: SqlNames) -> str:
     return free_identifier(fit("kept", names.source(table)), taken)
 
 
-def kept_rows(entity: Entity, names: SqlNames) -> str:
+def kept_rows(entity: Entity, names: SqlNames, present: PresentSource) -> str:
     """Return the query for the rows that a table has after all of its deliveries.
 
-    They have our names, and the source's types.
+    They have our names, and the source's types. A key is gone whose last rows are marked. Where
+    only some of them are, nobody knows which comes last: all stay, and the test of the key fails.
     """
     recency = _own("recency", entity, names)
     columns = names.columns_of(entity.name, (each.name for each in entity.attributes))
-    ranked = query(
-        [*columns, (_recency(entity, names), recency)], f"model.{kept_name(entity.name, names)}"
-    )
+    ranked: list[Column] = [*columns, (_recency(entity, names), recency)]
     is_last = " OR ".join((f"{recency} = 1", *_lacking(entity, names)))
-    return query(columns, f"{nested(ranked)} AS kept", where=[is_last])
+    conditions = [is_last]
+    if is_left := unmarked(entity, present, lambda name: names.column(entity.name, name)):
+        left = _own("is_left", entity, names)
+        key = ", ".join((*_comparable_key(entity, names), "load_date"))
+        flag = f"MAX(CASE WHEN {is_left} THEN 1 ELSE 0 END) OVER (PARTITION BY {key})"
+        ranked.append((flag, left))
+        conditions = [f"({is_last})", f"{left} = 1"]
+    kept = query(ranked, f"model.{kept_name(entity.name, names)}")
+    return query(columns, f"{nested(kept)} AS kept", where=conditions)
+
+
+def unmarked(entity: Entity, present: PresentSource, named: Callable[[str], str]) -> str:
+    """Return the condition that a row doesn't say that it's deleted; "" where none does.
+
+    ``named`` says what the column is called that marks such rows.
+    """
+    delivery = present.delivery(entity.name)
+    if delivery is None or not delivery.mark or not present.has(entity.name, delivery.mark):
+        return ""
+    column = named(delivery.mark)
+    if not delivery.marks:
+        return f"{column} IS NULL"
+    text = as_text(column, entity.attribute(delivery.mark).source_type)
+    return f"({column} IS NULL OR {text} NOT IN ({', '.join(map(literal, delivery.marks))}))"
 
 
 def as_at_source(entity: Entity, names: SqlNames, present: PresentSource) -> str:
@@ -58,7 +81,7 @@ def as_at_source(entity: Entity, names: SqlNames, present: PresentSource) -> str
         return f"source.{names.source(entity.name)}"
     columns = names.columns[entity.name]
     spelled = [(columns[each.name], quote(alias)) for alias, each in present.columns(entity)]
-    rows = query(spelled, f"{nested(kept_rows(entity, names))} AS delivered")
+    rows = query(spelled, f"{nested(kept_rows(entity, names, present))} AS delivered")
     return f"{nested(rows)} AS at_source"
 
 
@@ -126,11 +149,15 @@ def _is_delta(entity: Entity, present: PresentSource) -> bool:
 
 
 def _recency(entity: Entity, names: SqlNames) -> str:
-    key = [
+    key = ", ".join(_comparable_key(entity, names))
+    return f"RANK() OVER (PARTITION BY {key} ORDER BY load_date DESC)"
+
+
+def _comparable_key(entity: Entity, names: SqlNames) -> list[str]:
+    return [
         comparable(names.column(entity.name, part), entity.attribute(part).source_type)
         for part in _key(entity)
     ]
-    return f"RANK() OVER (PARTITION BY {', '.join(key)} ORDER BY load_date DESC)"
 
 
 def _own(name: str, entity: Entity, names: SqlNames) -> str:

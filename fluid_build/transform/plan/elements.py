@@ -158,7 +158,8 @@ class Guard(ModelPart):
     The rows of ``relation`` in ``scope`` were there at the last load. ``keys`` pair its columns
     with those of the staging. Unless they're ``exact``, they don't tell which row is which, and are
     only counted; rows are where there are none. Where all deliveries of a table are kept
-    (``is_kept``), none may be missing.
+    (``is_kept``), none may be missing but those that rows of ``delivered`` say are deleted, by the
+    condition ``marked``.
     """
 
     table: str
@@ -167,6 +168,8 @@ class Guard(ModelPart):
     keys: tuple[tuple[str, str], ...]
     exact: bool = True
     is_kept: bool = False
+    delivered: str = ""
+    marked: str = ""
 
 
 class Build(Element):

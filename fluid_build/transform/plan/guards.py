@@ -5,10 +5,12 @@ of it are held is known from what keeps the promises of its columns.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers
+from fluid_build.transform.plan.deliveries import kept_name, unmarked
 from fluid_build.transform.plan.elements import Build, Guard
 from fluid_build.transform.plan.present_source import PresentSource
 
@@ -34,8 +36,11 @@ def with_guards(
         ]
         if present.has_table(entity.name) and holding:
             guard = _guard(entity, names, present, holding)
-            is_kept = present.delivery(entity.name) is not None
-            guards[names.staging(entity.name)] = guard.model_copy(update={"is_kept": is_kept})
+            update: dict[str, object] = {"is_kept": present.delivery(entity.name) is not None}
+            if left := unmarked(entity, present, partial(names.column, entity.name)):
+                kept = kept_name(entity.name, names)
+                update |= {"delivered": kept, "marked": f"NOT ({left})"}
+            guards[names.staging(entity.name)] = guard.model_copy(update=update)
     return tuple(
         build.model_copy(update={"guard": guards[build.name]}) if build.name in guards else build
         for build in builds

@@ -13,7 +13,13 @@ from fluid_build.modeling.types import is_number, type_name
 from fluid_build.sources.declared import unique_names
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.text_values.conventions import DECIMAL_MARKS, with_decimal_point
-from fluid_build.transform.plan.deliveries import NO_TABLE, as_at_source, kept_name, kept_rows
+from fluid_build.transform.plan.deliveries import (
+    NO_TABLE,
+    as_at_source,
+    kept_name,
+    kept_rows,
+    unmarked,
+)
 from fluid_build.transform.plan.elements import Build, PlanColumn, PlanSource, ValueColumn
 from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.sql_layout import nested, query, select_list
@@ -91,15 +97,19 @@ def delivered(entity: Entity, names: SqlNames, present: PresentSource) -> str:
     """Return the query for what a source has today of a table that isn't whole; "" for others."""
     if present.delivery(entity.name) is None:
         return ""
-    return _of_source(entity, f"source.{names.source(entity.name)}", present)
+    aliases = {each.name: quote(alias) for alias, each in present.columns(entity)}
+    conditions = filter(None, (unmarked(entity, present, aliases.__getitem__),))
+    return _of_source(entity, f"source.{names.source(entity.name)}", present, conditions)
 
 
-def _of_source(entity: Entity, relation: str, present: PresentSource) -> str:
+def _of_source(
+    entity: Entity, relation: str, present: PresentSource, where: Iterable[str] = ()
+) -> str:
     columns = [
         (present.as_modelled(quote(alias), attribute), quote(alias))
         for alias, attribute in present.columns(entity)
     ]
-    return query(columns, relation)
+    return query(columns, relation, where=tuple(where))
 
 
 def read_relations(
@@ -169,7 +179,7 @@ def staged_rows(
     if not present.has_table(entity.name):
         return query(selected, NO_TABLE, where=["FALSE"])
     if is_kept:
-        return query(selected, f"{nested(kept_rows(entity, names))} AS kept")
+        return query(selected, f"{nested(kept_rows(entity, names, present))} AS kept")
     return query(selected, f"source.{names.source(entity.name)}")
 
 

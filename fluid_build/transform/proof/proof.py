@@ -476,7 +476,7 @@ def _rebuilt(
     if rebuild.delivered:
         today = between(rebuild.delivered, original, rebuild.original, original)
         arrived = count(connection, replace(today, zeros=zeros))
-        unread, kept = unread + arrived.missing, arrived.unexpected
+        unread, kept = arrived.missing, arrived.unexpected
     misread = misread_columns(connection, rebuild.original, rebuild.by_value)
     equal = not (types or counts.missing or counts.unexpected or unread or misread)
     return proof.model_copy(
