@@ -363,7 +363,8 @@ def _kept(plan: TransformPlan) -> str:
         f"Of {tables} the source has only what changed or came. Everything that it ever delivered"
         f" is in relations such as {example}, which only get rows; the staging reads what was"
         " delivered last of each key. What a delivery lacks stays, so nothing is deleted of these"
-        " tables but what a delivered row says is deleted. The first delivery that the warehouse loads has to be whole."
+        " tables but what a delivered row says is deleted. The first delivery that the warehouse"
+        " loads has to be whole."
     )
 
 

@@ -55,7 +55,7 @@ def test_four_nights_of_marked_rows(warehouse: Warehouse, tmp_path: Path, techni
     names |= {5: "y"}
     del names[4]
     assert dict(warehouse.execute(THERE[technique].format("main"))) == names
-    _deliver(warehouse, "3, 'back', 'c9', NULL", "4, NULL, NULL, 'X'")
+    _deliver(warehouse, "3, 'back', 'c6', 'U'", "4, NULL, NULL, 'X'")
     life.build(5)
     names |= {3: "back"}
     assert dict(warehouse.execute(THERE[technique].format("main"))) == names
