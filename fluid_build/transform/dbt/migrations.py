@@ -50,6 +50,7 @@ def migrations_of(
 def _migrations(
     plan: TransformPlan, stored: dict[str, tuple[StoredColumn, ...]], evolution: Evolution
 ) -> Iterator[Migration]:
+    later = {(each.relation, each.column) for each in evolution.later_columns}
     for relation, columns in stored.items():
         if plan.build(relation).is_retired:
             yield Migration(kind="retire_relation", relation=relation)
@@ -59,7 +60,7 @@ def _migrations(
             # A relation of its own, such as a further satellite: no warehouse has it without them.
             continue
         for column in columns:
-            if _is_of(column, evolution.added_columns):
+            if (relation, column.name) in later or _is_of(column, evolution.added_columns):
                 yield added(relation, column)
             if _is_of(column, evolution.retyped_columns):
                 yield widened(relation, column)
