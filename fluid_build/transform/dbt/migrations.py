@@ -50,6 +50,7 @@ def migrations_of(
 def _migrations(
     plan: TransformPlan, stored: dict[str, tuple[StoredColumn, ...]], evolution: Evolution
 ) -> Iterator[Migration]:
+    retyped = set(evolution.retyped_columns)
     later = {(each.relation, each.column) for each in evolution.later_columns}
     for relation, columns in stored.items():
         if plan.build(relation).is_retired:
@@ -62,7 +63,8 @@ def _migrations(
         for column in columns:
             if (relation, column.name) in later or _is_of(column, evolution.added_columns):
                 yield added(relation, column)
-            if _is_of(column, evolution.retyped_columns):
+            # The key of a hub has the values of several tables.
+            if not (column.before or retyped.isdisjoint(column.source_columns)):
                 yield widened(relation, column)
             is_lasting = plan.build(relation).materialization == "incremental"
             if is_lasting and _is_of(column, evolution.retired_columns):
