@@ -24,7 +24,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -56,40 +55,12 @@ from bench.changing_shop.questions import (  # noqa: E402
     wrong_in_star,
     wrong_in_vault,
 )
-from bench.warm_python import warm_python  # noqa: E402
+from bench.warm_processes import WarmProcesses, warm_processes  # noqa: E402
 from fluid_build.temporary import owned_folder  # noqa: E402
 
 TECHNIQUES = ("data_vault_2", "dimensional")
 ENGINES = ("duckdb", "postgres")
 NIGHTS = tuple(f"2026-03-0{day} 02:00:00" for day in (2, 3, 4, 5))
-WARM = (
-    "fluid_build.cli.main",
-    "fluid_build.cli.deploying.apply",
-    "babel.dates",
-    "daff",
-    "duckdb",
-    "psycopg2",
-    "sqlglot",
-    "dbt.cli.main",
-    "dbt.adapters.duckdb",
-    "dbt.adapters.postgres",
-)
-
-
-def read_empty_project() -> None:
-    """Let dbt read its own macros, and keep what it read, as it does in its own tests."""
-    from dbt.cli.main import dbtRunner
-    from dbt_common.tests import enable_test_caching
-
-    enable_test_caching()
-    with tempfile.TemporaryDirectory() as name:
-        Path(name, "dbt_project.yml").write_text("{name: warm, profile: warm, version: 1.0.0}")
-        output = "{type: duckdb, path: ':memory:'}"
-        Path(name, "profiles.yml").write_text(f"warm: {{target: dev, outputs: {{dev: {output}}}}}")
-        places = ("--project-dir", name, "--profiles-dir", name, "--log-path", name)
-        result = dbtRunner().invoke(["--quiet", "--log-level-file", "none", "parse", *places])
-    if not result.success:
-        raise RuntimeError("dbt can't read the project that warms it up") from result.exception
 
 
 class FluidError(Exception):
@@ -227,12 +198,9 @@ def places(engine: str, work: Path) -> Iterator[Places]:
         server.cleanup()
 
 
-def fluid(python: Path, places: Places, *arguments: str) -> None:
+def fluid(warm: WarmProcesses, places: Places, *arguments: str) -> None:
     """Run a command of the product. Raises FluidError with the end of what it said."""
-    result = subprocess.run(
-        [str(python), "-m", "fluid_build", *arguments],
-        cwd=places.folder.parent, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    result = warm.run("fluid", arguments, cwd=places.folder.parent)
     if result.returncode:
         raise FluidError(
             f"fluid {arguments[0]} ended with {result.returncode}:"
@@ -240,10 +208,10 @@ def fluid(python: Path, places: Places, *arguments: str) -> None:
         )
 
 
-def apply_night(python: Path, places: Places, moment: str) -> None:
+def apply_night(warm: WarmProcesses, places: Places, moment: str) -> None:
     """Load a night."""
     uri = places.database.uri
-    fluid(python, places, "apply", "shop", "--uri", uri, "--load-date", moment, "--yes")
+    fluid(warm, places, "apply", "shop", "--uri", uri, "--load-date", moment, "--yes")
 
 
 def change_rows(database: Database, night: int) -> None:
@@ -253,22 +221,22 @@ def change_rows(database: Database, night: int) -> None:
             database.run(statement)
 
 
-def loaded(python: Path, places: Places, technique: str) -> Loaded:
+def loaded(warm: WarmProcesses, places: Places, technique: str) -> Loaded:
     """Let a shop live for two nights, and keep it."""
     places.new()
     database = places.database
     database.run(SHOP)
     nights = [taken(database, NIGHTS[0])]
     fluid(
-        python, places, "forge", "data-model", "from-source", "--uri", database.uri,
+        warm, places, "forge", "data-model", "from-source", "--uri", database.uri,
         "--technique", technique, "--target", database.target, "-o", "shop",
     )  # fmt: skip
-    apply_night(python, places, NIGHTS[0])
+    apply_night(warm, places, NIGHTS[0])
     with database.warehouse(places.folder) as reader:
         before = saved(reader)
     change_rows(database, 1)
     nights.append(taken(database, NIGHTS[1]))
-    apply_night(python, places, NIGHTS[1])
+    apply_night(warm, places, NIGHTS[1])
     with database.warehouse(places.folder) as reader:
         wrong = tuple(lost_versions(reader, before))
         before = saved(reader)
@@ -276,7 +244,7 @@ def loaded(python: Path, places: Places, technique: str) -> Loaded:
     return Loaded(technique, tuple(nights), before, wrong)
 
 
-def run(python: Path, places: Places, base: Loaded, case: Case) -> Iterator[str]:
+def run(warm: WarmProcesses, places: Places, base: Loaded, case: Case) -> Iterator[str]:
     """Let a shop live for two more nights, and yield what is wrong."""
     places.copy()
     database, folder = places.database, places.folder
@@ -288,7 +256,7 @@ def run(python: Path, places: Places, base: Loaded, case: Case) -> Iterator[str]
         change_rows(database, number)
         nights.append(taken(database, NIGHTS[number]))
         try:
-            apply_night(python, places, NIGHTS[number])
+            apply_night(warm, places, NIGHTS[number])
         except FluidError as failure:
             yield f"night {number + 1}: {failure}"
             return
@@ -342,7 +310,7 @@ def main() -> int:
         check=True,
     ).stdout.strip()  # fmt: skip
     results = recorded(options.resume)
-    with warm_python(WARM, read_empty_project) as python:
+    with warm_processes() as warm:
         for engine in options.engine:
             with owned_folder() as owned, places(engine, owned.path) as place:
                 for technique in options.technique:
@@ -352,11 +320,11 @@ def main() -> int:
                         if (known := results.get((engine, technique, case.name))) is None
                         or known.wrong
                     ]
-                    base = loaded(python, place, technique) if left else None
+                    base = loaded(warm, place, technique) if left else None
                     for case in left:
                         assert base is not None
                         began = time.perf_counter()
-                        wrong = tuple(run(python, place, base, case))
+                        wrong = tuple(run(warm, place, base, case))
                         result = Result(
                             engine, technique, case.name, wrong,
                             time.perf_counter() - began, version,

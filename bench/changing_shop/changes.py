@@ -97,6 +97,11 @@ CHANGES: Mapping[str, str] = {
     "decimal widened": "ALTER TABLE customers ALTER COLUMN credit_limit TYPE DECIMAL(12, 4)",
     "integer to text": "ALTER TABLE customers ALTER COLUMN rating TYPE VARCHAR(10)"
     " USING 'R' || rating",
+    "measure to text": "ALTER TABLE orders ALTER COLUMN total TYPE VARCHAR(20)"
+    " USING total || ' EUR'",
+    "moment to text": "ALTER TABLE orders ALTER COLUMN ordered_at TYPE VARCHAR(40)"
+    " USING CAST(ordered_at AS VARCHAR); UPDATE orders SET ordered_at = 'unknown'"
+    " WHERE order_id % 100 = 7",
     "decimal narrowed": "ALTER TABLE products ALTER COLUMN list_price TYPE DECIMAL(7, 2)",
     "key widened to bigint": "ALTER TABLE branches ALTER COLUMN branch_id TYPE BIGINT",
     "table added": "CREATE TABLE couriers (courier_id INTEGER NOT NULL,"

@@ -180,6 +180,7 @@ def _designed_from(basis: Basis) -> tuple[object, ...]:
         basis.nullable,
         basis.incomplete,
         basis.domains,
+        basis.wider,
         basis.evolution,
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from fluid_build.errors import SourceUnreadableError
-from fluid_build.modeling.basis import Basis, without_queries
+from fluid_build.modeling.basis import Basis, as_read, without_queries
 from fluid_build.profiling.profile import Candidate, ForeignKey, Profile
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
@@ -85,7 +85,7 @@ def scope_of(source: Source) -> str:
 
 def _faults(basis: Basis) -> Iterator[str]:
     """Yield what doesn't fit together in a basis: names that aren't there, and odd types."""
-    profile = basis.profile
+    profile = as_read(basis)
     columns = {table.name: {c.name for c in table.columns} for table in profile.tables}
     if len(columns) < len(profile.tables):
         yield "two tables have one name"

@@ -14,6 +14,7 @@ from fluid_build.forging.design_file import unfit
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.modeling.basis import (
     Basis,
+    as_read,
     forgotten,
     loosened,
     observations_until,
@@ -21,7 +22,7 @@ from fluid_build.modeling.basis import (
 )
 from fluid_build.modeling.continuity import Continuity, continuity
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.evolution import Evolution, LaterColumn
 from fluid_build.modeling.evolving import evolved_basis, first_basis
 from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
@@ -41,9 +42,9 @@ from fluid_build.profiling.profiler import profile_combined
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
-from fluid_build.text import listed
 from fluid_build.transform.plan.confinement import check_confined
 from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.stateful import remembers
 from fluid_build.transform.plan.techniques import queries, transform_plan
 from fluid_build.transform.proof.proof import Proof, build_and_prove
 
@@ -135,35 +136,7 @@ def design(
         check_confined(queries(kept.plan, kept.model), kept.plan)
     except (LookupError, ValueError, AssertionError) as error:
         raise unfit(error) from error
-    changed = _changed_relations(earlier, decided, options, kept) if not anew else ()
-    return replace(kept, notes=(*evolution_notes(kept.model), *changed))
-
-
-def _changed_relations(
-    earlier: Basis, decided: Decided, options: ForgeOptions, kept: Designed
-) -> tuple[str, ...]:
-    """Return the relations that a wider type has changed, in a sentence.
-
-    Text that held only numbers, and holds words now, can't be looked up as before.
-    """
-    retyped = kept.basis.evolution.retyped_columns
-    wider = [column for column in retyped if column not in earlier.evolution.retyped_columns]
-    if not wider:
-        return ()
-    decided = _by_model_names(decided, kept.basis.evolution)
-    profile = amended(earlier.profile, decided.verdicts)
-    last = observations_until(earlier, len(earlier.arrivals))
-    before = _built(decided, profile, earlier, options, last, continuity(earlier, profile, profile))
-    columns = {b.name: {column.name for column in b.columns} for b in kept.plan.published}
-    changed = [
-        build.name
-        for build in before.plan.published
-        if not {column.name for column in build.columns} <= columns.get(build.name, set())
-    ]
-    if not changed:
-        return ()
-    names = listed(f"{column.table}.{column.column}" for column in wider)
-    return (f"{listed(changed)} isn't as in the earlier model, since {names} became wider.",)
+    return replace(kept, notes=tuple(evolution_notes(kept.model)))
 
 
 def _why_not(earlier: Basis, options: ForgeOptions, scope: str) -> str:
@@ -203,8 +176,42 @@ def _designed_on(
         designed = _built(named, today, basis, options, observations, follows)
         looser = looser_references(designed.model)
         if not looser:
+            designed = _with_later_columns(earlier, decided, options, designed)
             return replace(designed, verdicts=_as_decided(designed.verdicts, decided.verdicts))
         basis = loosened(basis, looser)
+
+
+def _with_later_columns(
+    earlier: Basis, decided: Decided, options: ForgeOptions, designed: Designed
+) -> Designed:
+    """Return a model that says which columns have joined relations of the earlier one."""
+    basis = designed.basis
+    if len(basis.arrivals) == len(earlier.arrivals):
+        return designed
+    named = _by_model_names(decided, earlier.evolution)
+    profile = amended(as_read(earlier), named.verdicts)
+    follows = continuity(earlier, amended(earlier.profile, named.verdicts), profile)
+    last = observations_until(earlier, len(earlier.arrivals))
+    before = _built(named, profile, earlier, options, last, follows).plan
+    there = {build.name: {column.name for column in build.columns} for build in before.builds}
+    later = (
+        LaterColumn(relation=build.name, column=column.name)
+        for build in designed.plan.builds
+        if remembers(build) and build.name in there
+        for column in build.columns
+        if column.name not in there[build.name]
+    )
+    known = basis.evolution.later_columns
+    evolution = basis.evolution.model_copy(
+        update={"later_columns": (*known, *(each for each in later if each not in known))}
+    )
+    model = designed.model.model_copy(update={"evolution": evolution})
+    return replace(
+        designed,
+        model=model,
+        plan=transform_plan(model),
+        basis=basis.model_copy(update={"evolution": evolution}),
+    )
 
 
 def _by_model_names(decided: Decided, evolution: Evolution) -> Decided:

@@ -23,6 +23,8 @@ from fluid_build.profiling.profile import (
 )
 
 _R = TypeVar("_R", ForeignKey, Candidate, KeyClaim)
+READING = ("type", "declared_type", "measured_type", "reversible", "max_length")
+"""What of a column's profile says how it's read."""
 _OF_COLUMNS = ("retired_columns", "added_columns", "retyped_columns", "renamed_columns")
 """Fields of an evolution that have columns."""
 
@@ -33,6 +35,18 @@ class WiderDomain(ModelPart):
     table: str
     column: str
     values: tuple[str, ...] = ()
+
+
+class WiderType(ModelPart):
+    """How a column is read since it got values that its first type doesn't hold."""
+
+    table: str
+    column: str
+    type: str
+    declared_type: str = ""
+    measured_type: str | None = None
+    reversible: bool = False
+    max_length: int | None = None
 
 
 class Reference(ModelPart):
@@ -80,7 +94,8 @@ class Basis(ModelPart):
     ``profile`` has every table and column that ever came, before decisions, with the figures of the
     forge in which it came. ``observations`` are those of the first forge. ``scope`` says which
     tables of the source were chosen. ``decisions`` are those that applied, as JSON. ``nullable``
-    columns and ``incomplete`` references had every value at first, and ``domains`` fewer values.
+    columns and ``incomplete`` references had every value at first, ``domains`` fewer values, and
+    ``wider`` columns a type that holds less: it's the one that they're judged by.
     ``evolution`` is what the model says of all that.
     """
 
@@ -93,7 +108,33 @@ class Basis(ModelPart):
     nullable: tuple[SourceColumn, ...] = ()
     incomplete: tuple[Reference, ...] = ()
     domains: tuple[WiderDomain, ...] = ()
+    wider: tuple[WiderType, ...] = ()
     evolution: Evolution = Evolution()
+
+
+def as_read(basis: Basis) -> Profile:
+    """Return the profile of a basis with the types that columns are read with."""
+    wider = {(each.table, each.column): each for each in basis.wider}
+    if not wider:
+        return basis.profile
+    tables = (
+        table.model_copy(
+            update={
+                "columns": tuple(
+                    column.model_copy(update=_reading(wider[table.name, column.name]))
+                    if (table.name, column.name) in wider
+                    else column
+                    for column in table.columns
+                )
+            }
+        )
+        for table in basis.profile.tables
+    )
+    return basis.profile.model_copy(update={"tables": tuple(tables)})
+
+
+def _reading(wider: WiderType) -> dict[str, object]:
+    return {name: getattr(wider, name) for name in READING}
 
 
 def observations_until(basis: Basis, arrivals: int) -> Observations:
@@ -257,7 +298,7 @@ def forgotten(basis: Basis, tables: Set[str], columns: Set[tuple[str, str]] = fr
     def is_kept(texts: set[str]) -> bool:
         return not texts & tables and not any(texts.issuperset(column) for column in columns)
 
-    def is_left(column: SourceColumn | WiderDomain | RenamedColumn) -> bool:
+    def is_left(column: SourceColumn | WiderDomain | WiderType | RenamedColumn) -> bool:
         return column.table not in tables and (column.table, column.column) not in columns
 
     def is_whole(reference: Reference) -> bool:
@@ -292,6 +333,7 @@ def forgotten(basis: Basis, tables: Set[str], columns: Set[tuple[str, str]] = fr
             "nullable": tuple(filter(is_left, basis.nullable)),
             "incomplete": tuple(filter(is_whole, basis.incomplete)),
             "domains": tuple(filter(is_left, basis.domains)),
+            "wider": tuple(filter(is_left, basis.wider)),
             "evolution": evolution,
         }
     )

@@ -7,6 +7,7 @@ contradicts makes claims weaker, and changes no element.
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from fluid_build.modeling.basis import (
     Arrival,
@@ -26,17 +27,22 @@ from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubRef
 from fluid_build.modeling.dimensional.elements import (
     Bridge,
     DimensionalModel,
+    DimensionAttribute,
     DimensionReference,
     Fact,
+    FactAttribute,
+    Measure,
 )
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.sql_names import free_identifier
+from fluid_build.modeling.types import Family, family
 from fluid_build.observations.observe import Observations
 from fluid_build.profiling.profile import Profile
 
 _NOTHING_CAME = Arrival()
+_NUMBERS: frozenset[Family] = frozenset({"integer", "decimal", "float"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,7 @@ class Continuity:
 
     ``inputs`` are those of the first forge and of each arrival. ``today`` has the claims of the
     last one with today's figures. ``nullable`` columns, ``incomplete`` references and ``domains``
-    are weaker than the inputs say.
+    are weaker than the inputs say, and columns are read with ``wider`` types.
     """
 
     inputs: tuple[DesignInput, ...]
@@ -62,6 +68,7 @@ class Continuity:
     nullable: frozenset[SourceColumn] = frozenset()
     incomplete: frozenset[Reference] = frozenset()
     domains: Mapping[SourceColumn, tuple[str, ...]] = field(default_factory=dict)
+    wider: frozenset[SourceColumn] = frozenset()
     evolution: Evolution | None = None
 
 
@@ -90,6 +97,7 @@ def continuity(basis: Basis, decided: Profile, today: Profile) -> Continuity:
             SourceColumn(table=each.table, column=each.column): each.values
             for each in basis.domains
         },
+        wider=frozenset(SourceColumn(table=each.table, column=each.column) for each in basis.wider),
         evolution=basis.evolution if basis.evolution != Evolution() else None,
     )
 
@@ -228,9 +236,22 @@ def _attribute_today(
         update |= {"evidence": today.evidence, "pii": attribute.pii or today.pii}
         if today.required == required:
             update["reason"] = today.reason
+        if column in kept.wider:
+            update |= _wider_reading(attribute, today)
     if not required and attribute.required and (today is None or today.required):
         update["reason"] = "It was null in some rows, or not all rows have it."
     return attribute.model_copy(update=update)
+
+
+def _wider_reading(attribute: Attribute, today: Attribute) -> dict[str, object]:
+    """Return how an attribute is read now; words have no sum."""
+    is_number = family(today.type) in _NUMBERS
+    return {
+        "type": today.type,
+        "source_type": today.source_type,
+        "conversion": today.conversion,
+        "measure": attribute.measure if is_number else None,
+    }
 
 
 def _keys_today(entity: Entity, today: Entity) -> Iterable[EntityKey]:
@@ -302,7 +323,7 @@ def _optional(table: str, hub: HubReference, nullable: Set[SourceColumn]) -> Hub
 def star_with_claims(
     star: DimensionalModel, conceptual: ConceptualModel, nullable: Set[SourceColumn]
 ) -> DimensionalModel:
-    """Return the star with the references optional that rows may lack."""
+    """Return the star with the references optional that rows may lack, and today's types."""
     incomplete = {
         each.name: each
         for each in conceptual.relationships
@@ -325,15 +346,56 @@ def star_with_claims(
         update={
             "facts": tuple(
                 fact.model_copy(
-                    update={"dimensions": tuple(weaker(fact, r) for r in fact.dimensions)}
+                    update={
+                        "dimensions": tuple(weaker(fact, r) for r in fact.dimensions),
+                        "attributes": tuple(_typed(a, conceptual) for a in fact.attributes),
+                        "measures": tuple(_counted(m, fact, conceptual) for m in fact.measures),
+                    }
                 )
                 for fact in star.facts
             ),
+            "dimensions": tuple(
+                dimension.model_copy(
+                    update={
+                        "attributes": tuple(_typed(a, conceptual) for a in dimension.attributes)
+                    }
+                )
+                for dimension in star.dimensions
+            ),
             "bridges": tuple(
                 bridge.model_copy(
-                    update={"references": tuple(weaker(bridge, r) for r in bridge.references)}
+                    update={
+                        "references": tuple(weaker(bridge, r) for r in bridge.references),
+                        "attributes": tuple(_typed(a, conceptual) for a in bridge.attributes),
+                    }
                 )
                 for bridge in star.bridges
             ),
         }
     )
+
+
+_A = TypeVar("_A", FactAttribute, DimensionAttribute)
+
+
+def _typed(attribute: _A, conceptual: ConceptualModel) -> _A:
+    """Return a column of a star with the type that its source is read with today."""
+    if not attribute.attribute or len(attribute.source_columns) != 1:
+        return attribute
+    (column,) = attribute.source_columns
+    type_ = conceptual.entity(column.table).attribute(column.column).type
+    return attribute.model_copy(update={"type": type_})
+
+
+def _counted(measure: Measure, fact: Fact, conceptual: ConceptualModel) -> Measure:
+    """Return a measure, or the count of one that has words among its values now."""
+    of = conceptual.entity(fact.entity_name).attribute(measure.column)
+    if family(of.type) in _NUMBERS:
+        return measure
+    update = {
+        "aggregation": "count",
+        "additivity": "non-additive",
+        "weighted_by": "",
+        "reason": "It was a number at first, and words among its values have no sum.",
+    }
+    return measure.model_copy(update=update)

@@ -26,6 +26,13 @@ class NarrowerColumn(ModelPart):
     now: str
 
 
+class LaterColumn(ModelPart):
+    """A column of a relation that was made before the column was a part of it."""
+
+    relation: str
+    column: str
+
+
 class RenamedTable(ModelPart):
     """A table that the source calls ``now``, and the model still ``table``."""
 
@@ -52,16 +59,18 @@ class Evolution(ModelPart):
     Tables and columns go by their names in the model, which keeps those of the first forge. The
     source has no ``retired_tables`` and ``retired_columns`` any more: their relations and columns
     stay and aren't loaded. ``added_columns`` joined a table later, in the order of their arrival.
-    ``retyped_columns`` have a wider type than rows that were loaded earlier, and the source has
-    ``narrower_columns`` with another type than they're read as. ``otherwise`` are the judgements
-    that the present data would settle differently. Of ``dated_tables`` somebody decided later from
-    when their versions hold. ``seem_partial`` are tables that may have only
-    what changed, each with a column of which every value is later than any before.
+    Because of what came, ``later_columns`` joined relations that remember, keys of new tables among
+    them. ``retyped_columns`` have a wider type than rows that were loaded earlier, and the source
+    has ``narrower_columns`` with another type than they're read as. ``otherwise`` are the
+    judgements that the present data would settle differently. Of ``dated_tables`` somebody decided
+    later from when their versions hold. ``seem_partial`` are tables that may have only what
+    changed, each with a column of which every value is later than any before.
     """
 
     retired_tables: tuple[str, ...] = ()
     retired_columns: tuple[SourceColumn, ...] = ()
     added_columns: tuple[SourceColumn, ...] = ()
+    later_columns: tuple[LaterColumn, ...] = ()
     retyped_columns: tuple[SourceColumn, ...] = ()
     narrower_columns: tuple[NarrowerColumn, ...] = ()
     renamed_columns: tuple[RenamedColumn, ...] = ()

@@ -1,8 +1,9 @@
 """The basis of the next model: the earlier one, with what is new and what is contradicted.
 
 What the present data doesn't contradict keeps the figures that it had, so the design of the same
-input is the same model. A claim only gets weaker: a column that was never null becomes nullable, a
-type becomes wider, and a narrower one stays wide. What the source has no longer stays.
+input is the same model. A claim only gets weaker: a column that was never null becomes nullable,
+and what is stored gets a wider type, though the column is judged by the one that it had at first. A
+narrower type stays wide. What the source has no longer stays.
 """
 
 import json
@@ -14,10 +15,13 @@ from fluid_build.decisions.deliveries import partial_tables
 from fluid_build.decisions.language import AnyDecision, SetDelivery, SetValidity
 from fluid_build.decisions.renames import renames
 from fluid_build.modeling.basis import (
+    READING,
     Arrival,
     Basis,
     Reference,
     WiderDomain,
+    WiderType,
+    as_read,
     forgotten,
     joined,
     mentioned,
@@ -28,7 +32,7 @@ from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.entities import MOST_VALUES, accepted_values, key_columns
 from fluid_build.modeling.evolution import Evolution, NarrowerColumn
 from fluid_build.modeling.partial_evidence import seeming_partial
-from fluid_build.modeling.types import column_type
+from fluid_build.modeling.types import column_type, family
 from fluid_build.modeling.wider_types import longer_text, wider
 from fluid_build.observations.aggregates import Aggregate
 from fluid_build.observations.observe import Observations
@@ -105,7 +109,7 @@ def evolved_basis(
         "dated_tables": tuple(sorted(dated_tables)),
         "renamed_tables": renamed[0],
         "renamed_columns": renamed[1],
-        "seem_partial": seeming_partial(earlier.profile, present, decided),
+        "seem_partial": seeming_partial(as_read(earlier), present, decided),
     }
     earlier = earlier.model_copy(update={"evolution": evolution.model_copy(update=update)})
     if earlier.technique == _WITHOUT_HISTORY:
@@ -130,10 +134,16 @@ def evolved_basis(
     basis = _with_observations(earlier, observations, arrival, reconsidered)
     gone = {table.name for table in tables if table.name not in now}
     basis = _with_queries_of(basis, observations, gone)
-    basis = basis.model_copy(update={"profile": basis_profile, "decisions": _recorded(decisions)})
+    basis = basis.model_copy(
+        update={
+            "profile": basis_profile,
+            "decisions": _recorded(decisions),
+            "wider": tuple(_wider_types(earlier, now)),
+        }
+    )
     partial = {names.get(table, table) for table in partial_tables(decisions)}
-    today = _today(basis_profile, present, partial)
-    return Evolved(_with_contradictions(basis, earlier.profile, today, now), today)
+    today = _today(as_read(basis), present, partial)
+    return Evolved(_with_contradictions(basis, today, now), today)
 
 
 _OF_LOADS = {kind.model_fields["decision"].default for kind in (SetDelivery, SetValidity)}
@@ -164,7 +174,7 @@ def _following(earlier: Basis, present: Profile) -> Basis:
 
 
 def _kept_table(earlier: TableProfile, now: TableProfile) -> TableProfile:
-    """Return a table with its earlier figures, and the columns that came or became wider."""
+    """Return a table with its earlier figures, and the columns that came."""
     columns = {column.name: column for column in now.columns}
     known = {column.name for column in earlier.columns}
     added = [column for column in now.columns if column.name not in known]
@@ -199,19 +209,50 @@ def _retired_table(table: TableProfile) -> TableProfile:
 
 
 def _kept_column(earlier: ColumnProfile, now: ColumnProfile) -> ColumnProfile:
-    type_, measured = wider(earlier, now)
-    kept: dict[str, object] = {
-        "nullable": earlier.nullable or now.nullable,
-        "comment": now.comment,
-        "type": type_,
-        "measured_type": measured,
-        "reversible": earlier.reversible and (now.reversible or not _has_values(now)),
-    }
-    if (type_, measured) == (earlier.type, earlier.measured_type):
-        kept["declared_type"], kept["max_length"] = longer_text(earlier, now)
-        return earlier.model_copy(update=kept)
-    # Its earlier figures were those of another type.
-    return now.model_copy(update={**kept, "pii": earlier.pii or now.pii})
+    kept = {"nullable": earlier.nullable or now.nullable, "comment": now.comment}
+    return earlier.model_copy(update=kept)
+
+
+def _wider_types(earlier: Basis, now: Mapping[str, TableProfile]) -> Iterator[WiderType]:
+    """Yield how columns are read that have held, or hold today, what their first type doesn't."""
+    known = {(each.table, each.column): each for each in earlier.wider}
+    for first, table in zip(earlier.profile.tables, as_read(earlier).tables, strict=True):
+        columns = {c.name: c for c in now[table.name].columns} if table.name in now else {}
+        for designed, before in zip(first.columns, table.columns, strict=True):
+            read = before
+            if before.name in columns:
+                read = _wider_column(before, columns[before.name])
+            if read is not before or (table.name, read.name) in known:
+                reading = {name: getattr(read, name) for name in READING}
+                if reading != {name: getattr(designed, name) for name in READING}:
+                    which = {"table": table.name, "column": read.name}
+                    yield WiderType.model_validate(which | reading)
+
+
+def _wider_column(before: ColumnProfile, now: ColumnProfile) -> ColumnProfile:
+    """Return a column as it's read with today's values; the same one where that's as before."""
+    type_, measured = wider(before, now)
+    reversible = before.reversible and (now.reversible or not _has_values(now))
+    declared, longest = before.declared_type, before.max_length
+    if (type_, measured) == (before.type, before.measured_type):
+        declared, longest = longer_text(before, now)
+        if (declared, longest, reversible) == (
+            before.declared_type,
+            before.max_length,
+            before.reversible,
+        ):
+            return before
+    else:
+        declared, longest = now.declared_type, now.max_length
+    return before.model_copy(
+        update={
+            "type": type_,
+            "declared_type": declared,
+            "measured_type": measured,
+            "reversible": reversible,
+            "max_length": longest,
+        }
+    )
 
 
 def _has_values(column: ColumnProfile) -> bool:
@@ -497,9 +538,7 @@ def _column_today(basis: ColumnProfile, now: ColumnProfile) -> ColumnProfile:
 # What later data contradicts.
 
 
-def _with_contradictions(
-    basis: Basis, earlier: Profile, today: Profile, now: Mapping[str, TableProfile]
-) -> Basis:
+def _with_contradictions(basis: Basis, today: Profile, now: Mapping[str, TableProfile]) -> Basis:
     """Return the basis with what the model says of it: what is gone, new, wider or weaker."""
     return basis.model_copy(
         update={
@@ -510,7 +549,7 @@ def _with_contradictions(
             ),
             "incomplete": _with_new(basis.incomplete, _new_orphans(basis.profile, today)),
             "domains": tuple(_wider_domains(basis, now)),
-            "evolution": _evolution(basis, earlier, now),
+            "evolution": _evolution(basis, now),
         }
     )
 
@@ -543,8 +582,8 @@ def _new_orphans(basis: Profile, today: Profile) -> Iterator[Reference]:
 def _wider_domains(basis: Basis, now: Mapping[str, TableProfile]) -> Iterator[WiderDomain]:
     keys = key_columns(basis.profile)
     known = {(domain.table, domain.column): domain for domain in basis.domains}
-    for table in basis.profile.tables:
-        for column in table.columns:
+    for table, read in zip(basis.profile.tables, as_read(basis).tables, strict=True):
+        for column, as_now in zip(table.columns, read.columns, strict=True):
             which = (table.name, column.name)
             first = accepted_values(column, keys[table.name]) or ()
             before = known[which].values if which in known else first
@@ -552,6 +591,9 @@ def _wider_domains(basis: Basis, now: Mapping[str, TableProfile]) -> Iterator[Wi
             if first and before and table.name in now:
                 found = next((c for c in now[table.name].columns if c.name == column.name), None)
             values = before if found is None else _domain(before, found)
+            if family(column_type(as_now)) != family(column_type(column)):
+                # Values of another kind are spelled otherwise, and nobody knows their domain.
+                values = ()
             if values != first:
                 yield WiderDomain(table=table.name, column=column.name, values=values)
 
@@ -567,16 +609,9 @@ def _domain(before: tuple[str, ...], now: ColumnProfile) -> tuple[str, ...]:
     return before if values == set(before) else tuple(sorted(values))
 
 
-def _evolution(basis: Basis, earlier: Profile, now: Mapping[str, TableProfile]) -> Evolution:
+def _evolution(basis: Basis, now: Mapping[str, TableProfile]) -> Evolution:
     """Return what isn't as it was when relations were first loaded, of this forge and earlier."""
-    before = {table.name: table for table in earlier.tables}
-    retyped = [
-        SourceColumn(table=table.name, column=column.name)
-        for table in basis.profile.tables
-        if table.name in before
-        for column, old in zip(table.columns, before[table.name].columns, strict=False)
-        if column_type(column) != column_type(old)
-    ]
+    retyped = (SourceColumn(table=each.table, column=each.column) for each in basis.wider)
     return basis.evolution.model_copy(
         update={
             "retired_tables": tuple(t.name for t in basis.profile.tables if t.name not in now),
@@ -591,7 +626,7 @@ def _evolution(basis: Basis, earlier: Profile, now: Mapping[str, TableProfile]) 
                 column for arrival in basis.arrivals for column in arrival.columns
             ),
             "retyped_columns": _with_new(basis.evolution.retyped_columns, retyped),
-            "narrower_columns": tuple(_narrower(basis.profile, now)),
+            "narrower_columns": tuple(_narrower(as_read(basis), now)),
         }
     )
 

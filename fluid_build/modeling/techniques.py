@@ -460,11 +460,10 @@ class _Modeling:
         nullable = self.earlier.nullable
         conceptual = with_claims_of_today(layers.conceptual, self.today.conceptual, self.earlier)
         vault, mart = layers.vault, layers.mart
-        return _Layers(
-            conceptual,
-            vault and vault_with_claims(vault, conceptual, nullable),
-            mart and star_with_claims(mart, conceptual, nullable),
-        )
+        if mart is not None:
+            mart = star_growth.with_whole_moments(mart, conceptual, self.earlier.wider)
+            mart = star_with_claims(mart, conceptual, nullable)
+        return _Layers(conceptual, vault and vault_with_claims(vault, conceptual, nullable), mart)
 
     def _layers(
         self, design: _Undecided, conceptual: ConceptualModel, decisions: ModelDecisions

@@ -137,6 +137,29 @@ def test_applies_keep_every_version_and_a_rollback_takes_them_out_again(vault: A
 
 
 @pytest.mark.usefixtures("dbt")
+@pytest.mark.parametrize(
+    ("technique", "relation"), [("data_vault_2", "sat_orders"), ("dimensional", "fct_orders")]
+)
+def test_numbers_that_become_words_are_loaded_where_they_were(
+    fluid: Fluid, tmp_path: Path, technique: str, relation: str
+) -> None:
+    shop = duckdb_shop(fluid, tmp_path, technique)
+    assert shop.apply().code == 0
+    before = set(shop.rows())
+    shop.change(
+        (
+            "ALTER TABLE orders ALTER COLUMN total TYPE VARCHAR USING total || ' EUR'",
+            "ALTER TABLE customer ALTER COLUMN customer_id TYPE VARCHAR",
+        )
+    )
+    done = shop.apply()
+    assert done.code == 0, done.err
+    assert set(shop.rows()) == before
+    words = shop.query(f"SELECT DISTINCT total FROM {{}}.{relation} WHERE total LIKE '% EUR'")
+    assert len(words) == 17
+
+
+@pytest.mark.usefixtures("dbt")
 def test_what_a_star_makes_anew_stays_until_the_next_apply(fluid: Fluid, tmp_path: Path) -> None:
     star = duckdb_shop(fluid, tmp_path, "dimensional")
     assert star.apply().code == 0

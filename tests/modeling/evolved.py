@@ -9,8 +9,11 @@ import duckdb
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.forging.design_file import basis_json
 from fluid_build.forging.options import ForgeOptions
-from fluid_build.forging.stages import Designed, decide, design, look_closer, measure
+from fluid_build.forging.stages import Decided, Designed, decide, design, look_closer, measure
 from fluid_build.modeling.basis import Basis
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.observations.observe import Observations
+from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.sources import open_source
 
 SHOP = (
@@ -89,3 +92,44 @@ def difference(earlier: Designed, later: Designed) -> Difference:
         if name not in before and not name.startswith("stg_")
     }
     return Difference(lost, new, new_columns)
+
+
+def measured(database: Path) -> tuple[Profile, Observations]:
+    """What is measured of a source."""
+    with open_source(str(database)) as source:
+        profile = measure(source)
+        return profile, look_closer(source, profile)
+
+
+def designed_of(
+    profile: Profile, observations: Observations, technique: str, earlier: Basis | None = None
+) -> Designed:
+    """The model of a measured source, without decisions."""
+    options = ForgeOptions(technique=technique)
+    if earlier is not None:
+        earlier = Basis.model_validate_json(basis_json(earlier))
+    return design(Decided(profile, (), profile), observations, options, earlier)
+
+
+def with_types(profile: Profile, types: Mapping[SourceColumn, str]) -> Profile:
+    """A profile in which columns have other types, and all else is as it was."""
+
+    def changed(table: TableProfile, column: ColumnProfile) -> ColumnProfile:
+        type_ = types.get(SourceColumn(table=table.name, column=column.name))
+        if type_ is None:
+            return column
+        read = "VARCHAR" if type_.startswith("VARCHAR") else type_
+        return column.model_copy(
+            update={"type": read, "declared_type": type_, "measured_type": None}
+        )
+
+    return profile.model_copy(
+        update={
+            "tables": tuple(
+                table.model_copy(
+                    update={"columns": tuple(changed(table, column) for column in table.columns)}
+                )
+                for table in profile.tables
+            )
+        }
+    )

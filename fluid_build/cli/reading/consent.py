@@ -14,7 +14,7 @@ from pathlib import Path
 from fluid_build.cli import messages
 from fluid_build.cli.reading.source_options import named_uri
 from fluid_build.errors import NotTrustedError
-from fluid_build.secrets import redact, without_passwords
+from fluid_build.secrets import MASK, redact, without_passwords
 from fluid_build.sources.addresses.kinds import (
     KINDS,
     POSTGRES,
@@ -182,7 +182,12 @@ def _confirm(
     hint: str,
     command: Sequence[str],
 ) -> None:
-    """Ask on a terminal; NotTrustedError where there is none, or the answer isn't yes."""
+    """Ask on a terminal; NotTrustedError where there is none, or the answer isn't yes.
+
+    A command that has a secret which isn't shown says that it has to be filled in.
+    """
+    if any(MASK in argument for argument in command):
+        hint = f"Its secret isn't shown: put it in place of {MASK}. {hint}"
     refused = NotTrustedError(refusal, hint=hint, command=shlex.join(command))
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise refused

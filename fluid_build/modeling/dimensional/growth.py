@@ -455,6 +455,21 @@ def _with_columns(
     return star
 
 
+def with_whole_moments(
+    star: DimensionalModel, conceptual: ConceptualModel, wider: Set[SourceColumn]
+) -> DimensionalModel:
+    """Return the star with a column for each date of a fact that holds more than its day now."""
+    generated = {dimension.name for dimension in star.dimensions if dimension.is_generated}
+    days = {
+        SourceColumn(table=fact.entity_name, column=reference.columns[0])
+        for fact in star.facts
+        for reference in fact.dimensions
+        if reference.dimension in generated and reference.columns and not reference.source
+    }
+    more = sorted(days & wider, key=lambda column: (column.table, column.column))
+    return _with_columns(star, conceptual, more)
+
+
 def _is_held(star: DimensionalModel, conceptual: ConceptualModel, column: SourceColumn) -> bool:
     is_day = conceptual.entity(column.table).attribute(column.column).type == "date"
     for element in _elements(star):
@@ -486,7 +501,7 @@ def _with_column(
         description=attribute.description,
         mapped_source_tables=(column.table,),
         source_columns=(column,),
-        reason=f"It joined {column.table} later.",
+        reason=f"It, or more of it than a day, joined {column.table} later.",
     )
     if isinstance(element, Dimension):
         of_dimension = DimensionAttribute(**dict(plain), scd_type=2 if element.history else 1)

@@ -51,6 +51,8 @@ def _migrations(
     plan: TransformPlan, stored: dict[str, tuple[StoredColumn, ...]], evolution: Evolution
 ) -> Iterator[Migration]:
     dated = set(evolution.dated_tables)
+    retyped = set(evolution.retyped_columns)
+    later = {(each.relation, each.column) for each in evolution.later_columns}
     for relation, columns in stored.items():
         if plan.build(relation).is_retired:
             yield Migration(kind="retire_relation", relation=relation)
@@ -61,9 +63,11 @@ def _migrations(
             continue
         for column in columns:
             is_dated = not dated.isdisjoint(plan.build(relation).mapped_source_tables)
-            if _is_of(column, evolution.added_columns) or (is_dated and column.is_applied_date):
+            came = (relation, column.name) in later or _is_of(column, evolution.added_columns)
+            if came or (is_dated and column.is_applied_date):
                 yield added(relation, column)
-            if _is_of(column, evolution.retyped_columns):
+            # The key of a hub has the values of several tables.
+            if not (column.before or retyped.isdisjoint(column.source_columns)):
                 yield widened(relation, column)
             is_lasting = plan.build(relation).materialization == "incremental"
             if is_lasting and _is_of(column, evolution.retired_columns):

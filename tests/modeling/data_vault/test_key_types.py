@@ -3,7 +3,7 @@
 import pytest
 
 from fluid_build.modeling.conceptual import Attribute, Conversion
-from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type, widest
+from fluid_build.modeling.data_vault.key_types import are_written_alike, vault_type
 from fluid_build.profiling.profile import Evidence
 
 
@@ -34,22 +34,6 @@ def test_keys_are_compared_column_by_column() -> None:
     assert are_written_alike(["BIGINT", "VARCHAR"], ["INTEGER", "VARCHAR"])
     assert not are_written_alike(["BIGINT", "VARCHAR"], ["VARCHAR", "BIGINT"])
     assert not are_written_alike(["BIGINT"], ["BIGINT", "BIGINT"])
-
-
-@pytest.mark.parametrize(
-    ("types", "expected"),
-    [
-        (["UUID", "UUID"], "UUID"),
-        (["VARCHAR", "ENUM('a')"], "VARCHAR"),
-        (["SMALLINT", "INTEGER"], "INTEGER"),
-        (["UINTEGER", "INTEGER"], "BIGINT"),
-        (["UBIGINT", "BIGINT"], "HUGEINT"),
-        (["DECIMAL(10,2)", "DECIMAL(18,2)"], "DECIMAL(18,2)"),
-        (["BIGINT", "DECIMAL(10,0)"], "DECIMAL(19,0)"),
-    ],
-)
-def test_the_widest_type_holds_the_values_of_all(types: list[str], expected: str) -> None:
-    assert widest(types) == widest(types[::-1]) == expected
 
 
 @pytest.mark.parametrize(("reversible", "expected"), [(True, "BIGINT"), (False, "VARCHAR")])

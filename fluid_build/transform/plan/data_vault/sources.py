@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
+from fluid_build.changes.types import wider_type
 from fluid_build.modeling.conceptual import ConceptualModel
 from fluid_build.modeling.data_vault.described_rows import of_hub_rows, of_references
 from fluid_build.modeling.data_vault.elements import (
@@ -15,7 +16,6 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
-from fluid_build.modeling.data_vault.key_types import widest
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
@@ -230,7 +230,8 @@ class VaultSources:
     def _part(self, hub: Hub, place: int) -> PlanColumn:
         sources = [(table, reference.columns[place]) for table, reference in self.feeds[hub.name]]
         own = self.column(hub.entity_name, hub.business_key_columns[place])
-        type_ = widest([self.column(table, column).type for table, column in sources])
+        types = (self.column(table, column).type for table, column in sources)
+        type_ = reduce(wider_type, types)
         return own.model_copy(
             update={
                 "type": type_,

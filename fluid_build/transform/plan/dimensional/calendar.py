@@ -119,7 +119,8 @@ def _call(
     by_table: dict[str, list[str]] = {}
     for column in dimension.source_columns:
         columns = by_table.setdefault(column.table, [])
-        columns.append(star.column(column.table, column.column))
+        is_moment = star.is_moment(column.table, column.column)
+        columns.append(star.column(column.table, column.column) if is_moment else "NULL")
     days: list[Arguments] = [
         {"in": Relation(star.names.staging(table)), "columns": columns}
         for table, columns in by_table.items()
@@ -131,7 +132,9 @@ def _call(
         days=[*days, *more_days],
         columns=_types(dimension),
         keeps_days=not all(
-            star.present.has(column.table, column.column) for column in dimension.source_columns
+            star.present.has(column.table, column.column)
+            and star.is_moment(column.table, column.column)
+            for column in dimension.source_columns
         ),
         month_names=_other_than(settings.month_names, DEFAULT_CALENDAR.month_names),
         day_names=_other_than(settings.day_names, DEFAULT_CALENDAR.day_names),

@@ -10,7 +10,7 @@ from fluid_build.modeling.dimensional.elements import (
 )
 from fluid_build.modeling.dimensional.facts.snapshots import LEVEL, SNAPSHOT_DATE
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.types import family
+from fluid_build.modeling.types import family, is_number
 from fluid_build.transform.plan.built_columns import technical
 from fluid_build.transform.plan.dimensional.mart_calls import grouped_attributes
 from fluid_build.transform.plan.dimensional.star import (
@@ -175,6 +175,9 @@ def _measure_column(star: Star, fact: Fact, measure: Measure) -> PlanColumn:
         tags=("measure",),
         is_measure=True,
     )
+    if not is_number(column.type):
+        # What was a number at first has words among its values.
+        return column.model_copy(update={"measure": None, "tags": ()})
     role = column.measure
     if role is None or role.additivity != measure.additivity:
         role = LEVEL.model_copy(

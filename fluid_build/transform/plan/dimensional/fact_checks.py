@@ -9,7 +9,8 @@ from fluid_build.modeling.dimensional.elements import (
     Join,
     Measure,
 )
-from fluid_build.transform.plan.dimensional.facts import same_member
+from fluid_build.modeling.types import is_number
+from fluid_build.transform.plan.dimensional.facts import is_day_in_text, same_member
 from fluid_build.transform.plan.dimensional.rebuilds import Finder, members
 from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
 from fluid_build.transform.plan.dimensional.star import (
@@ -46,7 +47,8 @@ def fact_checks(star: Star, owner: FactOrBridge, finder: Finder) -> Iterator[Che
     )
     if isinstance(owner, Fact):
         for measure in owner.measures:
-            yield _sum(star, owner, measure)
+            if is_number(star.type(owner.entity_name, measure.column)):
+                yield _sum(star, owner, measure)
     for reference in references_of(owner):
         yield _one_row(star, owner, reference, source)
         yield from _known_members(star, owner, reference)
@@ -165,9 +167,11 @@ def _right_members(star: Star, owner: FactOrBridge, finder: Finder, source: str)
 
     Where a key identifies the rows, a few references are compared at a time.
     """
-    references = references_of(owner)
+    # Which day a text means is found by the calendar alone.
+    references = [each for each in references_of(owner) if not is_day_in_text(star, owner, each)]
     primary = star.entities[owner.entity_name].primary_key
-    at_once = _REFERENCES_AT_ONCE if primary is not None and primary.holds else len(references)
+    is_keyed = primary is not None and primary.holds
+    at_once = _REFERENCES_AT_ONCE if is_keyed else max(len(references), 1)
     groups = [references[n : n + at_once] for n in range(0, len(references), at_once)]
     for number, group in enumerate(groups, start=1):
         part = f" ({number} of {len(groups)})" if len(groups) > 1 else ""

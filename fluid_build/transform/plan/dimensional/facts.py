@@ -110,7 +110,9 @@ def _call(star: Star, owner: FactOrBridge) -> tuple[MacroCall, CalledSql]:
             for measure in (owner.measures if isinstance(owner, Fact) else ())
         ],
     }
-    as_of = "" if dated is None else _column(star, owner, dated.source, dated.attribute)
+    as_of = ""
+    if dated is not None and _is_moment(star, owner, dated.source, dated.attribute):
+        as_of = _column(star, owner, dated.source, dated.attribute)
     calendar = next((d for d in _referred(star, owner) if _is_generated_calendar(d)), None)
     is_looked_up = any(
         reference.columns and star.dimensions[reference.dimension] == calendar
@@ -147,6 +149,20 @@ def _is_generated_calendar(dimension: Dimension) -> bool:
 
 def _referred(star: Star, owner: FactOrBridge) -> list[Dimension]:
     return [star.dimensions[reference.dimension] for reference in references_of(owner)]
+
+
+def _is_moment(star: Star, owner: FactOrBridge, source: str, attribute: str) -> bool:
+    entity = star.joined_entity(owner.entity_name, joins_of(owner), source)
+    return star.is_moment(entity, attribute)
+
+
+def is_day_in_text(star: Star, owner: FactOrBridge, reference: DimensionReference) -> bool:
+    """Whether what leads to a generated day or time has become text, which may say anything."""
+    return (
+        star.dimensions[reference.dimension].is_generated
+        and bool(reference.columns)
+        and not _is_moment(star, owner, reference.source, reference.columns[0])
+    )
 
 
 def _column(star: Star, owner: FactOrBridge, source: str, attribute: str) -> str:
@@ -217,7 +233,11 @@ def _key(star: Star, owner: FactOrBridge, reference: DimensionReference, alias: 
         return _time_key(star, owner, reference, rows)
     if dimension.is_generated:
         day = _column(star, owner, reference.source, reference.columns[0])
-        return {"day": day, **filled(rows=rows, **_carried(dimension, reference))}
+        in_text = is_day_in_text(star, owner, reference)
+        return {
+            "day": day,
+            **filled(in_text=in_text, rows=rows, **_carried(dimension, reference)),
+        }
     if star.is_derived(dimension):
         return _derived_key(star, owner, reference, rows)
     entity = star.joined_entity(owner.entity_name, joins_of(owner), reference.source)
@@ -258,6 +278,7 @@ def _time_key(
     """Return how the key of a time of the day is found: it says the hour and minute itself."""
     dimension = star.dimensions[reference.dimension]
     found: Arguments = {"time": _column(star, owner, reference.source, reference.columns[0])}
+    found |= filled(in_text=is_day_in_text(star, owner, reference))
     if reference.carried:
         found |= {"in": Relation(dimension.name), "key": dimension.surrogate_key}
         found |= filled(rows=rows, **_carried(dimension, reference))

@@ -17,7 +17,7 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.dimensional.star_names import free_alias
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
-from fluid_build.modeling.types import is_number
+from fluid_build.modeling.types import family, is_number
 from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.deliveries import as_at_source
 from fluid_build.transform.plan.elements import Build
@@ -91,6 +91,10 @@ class Star:
     def type(self, entity: str, attribute: str) -> str:
         """Return DuckDB's type of a staged attribute."""
         return staged_type(self.attribute(entity, attribute), by_value)
+
+    def is_moment(self, entity: str, attribute: str) -> bool:
+        """Whether an attribute is a date or a moment: what was one may have become text."""
+        return family(self.attribute(entity, attribute).type) in {"date", "timestamp", "time"}
 
     def staged(self, entity: str) -> str:
         """Return an entity's staging relation in SQL."""

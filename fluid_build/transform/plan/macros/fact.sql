@@ -6,8 +6,9 @@
         isn't called as here. Of one with `versions`, which says the member's key that its versions
         share, the version `as_of` the fact's moment; without one, the last. `meant` is for values
         that several members had: one of those that live is meant, or else one of the deleted.
-      - day: the day in the `calendar`.
-      - time: the moment whose hour and minute it is.
+      - day: the day in the `calendar`. One that has become text is found where it begins with a day
+        that is there (`in_text`).
+      - time: the moment whose hour and minute it is; of one `in_text`, they aren't known.
       - of: the values that it's made of, with their types; `if_there` is null where the row that
         has them is missing.
       - of_load: the day of the load.
@@ -73,6 +74,8 @@ FROM {{ staging }} AS own
 {{ day_key(load_day()) | indent(4) }}
 {%- elif found.day -%}
 COALESCE({{ rows_of(key, found) }}.{{ calendar_key }}, -1)
+{%- elif found.time and found.in_text -%}
+-1
 {%- elif found.time -%}
 COALESCE(
         {{ time_key(qualified(found.time)) | indent(8) }},
@@ -98,7 +101,11 @@ COALESCE(
 {%- set rows = rows_of(key, found) -%}
 {%- if found.day %}
 LEFT JOIN {{ calendar }} AS {{ rows }}
-    ON {{ rows }}.full_date = {{ as_day(qualified(found.day)) }}
+    ON {% if found.in_text -%}
+    {{ as_text(rows ~ '.full_date') }} = LEFT({{ qualified(found.day) }}, 10)
+    {%- else -%}
+    {{ rows }}.full_date = {{ as_day(qualified(found.day)) }}
+    {%- endif %}
 {%- elif found['in'] and (found['of'] or found.time) %}
 LEFT JOIN {{ found['in'] }} AS {{ rows }}
     ON {{ rows }}.{{ found.key or key }} = {{ fact_key(key, found, calendar_key) }}
