@@ -12,6 +12,7 @@ from fluid_build.cli.deciding.targets import (
     DecisionTarget,
     column_of,
     columns_of,
+    key_columns_of,
     new_name_of,
     reference_of,
     relations_of,
@@ -531,7 +532,8 @@ def _decide_columns(
 ) -> int:
     place = DecidedFolder(context)
     name = table_of(table, place.names)
-    fields = {"table": name, "columns": columns_of(name, columns, place.names)}
+    find = key_columns_of if kind == "set_key" else columns_of
+    fields = {"table": name, "columns": find(name, columns, place.names)}
     return place.decide(kind, fields, options)
 
 
