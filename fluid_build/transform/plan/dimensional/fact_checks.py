@@ -114,7 +114,8 @@ def _known_members(
     columns = columns_of(owner)
     has_columns = not reference.source and columns.keys() >= set(reference.columns)
     is_natural = set(reference.to_columns) == set(dimension.natural_key_columns)
-    if not has_columns or not is_natural or not star.is_kept(dimension):
+    is_ambiguous = star.present.is_ambiguous(dimension.entity_name)
+    if not has_columns or not is_natural or not star.is_kept(dimension) or is_ambiguous:
         return
     same = same_member(star, reference, owner.entity_name, "built", "there", names=columns)
     is_a_member = exists(f"model.{dimension.name} AS there", same)
@@ -165,9 +166,15 @@ def _right_members(star: Star, owner: FactOrBridge, finder: Finder, source: str)
 
     Where a key identifies the rows, a few references are compared at a time.
     """
-    references = references_of(owner)
+    references = [
+        reference
+        for reference in references_of(owner)
+        # Of a table that is gone, the source doesn't say what a row refers to.
+        if star.present.has_table(star.dimensions[reference.dimension].entity_name)
+    ]
     primary = star.entities[owner.entity_name].primary_key
-    at_once = _REFERENCES_AT_ONCE if primary is not None and primary.holds else len(references)
+    is_known = primary is not None and primary.holds
+    at_once = _REFERENCES_AT_ONCE if is_known else max(len(references), 1)
     groups = [references[n : n + at_once] for n in range(0, len(references), at_once)]
     for number, group in enumerate(groups, start=1):
         part = f" ({number} of {len(groups)})" if len(groups) > 1 else ""
