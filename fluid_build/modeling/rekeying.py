@@ -44,7 +44,7 @@ def newly_rekeyed(
         known = {column.name for column in table.columns}
         is_of_new_columns = any(c not in known or (table.name, c) in arrived for c in key)
         if is_of_new_columns or not _still_holds(now[table.name], before):
-            name = free_name(table.name, used, LONGEST_IDENTIFIER)
+            name = free_name(_first_name(earlier, table.name), used, LONGEST_IDENTIFIER)
             used.add(name)
             yield RekeyedTable(
                 table=name,
@@ -52,6 +52,14 @@ def newly_rekeyed(
                 columns=before,
                 repeats=_may_repeat(now[table.name], before),
             )
+
+
+def _first_name(earlier: Basis, table: str) -> str:
+    """Return what a table was called before its key changed for the first time."""
+    was = {each.table: each.was for each in earlier.evolution.rekeyed_tables}
+    while table in was:
+        table = was[table]
+    return table
 
 
 def _key_before(earlier: Basis, table: TableProfile) -> tuple[str, ...]:
