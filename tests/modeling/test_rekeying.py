@@ -122,8 +122,8 @@ def test_a_key_may_change_twice(tmp_path: Path) -> None:
         [
             "ALTER TABLE customers ADD COLUMN branch INTEGER",
             "UPDATE customers SET branch = 1",
-            "INSERT INTO customers SELECT customer_id, company || ' II', city, region_code, country,"
-            " 2 FROM customers WHERE customer_id < 60",
+            "INSERT INTO customers SELECT customer_id, company || ' II', city, region_code,"
+            " country, 2 FROM customers WHERE customer_id < 60",
         ],
     )
     longest = SetKey(table="customers", columns=("country", "customer_id", "branch"))

@@ -14,6 +14,7 @@ from fluid_build.cli.deciding.targets import (
     columns_of,
     key_columns_of,
     new_name_of,
+    new_reference_of,
     reference_of,
     relations_of,
     table_of,
@@ -538,8 +539,8 @@ def _decide_columns(
 
 
 def _reference(place: DecidedFolder, child: str, parent: str) -> dict[str, object]:
-    from_table, from_columns = reference_of(child, place.names)
-    to_table, to_columns = reference_of(parent, place.names)
+    from_table, from_columns = new_reference_of(child, place.names)
+    to_table, to_columns = new_reference_of(parent, place.names)
     return {
         "from_table": from_table,
         "from_columns": from_columns,

@@ -137,6 +137,15 @@ def key_columns_of(table: str, texts: Sequence[str], names: FolderNames) -> tupl
     return tuple(_exact(_unquoted(text), known) or _unquoted(text) for text in texts)
 
 
+def new_reference_of(text: str, names: FolderNames) -> tuple[str, tuple[str, ...]]:
+    """Return a table and columns as ``reference_of`` does; they may have come since the forge."""
+    table, remainder = _split(text, names)
+    whole = _exact(_unquoted(remainder), names.columns.get(table, ()))
+    if whole is not None or not remainder:
+        return reference_of(text, names)
+    return table, key_columns_of(table, _parts(remainder), names)
+
+
 def reference_of(text: str, names: FolderNames) -> tuple[str, tuple[str, ...]]:
     """Return the table and the columns of ``TABLE.COLUMN`` or ``TABLE.COLUMN,COLUMN``."""
     table, remainder = _split(text, names)
