@@ -19,6 +19,7 @@ from fluid_build.changes.change import (
 )
 from fluid_build.changes.comparing import source_changes
 from fluid_build.changes.counting import counted_changes
+from fluid_build.changes.keys import with_decided_keys
 from fluid_build.changes.renames import NO_RENAMES, Renames
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "SourceChange",
     "counted_changes",
     "source_changes",
+    "with_decided_keys",
 ]

@@ -96,9 +96,9 @@ class SourceChange(_Frozen):
 
     ``table`` and ``columns`` have the names of the earlier profile, those of something new today's.
     ``before`` and ``after`` are what changed, as text: types, names, keys, figures. A reference
-    also has what it refers to, a key that became longer its ``to_columns``, and a table that was
-    split its ``parts``. ``other_names`` are the candidates of a renaming, most likely first; the
-    first is ``after``. ``sentence`` says all of it, without a full stop.
+    also has what it refers to, a key that no longer holds the ``to_columns`` of one that does, and
+    a table that was split its ``parts``. ``other_names`` are the candidates of a renaming, most
+    likely first; the first is ``after``. ``sentence`` says all of it, without a full stop.
     """
 
     kind: ChangeKind

@@ -9,6 +9,7 @@ from fluid_build.changes.change import (
     OtherName,
     SourceChange,
 )
+from fluid_build.changes.keys import identified_by, other_key
 from fluid_build.changes.likeness import column_likeness
 from fluid_build.changes.pairing import paired
 from fluid_build.changes.renames import Renames
@@ -53,7 +54,7 @@ def column_changes(
     for column in dropped:
         names = pairs.get(column.name)
         if names is None:
-            yield _dropped(before, column)
+            yield _dropped(before, column, after)
         else:
             yield _renamed(before, column, names, is_decided=column.name in decided)
     known = {names[0].name: old for old, names in pairs.items()}
@@ -66,16 +67,18 @@ def column_changes(
             yield _added(after, column)
 
 
-def _dropped(table: TableProfile, column: ColumnProfile) -> SourceChange:
+def _dropped(table: TableProfile, column: ColumnProfile, now: TableProfile) -> SourceChange:
     in_key = column.name in (table.primary_key or ())
+    other = other_key(table, now, table.primary_key or ()) if in_key else ()
     more = ", which was part of its key" if in_key else ""
     return SourceChange(
         kind=ChangeKind.COLUMN_DROPPED,
         table=table.name,
         columns=(column.name,),
+        to_columns=other,
         before=column.type,
         effect=Effect.NEEDS_DECISION if in_key else Effect.SAFE,
-        sentence=f"{table.name} no longer has the column {column.name}{more}",
+        sentence=f"{table.name} no longer has the column {column.name}{more}{identified_by(other)}",
         evidence=_evidence(column, None),
     )
 

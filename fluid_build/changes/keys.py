@@ -1,6 +1,6 @@
 """Whether the keys of a table still hold."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from fluid_build.changes.change import ChangeEvidence, ChangeKind, Effect, SourceChange
 from fluid_build.profiling import checks
@@ -60,10 +60,10 @@ def _evidence_of(table: TableProfile, columns: Set[str]) -> Evidence | None:
 
 def _broken(before: TableProfile, after: TableProfile, key: Key) -> Iterator[SourceChange]:
     nulls = max(after.column(name).nulls for name in key)
-    repeats = _repeats(after, key)
+    repeats = key_repeats(after, key)
     if repeats == 0 and not nulls:
         return
-    longer = _longer(before, after, key, repeats)
+    other = _longer(before, after, key, repeats) or other_key(before, after, key)
     sampled = before.sample is not None or after.sample is not None
     evidence = ChangeEvidence(
         rows_before=before.rows,
@@ -73,11 +73,11 @@ def _broken(before: TableProfile, after: TableProfile, key: Key) -> Iterator[Sou
         is_sampled=sampled,
         sql=checks.repeated_or_null_values(after.sql, key),
     )
-    yield broken_key(before.name, key, evidence, longer)
+    yield broken_key(before.name, key, evidence, other)
 
 
-def broken_key(table: str, key: Key, evidence: ChangeEvidence, longer: Key = ()) -> SourceChange:
-    """Return the change of a key that doesn't hold; ``longer`` is one of more columns that does.
+def broken_key(table: str, key: Key, evidence: ChangeEvidence, other: Key = ()) -> SourceChange:
+    """Return the change of a key that doesn't hold; ``other`` is one that does, perhaps longer.
 
     ``evidence.violations`` are the rows of repeated keys beyond the first of each; None where
     nobody counted them.
@@ -91,22 +91,69 @@ def broken_key(table: str, key: Key, evidence: ChangeEvidence, longer: Key = ())
         faults.append(f"is null in {counted(evidence.nulls, 'row')}")
     label = f"{table} ({', '.join(key)})"
     sentence = f"the key of {label} {listed(faults)} now"
-    if longer:
-        sentence += f"; with {listed([name for name in longer if name not in key])} it holds"
+    is_longer = set(other) > set(key)
+    if is_longer:
+        sentence += f"; with {listed([name for name in other if name not in key])} it holds"
     return SourceChange(
-        kind=ChangeKind.KEY_WIDENED if longer else ChangeKind.KEY_BROKEN,
+        kind=ChangeKind.KEY_WIDENED if is_longer else ChangeKind.KEY_BROKEN,
         table=table,
         columns=key,
-        to_columns=longer,
+        to_columns=other,
         before=", ".join(key),
-        after=", ".join(longer) or None,
-        effect=Effect.NEEDS_DECISION if longer else Effect.BREAKS,
-        sentence=sentence,
+        after=", ".join(other) or None,
+        effect=Effect.NEEDS_DECISION if is_longer else Effect.BREAKS,
+        sentence=sentence if is_longer else sentence + identified_by(other),
         evidence=evidence,
     )
 
 
-def _repeats(table: TableProfile, key: Key) -> int | None:
+def other_key(before: TableProfile, after: TableProfile, key: Key) -> Key:
+    """Return the key of today where it's another one than before, and holds; else nothing.
+
+    What was there before as well, and isn't declared to be the key, may be unique by chance.
+    """
+    known = {column.name for column in before.columns}
+    candidates = [after.primary_key or (), *(claim.columns for claim in after.declared_keys)]
+    candidates += sorted(after.candidate_keys, key=len)
+    declared = {claim.columns for claim in after.declared_keys}
+    for candidate in candidates:
+        is_another = bool(candidate) and not set(candidate) <= set(key)
+        is_meant = candidate in declared or not known.issuperset(candidate)
+        if is_another and is_meant and key_holds(after, candidate):
+            return candidate
+    return ()
+
+
+def identified_by(key: Key) -> str:
+    """Return the end of a sentence: what rows are told apart by now, "" where nobody knows."""
+    return (
+        f"; {listed(key)} {'identifies' if len(key) == 1 else 'identify'} its rows" if key else ""
+    )
+
+
+_OF_KEYS = frozenset({ChangeKind.KEY_BROKEN, ChangeKind.KEY_WIDENED, ChangeKind.COLUMN_DROPPED})
+
+
+def with_decided_keys(
+    changes: Iterable[SourceChange], keys: Mapping[str, Key]
+) -> Iterator[SourceChange]:
+    """Yield changes, of which those ask nothing that broke the key of a table with a decided one.
+
+    ``keys`` are by the earlier names of tables.
+    """
+    for change in changes:
+        key = keys.get(change.table, ())
+        is_asked = change.kind in _OF_KEYS and change.effect is not Effect.SAFE
+        if not key or not is_asked or set(key) == set(change.columns):
+            yield change
+            continue
+        sentence = (
+            f"{change.sentence.partition(';')[0]}, and {listed(key)} is decided to be the key"
+        )
+        yield change.model_copy(update={"effect": Effect.SAFE, "sentence": sentence})
+
+
+def key_repeats(table: TableProfile, key: Key) -> int | None:
     """Return the rows of repeated keys beyond the first of each, None where nobody counted."""
     measured = _evidence_of(table, set(key))
     if len(key) > 1:

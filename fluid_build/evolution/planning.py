@@ -44,6 +44,8 @@ _DELIVERY = (
 )
 _FOLLOWED: frozenset[ChangeKind] = frozenset({ChangeKind.TABLE_DROPPED})
 """Changes that look grave, and mean the same whoever decides: what was loaded stays."""
+_OF_KEYS = frozenset({ChangeKind.KEY_BROKEN, ChangeKind.KEY_WIDENED, ChangeKind.COLUMN_DROPPED})
+"""Changes after which another key may tell rows apart."""
 _ADVICE = {
     ChangeKind.COLUMN_RENAMED: "If it isn't (--not), its values stay, and the other one is added.",
     ChangeKind.TABLE_RENAMED: "If it isn't (--not), its rows stay, and the other one is added.",
@@ -53,7 +55,8 @@ _ADVICE = {
     ChangeKind.TABLE_SHRUNK: _DELIVERY,
     ChangeKind.TABLE_EMPTIED: _DELIVERY,
     ChangeKind.KEY_BROKEN: "Correct the rows, or name the key with `fluid decide DIR set-key`.",
-    ChangeKind.KEY_WIDENED: "Correct the rows, or decide that the longer one is the key.",
+    ChangeKind.KEY_WIDENED: "Correct the rows, or decide that the longer one is the key: what was"
+    " loaded stays, and the rows begin anew beside it.",
     ChangeKind.COLUMN_DROPPED: "Name another key with `fluid decide DIR set-key`.",
     ChangeKind.TYPE_CHANGED: "Correct it at the source, or say with `fluid decide DIR type` how"
     " it's read; else it becomes text.",
@@ -200,7 +203,7 @@ def _decisions(change: SourceChange) -> Iterator[AnyDecision]:
         yield from (Renamed(table=table, column=name, was=was, is_renamed=False) for name in names)
     elif change.kind in {ChangeKind.TABLE_SHRUNK, ChangeKind.TABLE_EMPTIED}:
         yield SetDelivery(table=change.table, delivers="delta")
-    elif change.kind is ChangeKind.KEY_WIDENED:
+    elif change.kind in _OF_KEYS and change.to_columns:
         yield SetKey(table=change.table, columns=change.to_columns)
     elif change.kind is ChangeKind.NEWLY_PERSONAL:
         column = change.columns[0]

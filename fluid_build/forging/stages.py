@@ -1,14 +1,15 @@
 """The stages of a forge, each a function of what the stages before it returned."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fluid_build.contract.fluid import FluidContract
 from fluid_build.contract.write.from_model import contract_from_model
+from fluid_build.decisions.language import Renamed, SetDelivery, SetKey
 from fluid_build.decisions.model_decisions import model_decisions
 from fluid_build.decisions.verdicts import Verdict, applied
 from fluid_build.decisions.weighing import amended, weigh
-from fluid_build.decisions.weighing.names import by_other_names
+from fluid_build.decisions.weighing.names import by_other_names, named_columns
 from fluid_build.errors import EmptySourceError
 from fluid_build.forging.design_file import unfit
 from fluid_build.forging.options import ForgeOptions
@@ -22,7 +23,7 @@ from fluid_build.modeling.basis import (
 )
 from fluid_build.modeling.continuity import Continuity, continuity
 from fluid_build.modeling.element import SourceColumn
-from fluid_build.modeling.evolution import Evolution, LaterColumn
+from fluid_build.modeling.evolution import LaterColumn
 from fluid_build.modeling.evolving import evolved_basis, first_basis
 from fluid_build.modeling.followed import followed
 from fluid_build.modeling.logical import LogicalModel
@@ -169,7 +170,7 @@ def _designed_on(
     measured = decided.measured or decided.profile
     evolved = evolved_basis(earlier, measured, observations, applied(decided.verdicts))
     basis = evolved.basis
-    named = _by_model_names(decided, basis.evolution)
+    named = _by_model_names(decided, basis)
     today = amended(evolved.today, named.verdicts)
     while True:
         follows = continuity(basis, amended(basis.profile, named.verdicts), today)
@@ -177,7 +178,8 @@ def _designed_on(
         looser = looser_references(designed.model)
         if not looser:
             designed = _with_later_columns(earlier, decided, options, designed)
-            return replace(designed, verdicts=_as_decided(designed.verdicts, decided.verdicts))
+            verdicts = designed.verdicts[len(designed.verdicts) - len(decided.verdicts) :]
+            return replace(designed, verdicts=_as_decided(verdicts, decided.verdicts))
         basis = loosened(basis, looser)
 
 
@@ -188,7 +190,7 @@ def _with_later_columns(
     basis = designed.basis
     if len(basis.arrivals) == len(earlier.arrivals):
         return designed
-    named = _by_model_names(decided, earlier.evolution)
+    named = _by_model_names(decided, earlier)
     profile = amended(as_read(earlier), named.verdicts)
     follows = continuity(earlier, amended(earlier.profile, named.verdicts), profile)
     last = observations_until(earlier, len(earlier.arrivals))
@@ -214,19 +216,49 @@ def _with_later_columns(
     )
 
 
-def _by_model_names(decided: Decided, evolution: Evolution) -> Decided:
-    """Return decisions by the names of a model, where the source calls tables otherwise now."""
+def _by_model_names(decided: Decided, basis: Basis) -> Decided:
+    """Return decisions by the names of a model, where the source calls tables otherwise now.
+
+    What is decided about a table that got another key is first decided about its rows of before.
+    """
+    evolution = basis.evolution
     now = {each.table: each.now for each in evolution.renamed_tables}
     tables = {there: table for table, there in now.items()}
     columns = {
         (now.get(each.table, each.table), each.now): each.column
         for each in evolution.renamed_columns
     }
-    verdicts = tuple(
-        replace(each, decision=by_other_names(each.decision, tables, columns))
-        for each in decided.verdicts
+    verdicts = (
+        *_of_rows_before(decided.verdicts, basis, now),
+        *(
+            replace(each, decision=by_other_names(each.decision, tables, columns))
+            for each in decided.verdicts
+        ),
     )
     return replace(decided, verdicts=verdicts)
+
+
+_OF_THE_PRESENT = (SetKey, SetDelivery, Renamed)
+"""Decisions that say how rows are read from now on."""
+
+
+def _of_rows_before(
+    verdicts: Sequence[Verdict], basis: Basis, now: Mapping[str, str]
+) -> Iterator[Verdict]:
+    """Yield verdicts on tables that got another key, about what was loaded before they did."""
+    known = {
+        table.name: {column.name for column in table.columns} for table in basis.profile.tables
+    }
+    last = now
+    for rekeyed in reversed(basis.evolution.rekeyed_tables):
+        source = last.get(rekeyed.table, rekeyed.table)
+        last = {**last, rekeyed.was: source}
+        for each in verdicts:
+            named = named_columns(each.decision).get(source)
+            is_of_rows = not isinstance(each.decision, _OF_THE_PRESENT)
+            if named is not None and named <= known.get(rekeyed.was, set()) and is_of_rows:
+                decision = by_other_names(each.decision, {source: rekeyed.was}, {})
+                yield replace(each, decision=decision)
 
 
 def _as_decided(verdicts: Sequence[Verdict], decided: Sequence[Verdict]) -> tuple[Verdict, ...]:

@@ -313,6 +313,7 @@ def forgotten(basis: Basis, tables: Set[str], columns: Set[tuple[str, str]] = fr
         update={
             "retired_tables": tuple(name for name in known.retired_tables if name not in tables),
             "renamed_tables": tuple(e for e in known.renamed_tables if e.table not in tables),
+            "rekeyed_tables": tuple(e for e in known.rekeyed_tables if e.table not in tables),
             "otherwise": tuple(e for e in known.otherwise if e.table not in tables),
             **{name: tuple(filter(is_left, getattr(known, name))) for name in _OF_COLUMNS},
         }

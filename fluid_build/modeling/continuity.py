@@ -84,7 +84,7 @@ def continuity(basis: Basis, decided: Profile, today: Profile) -> Continuity:
     return Continuity(
         inputs=tuple(
             DesignInput(
-                profile_until(basis, decided, number),
+                _without_replaced(profile_until(basis, decided, number), basis, number),
                 observations_until(basis, number),
                 arrivals[number],
             )
@@ -100,6 +100,19 @@ def continuity(basis: Basis, decided: Profile, today: Profile) -> Continuity:
         wider=frozenset(SourceColumn(table=each.table, column=each.column) for each in basis.wider),
         evolution=basis.evolution if basis.evolution != Evolution() else None,
     )
+
+
+def _without_replaced(profile: Profile, basis: Basis, arrivals: int) -> Profile:
+    """Return a profile without references to what tables were under an earlier key.
+
+    The model has them since they came; what comes now refers to the present key.
+    """
+    arrived = {table for arrival in basis.arrivals[:arrivals] for table in arrival.tables}
+    was = {each.was for each in basis.evolution.rekeyed_tables if each.table in arrived}
+    if not was:
+        return profile
+    keys = tuple(key for key in profile.foreign_keys if key.to_table not in was)
+    return profile.model_copy(update={"foreign_keys": keys})
 
 
 def _without_ignored(arrival: Arrival, tables: Set[str]) -> Arrival:

@@ -1,6 +1,6 @@
 """A profile by the names of a model, where the source calls tables or columns otherwise now."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from fluid_build.changes.renames import Renames
 from fluid_build.modeling.evolution import RenamedColumn, RenamedTable
@@ -12,10 +12,12 @@ def renamed_parts(
     present: Profile,
     renames: Renames,
     known: tuple[tuple[RenamedTable, ...], tuple[RenamedColumn, ...]] = ((), ()),
+    replaced: Set[str] = frozenset(),
 ) -> tuple[tuple[RenamedTable, ...], tuple[RenamedColumn, ...]]:
     """Return the tables and columns of a model that the source calls otherwise now.
 
-    ``known`` are those that earlier forges knew of: a name may have changed twice.
+    ``known`` are those that earlier forges knew of: a name may have changed twice. Of tables that
+    are ``replaced`` in the model, the source's rows are those of another table there.
     """
     models = {table.name: {c.name for c in table.columns} for table in earlier.tables}
     now = {table.name for table in present.tables}
@@ -25,7 +27,8 @@ def renamed_parts(
     for table in present.tables:
         was = renames.earlier_table(table.name)
         name = last_tables.get(was, was)
-        if table.name not in models and name in models and name not in now:
+        is_taken = table.name in models and table.name not in replaced
+        if not is_taken and name in models and name not in now:
             tables.append(RenamedTable(table=name, now=table.name))
         else:
             name = table.name

@@ -40,6 +40,19 @@ class RenamedTable(ModelPart):
     now: str
 
 
+class RekeyedTable(ModelPart):
+    """A table whose rows have another key since: what came then is ``table`` of the model.
+
+    What was loaded by the earlier key is ``was``, whose rows are told apart by ``columns``. Where a
+    value of them ``repeats``, it no longer says which row is meant.
+    """
+
+    table: str
+    was: str
+    columns: tuple[str, ...]
+    repeats: bool = False
+
+
 class Otherwise(ModelPart):
     """What the present data alone would make of a table, and what it stays.
 
@@ -61,7 +74,8 @@ class Evolution(ModelPart):
     stay and aren't loaded. ``added_columns`` joined a table later, in the order of their arrival.
     Because of what came, ``later_columns`` joined relations that remember, keys of new tables among
     them. ``retyped_columns`` have a wider type than rows that were loaded earlier, and the source
-    has ``narrower_columns`` with another type than they're read as. ``otherwise`` are the
+    has ``narrower_columns`` with another type than they're read as. ``rekeyed_tables`` are two
+    tables of the model each, by their earlier key and by their present one. ``otherwise`` are the
     judgements that the present data would settle differently. Of ``dated_tables`` somebody decided
     later from when their versions hold. ``seem_partial`` are tables that may have only what
     changed, each with a column of which every value is later than any before.
@@ -76,6 +90,7 @@ class Evolution(ModelPart):
     renamed_columns: tuple[RenamedColumn, ...] = ()
     renamed_tables: tuple[RenamedTable, ...] = ()
     dated_tables: tuple[str, ...] = ()
+    rekeyed_tables: tuple[RekeyedTable, ...] = ()
     otherwise: tuple[Otherwise, ...] = ()
     seem_partial: tuple[SourceColumn, ...] = ()
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from fluid_build.decisions.deliveries import partial_tables
-from fluid_build.decisions.language import AnyDecision, SetDelivery, SetValidity
+from fluid_build.decisions.language import AnyDecision, SetDelivery, SetKey, SetValidity
 from fluid_build.decisions.renames import renames
 from fluid_build.modeling.basis import (
     READING,
@@ -30,8 +30,15 @@ from fluid_build.modeling.basis import (
 from fluid_build.modeling.earlier_names import by_model_names, renamed_parts
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.entities import MOST_VALUES, accepted_values, key_columns
-from fluid_build.modeling.evolution import Evolution, NarrowerColumn
+from fluid_build.modeling.evolution import (
+    Evolution,
+    NarrowerColumn,
+    RekeyedTable,
+    RenamedColumn,
+    RenamedTable,
+)
 from fluid_build.modeling.partial_evidence import seeming_partial
+from fluid_build.modeling.rekeying import by_other_names, newly_rekeyed, with_keys_before
 from fluid_build.modeling.types import column_type, family
 from fluid_build.modeling.wider_types import longer_text, wider
 from fluid_build.observations.aggregates import Aggregate
@@ -93,8 +100,15 @@ def evolved_basis(
     """
     evolution = earlier.evolution
     known = evolution.renamed_tables, evolution.renamed_columns
-    renamed = renamed_parts(earlier.profile, present, renames(decisions), known)
+    replaced = {each.was for each in evolution.rekeyed_tables}
+    renamed = renamed_parts(earlier.profile, present, renames(decisions), known, replaced)
+    rekeyed = _rekeyed(earlier, present, renamed, decisions)
+    if rekeyed:
+        earlier = earlier.model_copy(update={"profile": with_keys_before(earlier.profile, rekeyed)})
+        renamed = _with_rekeyed(renamed, rekeyed)
+    rekeyed = (*evolution.rekeyed_tables, *rekeyed)
     present = by_model_names(present, *renamed)
+    observations = _of_rekeyed(observations, renamed[0], rekeyed, present)
     new_names = {each.now for each in renamed[0]} | {each.now for each in renamed[1]}
     if new_names:
         # What was observed by other names says nothing of what the model knows.
@@ -109,6 +123,7 @@ def evolved_basis(
         "dated_tables": tuple(sorted(dated_tables)),
         "renamed_tables": renamed[0],
         "renamed_columns": renamed[1],
+        "rekeyed_tables": rekeyed,
         "seem_partial": seeming_partial(as_read(earlier), present, decided),
     }
     earlier = earlier.model_copy(update={"evolution": evolution.model_copy(update=update)})
@@ -130,7 +145,7 @@ def evolved_basis(
             ),
         }
     )
-    reconsidered = _reconsidered(earlier, decisions)
+    reconsidered = {names.get(text, text) for text in _reconsidered(earlier, decisions)}
     basis = _with_observations(earlier, observations, arrival, reconsidered)
     gone = {table.name for table in tables if table.name not in now}
     basis = _with_queries_of(basis, observations, gone)
@@ -156,6 +171,53 @@ def _dated(recorded: Iterable[str]) -> set[str]:
 
 
 # Tables and columns.
+
+
+_Renamed = tuple[tuple[RenamedTable, ...], tuple[RenamedColumn, ...]]
+
+
+def _rekeyed(
+    earlier: Basis, present: Profile, renamed: _Renamed, decisions: Sequence[AnyDecision]
+) -> tuple[RekeyedTable, ...]:
+    """Return the tables that get another key with these decisions."""
+    if earlier.technique == _WITHOUT_HISTORY:
+        return ()
+    tables = {each.now: each.table for each in renamed[0]}
+    columns = {(each.table, each.now): each.column for each in renamed[1]}
+    keys = {}
+    for decision in decisions:
+        if isinstance(decision, SetKey):
+            table = tables.get(decision.table, decision.table)
+            keys[table] = tuple(columns.get((table, name), name) for name in decision.columns)
+    if not keys:
+        return ()
+    return tuple(newly_rekeyed(earlier, by_model_names(present, *renamed), keys))
+
+
+def _with_rekeyed(renamed: _Renamed, rekeyed: Sequence[RekeyedTable]) -> _Renamed:
+    """Return what the source calls otherwise, where its rows are those of other tables now."""
+    sources = {each.table: each.now for each in renamed[0]}
+    was = {each.was for each in rekeyed}
+    return (
+        *(each for each in renamed[0] if each.table not in was),
+        *(RenamedTable(table=r.table, now=sources.get(r.was, r.was)) for r in rekeyed),
+    ), tuple(each for each in renamed[1] if each.table not in was)
+
+
+def _of_rekeyed(
+    observations: Observations,
+    renamed: Sequence[RenamedTable],
+    rekeyed: Sequence[RekeyedTable],
+    present: Profile,
+) -> Observations:
+    """Return observations of rekeyed tables by their names in the model.
+
+    Where a column is called like such a table, nothing tells the two apart.
+    """
+    new = {each.table for each in rekeyed}
+    columns = {column.name for table in present.tables for column in table.columns}
+    names = {e.now: e.table for e in renamed if e.table in new and e.now not in columns}
+    return by_other_names(observations, names)
 
 
 def _following(earlier: Basis, present: Profile) -> Basis:

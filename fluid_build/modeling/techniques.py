@@ -26,6 +26,7 @@ from fluid_build.modeling.data_vault import growth as vault_growth
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.business_vault import with_business_vault
 from fluid_build.modeling.data_vault.elements import DataVaultModel
+from fluid_build.modeling.data_vault.rekeyed_hubs import with_same_as_links
 from fluid_build.modeling.data_vault.source_overlaps import open_questions
 from fluid_build.modeling.decided_elements import (
     ElementDecisions,
@@ -48,7 +49,7 @@ from fluid_build.modeling.dimensional.judging.reference_graph import reference_g
 from fluid_build.modeling.dimensional.star_layout import check_variant
 from fluid_build.modeling.element import with_relation_names
 from fluid_build.modeling.entities import conceptual_model
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.evolution import Evolution, RekeyedTable
 from fluid_build.modeling.identifiers import identifier
 from fluid_build.modeling.logical import (
     ElementText,
@@ -448,10 +449,15 @@ class _Modeling:
                 pinned = _pinned(self.decisions, grown, fresh)
                 if pinned != self.decisions:
                     fresh = self._layers(design, conceptual, pinned)
-                fresh = _grown_layers(grown, fresh, design.arrival)
+                fresh = _grown_layers(grown, fresh, design.arrival, self._rekeyed)
             grown = fresh
         assert grown is not None, "there's a first design"
         return grown
+
+    @property
+    def _rekeyed(self) -> tuple[RekeyedTable, ...]:
+        evolution = self.earlier.evolution if self.earlier else None
+        return evolution.rekeyed_tables if evolution else ()
 
     def _today(self, layers: _Layers) -> _Layers:
         """Return the layers with today's figures, and with what they contradict."""
@@ -510,7 +516,9 @@ def _pinned(decisions: ModelDecisions, kept: _Layers, fresh: _Layers) -> ModelDe
     return decisions
 
 
-def _grown_layers(kept: _Layers, fresh: _Layers, arrival: Arrival) -> _Layers:
+def _grown_layers(
+    kept: _Layers, fresh: _Layers, arrival: Arrival, rekeyed: Sequence[RekeyedTable]
+) -> _Layers:
     """Return the layers with what an arrival brought."""
     tables, vault, mart = set(arrival.tables), kept.vault, kept.mart
     if vault is not None and fresh.vault is not None:
@@ -520,6 +528,8 @@ def _grown_layers(kept: _Layers, fresh: _Layers, arrival: Arrival) -> _Layers:
             if fresh.conceptual.entity(column.table).attribute(column.column).pii
         }
         vault = vault_growth.grown_vault(vault, fresh.vault, tables, arrival.columns, personal)
+        came = [each for each in rekeyed if each.table in tables]
+        vault = with_same_as_links(vault, came, fresh.conceptual)
     if mart is not None and fresh.mart is not None:
         looser = {each.reference for each in arrival.looser}
         names = {r.name for r in fresh.conceptual.relationships if reference_of(r) in looser}

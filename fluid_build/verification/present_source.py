@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fluid_build.changes import SourceChange, counted_changes, source_changes
+from fluid_build.changes import SourceChange, counted_changes, source_changes, with_decided_keys
 from fluid_build.decisions.deliveries import partial_tables
-from fluid_build.decisions.language import AnyDecision
+from fluid_build.decisions.language import AnyDecision, SetKey
 from fluid_build.decisions.renames import renames
 from fluid_build.decisions.verdicts import applied
 from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.forging import PROFILE_FILE
 from fluid_build.forging.stages import Decided, measure
 from fluid_build.modeling.basis import restricted
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.earlier_names import by_model_names
+from fluid_build.modeling.evolution import Evolution, RenamedTable
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.report.profile_json import read_profile
@@ -53,8 +54,20 @@ def read_source(
     decided_on = applied(verdicts)
     known, partial = renames(decided_on), partial_tables(decided_on)
     evolution = folder.model.evolution or Evolution()
-    found = source_changes(_without_retired(earlier, evolution), decided.profile, known, partial)
-    return PresentSource(decided, tuple(counted_changes(found, source, known)))
+    earlier = _by_first_names(_without_retired(earlier, evolution), evolution)
+    found = source_changes(earlier, decided.profile, known, partial)
+    keys = {
+        known.earlier_table(each.table): tuple(
+            known.earlier_column(each.table, name) for name in each.columns
+        )
+        for each in decided_on
+        if isinstance(each, SetKey)
+    }
+    arrived: dict[str, list[str]] = {}
+    for column in evolution.added_columns:
+        arrived.setdefault(column.table, []).append(column.column)
+    changes = with_decided_keys(counted_changes(found, source, known, arrived), keys)
+    return PresentSource(decided, tuple(changes))
 
 
 def _without_retired(earlier: Profile, evolution: Evolution) -> Profile:
@@ -63,3 +76,16 @@ def _without_retired(earlier: Profile, evolution: Evolution) -> Profile:
         set(evolution.retired_tables),
         {(column.table, column.column) for column in evolution.retired_columns},
     )
+
+
+def _by_first_names(earlier: Profile, evolution: Evolution) -> Profile:
+    """Return a profile in which tables that got another key are called as before they did."""
+    was = {each.table: each.was for each in evolution.rekeyed_tables}
+    names = []
+    for table in earlier.tables:
+        name = table.name
+        while name in was:
+            name = was[name]
+        if name != table.name:
+            names.append(RenamedTable(table=name, now=table.name))
+    return by_model_names(earlier, tuple(names), ())

@@ -136,7 +136,7 @@ def test_a_later_decision_replaces_the_one_about_the_same(fluid: Fluid, shop_mod
     ("arguments", "message"),
     [
         (["set-key", "custmers", "id"], "There's no table 'custmers'. Did you mean 'customers'?"),
-        (["set-key", "customers", "idd"], "customers has no column 'idd'. Did you mean 'id'?"),
+        (["business-key", "customers", "idd"], "customers has no column 'idd'. Did you mean 'id'?"),
         (["measure", "customers", "none"], "'customers' names no column."),
         (["measure", "customers.id,city", "none"], "'customers.id,city' names several columns."),
         (["classify", "customers", "hob"], "This isn't a valid decision: role: "),

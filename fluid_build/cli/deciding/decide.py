@@ -12,7 +12,9 @@ from fluid_build.cli.deciding.targets import (
     DecisionTarget,
     column_of,
     columns_of,
+    key_columns_of,
     new_name_of,
+    new_reference_of,
     reference_of,
     relations_of,
     table_of,
@@ -573,13 +575,14 @@ def _decide_columns(
 ) -> int:
     place = DecidedFolder(context)
     name = table_of(table, place.names)
-    fields = {"table": name, "columns": columns_of(name, columns, place.names)}
+    find = key_columns_of if kind == "set_key" else columns_of
+    fields = {"table": name, "columns": find(name, columns, place.names)}
     return place.decide(kind, fields, options)
 
 
 def _reference(place: DecidedFolder, child: str, parent: str) -> dict[str, object]:
-    from_table, from_columns = reference_of(child, place.names)
-    to_table, to_columns = reference_of(parent, place.names)
+    from_table, from_columns = new_reference_of(child, place.names)
+    to_table, to_columns = new_reference_of(parent, place.names)
     return {
         "from_table": from_table,
         "from_columns": from_columns,

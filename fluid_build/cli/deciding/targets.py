@@ -13,6 +13,7 @@ from fluid_build.errors import UsageError
 from fluid_build.forging import MODEL_FILE
 from fluid_build.modeling.conceptual import Entity
 from fluid_build.modeling.element_columns import relation_names
+from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.checks import DEFAULT_SCHEMAS
 from fluid_build.text import did_you_mean, listed_up_to
@@ -59,14 +60,20 @@ def folder_names(model: LogicalModel | None) -> FolderNames:
     """Return the names that decisions about a model may use: those of the model, and of today."""
     if model is None:
         return UNKNOWN_NAMES
-    renamed = model.evolution.renamed_columns if model.evolution is not None else ()
-    columns = {
+    evolution = model.evolution or Evolution()
+    renamed = evolution.renamed_columns
+    columns: dict[str, tuple[str, ...]] = {
         entity.name: (
             *(attribute.name for attribute in entity.attributes),
             *(each.now for each in renamed if each.table == entity.name),
         )
         for entity in model.conceptual.entities
     }
+    for rekeyed in reversed(evolution.rekeyed_tables):
+        # The source calls both as the first one.
+        later = columns.pop(rekeyed.table, ())
+        if rekeyed.was in columns:
+            columns[rekeyed.was] = tuple(dict.fromkeys((*columns[rekeyed.was], *later)))
     return FolderNames(
         columns, _element_names(model), other_names=_other_names(model.conceptual.entities)
     )
@@ -122,6 +129,21 @@ def table_of(text: str, names: FolderNames) -> str:
 def columns_of(table: str, texts: Sequence[str], names: FolderNames) -> tuple[str, ...]:
     """Return columns of a table, each named by itself; raise UsageError for an unknown one."""
     return tuple(_column(table, _unquoted(text), names) for text in texts)
+
+
+def key_columns_of(table: str, texts: Sequence[str], names: FolderNames) -> tuple[str, ...]:
+    """Return columns that may have come since the last forge: a key is measured on the source."""
+    known = names.columns.get(table, ())
+    return tuple(_exact(_unquoted(text), known) or _unquoted(text) for text in texts)
+
+
+def new_reference_of(text: str, names: FolderNames) -> tuple[str, tuple[str, ...]]:
+    """Return a table and columns as ``reference_of`` does; they may have come since the forge."""
+    table, remainder = _split(text, names)
+    whole = _exact(_unquoted(remainder), names.columns.get(table, ()))
+    if whole is not None or not remainder:
+        return reference_of(text, names)
+    return table, key_columns_of(table, _parts(remainder), names)
 
 
 def reference_of(text: str, names: FolderNames) -> tuple[str, tuple[str, ...]]:

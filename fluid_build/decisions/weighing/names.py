@@ -138,6 +138,19 @@ def by_other_names(
     return decision.model_copy(update=other)
 
 
+def named_columns(decision: AnyDecision) -> dict[str, set[str]]:
+    """Return the tables that a decision names, each with the columns of it that it names."""
+    named: dict[str, set[str]] = {}
+    for table_field, column_fields in _COLUMN_FIELDS.items():
+        table = getattr(decision, table_field, None)
+        if table is not None:
+            values = (getattr(decision, field, None) for field in column_fields)
+            columns = named.setdefault(table, set())
+            for value in values:
+                columns.update([value] if isinstance(value, str) else value or ())
+    return named
+
+
 def label(*names: str) -> str:
     """Return a name as it's written in a message: a table, or a table and its column."""
     text = clip(" ".join(".".join(names).split()), _LONGEST_NAME)

@@ -80,6 +80,8 @@ def grown_vault(
         column
         for link in links
         for hub in link.hubs
+        # What a key is looked up by isn't in the hub.
+        if hub.lookup is None
         for column in source_columns(link.table, hub.columns)
     }
     left = [column for column in columns if column not in carried and column.table not in tables]

@@ -93,8 +93,13 @@ def hub_loads(build: Build, relations: Relations) -> Sequence[Given] | None:
 
 
 def link_loads(build: Build, relations: Relations) -> Sequence[Given] | None:
-    """Return two loads: the second one has a new link, and a row without one."""
+    """Return two loads: the second one has a new link, and a row without one.
+
+    None for a link with what rows were under an earlier key, which depends on other loads.
+    """
     arguments = _arguments(build)
+    if "earlier" in arguments:
+        return None
     staging = str(arguments["staging"])
     types = relations.types(staging)
     columns = [str(arguments["key"]), *_texts(arguments["columns"])]

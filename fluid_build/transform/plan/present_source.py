@@ -45,6 +45,10 @@ class PresentSource:
         """Whether the source still has a table and all of these columns of it."""
         return self.has_table(table) and not self._retired[table].intersection(columns)
 
+    def is_ambiguous(self, table: str) -> bool:
+        """Whether values of a table's earlier key may mean several rows of the source today."""
+        return any(each.was == table and each.repeats for each in self.evolution.rekeyed_tables)
+
     def new_name(self, table: str) -> str:
         """Return what the source calls a table today, "" where that's as in the model."""
         return self._tables.get(table, "")

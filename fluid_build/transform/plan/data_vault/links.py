@@ -45,6 +45,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
         staging=Relation(staging),
         key=link.hash_key,
         columns=[column.name for column in (*keys, *children)],
+        **_earlier(sources, link),
     )
     made = called_sql(call, link.name, sources.vault.hash_key_strategy)
     build = Build(
@@ -56,7 +57,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
         sql=made.sql,
         next_load=made.next_load,
         call=call,
-        ref_models=(staging,),
+        ref_models=(staging, *(hub.hub for hub in [sources.earlier_key(link)] if hub is not None)),
         columns=columns,
         key=(link.hash_key,),
         tests=tuple(_tests(sources, link)),
@@ -65,6 +66,18 @@ def _link(sources: VaultSources, link: Link) -> Build:
         reason=link.reason,
     )
     return build if sources.has_link(link) else retired_build(build)
+
+
+def _earlier(sources: VaultSources, link: Link) -> dict[str, dict[str, object]]:
+    """Return how a same-as link finds what a row was under an earlier key."""
+    reference = sources.earlier_key(link)
+    if reference is None:
+        return {}
+    hub = sources.hub(reference.hub)
+    found: dict[str, object] = {"in": Relation(hub.name), "key": reference.hash_key}
+    if hub.hash_key != reference.hash_key:
+        found["hub_key"] = hub.hash_key
+    return {"earlier": found}
 
 
 def _tests(sources: VaultSources, link: Link) -> Iterator[BuildTest]:

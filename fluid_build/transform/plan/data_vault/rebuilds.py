@@ -101,7 +101,8 @@ class _Query:
             self._read_link(link)
         else:
             self._read_hub(via, f"current_rows.{via.hash_key}", "own", table)
-            links = self.sources.links[table]
+            # What a row was under an earlier key, its own columns say.
+            links = [e for e in self.sources.links[table] if self.sources.earlier_key(e) is None]
             references = [
                 (link, end) for link in links for end in link.hubs if end.hash_key != via.hash_key
             ]

@@ -153,13 +153,34 @@ class VaultSources:
         feeds: dict[str, list[tuple[str, HubReference]]] = {h.name: [] for h in self.vault.hubs}
         for table, references in self.references.items():
             for reference in references.values():
-                if reference.lookup is None:
+                is_earlier = (table, reference.hash_key) in self.earlier_keys
+                if reference.lookup is None and not is_earlier:
                     feeds[reference.hub].append((table, reference))
         for hub in self.vault.hubs:
             feeds[hub.name].sort(
                 key=lambda feed: (not self.is_own(hub, *feed), not self.is_anchor(*feed))
             )
         return feeds
+
+    @cached_property
+    def earlier_keys(self) -> frozenset[tuple[str, str]]:
+        """The hash keys by which a table says what its rows were under an earlier key.
+
+        They lead to what that hub has, and add nothing to it.
+        """
+        was = {each.table: each.was for each in self.present.evolution.rekeyed_tables}
+        return frozenset(
+            (link.table, reference.hash_key)
+            for link in self.vault.links
+            if link.link_type == "same-as"
+            for reference in link.hubs
+            if self.hub(reference.hub).entity_name == was.get(link.table)
+        )
+
+    def earlier_key(self, link: Link) -> HubReference | None:
+        """Return the reference of a same-as link to what its rows were under an earlier key."""
+        references = (hub for hub in link.hubs if (link.table, hub.hash_key) in self.earlier_keys)
+        return next(references, None) if link.link_type == "same-as" else None
 
     def is_own(self, hub: Hub, table: str, reference: HubReference) -> bool:
         """Whether a reference is that of the hub's own table to itself."""

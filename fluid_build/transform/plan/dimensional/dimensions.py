@@ -133,6 +133,8 @@ def _is_found(
     star: Star, dimension: Dimension, link: DimensionLink, found: Collection[str]
 ) -> bool:
     """Whether the source still has what a key of another dimension is made of."""
+    if star.present.is_ambiguous(star.dimensions[link.dimension].entity_name):
+        return False
     joined = next(joined for joined in dimension.joins if joined.name == link.source)
     referring = own_reference(star, dimension, link)
     if referring:

@@ -116,7 +116,8 @@ def _known_members(
     columns = columns_of(owner)
     has_columns = not reference.source and columns.keys() >= set(reference.columns)
     is_natural = set(reference.to_columns) == set(dimension.natural_key_columns)
-    if not has_columns or not is_natural or not star.is_kept(dimension):
+    is_ambiguous = star.present.is_ambiguous(dimension.entity_name)
+    if not has_columns or not is_natural or not star.is_kept(dimension) or is_ambiguous:
         return
     same = same_member(star, reference, owner.entity_name, "built", "there", names=columns)
     is_a_member = exists(f"model.{dimension.name} AS there", same)
@@ -167,8 +168,14 @@ def _right_members(star: Star, owner: FactOrBridge, finder: Finder, source: str)
 
     Where a key identifies the rows, a few references are compared at a time.
     """
-    # Which day a text means is found by the calendar alone.
-    references = [each for each in references_of(owner) if not is_day_in_text(star, owner, each)]
+    references = [
+        reference
+        for reference in references_of(owner)
+        # Of a table that is gone, the source doesn't say what a row refers to, and which day a
+        # text means is found by the calendar alone.
+        if star.present.has_table(star.dimensions[reference.dimension].entity_name)
+        and not is_day_in_text(star, owner, reference)
+    ]
     primary = star.entities[owner.entity_name].primary_key
     is_keyed = primary is not None and primary.holds
     at_once = _REFERENCES_AT_ONCE if is_keyed else max(len(references), 1)

@@ -266,6 +266,7 @@ def _key(star: Star, owner: FactOrBridge, reference: DimensionReference, alias: 
             versions=dimension.durable_key if dimension.history else "",
             **_meant(star, dimension, reference),
             names=_other_names(dimension),
+            ambiguous=star.present.is_ambiguous(dimension.entity_name),
             rows=rows,
             **_carried(dimension, reference),
         ),

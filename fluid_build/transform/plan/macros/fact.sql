@@ -6,6 +6,7 @@
         isn't called as here. Of one with `versions`, which says the member's key that its versions
         share, the version `as_of` the fact's moment; without one, the last. `meant` is for values
         that several members had: one of those that live is meant, or else one of the deleted.
+         Where they're `ambiguous`, no member is meant: the key that they were isn't one any more.
       - day: the day in the `calendar`. One that has become text is found where it begins with a day
         that is there (`in_text`).
       - time: the moment whose hour and minute it is; of one `in_text`, they aren't known.
@@ -134,7 +135,7 @@ LEFT JOIN {% if found.versions or found.meant -%}
 {%- else -%}
 {{ found['in'] }}
 {%- endif %} AS {{ rows }}
-    ON {{ refers_to(rows, found.by, found.as_text or [], days=found.as_days or []) }}
+    ON {{ 'FALSE' if found.ambiguous else refers_to(rows, found.by, found.as_text or [], days=found.as_days or []) }}
     {%- if found.versions %}
     {%- if as_of %}
     AND {{ rows }}.valid_from <= {{ within_versions(qualified(as_of)) | indent(4) }}

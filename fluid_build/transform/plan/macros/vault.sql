@@ -70,8 +70,12 @@ WHERE
 {%- endmacro %}
 
 
-{#- A link: each combination of hubs once. `columns` are the keys of its hubs, and its own. -#}
-{% macro vault_link(staging, key, columns) -%}
+{#-
+    A link: each combination of hubs once. `columns` are the keys of its hubs, and its own. Where
+    `key` of `earlier` says what a row was under an earlier key, it's linked with what its hub `in`
+    has, once, and only by a value that no other row has today. `hub_key` is what that hub calls it.
+-#}
+{% macro vault_link(staging, key, columns, earlier={}) -%}
 SELECT DISTINCT
     arriving.{{ key }},
     {{ load_moment() }} AS load_date,
@@ -80,8 +84,22 @@ SELECT DISTINCT
 FROM {{ staging }} AS arriving
 WHERE
     arriving.{{ key }} IS NOT NULL
+{%- if earlier %}
+    AND EXISTS (
+        SELECT 1
+        FROM {{ earlier['in'] }} AS before
+        WHERE before.{{ earlier.hub_key or earlier.key }} = arriving.{{ earlier.key }}
+    )
+    AND NOT EXISTS (
+        SELECT 1
+        FROM {{ staging }} AS other
+        WHERE
+            other.{{ earlier.key }} = arriving.{{ earlier.key }}
+            AND other.{{ key }} <> arriving.{{ key }}
+    )
+{%- endif %}
 {%- if is_incremental() %}
-    AND {{ is_new(key, 'arriving') }}
+    AND {{ is_new(earlier.key or key, 'arriving') }}
 {%- endif %}
 {%- endmacro %}
 
