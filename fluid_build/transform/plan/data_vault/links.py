@@ -45,6 +45,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
         staging=Relation(staging),
         key=link.hash_key,
         columns=[column.name for column in (*keys, *children)],
+        marked=link.table in sources.keys,
     )
     made = called_sql(call, link.name, sources.vault.hash_key_strategy)
     build = Build(
