@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.logical import LogicalModel, Technique
 from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.transform.plan.execution import FIRST_LOAD, Built
 from fluid_build.transform.plan.techniques import transform_plan
 from fluid_build.transform.proof.proof import Proof, prove
+from tests.transform import test_deliveries
 from tests.transform.databases import database, loaded
 
-TECHNIQUES = ("flat", "data_vault_2", "dimensional")
+TECHNIQUES: tuple[Technique, ...] = ("flat", "data_vault_2", "dimensional")
 SHOP = (
     "CREATE TABLE customer (id INTEGER, name VARCHAR, city VARCHAR)",
     "CREATE TABLE orders (id INTEGER, customer_id INTEGER, placed DATE, total DECIMAL(9, 2))",
@@ -140,6 +141,31 @@ def test_a_row_in_quarantine_has_all_that_the_source_says(tmp_path: Path, techni
                 '{"id":null,"customer_id":3,"placed":"2024-02-29","total":12345.67}',
             )
         ]
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_a_bad_delivery_is_set_apart_and_replaced_by_the_next(
+    tmp_path: Path, technique: Technique
+) -> None:
+    """What a delivery has twice waits in quarantine, until one has its key once."""
+    file = database(tmp_path / "shop.db", *test_deliveries.TABLES)
+    with test_deliveries.warehouse(file, technique, *test_deliveries.DELIVERIES) as found:
+        found.change(
+            "DELETE FROM shop.customer",
+            "INSERT INTO shop.customer VALUES (3, 'a', 'c1'), (3, 'b', 'c1'), (NULL, 'x', 'c2'),"
+            " (77, 'new', 'c2')",
+            "DELETE FROM shop.payment",
+            "INSERT INTO shop.payment VALUES (900, 3, DATE '2024-01-01', 1.5)",
+        )
+        found.load()
+        bad = found.proof()
+        assert set_apart(bad) == {"customer": {"NULL id": 1, "repeated id": 2}}
+        assert bad.verdict == "proven", bad.reason
+        found.change("DELETE FROM shop.customer WHERE \"Full Name\" = 'a'")
+        found.load()
+        repaired = found.proof()
+        assert set_apart(repaired) == {"customer": {"NULL id": 1}}
+        assert repaired.verdict == "proven", repaired.reason
 
 
 def test_a_model_that_relies_on_no_key_has_no_quarantine(tmp_path: Path) -> None:

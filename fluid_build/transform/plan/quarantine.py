@@ -7,14 +7,14 @@ table has a relation of its own, so that one which can't be read stops nothing b
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
 from fluid_build.modeling.sql_names import SqlNames, free_identifier
 from fluid_build.sources.sql import literal, quote
 from fluid_build.transform.plan.built_columns import LOAD_DATE_COLUMN, technical
-from fluid_build.transform.plan.deliveries import spelled_as_delivered
+from fluid_build.transform.plan.deliveries import kept_name, spelled_as_delivered
 from fluid_build.transform.plan.elements import (
     CALLED_ROWS,
     LOAD_DATE,
@@ -71,6 +71,34 @@ class TableKeys:
         filled = (key for key in self.unique if set(key) <= set(self.never_null))
         complete = next(filled, None)
         return (complete,) if complete is not None else self.unique
+
+
+@dataclass(frozen=True, slots=True)
+class KeptApart:
+    """How rows of a table in quarantine are found in the source: by keys, in columns of that.
+
+    Where deliveries are ``kept``, that is their relation, of whose columns ``spelled`` says what
+    the source calls them: "" where it has them no more.
+    """
+
+    known_by: tuple[tuple[str, ...], ...]
+    kept: str = ""
+    spelled: Mapping[str, str] = field(default_factory=dict)
+
+
+def in_the_source(
+    entity: Entity, names: SqlNames, keys: TableKeys, present: PresentSource
+) -> KeptApart:
+    """Return how rows of a table that are in quarantine are found in the source."""
+    known_by = tuple(tuple(column_aliases(entity, key, present)) for key in keys.known_by)
+    if present.delivery(entity.name) is None:
+        return KeptApart(known_by)
+    aliases = {each.name: alias for alias, each in present.columns(entity)}
+    spelled = {
+        names.column(entity.name, each.name): aliases.get(each.name, "")
+        for each in entity.attributes
+    }
+    return KeptApart(known_by, kept_name(entity.name, names), spelled)
 
 
 def keys_by_table(keys: Iterable[ReliedKey], conceptual: ConceptualModel) -> dict[str, TableKeys]:

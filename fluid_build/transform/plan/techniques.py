@@ -33,6 +33,8 @@ from fluid_build.transform.plan.present_source import (
 )
 from fluid_build.transform.plan.quarantine import (
     BROKEN_RULE,
+    KeptApart,
+    in_the_source,
     keys_by_table,
     quarantine_builds,
     sound,
@@ -42,7 +44,6 @@ from fluid_build.transform.plan.staging import (
     Keeps,
     by_spelling,
     by_value,
-    column_aliases,
     plan_sources,
     staging_builds,
 )
@@ -141,18 +142,14 @@ def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
     )
 
 
-def known_by(model: LogicalModel) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return by table the keys, in columns of the source, by which its rows are in quarantine."""
+def kept_apart(model: LogicalModel) -> dict[str, KeptApart]:
+    """Return by table how its rows are found that are in quarantine."""
     model = _promising_what_is_there(model)
-    _, _, plan = _technique_plan(model)
+    names, _, plan = _technique_plan(model)
     present = present_source(model)
-    keys = keys_by_table(_relied_keys(plan, present), model.conceptual)
     return {
-        table: tuple(
-            tuple(column_aliases(model.conceptual.entity(table), key, present))
-            for key in of_table.known_by
-        )
-        for table, of_table in keys.items()
+        table: in_the_source(model.conceptual.entity(table), names, keys, present)
+        for table, keys in keys_by_table(_relied_keys(plan, present), model.conceptual).items()
     }
 
 

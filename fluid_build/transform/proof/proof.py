@@ -34,7 +34,8 @@ from fluid_build.transform.plan.elements import (
 )
 from fluid_build.transform.plan.execution import Built, build_failure, built
 from fluid_build.transform.plan.parallel_sessions import in_sessions, small
-from fluid_build.transform.plan.techniques import checks, known_by, rebuilds
+from fluid_build.transform.plan.quarantine import KeptApart
+from fluid_build.transform.plan.techniques import checks, kept_apart, rebuilds
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.differing_rows import DifferingRow, differing_rows
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
@@ -51,7 +52,6 @@ from fluid_build.transform.proof.row_comparison import (
     describe,
 )
 from fluid_build.transform.proof.set_apart import (
-    KeysByTable,
     Quarantined,
     SetApart,
     on_sound_rows,
@@ -211,20 +211,20 @@ class Proof(ModelPart):
 class Claims:
     """What to compare, which columns may not be shown, and whether 0.0 and -0.0 are the same.
 
-    ``known_by`` has by table the keys whose broken rows are in quarantine.
+    ``kept_apart`` says by table how the rows are found that are in quarantine.
     """
 
     rebuilds: tuple[Rebuild, ...] = ()
     checks: tuple[Check, ...] = ()
     hidden: HiddenColumns = field(default_factory=HiddenColumns)
     zeros: Zeros = "signed"
-    known_by: KeysByTable = field(default_factory=dict)
+    kept_apart: Mapping[str, KeptApart] = field(default_factory=dict)
 
 
 def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
     """Return everything that a model's technique claims about it."""
     hidden = hidden_columns(model, plan)
-    return Claims(rebuilds(model), checks(model), hidden, known_by=known_by(model))
+    return Claims(rebuilds(model), checks(model), hidden, kept_apart=kept_apart(model))
 
 
 def build_and_prove(
@@ -418,7 +418,7 @@ def _by_table(
     rebuilds_by_table = {rebuild.table: rebuild for rebuild in promised.rebuilds}
     apart = {
         table: of_table
-        for table, of_table in quarantined(connection, plan, promised.known_by).items()
+        for table, of_table in quarantined(connection, plan, promised.kept_apart).items()
         if _is_kept(connection, of_table, rebuilds_by_table[table])
     }
     checks_by_table: dict[str, list[Check]] = {}

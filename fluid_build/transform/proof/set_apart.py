@@ -12,14 +12,11 @@ import duckdb
 
 from fluid_build.modeling.element import ModelPart
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.plan.elements import Check, PlanSource, Rebuild, TransformPlan
-from fluid_build.transform.plan.quarantine import SAME_ROW
+from fluid_build.transform.plan.elements import LOAD_DATE, Check, PlanSource, Rebuild, TransformPlan
+from fluid_build.transform.plan.quarantine import SAME_ROW, KeptApart
 from fluid_build.transform.plan.sql_layout import nested
 from fluid_build.transform.plan.sql_references import references
 from fluid_build.transform.proof.row_comparison import RowComparison
-
-KeysByTable = Mapping[str, Sequence[Sequence[str]]]
-"""By table the keys, in columns of the source, by which rows in quarantine are known."""
 
 _SOUND = "sound"
 """The schema of the source's tables as a model without what is in quarantine has them."""
@@ -39,7 +36,7 @@ class Quarantined:
 
     quarantine: str
     source: PlanSource
-    known_by: Sequence[Sequence[str]]
+    found: KeptApart
     rules: tuple[SetApart, ...]
 
     def rows(self, *, only_held: bool = False) -> str:
@@ -80,15 +77,32 @@ class Quarantined:
         """Return the rows of those keys whose rows of the source are in quarantine."""
         found = " OR ".join(
             " AND ".join(f"held.{quote(name)} = model_row.{quote(name)}" for name in key)
-            for key in self.known_by
+            for key in self.found.known_by
         )
         return (
             f"SELECT * FROM {rows} AS model_row"
             f" WHERE EXISTS (SELECT 1 FROM {nested(held)} AS held WHERE {found})"
         )
 
-    def sound_source(self, rebuild: Rebuild) -> str:
-        """Return a query for the rows that a model should have of the table."""
+    @property
+    def read_from(self) -> str:
+        """The relation that figures read the rows of the source from."""
+        return f"model.{self.found.kept}" if self.found.kept else f"source.{self.source.id}"
+
+    def sound(self, rebuild: Rebuild) -> str:
+        """Return a query for the rows of that relation which a model should have."""
+        if not self.found.kept:
+            return self._sound_source(rebuild)
+        columns = ", ".join(
+            f"{quote(alias) if alias else 'NULL'} AS {quote(name)}"
+            for name, alias in self.found.spelled.items()
+        )
+        # Deliveries are told apart by their dates: this is what all of them come to.
+        return (
+            f"SELECT {columns}, {LOAD_DATE} AS load_date FROM {nested(self._sound_source(rebuild))}"
+        )
+
+    def _sound_source(self, rebuild: Rebuild) -> str:
         by_value = {column.name: column for column in rebuild.by_value}
         columns = ", ".join(
             f"strftime({quote(name)}, {literal(by_value[name].spelling)}) AS {quote(name)}"
@@ -103,7 +117,7 @@ class Quarantined:
 
 
 def quarantined(
-    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, known_by: KeysByTable
+    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, kept_apart: Mapping[str, KeptApart]
 ) -> dict[str, Quarantined]:
     """Return what is in quarantine, by the table of the source: of most sources, nothing."""
     quarantine = plan.quarantine
@@ -121,10 +135,10 @@ def quarantined(
         found.setdefault(str(table), []).append(part)
     return {
         source.table: Quarantined(
-            quarantine.name, source, known_by[source.table], tuple(found[source.id])
+            quarantine.name, source, kept_apart[source.table], tuple(found[source.id])
         )
         for source in plan.sources
-        if source.id in found and source.table in known_by
+        if source.id in found and source.table in kept_apart
     }
 
 
@@ -138,16 +152,15 @@ def on_sound_rows(
     if not apart or not checks:
         return tuple(checks)
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_SOUND}")
+    sound: dict[str, str] = {}
     for table, of_table in apart.items():
-        name = f"{_SOUND}.{of_table.source.id}"
-        connection.execute(
-            f"CREATE OR REPLACE TABLE {name} AS {of_table.sound_source(rebuilds[table])}"
-        )
-    ids = {of_table.source.id for of_table in apart.values()}
+        name = f"{_SOUND}.{of_table.found.kept or of_table.source.id}"
+        connection.execute(f"CREATE OR REPLACE TABLE {name} AS {of_table.sound(rebuilds[table])}")
+        sound[of_table.read_from] = name
     return tuple(
         check.model_copy(
             update={
-                part: _on_sound_rows(getattr(check, part), ids)
+                part: _on_sound_rows(getattr(check, part), sound)
                 for part in ("expected", "actual", "differing")
             }
         )
@@ -155,13 +168,13 @@ def on_sound_rows(
     )
 
 
-def _on_sound_rows(sql: str, ids: set[str]) -> str:
+def _on_sound_rows(sql: str, sound: Mapping[str, str]) -> str:
     pieces: list[str] = []
     start = 0
     for token in references(sql):
-        is_set_apart = not token["quoted"] and token["kind"] == "source" and token["name"] in ids
-        if is_set_apart:
-            pieces += sql[start : token.start()], f"{_SOUND}.{token['name']}"
+        relation = sound.get(f"{token['kind']}.{token['name']}")
+        if relation is not None:
+            pieces += sql[start : token.start()], relation
             start = token.end()
     return "".join((*pieces, sql[start:]))
 
