@@ -418,15 +418,13 @@ def _quarantine(plan: TransformPlan) -> str:
         if plan.technique == "dimensional"
         else ""
     )
-    is_private = any(c.pii for build in plan.builds for c in build.columns)
-    private = f" It holds personal data where its tables do: erase it in {name} too."
     return (
         f"## Bad rows\n\nRows that lack a part of their key, or share it with other rows, stop"
         f" nothing. They go to {name}, each with its load date, its table, the rule that it breaks,"
         " its key, and the whole row as JSON. Of rows that are the same in every column, one is"
         f" loaded. Of different rows with one key, none is.{kept} The test"
         f" {code(plan.quarantine.name + '_is_empty')} warns of the rows of a load, table by table."
-        f"{private if is_private else ''}\n\nReferences only warn as well, beyond what was"
+        "\n\nReferences only warn as well, beyond what was"
         " measured: an order may come a load before its customer, whom it finds as soon as the"
         " customer is there. To let some test fail, set its `severity` in `dbt_project.yml`. Build"
         f" {name} with what reads it: `dbt build --select +MODEL`."
