@@ -224,7 +224,8 @@ def _arguments(
             keys.columns, column_aliases(entity, keys.columns, present), strict=True
         )
     }
-    pairs = ",\n    ".join(f"{literal(name)}, {sql}" for name, sql in columns.items())
+    # A name may have a line break, which an indentation would change: this is where it's written.
+    pairs = ",\n            ".join(f"{literal(name)}, {sql}" for name, sql in columns.items())
     rows: SourceTable | Query = SourceTable(names.source(entity.name))
     if present.delivery(entity.name) is not None:
         rows = Query(spelled_as_delivered(entity, names, present))
@@ -234,7 +235,7 @@ def _arguments(
         "columns": {name: Sql(sql) for name, sql in columns.items()},
         "never_null": list(names.columns_of(entity.name, keys.never_null)),
         "unique": [list(names.columns_of(entity.name, key)) for key in keys.unique],
-        "as_json": Sql(f"CAST(JSON_OBJECT(\n    {pairs}\n) AS VARCHAR)"),
+        "as_json": Sql(f"CAST(JSON_OBJECT(\n            {pairs}\n        ) AS VARCHAR)"),
     }
 
 

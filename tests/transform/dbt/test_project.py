@@ -205,8 +205,9 @@ def test_other_projects_may_read_only_what_is_published(parsed: dict[str, Any]) 
     """Other projects build on what has a contract; all models have one owner."""
     models = [node for node in parsed["nodes"].values() if node["resource_type"] == "model"]
     of_plan = [model for model in models if "semantic" not in model["fqn"]]
-    assert {model["access"] for model in of_plan if "staging" in model["fqn"]} == {"protected"}
-    published = [model for model in of_plan if "staging" not in model["fqn"]]
+    of_the_load = [m for m in of_plan if {"staging", "quarantine"} & {*m["fqn"]}]
+    assert {model["access"] for model in of_the_load} == {"protected"}
+    published = [model for model in of_plan if model not in of_the_load]
     assert {model["access"] for model in published} == {"public"}
     assert all(model["contract"]["enforced"] for model in published)
     assert {model["group"] for model in models} == {"shop"}
@@ -333,8 +334,8 @@ def test_values_that_are_no_longer_accepted_fail_the_build(second: DbtResult) ->
 def test_a_missing_table_of_the_source_fails_the_build(second: DbtResult) -> None:
     """What is gone at the source is named, and what stands on it is not built."""
     failed = {node.name: node for node in second.failed}
-    assert failed["stg_notes"].kind == "model"
-    assert "notes" in failed["stg_notes"].message
+    assert failed["quarantine_notes"].kind == "model"
+    assert "notes" in failed["quarantine_notes"].message
     assert "notes" in {node.name for node in second.skipped}
 
 

@@ -22,7 +22,7 @@ WITH broken AS (
     SELECT
         'NULL {{ column }}' AS broken_rule,
         CAST(NULL AS {{ text_type() }}) AS shared_key,
-        {{ as_json | indent(8) }} AS key_values,
+        {{ as_json }} AS key_values,
         {{ row_as_json('whole_row') }} AS source_row,
         {{ loop.index }} AS rule_number
     FROM {{ rows }} AS whole_row
@@ -33,7 +33,7 @@ WITH broken AS (
     SELECT
         'repeated {{ key | join(', ') }}' AS broken_rule,
         {{ row_as_json('repeated') }} AS shared_key,
-        {{ as_json | indent(8) }} AS key_values,
+        {{ as_json }} AS key_values,
         {{ row_as_json('whole_row') }} AS source_row,
         {{ never_null | length + loop.index }} AS rule_number
     FROM {{ rows }} AS whole_row
@@ -148,7 +148,7 @@ FROM (
             WHEN quarantined.broken_rule <> {{ same_row() }} THEN quarantined.broken_rule
         END AS broken_rule
         {%- endif %}
-    FROM {{ rows | indent(4) }} AS arrived
+    FROM {{ rows }} AS arrived
     INNER JOIN {{ quarantined_keys(quarantine, key) | indent(4) }} AS quarantined
         ON {{ has_key('quarantined', key) | indent(4) }}
     {%- if not marked %}
