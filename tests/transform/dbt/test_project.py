@@ -13,7 +13,6 @@ import yaml
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.project_names import project_name
-from fluid_build.transform.dbt.promise_macros import BrokenPromise
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.plan.elements import (
     LOAD_DATE,
@@ -405,8 +404,8 @@ def test_the_readme_lists_changed_names_and_known_exceptions(shop: Shop) -> None
     assert "load_date" in text
 
 
-def test_the_user_says_what_a_broken_key_does(dbt: None, tmp_path: Path) -> None:
-    """It fails a test of its name; by a variable, or a line of the project's, it only warns."""
+def test_a_broken_key_warns_and_stops_nothing(dbt: None, tmp_path: Path) -> None:
+    """Its rows are in quarantine, whose test names the table, the rule and the rows."""
     path = database(
         tmp_path / "things.duckdb",
         "CREATE TABLE thing (id INTEGER NOT NULL, label VARCHAR)",
@@ -418,16 +417,10 @@ def test_the_user_says_what_a_broken_key_does(dbt: None, tmp_path: Path) -> None
     project = written(files, tmp_path / "dbt")
     with duckdb.connect(str(path)) as connection:
         connection.execute("INSERT INTO thing SELECT 1, 'again' FROM range(4)")
-    key = "stg_thing_id_unique"
-    (failed,) = run_dbt(project).failed
-    assert (failed.name, failed.broken) == (key, (BrokenPromise(key, key, 1, 0),))
-    warned = run_dbt(project, variables={"test_severity": "warn"})
-    assert warned.ok
-    assert key in {node.name for node in warned.warned}
-    settings = yaml.safe_load(files["dbt_project.yml"])
-    settings["data_tests"][project_name(plan)]["staging"] = {key: {"+error_if": ">10"}}
-    written({"dbt_project.yml": yaml.safe_dump(settings)}, project)
-    assert key in {node.name for node in run_dbt(project).warned}
+    result = run_dbt(project)
+    assert result.ok
+    (warned,) = result.warned
+    assert warned.name == "quarantine_is_empty"
 
 
 def test_the_readme_names_every_folder_of_models(shop: Shop) -> None:
