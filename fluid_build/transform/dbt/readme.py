@@ -426,7 +426,7 @@ def _quarantine(plan: TransformPlan) -> str:
         f" {code(plan.quarantine.name + '_is_empty')} warns of the rows of a load, table by table."
         "\n\nReferences only warn as well, beyond what was"
         " measured: an order may come a load before its customer, whom it finds as soon as the"
-        " customer is there. To let some test fail, set its `severity` in `dbt_project.yml`. Build"
+        " customer is there. To let a test fail, set its `severity` where it's declared. Build"
         f" {name} with what reads it: `dbt build --select +MODEL`."
     )
 
