@@ -306,9 +306,12 @@ def remove_killed_loads(
         each.load_date for each in deployments if each.number > last and each.outcome == "started"
     ]
     there = warehouse.relations()
-    # What was delivered stays: a source that has only what changed doesn't deliver it again.
     columns = {
-        build.name: plan.column_names.load_date for plan in plans for build in plan.published
+        build.name: plan.column_names.load_date
+        for plan in plans
+        for build in plan.lasting
+        # What was delivered stays: a source that has only what changed doesn't deliver it again.
+        if build.layer != "deliveries"
     }
     for name, column in columns.items():
         relation = there.get(name)

@@ -120,7 +120,7 @@ def _steps_of_relations(
     rows: Mapping[str, int],
     dialect: TargetDialect,
 ) -> Iterator[Step]:
-    for build in after.plan.lasting:
+    for build in after.plan.designed:
         relation = there.get(build.name)
         if relation is None:
             if build.layer == "deliveries" and there:
@@ -218,8 +218,8 @@ def _is_of(column: StoredColumn, columns: set[SourceColumn]) -> bool:
 
 def _losses(before: Written, after: Written, there: Mapping[str, Relation]) -> Iterator[Step]:
     """Yield what relations that remember would lose, or keep without anybody loading it."""
-    builds = {build.name: build for build in after.plan.lasting}
-    for was in before.plan.lasting:
+    builds = {build.name: build for build in after.plan.designed}
+    for was in before.plan.designed:
         name, build = was.name, builds.get(was.name)
         if name not in there or there[name].is_view:
             continue

@@ -220,8 +220,8 @@ def model_changes(before: Written, after: Written) -> tuple[str, ...]:
 
 
 def _model_changes(before: Written, after: Written) -> Iterator[str]:
-    then = {build.name: build for build in before.plan.lasting}
-    now = {build.name: build for build in after.plan.lasting}
+    then = {build.name: build for build in before.plan.designed}
+    now = {build.name: build for build in after.plan.designed}
     for name, build in now.items():
         if name not in then:
             columns = [column.name for column in build.columns if column.source_columns]

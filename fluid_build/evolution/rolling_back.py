@@ -176,10 +176,14 @@ def _undos(
     earlier = target.relations or {}
     load_column = plan.column_names.load_date
     kept = _kept_deliveries(plan)
+    quarantines = {build.name for build in plan.quarantines}
     for name in sorted({*earlier, *(build.name for build in plan.lasting)} & there.keys()):
         relation, before = there[name], earlier.get(name)
         if name in kept and before is None:
             continue
+        if name in quarantines and before is None:
+            # It stays, without rows: the views of the staging read it.
+            before = RelationState(rows=0, columns=dict(relation.columns))
         if before is None:
             rows = 0 if relation.is_view else _count(warehouse, name)
             yield RelationUndo(name, rows, is_dropped=True, is_view=relation.is_view)

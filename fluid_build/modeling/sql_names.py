@@ -16,8 +16,8 @@ from fluid_build.text import free_name
 
 TECHNICAL = frozenset(
     """
-    hash_diff is_current is_deleted load_date multiplicity record_source row_hash valid_from
-    valid_to
+    broken_rule hash_diff is_current is_deleted load_date multiplicity record_source row_hash
+    valid_from valid_to
     """.split()
 )
 """Columns that builds add; a source column of such a name gets a final underscore."""
@@ -55,6 +55,7 @@ class SqlNames:
     """The SQL names of a model's entities and of their attributes.
 
     ``sources`` are the ids of their tables at the source, where a decision renamed the entity.
+    ``quarantines`` are the relations of the rows that no load takes in.
     """
 
     tables: Mapping[str, str]
@@ -62,6 +63,7 @@ class SqlNames:
     columns: Mapping[str, Mapping[str, str]]
     stems: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    quarantines: Mapping[str, str] = field(default_factory=dict)
 
     def table(self, entity: str) -> str:
         """Return what an entity is called, by a decision or by the source."""
@@ -78,6 +80,10 @@ class SqlNames:
     def staging(self, entity: str) -> str:
         """Return the name of an entity's staging relation."""
         return self.stagings[entity]
+
+    def quarantine(self, entity: str) -> str:
+        """Return the name of the relation of an entity's rows that no load takes in."""
+        return self.quarantines[entity]
 
     def column(self, entity: str, attribute: str) -> str:
         """Return the column that an attribute becomes."""
@@ -98,10 +104,16 @@ def sql_names(conceptual: ConceptualModel) -> SqlNames:
         stagings[entity] = free_identifier(
             fit("stg", table), {*tables.values(), *sources.values(), *stagings.values()}
         )
+    quarantines: dict[str, str] = {}
+    taken = {*tables.values(), *sources.values(), *stagings.values()}
+    for entity, table in sources.items():
+        quarantines[entity] = free_identifier(fit("quarantine", table), taken)
+        taken.add(quarantines[entity])
     renamed = {entity.name for entity in conceptual.entities if entity.new_name}
     return SqlNames(
         tables=tables,
         stagings=stagings,
+        quarantines=quarantines,
         stems=_stems(sources, {entity: tables[entity] for entity in renamed}),
         sources={entity: sources[entity] for entity in sorted(renamed)},
         columns={entity.name: _decided_names(entity.attributes) for entity in conceptual.entities},

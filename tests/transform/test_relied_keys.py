@@ -1,4 +1,4 @@
-"""Keys that a model relies on are tested on the staging, which everything loaded from it reads."""
+"""Keys that a model relies on: rows that break one are in quarantine, or their hash is tested."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +10,8 @@ from fluid_build.modeling.techniques import build_model
 from fluid_build.profiling import profile_source
 from fluid_build.profiling.profile import Profile
 from fluid_build.sources import open_source
-from fluid_build.transform.dbt.data_tests import RelationTests, data_tests
+from fluid_build.transform.dbt.data_tests import data_tests
 from fluid_build.transform.dbt.dialects import dialect_of
-from fluid_build.transform.dbt.promise_macros import COMBINATION_TEST
 from fluid_build.transform.plan.elements import Build, BuildTest, TransformPlan
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.data_vault.shop import REFERENCES, SHOP
@@ -56,96 +55,59 @@ def read_by(plan: TransformPlan, name: str) -> Iterator[str]:
         yield from read_by(plan, other)
 
 
-def is_key_tested(tests: RelationTests) -> bool:
-    """Whether dbt's community would see a key: a column without nulls that's unique, or several."""
-    single = ({kind for test in of for kind in test} for of in tests.of_columns.values())
-    return any(COMBINATION_TEST in test for test in tests.of_relation) or any(
-        kinds >= {"unique", "not_null"} for kinds in single
-    )
-
-
-def has_a_tested_hash(build: Build) -> bool:
-    """Whether a build's key may have a null, so that it's tested as a hash."""
-    columns = {name for test in build.tests if test.kind == "unique" for name in test.columns}
-    return any("hash-key" in build.column(name).tags for name in columns)
+def kept_keys(plan: TransformPlan, table: str) -> set[tuple[str, ...]]:
+    """The keys of a table whose broken rows go to its quarantine."""
+    calls = [build.call for build in plan.quarantines if build.title == table]
+    keys = [call.arguments["unique"] for call in calls if call is not None]
+    return {tuple(key) for of_table in keys if isinstance(of_table, list) for key in of_table}
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
-def test_what_is_made_of_a_table_reads_the_staging_that_tests_its_keys(
-    profile: Profile, technique: str
-) -> None:
-    """So dbt leaves it out where such a test fails."""
+def test_what_is_made_of_a_table_reads_the_quarantine(profile: Profile, technique: str) -> None:
+    """So it's loaded after it, and without the rows in it; the keys need no test."""
     plan = transform_plan(build_model(profile, technique))
-    tested = {build.name for build in staging(plan) if build.tests}
-    assert {plan.build(name).title for name in tested} >= {"customer", "orders", "order_line"}
+    assert kept_keys(plan, "customer") == {("id",)}
     for build in plan.published:
-        feeding = set(read_by(plan, build.name)) & tested
-        assert feeding or build.title in {"visit", "tl_visit", "dim_date"}, build.name
-    for build in staging(plan):
-        assert {test.severity for test in build.tests if test.kind == "unique"} <= {"error"}
+        is_kept = any(name.startswith("quarantine_") for name in read_by(plan, build.name))
+        assert is_kept or build.title in {"visit", "tl_visit", "dim_date"}, build.name
+    assert not any(test.kind == "unique" for build in staging(plan) for test in build.tests)
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
-def test_the_dbt_test_of_a_stagings_keys_reads_that_relation_alone(
-    profile: Profile, technique: str
-) -> None:
-    """A failed test holds back only what reads all of the relations that it reads."""
+def test_dbt_warns_of_what_a_load_sets_apart(profile: Profile, technique: str) -> None:
+    """In one test, which stops nothing."""
     plan = transform_plan(build_model(profile, technique))
-    tests = data_tests(plan, dialect_of("duckdb"))
-    for build in staging(plan):
-        if build.name not in tests:
-            continue
-        found = tests[build.name]
-        named = [*found.of_relation, *(test for of in found.of_columns.values() for test in of)]
-        keys = [entry for test in named for kind, entry in test.items() if "unique" in kind]
-        assert len(keys) == sum(test.kind == "unique" for test in build.tests)
-        assert not any("config" in entry for entry in keys)
-        assert not build.key or is_key_tested(found) or has_a_tested_hash(build), build.name
-        assert not any("unique" in str(test["promises"]) for test in named if "promises" in test)
-
-
-def test_a_vault_tests_a_key_in_the_columns_of_the_source(profile: Profile) -> None:
-    """Its hash would say no more, and couldn't be null."""
-    plan = transform_plan(build_model(profile, "data_vault_2"))
-    for table, key in {"customer": ("id",), "customer_phone": ("customer_id", "kind")}.items():
-        (test,) = key_tests(plan, table).values()
-        assert test.columns == key
+    (test,) = data_tests(plan, dialect_of("duckdb"))["quarantine"].of_relation
+    (entry,) = test.values()
+    assert entry["name"] == "quarantine_is_empty"
+    assert entry["config"] == {"severity": "warn", "fail_calc": "coalesce(sum(failures), 0)"}
 
 
 def test_a_vault_tests_the_hash_where_keys_that_differ_become_one(profile: Profile) -> None:
-    """By case, and where a part may be null."""
+    """By case: of the rows that are loaded."""
     model = build_model(profile, "data_vault_2")
-    (test,) = key_tests(transform_plan(model), "order_line").values()
-    assert test.columns == ("order_line_lk",)
     assert model.dv2 is not None
     strategy = model.dv2.hash_key_strategy.model_copy(update={"case": "upper"})
     vault = model.dv2.model_copy(update={"hash_key_strategy": strategy})
     plan = transform_plan(model.model_copy(update={"dv2": vault}))
     (test,) = key_tests(plan, "customer").values()
     assert test.columns == ("customer_hk",)
+    assert test.scope.blank == "broken_rule"
 
 
-def test_a_vault_tests_the_keys_that_become_hashes(profile: Profile) -> None:
+def test_a_vault_keeps_the_keys_that_become_hashes(profile: Profile) -> None:
     """Of a hub, a link, a multi-active satellite and a code list."""
     plan = transform_plan(build_model(profile, "data_vault_2"))
-    assert list(key_tests(plan, "customer")) == [("stg_customer", ("id",))]
-    assert list(key_tests(plan, "customer_phone")) == [
-        ("stg_customer_phone", ("customer_id", "kind"))
-    ]
-    ((relation, columns),) = key_tests(plan, "order_line")
-    assert (relation, columns[0]) == ("stg_order_line", "order_id")
-    assert "line_no" in columns
-    assert list(key_tests(plan, "country")) == [("stg_country", ("code",))]
-    assert key_tests(plan, "visit") == {}
+    assert kept_keys(plan, "customer_phone") == {("customer_id", "kind")}
+    assert kept_keys(plan, "order_line") == {("order_id", "line_no")}
+    assert kept_keys(plan, "country") == {("code",)}
+    assert kept_keys(plan, "visit") == set()
 
 
-def test_what_a_business_key_is_looked_up_by_is_tested_where_it_is_read(profile: Profile) -> None:
-    """The staging of other tables joins that of the table, and so must wait for its tests."""
+def test_what_a_business_key_is_looked_up_by_is_kept_too(profile: Profile) -> None:
+    """Rows that share it lead to several business keys."""
     plan = transform_plan(build_model(profile, "data_vault_2"))
-    assert set(key_tests(plan, "product")) == {
-        ("stg_product", ("id",)),
-        ("stg_product", ("sku",)),
-    }
+    assert kept_keys(plan, "product") == {("id",), ("sku",)}
 
 
 def test_a_key_that_was_broken_before_allows_for_what_is_known(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from fluid_build.cli.invocation import fluid
 from fluid_build.evolution.applying import STEPS, Applied, Step
 from fluid_build.evolution.deployments import Deployment
 from fluid_build.evolution.rolling_back import RelationUndo, Rollback
-from fluid_build.report.terminal.proof_screen import TICK
+from fluid_build.report.terminal.proof_screen import TICK, set_apart_lines
 from fluid_build.report.terminal.screen_parts import (
     Copyable,
     Part,
@@ -87,6 +87,8 @@ def applied_screen(
         yield indented(f"Loaded: {built} built, {checks} passed, {applied.rows:,} rows in all")
         if applied.kept_rows:
             yield indented(f"Kept: all of the {applied.kept_rows:,} rows that were there before")
+        if applied.verified is not None and applied.verified.contents.proof is not None:
+            yield from set_apart_lines(applied.verified.contents.proof)
         what = "The warehouse is"
         if applied.behind:
             tables = counted(len(applied.behind), "table")

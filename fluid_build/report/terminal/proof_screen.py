@@ -12,7 +12,12 @@ from fluid_build.text import counted, listed_up_to
 from fluid_build.transform.proof.delimited_text import TextProof
 from fluid_build.transform.proof.differing_rows import DifferingRow
 from fluid_build.transform.proof.figure_checks import FigureProof
-from fluid_build.transform.proof.proof import Proof, TableProof, TableVerdict
+from fluid_build.transform.proof.proof import (
+    Proof,
+    TableProof,
+    TableVerdict,
+    quarantine_sentences,
+)
 
 _MOST_TABLES_IN_FULL = 25
 _MOST_TABLES = 20
@@ -79,6 +84,7 @@ def proof_section(
     if nested:
         yield indented(f"Nested data: {'; '.join(nested[:_MOST_REMARKS])}", "dim")
         yield from more(len(nested) - _MOST_REMARKS)
+    yield from set_apart_lines(proof)
     yield Text()
     yield verdict if verdict and proof.holds else verdict_line(proof, tick=tick)
     lost = [table for table in proof.tables if table.verdict == "lost"]
@@ -88,6 +94,14 @@ def proof_section(
         left = counted(len(lost) - _MOST_TABLES_DETAILED, "more table")
         yield Text()
         yield text(f"{complete} shows the rows of {left}.", "dim")
+
+
+def set_apart_lines(proof: Proof) -> Iterator[Part]:
+    """Yield which rows of which tables a load sets apart, for which rule, and what shows them."""
+    sentences = list(quarantine_sentences(proof))
+    for sentence in sentences[:_MOST_REMARKS]:
+        yield indented(sentence, "yellow")
+    yield from more(len(sentences) - _MOST_REMARKS)
 
 
 def after_a_loss(proof: Proof) -> Iterator[Part]:

@@ -10,7 +10,7 @@ from fluid_build.errors import BuildFailedError
 from fluid_build.sources.base import Source
 from fluid_build.sources.engine.connection import reason
 from fluid_build.sources.sql import literal, quote
-from fluid_build.transform.plan.elements import TransformPlan
+from fluid_build.transform.plan.elements import OF_THE_LOAD, TransformPlan
 from fluid_build.transform.plan.execution import (
     DATABASE,
     Built,
@@ -91,7 +91,7 @@ def _show_relations(
                 f" FROM {_DBT}.{quote(schema)}.{quote(build.name)}"
             )
             shown.append(build)
-        elif build.layer == "staging" and build.materialization == "view":
+        elif build.layer in OF_THE_LOAD and build.materialization == "view":
             connection.execute(statement(build))
             shown.append(build)
         elif build.layer != "staging" and build.materialization != "view":

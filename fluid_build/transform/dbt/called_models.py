@@ -1,7 +1,7 @@
 """Models that call a macro, and the macros: those of the plan, and what depends on the database."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fluid_build.block_yaml import block_yaml
 from fluid_build.decisions.conventions import ColumnNames
@@ -17,7 +17,9 @@ from fluid_build.transform.plan.elements import (
     LOAD_DATE,
     Build,
     MacroCall,
+    Query,
     Relation,
+    SourceTable,
     Sql,
     SqlType,
 )
@@ -30,7 +32,7 @@ from fluid_build.transform.plan.hashing import (
     zero_key,
 )
 from fluid_build.transform.plan.macro_calls import MACROS
-from fluid_build.transform.plan.sql_layout import LINE_WIDTH, within_width
+from fluid_build.transform.plan.sql_layout import LINE_WIDTH, nested, within_width
 
 _PLACE, _OTHER = PLACES
 _DESCRIBED = re.compile(r"\{#-((?:(?!#\}).)*)-#\}\n\{% macro (\w+)", re.DOTALL)
@@ -44,6 +46,40 @@ def call_text(call: MacroCall, dialect: TargetDialect) -> str:
         for name, value in call.arguments.items()
     ]
     return "\n".join((f"{{{{ {call.macro}(", *lines, ") }}"))
+
+
+class _Expression(str):
+    """An expression of Jinja as an argument."""
+
+    __slots__ = ()
+
+
+def prepared_call(
+    call: MacroCall, sources: Mapping[str, str], written: Callable[[str], str]
+) -> tuple[str, MacroCall]:
+    """Return a call as a model of dbt has it, after what sets the queries that it's called with.
+
+    ``sources`` is what dbt calls each table of the source by its id, ``written`` puts a query into
+    the text of a model.
+    """
+    queries = {name: sql for name, sql in call.arguments.items() if isinstance(sql, Query)}
+    settings = "".join(
+        f"{{% set {name} -%}}\n{nested(written(sql))}\n{{%- endset %}}\n\n"
+        for name, sql in queries.items()
+    )
+
+    def prepared(value: object) -> object:
+        if isinstance(value, SourceTable):
+            return _Expression(sources[value])
+        if isinstance(value, Mapping):
+            return {key: prepared(item) for key, item in value.items()}
+        return value
+
+    arguments = {
+        name: _Expression(name) if name in queries else prepared(value)
+        for name, value in call.arguments.items()
+    }
+    return settings, MacroCall(macro=call.macro, arguments=arguments)
 
 
 def macro_files(
@@ -129,7 +165,11 @@ def _item(start: str, value: object, dialect: TargetDialect) -> str:
 def _long_text(start: str, value: object, dialect: TargetDialect, *, ends: str) -> str:
     """Return a text after its name in several strings, which Jinja puts together."""
     indent = f"{' ' * (len(start) - len(start.lstrip()))}    "
-    if isinstance(value, Relation | SqlType) or not isinstance(value, str) or " " not in value:
+    if (
+        isinstance(value, Relation | SqlType | _Expression)
+        or not isinstance(value, str)
+        or " " not in value
+    ):
         text = f"{_text(value, dialect)}{ends}"
         return f"{start.rstrip()}\n{indent}{text}" if start.endswith(" ") else f"{start}{text}"
     text = expression(value, dialect) if isinstance(value, Sql) else value
@@ -167,6 +207,8 @@ def _text(value: object, dialect: TargetDialect) -> str:
     """Return an argument as Jinja; SQL and types are the database's."""
     if isinstance(value, Relation):
         return f"ref('{value}')"
+    if isinstance(value, _Expression):
+        return str(value)
     if isinstance(value, Sql):
         return string(expression(value, dialect))
     if isinstance(value, SqlType):

@@ -17,7 +17,11 @@ from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dbt.constraints import primary_key
 from fluid_build.transform.dbt.dialects import TargetDialect
-from fluid_build.transform.dbt.promise_macros import COMBINATION_TEST, GENERIC_TEST
+from fluid_build.transform.dbt.promise_macros import (
+    COMBINATION_TEST,
+    GENERIC_TEST,
+    QUARANTINE_TEST,
+)
 from fluid_build.transform.plan.elements import EVERY_ROW, Build, BuildTest, RowScope, TransformPlan
 
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
@@ -66,18 +70,21 @@ def data_tests(plan: TransformPlan, dialect: TargetDialect) -> dict[str, Relatio
                 _add_native(found, _unused(test.name, used_names), test)
             else:
                 promise = _promise(build, test, builds.get(test.to_model or ""), dialect)
-                grouped.setdefault(_group(build, test), []).append(promise)
+                group = "promises" if _weight(test) == "error" else "expectations"
+                grouped.setdefault(group, []).append(promise)
         found.never_null.update(primary_key(build, dialect.target))
         for group, weight in _GROUPS.items():
             if group in grouped:
                 name = _unused(f"{build.name}_{group}", used_names)
                 found.of_relation.append(_entry(name, weight, build, grouped[group]))
+        if build == plan.quarantine:
+            found.of_relation.append(_of_quarantine(_unused(f"{build.name}_is_empty", used_names)))
         if found != RelationTests():
             tests[build.name] = found
     return tests
 
 
-_GROUPS: dict[str, Weight] = {"promises": "error", "references": "error", "expectations": "warn"}
+_GROUPS: dict[str, Weight] = {"promises": "error", "expectations": "warn"}
 
 
 def _unused(name: str, used_names: set[str]) -> str:
@@ -87,15 +94,11 @@ def _unused(name: str, used_names: set[str]) -> str:
     return unused
 
 
-def _group(build: Build, test: BuildTest) -> str:
-    """Return which test of a relation a claim belongs to.
-
-    dbt skips what reads the relations of a failed test. A broken key of a staging must skip all of
-    its readers, so references, which read a second relation, have their own test.
-    """
-    if _weight(test) == "warn":
-        return "expectations"
-    return "references" if build.layer == "staging" and test.to_model else "promises"
+def _of_quarantine(name: str) -> dict[str, Entry]:
+    """Return the test that says which rows of a load are in quarantine; it stops nothing."""
+    description = "Each table and rule with rows that this load has set apart."
+    config = {"severity": "warn", "fail_calc": "coalesce(sum(failures), 0)"}
+    return {QUARANTINE_TEST: {"name": name, "description": description, "config": config}}
 
 
 def _is_computed_key(build: Build, test: BuildTest) -> bool:
@@ -169,8 +172,17 @@ def _claims(build: Build) -> Iterator[BuildTest]:
 
 
 def _weight(test: BuildTest) -> Weight:
-    """Return the severity: a claim that's known to be broken only warns."""
-    return "warn" if test.allowed or test.severity == "warn" else "error"
+    """Return the severity: a claim that's known to be broken only warns.
+
+    So does a reference of the source: what refers may arrive a load before what it refers to.
+    """
+    is_known = test.allowed or test.severity == "warn"
+    return "warn" if is_known or is_of_source(test) else "error"
+
+
+def is_of_source(test: BuildTest) -> bool:
+    """Whether a test is of a reference that the source has, and not one that a load makes."""
+    return test.kind == "relationships" and test.evidence is not None
 
 
 def _entry(name: str, weight: Weight, build: Build, promises: Sequence[Entry]) -> dict[str, Entry]:
@@ -211,6 +223,8 @@ def _promise(build: Build, test: BuildTest, parent: Build | None, dialect: Targe
 def _where(scope: RowScope) -> str:
     conditions = [f"{column} IS NOT NULL" for column in scope.filled]
     conditions += [f"{column} <> {literal(value)}" for column, value in scope.other_than]
+    if scope.blank:
+        conditions.append(f"{scope.blank} IS NULL")
     if scope.current:
         conditions.append(scope.current)
     if scope.gone:

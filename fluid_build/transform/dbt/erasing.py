@@ -21,7 +21,7 @@ _HEADING = "## Erasing a person"
 
 def erasing(plan: TransformPlan, model: LogicalModel) -> str:
     """Return how to erase a person; "" where nothing that remembers has personal columns."""
-    sections = [_from_deliveries(plan)]
+    sections = [_from_deliveries(plan), _from_quarantine(plan)]
     if model.dv2 is not None:
         sections.insert(0, _from_a_vault(plan, model, model.dv2))
     if model.dimensional is not None:
@@ -42,6 +42,24 @@ def _from_deliveries(plan: TransformPlan) -> str:
     return (
         f"What was delivered is kept in {names}. Delete all of the person's rows from there first,"
         f" or the next load reads them again:\n\n{command}"
+    )
+
+
+def _from_quarantine(plan: TransformPlan) -> str:
+    """Return how to erase a person from the rows that were set apart: these have whole rows."""
+    staged = {build.title: build for build in plan.builds if build.layer == "staging"}
+    personal = [each for each in plan.quarantines if _personal_columns(staged[each.title])]
+    if not personal:
+        return ""
+    names = codes(tuple(build.name for build in personal))
+    key = staged[personal[0].title].key
+    found = " AND ".join(f"CAST(key_values AS JSON) ->> {literal(name)} = '...'" for name in key)
+    where = found or "source_row LIKE '%...%'"
+    command = fenced(f"DELETE FROM {personal[0].name}\nWHERE {where};", "sql")
+    return (
+        f"Rows that broke a key are in {names} as they arrived, once for each load. Delete the"
+        " person's rows from there too; one that lacks its key is found by what its `source_row`"
+        f" says:\n\n{command}"
     )
 
 

@@ -4,7 +4,12 @@ import re
 from collections.abc import Collection, Mapping
 
 from fluid_build.modeling.sql_names import free_identifier
-from fluid_build.transform.dbt.called_models import argument_text, call_text, expression
+from fluid_build.transform.dbt.called_models import (
+    argument_text,
+    call_text,
+    expression,
+    prepared_call,
+)
 from fluid_build.transform.dbt.dialects import TargetDialect
 from fluid_build.transform.dbt.guard_macros import check_of
 from fluid_build.transform.dbt.jinja_references import with_references
@@ -12,10 +17,12 @@ from fluid_build.transform.dbt.migration_macros import fill_hooks
 from fluid_build.transform.dbt.source_entries import SourceAccess
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.plan.elements import Build, Layer, Materialization
+from fluid_build.transform.plan.quarantine import in_place
 from fluid_build.transform.plan.sql_layout import LINE_WIDTH, within_width
 
 FOLDERS: Mapping[Layer, str] = {
     "deliveries": "deliveries",
+    "quarantine": "quarantine",
     "staging": "staging",
     "flat": "flat",
     "raw_vault": "raw_vault",
@@ -24,6 +31,7 @@ FOLDERS: Mapping[Layer, str] = {
 }
 MATERIALIZED: Mapping[Layer, Materialization] = {
     "deliveries": "incremental",
+    "quarantine": "incremental",
     "staging": "view",
     "flat": "table",
     "raw_vault": "incremental",
@@ -156,7 +164,13 @@ def _body(
     if build.call is None:
         first_load = with_jinja(dialect.query(build.sql))
     else:
-        first_load = call_text(build.call, dialect)
+        settings, call = prepared_call(
+            build.call, sources, lambda sql: with_jinja(dialect.query(sql))
+        )
+        first_load = settings + call_text(call, dialect)
+        if build.outline:
+            outline = with_jinja(dialect.query(build.outline))
+            return settings + in_place(outline, call_text(call, dialect))
         if not build.is_retired:
             return first_load
     if build.next_load is None or build.next_load == build.sql:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 GENERIC_TEST = "promises"
+QUARANTINE_TEST = "nothing_set_apart"
 COMBINATION_TEST = "unique_combination_of_columns"
 """Named as in dbt_utils, which the project would need for nothing else."""
 MACRO_FILE = "macros/promises.sql"
@@ -162,6 +163,21 @@ latest AS (
     {% endmacro %}
 
 
+{#-
+    No row of this load is in quarantine; selects each table and rule that has some, and how many.
+-#}
+{% test nothing_set_apart(model) %}
+SELECT
+    source_table AS promise,
+    broken_rule AS promised_columns,
+    COUNT(*) AS failures,
+    0 AS allowed
+FROM {{ model }}
+WHERE load_date = {{ load_moment() }}
+GROUP BY source_table, broken_rule
+{% endtest %}
+
+
 {#- No two rows agree in these columns; rows with a null in one of them don't count. -#}
 {% test unique_combination_of_columns(model, combination_of_columns) %}
 SELECT {{ combination_of_columns | join(', ') }}, COUNT(*) AS n_records
@@ -177,16 +193,17 @@ HAVING COUNT(*) > 1
 {%- if execute -%}
     {%- for result in results if result.status in ('fail', 'warn') -%}
         {%- set test = result.node -%}
-        {%- if test.test_metadata is defined and test.test_metadata.name == 'promises' -%}
+        {%- if test.test_metadata is defined
+            and test.test_metadata.name in ('promises', 'nothing_set_apart') -%}
             {%- set reasons = {} -%}
-            {%- for promise in test.test_metadata.kwargs.promises -%}
+            {%- for promise in test.test_metadata.kwargs.promises or [] -%}
                 {%- do reasons.update({promise.name: promise.reason or ''}) -%}
             {%- endfor -%}
             {%- for row in run_query(test.compiled_code).rows -%}
                 {%- do log(
                     test.name ~ ': ' ~ row[0] ~ ' (' ~ row[1] ~ ') is broken by ' ~ row[2]
                     ~ (' row, ' if row[2] == 1 else ' rows, ') ~ row[3] ~ ' known. '
-                    ~ reasons[row[0]], info=true
+                    ~ reasons.get(row[0], ''), info=true
                 ) -%}
             {%- endfor -%}
         {%- endif -%}

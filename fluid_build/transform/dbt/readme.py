@@ -68,6 +68,7 @@ def readme(
         _loading(plan),
         _deliveries(plan),
         _changes(plan, model),
+        _quarantine(plan),
         _business_vault(plan),
         _deleted(plan, model),
         erasing(plan, model),
@@ -402,6 +403,32 @@ def _changes(plan: TransformPlan, model: LogicalModel) -> str:
         f" loaded before needs the statements in {code('migrations/')} once, in their order:"
         f"\n\n{command}\n\n{code('fluid_migrations')} has what ran. Without it, `dbt build` ends"
         " with a sentence that says so, before it builds anything."
+    )
+
+
+def _quarantine(plan: TransformPlan) -> str:
+    """Return what becomes of rows that break a key, where the models rely on one."""
+    if plan.quarantine is None:
+        return ""
+    name = code(plan.quarantine.name)
+    kept = (
+        " What was loaded of their keys before stays as it was, neither changed nor deleted."
+        if plan.technique == "data_vault_2"
+        else " Members of dimensions stay as they were before; facts have such a row again once"
+        " it's repaired."
+        if plan.technique == "dimensional"
+        else ""
+    )
+    return (
+        f"## Bad rows\n\nRows that lack a part of their key, or share it with other rows, stop"
+        f" nothing. They go to {name}, each with its load date, its table, the rule that it breaks,"
+        " its key, and the whole row as JSON. Of rows that are the same in every column, one is"
+        f" loaded. Of different rows with one key, none is.{kept} The test"
+        f" {code(plan.quarantine.name + '_is_empty')} warns of the rows of a load, table by table."
+        "\n\nReferences only warn as well, beyond what was"
+        " measured: an order may come a load before its customer, whom it finds as soon as the"
+        " customer is there. To let a test fail, set its `severity` where it's declared. Build"
+        f" {name} with what reads it: `dbt build --select +MODEL`."
     )
 
 

@@ -158,8 +158,45 @@ def _bigquery_joined(node: exp.Expr) -> exp.Expr:
     return _call("ARRAY_TO_STRING", exp.Array(expressions=values), separator)
 
 
+def _json_of_pairs(function: str, of_pairs: str) -> _Rewrite:
+    """Return how an object of JSON is written as text, by what makes it of names and values."""
+
+    def rewrite(node: exp.Expr) -> exp.Expr:
+        pairs = [part for pair in node.expressions for part in (pair.this, pair.expression)]
+        made = _call(of_pairs, *pairs)
+        return _call(function, made) if function else made
+
+    return rewrite
+
+
+def _row_as_json(rewrite: Callable[[exp.Expr], exp.Expr]) -> _Rewrite:
+    """Return how a row is written as JSON; other functions stay as they are."""
+
+    def rewritten(node: exp.Expr) -> exp.Expr:
+        is_json = isinstance(node, exp.Anonymous) and node.name.upper() == "TO_JSON"
+        return rewrite(node.expressions[0]) if is_json else node
+
+    return rewritten
+
+
+def _whole(row: exp.Expr) -> exp.Expr:
+    """Return all columns of a row."""
+    return exp.Column(this=exp.Star(), table=row.this.copy())
+
+
+def _postgres_json_text(node: exp.Expr) -> exp.Expr:
+    """PostgreSQL's functions of JSON don't take its text."""
+    (name,) = (
+        part.this for part in node.expression.expressions if isinstance(part, exp.JSONPathKey)
+    )
+    document = exp.cast(node.this.copy(), "JSON")
+    return _call("JSON_EXTRACT_PATH_TEXT", document, name)
+
+
 _REWRITES: Mapping[Target, Mapping[type[exp.Expr], _Rewrite]] = {
     "postgres": {
+        exp.JSONExtractScalar: _postgres_json_text,
+        exp.JSONObject: _json_of_pairs("", "JSON_BUILD_OBJECT"),
         exp.SHA2: _postgres_sha256,
         exp.Unhex: _postgres_bytes,
         exp.DayOfWeek: _extract("DOW"),
@@ -169,8 +206,17 @@ _REWRITES: Mapping[Target, Mapping[type[exp.Expr], _Rewrite]] = {
         exp.Week: _extract("WEEK"),
         exp.WeekOfYear: _extract("WEEK"),
     },
-    "snowflake": {exp.ConcatWs: _snowflake_joined, exp.Week: _extract("WEEKISO")},
+    "snowflake": {
+        exp.Anonymous: _row_as_json(
+            lambda row: _call("TO_JSON", _call("OBJECT_CONSTRUCT_KEEP_NULL", _whole(row)))
+        ),
+        exp.ConcatWs: _snowflake_joined,
+        exp.JSONObject: _json_of_pairs("TO_JSON", "OBJECT_CONSTRUCT_KEEP_NULL"),
+        exp.Week: _extract("WEEKISO"),
+    },
     "bigquery": {
+        exp.Anonymous: _row_as_json(lambda row: _call("TO_JSON_STRING", row)),
+        exp.JSONObject: _json_of_pairs("TO_JSON_STRING", "JSON_OBJECT"),
         exp.SHA: _bigquery_sha1,
         exp.SHA2: _bigquery_sha256,
         exp.DayOfWeek: _bigquery_weekday,
@@ -179,6 +225,8 @@ _REWRITES: Mapping[Target, Mapping[type[exp.Expr], _Rewrite]] = {
         exp.Week: _extract("ISOWEEK"),
     },
     "databricks": {
+        exp.Anonymous: _row_as_json(lambda row: _call("TO_JSON", _call("STRUCT", _whole(row)))),
+        exp.JSONObject: _json_of_pairs("TO_JSON", "NAMED_STRUCT"),
         exp.DayOfWeek: _databricks_weekday,
         exp.DayOfWeekIso: _databricks_iso_weekday,
         exp.Week: _extract("WEEK"),

@@ -14,10 +14,11 @@ builds alone. Patterns that repeat (hubs, links, histories) are macros (``macros
 said there. ``history`` reads what they have loaded. ``sql_layout`` lays out all other SQL. A
 build has the query of its first load and, where it adds to what is there, that of the next ones.
 
-``relied_keys``: every key that a technique loads by is tested on the staging, so that ``dbt build``
-skips what reads a table whose key has broken. Loading doesn't depend on that: all rows of a broken
-key are compared and added together, so that none is dropped, none is added twice, and the test of
-the key fails. ``carried_tests`` carries what was promised of a source column to the relation that
+``relied_keys``: the keys that a technique loads by. ``quarantine`` sets rows apart that break one,
+so that they stop no others. What it can't see is tested on the staging: keys that differ and share
+a hash. All rows of such a key are compared and added together, so that none is dropped, none is
+added twice, and the test of the key fails.
+``carried_tests`` carries what was promised of a source column to the relation that
 holds it (each technique's ``carriers``); a ``RowScope`` leaves out what such a relation adds (older
 versions, deleted rows, the unknown member).
 

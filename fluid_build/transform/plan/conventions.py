@@ -18,9 +18,11 @@ from fluid_build.transform.plan.elements import (
     Guard,
     MacroCall,
     PlanColumn,
+    Query,
     Rebuild,
     Relation,
     RowScope,
+    SourceTable,
     Sql,
     SqlType,
 )
@@ -54,9 +56,11 @@ class PlanNames:
                 "name": self.relations.get(build.name, build.name),
                 "sql": self.sql(build.sql),
                 "next_load": build.next_load and self.sql(build.next_load),
+                "replaced": self.sql(build.replaced),
                 "call": build.call and self._call(build.call),
                 "filling": build.filling and self._filling(build.filling),
                 "guard": build.guard and self._guard(build.guard),
+                "outline": self.sql(build.outline),
                 "ref_models": tuple(self.relations.get(name, name) for name in build.ref_models),
                 "columns": tuple(map(self._column, build.columns)),
                 "key": self._columns(build.key),
@@ -126,10 +130,14 @@ class PlanNames:
     def _argument(self, value: object) -> object:
         if isinstance(value, Relation):
             return Relation(self.relations.get(value, value))
-        if isinstance(value, Sql):
-            return Sql(self.sql(value))
+        if isinstance(value, Sql | Query):
+            return type(value)(self.sql(value))
         if isinstance(value, str):
-            return value if isinstance(value, SqlType) else self.columns.get(value, value)
+            return (
+                value
+                if isinstance(value, SqlType | SourceTable)
+                else self.columns.get(value, value)
+            )
         if isinstance(value, Mapping):
             return {key: self._argument(item) for key, item in value.items()}
         if isinstance(value, list | tuple):

@@ -132,6 +132,13 @@ WORDS = (
         "how often a number is in another",
         f"CAST(({_IT} - {_IT} % {_OTHER}) / {_OTHER} AS INTEGER)",
     ),
+    Word("row_as_json", ("rows",), "a row as JSON", f"CAST(TO_JSON({_IT}) AS VARCHAR)"),
+    Word(
+        "json_text",
+        ("document", "name"),
+        "a value of a JSON document, as text",
+        f"JSON_EXTRACT_STRING({_IT}, '$.{_OTHER}')",
+    ),
 )
 TYPE_WORDS: Mapping[str, tuple[str, str]] = {
     "text_type": ("VARCHAR", "the type of texts"),

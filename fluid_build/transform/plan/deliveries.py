@@ -79,10 +79,14 @@ def as_at_source(entity: Entity, names: SqlNames, present: PresentSource) -> str
     """Return the SQL, which may follow FROM, of a table's rows by the source's own columns."""
     if present.delivery(entity.name) is None:
         return f"source.{names.source(entity.name)}"
+    return f"{nested(spelled_as_delivered(entity, names, present))} AS at_source"
+
+
+def spelled_as_delivered(entity: Entity, names: SqlNames, present: PresentSource) -> str:
+    """Return the query for all that was delivered of a table, by the source's own columns."""
     columns = names.columns[entity.name]
     spelled = [(columns[each.name], quote(alias)) for alias, each in present.columns(entity)]
-    rows = query(spelled, f"{nested(kept_rows(entity, names, present))} AS delivered")
-    return f"{nested(rows)} AS at_source"
+    return query(spelled, f"{nested(kept_rows(entity, names, present))} AS delivered")
 
 
 def kept_builds(

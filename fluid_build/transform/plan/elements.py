@@ -20,8 +20,10 @@ from fluid_build.modeling.logical import Technique
 from fluid_build.modeling.measures import MeasureRole
 from fluid_build.profiling.profile import Evidence, ForeignKeyEvidence
 
-Layer = Literal["deliveries", "staging", "flat", "raw_vault", "business_vault", "mart"]
-OF_THE_LOAD: frozenset[Layer] = frozenset({"deliveries", "staging"})
+Layer = Literal[
+    "deliveries", "quarantine", "staging", "flat", "raw_vault", "business_vault", "mart"
+]
+OF_THE_LOAD: frozenset[Layer] = frozenset({"deliveries", "quarantine", "staging"})
 """The layers that only serve the load: what a model is for is in the others."""
 Materialization = Literal["view", "table", "incremental"]
 TestKind = Literal["not_null", "unique", "accepted_values", "relationships"]
@@ -29,6 +31,8 @@ Severity = Literal["error", "warn", "info"]
 LOAD_DATE = "CAST(getvariable('load_date') AS TIMESTAMP)"
 BEFORE_ANY_LOAD = "TIMESTAMP '1900-01-01 00:00:00'"
 """The load date of the ghost record of a satellite: it was there before anything was loaded."""
+CALLED_ROWS = "called_rows"
+"""What stands for a call in the outline of a build."""
 GHOST = "ghost record"
 """The record source of the rows that the zero key refers to."""
 
@@ -61,13 +65,15 @@ class RowScope(ModelPart):
     ``latest_of`` selects, of the rows that agree in these columns, the one loaded last, unless it
     says that the source has deleted it: by the columns ``loaded`` and ``deleted``. ``current`` is a
     column that must be true, ``gone`` one that must be false, ``filled`` are columns that may not
-    be null, and ``other_than`` pairs a column with the value that means "none" there.
+    be null, ``blank`` is one that must be, and ``other_than`` pairs a column with the value that
+    means "none" there.
     """
 
     latest_of: tuple[str, ...] = ()
     current: str = ""
     gone: str = ""
     filled: tuple[str, ...] = ()
+    blank: str = ""
     other_than: tuple[tuple[str, str], ...] = ()
     loaded: str = DEFAULT_CONVENTIONS.columns.load_date
     deleted: str = DEFAULT_CONVENTIONS.columns.is_deleted
@@ -78,6 +84,18 @@ EVERY_ROW = RowScope()
 
 class Relation(str):
     """The name of another build, as an argument."""
+
+    __slots__ = ()
+
+
+class SourceTable(str):
+    """The id of a table of the source, as an argument."""
+
+    __slots__ = ()
+
+
+class Query(str):
+    """A query as an argument, by whose rows it's called."""
 
     __slots__ = ()
 
@@ -184,7 +202,8 @@ class Build(Element):
     is given, it's what both were rendered from, but for a relation that ``is_retired``: it keeps
     its rows and gets none, because the source lacks what it's loaded from. ``filling`` says which
     columns take their present value in the open rows of a history, once. ``guard`` is what the
-    staging of a table is compared with.
+    staging of a table is compared with. In ``outline``, if there is one, what ``call`` renders to
+    stands as ``called_rows``.
     """
 
     name: str
@@ -199,6 +218,7 @@ class Build(Element):
     filling: Filling | None = None
     guard: Guard | None = None
     call: MacroCall | None = Field(default=None, exclude=True)
+    outline: str = Field(default="", exclude=True)
     ref_models: tuple[str, ...] = ()
     ref_sources: tuple[str, ...] = ()
     columns: tuple[PlanColumn, ...]
@@ -312,6 +332,21 @@ class TransformPlan(ModelPart):
         raise KeyError(table)
 
     @property
+    def quarantine(self) -> Build | None:
+        """The view of all rows that break a key; None where the model relies on no key."""
+        views = (build for build in self.builds if build.materialization == "view")
+        return next((build for build in views if build.layer == "quarantine"), None)
+
+    @property
+    def quarantines(self) -> tuple[Build, ...]:
+        """The relations of the rows of each table that break a key of it."""
+        return tuple(
+            build
+            for build in self.builds
+            if build.layer == "quarantine" and build.materialization != "view"
+        )
+
+    @property
     def published(self) -> tuple[Build, ...]:
         """Every build that doesn't only serve the load: what the model is for."""
         return tuple(build for build in self.builds if build.layer not in OF_THE_LOAD)
@@ -320,6 +355,11 @@ class TransformPlan(ModelPart):
     def lasting(self) -> tuple[Build, ...]:
         """Every build except the staging: what a warehouse holds from load to load."""
         return tuple(build for build in self.builds if build.layer != "staging")
+
+    @property
+    def designed(self) -> tuple[Build, ...]:
+        """What lasts except the quarantines, of which each load makes the ones that it needs."""
+        return tuple(build for build in self.lasting if build.layer != "quarantine")
 
 
 CheckKind = Literal["rows", "sum", "reference", "lost", "doubled"]

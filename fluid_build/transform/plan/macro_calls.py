@@ -19,7 +19,9 @@ from fluid_build.transform.plan.elements import (
     GHOST,
     LOAD_DATE,
     MacroCall,
+    Query,
     Relation,
+    SourceTable,
     Sql,
 )
 from fluid_build.transform.plan.hashing import (
@@ -30,6 +32,7 @@ from fluid_build.transform.plan.hashing import (
     written,
     zero_key,
 )
+from fluid_build.transform.plan.sql_layout import nested
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -37,7 +40,10 @@ if TYPE_CHECKING:
 _FOLDER = files("fluid_build.transform.plan").joinpath("macros")
 MACROS = {
     name: _FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
-    for name in ("history", "vault", "star", "dimension", "fact", "hierarchy", "calendar")
+    for name in (
+        *("quarantine", "history", "vault"),
+        *("star", "dimension", "fact", "hierarchy", "calendar"),
+    )
 }
 """The macros by the name of their file."""
 
@@ -96,6 +102,10 @@ def _rendered(call: MacroCall, own: str, strategy: HashKeyStrategy, *, again: bo
 def _in_plan(value: object) -> object:
     if isinstance(value, Relation):
         return f"model.{value}"
+    if isinstance(value, SourceTable):
+        return f"source.{value}"
+    if isinstance(value, Query):
+        return nested(value)
     if isinstance(value, Mapping):
         return {key: _in_plan(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

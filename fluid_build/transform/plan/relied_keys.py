@@ -1,27 +1,28 @@
-"""The keys that a model relies on, as tests of the staging: they fail before anything is loaded.
+"""The keys that a model relies on, and those of them that the staging tests.
 
 A measured key is a guess about future rows. Once it stops holding, two rows share one hub, link or
-member, and what's loaded from them is wrong. ``dbt build`` skips everything that reads a relation
-with a failed test, so such a load doesn't start.
+member, and what's loaded from them is wrong. So rows that break one go to the quarantine
+(``quarantine.py``). What it can't see is tested: keys that differ and share a hash, and more
+exceptions from a declared key than are known. ``dbt build`` skips everything that reads a relation
+with a failed test.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fluid_build.modeling.conceptual import ConceptualModel, Entity
+from fluid_build.modeling.conceptual import ConceptualModel, Entity, EntityKey
 from fluid_build.modeling.identifiers import identifiers
 from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.text import listed
-from fluid_build.transform.plan.construction_tests import not_null
-from fluid_build.transform.plan.elements import BuildTest
+from fluid_build.transform.plan.elements import EVERY_ROW, BuildTest, RowScope
 
 
 @dataclass(frozen=True, slots=True)
 class ReliedKey:
-    """Columns of a source table that a model relies on as a key, and where they are tested.
+    """Columns of a source table that a model relies on as a key, and where they are staged.
 
-    ``relation`` is a staging of the table. ``columns`` are the source's; where the relation has a
-    hash of them, ``hashed`` are the columns to test instead. A ``complete`` key identifies rows, so
+    ``relation`` is a staging of the table. ``columns`` are the source's; where keys that differ may
+    share a hash there, ``hashed`` are the columns to test. A ``complete`` key identifies rows, so
     no part of it may become null. Other keys are only used for lookups: a row with a null is never
     found, and does no harm.
     """
@@ -34,14 +35,20 @@ class ReliedKey:
 
 
 def key_tests(
-    keys: Iterable[ReliedKey], conceptual: ConceptualModel, names: SqlNames
+    keys: Iterable[ReliedKey],
+    conceptual: ConceptualModel,
+    names: SqlNames,
+    scopes: Mapping[str, RowScope],
 ) -> dict[str, tuple[BuildTest, ...]]:
-    """Return the tests of the keys, by the staging relation that they're on."""
+    """Return the tests of the keys, by the staging relation that they're on.
+
+    ``scopes`` are the rows that are loaded of tables that have others in their staging.
+    """
     by_relation: dict[str, list[ReliedKey]] = {}
     for key in _once(keys):
         by_relation.setdefault(key.relation, []).append(key)
     return {
-        relation: tuple(_of_relation(relation, relied_keys, conceptual, names))
+        relation: tuple(_of_relation(relied_keys, conceptual, names, scopes))
         for relation, relied_keys in by_relation.items()
     }
 
@@ -62,29 +69,34 @@ def _once(keys: Iterable[ReliedKey]) -> Iterator[ReliedKey]:
             yield key
 
 
+def is_broken(entity: Entity, columns: Sequence[str]) -> bool:
+    """Whether rows are known that share these columns, though the source declares them a key."""
+    key = _known(entity, columns)
+    return key is not None and key.evidence.violations > 0
+
+
+def _known(entity: Entity, columns: Sequence[str]) -> EntityKey | None:
+    return next((key for key in entity.keys if set(key.attributes) == set(columns)), None)
+
+
 def _of_relation(
-    relation: str, keys: Sequence[ReliedKey], conceptual: ConceptualModel, names: SqlNames
+    keys: Sequence[ReliedKey],
+    conceptual: ConceptualModel,
+    names: SqlNames,
+    scopes: Mapping[str, RowScope],
 ) -> Iterator[BuildTest]:
     entity = conceptual.entity(keys[0].table)
-    complete = [key for key in keys if key.complete]
-    for part in dict.fromkeys(part for key in complete or keys for part in key.columns):
-        if entity.attribute(part).required:
-            reason = f"It identifies a row of {entity.name}, so it's never null."
-            test = not_null(relation, names.column(entity.name, part), reason)
-            # A row that's only looked up isn't found without its key, and does no harm.
-            yield test if complete else test.model_copy(update={"severity": "warn"})
     labels = identifiers(" ".join(key.columns) for key in keys)
     for key in keys:
-        yield _unique(entity, key, names, labels)
+        if key.hashed or is_broken(entity, key.columns):
+            test = _unique(entity, key, names, labels)
+            yield test.model_copy(update={"scope": scopes.get(entity.name, EVERY_ROW)})
 
 
 def _unique(
     entity: Entity, key: ReliedKey, names: SqlNames, labels: Mapping[str, str]
 ) -> BuildTest:
-    known = next(
-        (candidate for candidate in entity.keys if set(candidate.attributes) == set(key.columns)),
-        None,
-    )
+    known = _known(entity, key.columns)
     return BuildTest(
         name=fit(key.relation, labels[" ".join(key.columns)], "unique"),
         kind="unique",

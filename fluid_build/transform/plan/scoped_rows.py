@@ -19,6 +19,7 @@ def rows_in(relation: str, scope: RowScope) -> str:
         )
     conditions = [f"{quote(name)} IS NOT NULL" for name in scope.filled]
     conditions += [f"{quote(name)} <> {literal(value)}" for name, value in scope.other_than]
+    conditions += [f"{quote(scope.blank)} IS NULL"] if scope.blank else []
     conditions += [quote(scope.current)] if scope.current else []
     conditions += [f"NOT {quote(scope.gone)}"] if scope.gone else []
     if not conditions:

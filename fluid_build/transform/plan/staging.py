@@ -62,6 +62,12 @@ def aliases(entity: Entity) -> list[str]:
     return unique_names(attribute.name for attribute in entity.attributes)
 
 
+def column_aliases(entity: Entity, attributes: Iterable[str], present: PresentSource) -> list[str]:
+    """Return the names that some of an entity's columns are read by."""
+    by_name = {attribute.name: alias for alias, attribute in present.columns(entity)}
+    return [by_name[name] for name in attributes]
+
+
 def staging_builds(
     conceptual: ConceptualModel, names: SqlNames, keeps: Keeps, present: PresentSource
 ) -> tuple[Build, ...]:

@@ -53,8 +53,11 @@ def stored_columns(
 
 
 def remembers(build: Build) -> bool:
-    """Whether a relation keeps rows that the source may no longer have, or follows from such."""
-    return build.next_load is not None and build.layer != "staging"
+    """Whether a relation keeps rows that the source may no longer have, or follows from such.
+
+    A quarantine has them for reading, and the same columns whatever the source has.
+    """
+    return build.next_load is not None and build.layer not in ("quarantine", "staging")
 
 
 def _before(build: Build, column: PlanColumn, strategy: HashKeyStrategy, load_date: str) -> str:

@@ -21,6 +21,7 @@ from fluid_build.transform.plan.elements import (
     Check,
     Rebuild,
     Renaming,
+    RowScope,
     TransformPlan,
 )
 from fluid_build.transform.plan.flat import flat_plan
@@ -29,6 +30,14 @@ from fluid_build.transform.plan.present_source import (
     PresentSource,
     present_source,
     without_broken_promises,
+)
+from fluid_build.transform.plan.quarantine import (
+    BROKEN_RULE,
+    KeptApart,
+    in_the_source,
+    keys_by_table,
+    quarantine_builds,
+    sound,
 )
 from fluid_build.transform.plan.relied_keys import ReliedKey, key_tests
 from fluid_build.transform.plan.staging import (
@@ -83,20 +92,29 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     model = _promising_what_is_there(model)
     names, staging, plan = _technique_plan(model)
     present = present_source(model)
-    tests = key_tests(
-        (key for key in plan.relied_keys() if present.has(key.table, *key.columns)),
-        model.conceptual,
-        names,
-    )
+    relied_keys = _relied_keys(plan, present)
+    keys = keys_by_table(relied_keys, model.conceptual)
+    is_marked = model.technique == "data_vault_2"
+    scopes = dict.fromkeys(keys, RowScope(blank=BROKEN_RULE.name)) if is_marked else {}
+    tests = key_tests(relied_keys, model.conceptual, names, scopes)
     for relation, references in plan.reference_tests().items():
         tests[relation] = (*tests.get(relation, ()), *references)
     kept = kept_builds(model.conceptual, names, present)
     own = plan.builds()
     # A technique that adds to the staging of a table builds it itself, in the place of the view.
     replaced = {build.name for build in own}
-    views = (view for view in staging if view.name not in replaced)
+    views = (
+        sound(view, names, keys[view.title], marked=is_marked) if view.title in keys else view
+        for view in staging
+        if view.name not in replaced
+    )
+    keeps = _TECHNIQUES[model.technique][1]
+    set_apart = quarantine_builds(model.conceptual, names, keeps, keys, present)
     builds, unstated = with_source_promises(
-        tuple(_with_tests(build, tests.get(build.name, ())) for build in (*kept, *views, *own)),
+        tuple(
+            _with_tests(build, tests.get(build.name, ()))
+            for build in (*kept, *set_apart, *views, *own)
+        ),
         model.conceptual,
         names,
         plan.carriers(),
@@ -122,6 +140,22 @@ def rebuilds(model: LogicalModel) -> tuple[Rebuild, ...]:
         for rebuild in plan.rebuilds()
         if present_source(model).has_table(rebuild.table)
     )
+
+
+def kept_apart(model: LogicalModel) -> dict[str, KeptApart]:
+    """Return by table how its rows are found that are in quarantine."""
+    model = _promising_what_is_there(model)
+    names, _, plan = _technique_plan(model)
+    present = present_source(model)
+    return {
+        table: in_the_source(model.conceptual.entity(table), names, keys, present)
+        for table, keys in keys_by_table(_relied_keys(plan, present), model.conceptual).items()
+    }
+
+
+def _relied_keys(plan: _TechniquePlan, present: PresentSource) -> tuple[ReliedKey, ...]:
+    """Return the keys that a technique relies on, of what the source still has."""
+    return tuple(key for key in plan.relied_keys() if present.has(key.table, *key.columns))
 
 
 def checks(model: LogicalModel) -> tuple[Check, ...]:

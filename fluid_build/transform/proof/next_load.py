@@ -11,9 +11,8 @@ from datetime import datetime
 import duckdb
 
 from fluid_build.decisions.conventions import DEFAULT_CONVENTIONS, ColumnNames
-from fluid_build.sources.sql import literal
 from fluid_build.transform.plan.elements import Build, PlanColumn, TransformPlan
-from fluid_build.transform.plan.execution import statement
+from fluid_build.transform.plan.execution import FIRST_LOAD, set_load_date, statement
 from fluid_build.transform.plan.hashing import BINARY, HASH_TYPE
 from fluid_build.transform.proof.derived_columns import Contradiction, is_derived
 from fluid_build.transform.proof.row_comparison import RowComparison, count
@@ -35,11 +34,13 @@ def changes_by_a_load(
     made for the others to read.
     """
     shown = {build.name for build in warehouse.builds}
-    connection.execute(f"SET VARIABLE load_date = TIMESTAMP {literal(load_date.isoformat(' '))}")
+    set_load_date(connection, load_date)
     for build in plan.builds:
         if build.materialization == "view":
             continue
-        if build.name in shown:
+        if build.layer == "quarantine":
+            _set_apart_now(connection, build)
+        elif build.name in shown:
             yield from _changes(connection, build, plan.column_names)
         else:
             connection.execute(statement(build))
@@ -56,7 +57,11 @@ def changes_without_hashes(
     so have other hashes: what they lead to in the source isn't compared, and a member that the
     source has deleted is found by one.
     """
+    set_load_date(connection, FIRST_LOAD)
     for build in builds:
+        if build.layer == "quarantine":
+            _set_apart_now(connection, build)
+            continue
         if build.layer == "business_vault":
             yield from _changes_of_snapshots(connection, build)
         is_dimension = len(build.key) == 1 and is_derived(build.column(build.key[0]))
@@ -65,6 +70,17 @@ def changes_without_hashes(
             where = f"NOT {added.is_deleted}" if added.is_deleted in names else "TRUE"
             columns = [column.name for column in build.columns if not _is_hash(column, added)]
             yield from _differing(connection, build, columns, where)
+
+
+def _set_apart_now(connection: duckdb.DuckDBPyConnection, quarantine: Build) -> None:
+    """Put what a load would set apart into the quarantine, in the place of what earlier ones did.
+
+    Other relations are read by the load date, which is that of no load that was.
+    """
+    views = "SELECT view_name FROM duckdb_views() WHERE schema_name = 'model' AND view_name = ?"
+    if connection.execute(views, [quarantine.name]).fetchall():
+        connection.execute(f"DROP VIEW model.{quarantine.name}")
+    connection.execute(statement(quarantine))
 
 
 def _changes(

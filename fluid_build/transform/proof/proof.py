@@ -24,7 +24,7 @@ from fluid_build.sources.staged_views import staged_where_needed
 from fluid_build.sources.text_values.canonical_text import canonical_text, canonical_value
 from fluid_build.sources.text_values.conventions import DECIMAL_MARKS
 from fluid_build.sources.text_values.exact_numbers import NUMBER_TYPES, are_codes_sql
-from fluid_build.text import counted, listed_up_to
+from fluid_build.text import counted, listed, listed_up_to
 from fluid_build.transform.plan.elements import (
     Check,
     PlanSource,
@@ -34,7 +34,8 @@ from fluid_build.transform.plan.elements import (
 )
 from fluid_build.transform.plan.execution import Built, build_failure, built
 from fluid_build.transform.plan.parallel_sessions import in_sessions, small
-from fluid_build.transform.plan.techniques import checks, rebuilds
+from fluid_build.transform.plan.quarantine import KeptApart
+from fluid_build.transform.plan.techniques import checks, kept_apart, rebuilds
 from fluid_build.transform.proof.delimited_text import TextProof, prove_text
 from fluid_build.transform.proof.differing_rows import DifferingRow, differing_rows
 from fluid_build.transform.proof.figure_checks import FigureProof, prove_figures
@@ -49,6 +50,12 @@ from fluid_build.transform.proof.row_comparison import (
     between,
     count,
     describe,
+)
+from fluid_build.transform.proof.set_apart import (
+    Quarantined,
+    SetApart,
+    on_sound_rows,
+    quarantined,
 )
 
 # Columns of text that were read as numbers or truths although their values, together, are codes.
@@ -146,7 +153,8 @@ class TableProof(ModelPart):
     table is proven by its figures, ``rebuilt``, ``missing``, ``unexpected`` and ``types_equal`` are
     None. ``empty`` means
     that both sides were compared and have no row. ``misread`` are columns of codes that were read
-    as numbers or truths. ``text`` compares a table that was read from
+    as numbers or truths. Rows that are ``quarantined`` are kept, though they aren't rebuilt.
+    ``text`` compares a table that was read from
     delimited text with its files, ``nested`` the nested documents that a table was split from with
     what the tables have of them.
     """
@@ -164,6 +172,7 @@ class TableProof(ModelPart):
     misread: tuple[str, ...] = ()
     checks: tuple[FigureProof, ...] = ()
     differing: tuple[DifferingRow, ...] = ()
+    quarantined: tuple[SetApart, ...] = ()
     text: TextProof | None = None
     nested: NestedProof | None = None
     verdict: TableVerdict
@@ -200,17 +209,22 @@ class Proof(ModelPart):
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What to compare, which columns may not be shown, and whether 0.0 and -0.0 are the same."""
+    """What to compare, which columns may not be shown, and whether 0.0 and -0.0 are the same.
+
+    ``kept_apart`` says by table how the rows are found that are in quarantine.
+    """
 
     rebuilds: tuple[Rebuild, ...] = ()
     checks: tuple[Check, ...] = ()
     hidden: HiddenColumns = field(default_factory=HiddenColumns)
     zeros: Zeros = "signed"
+    kept_apart: Mapping[str, KeptApart] = field(default_factory=dict)
 
 
 def claims(model: LogicalModel, plan: TransformPlan) -> Claims:
     """Return everything that a model's technique claims about it."""
-    return Claims(rebuilds(model), checks(model), hidden_columns(model, plan))
+    hidden = hidden_columns(model, plan)
+    return Claims(rebuilds(model), checks(model), hidden, kept_apart=kept_apart(model))
 
 
 def build_and_prove(
@@ -345,7 +359,7 @@ def compare(
     on_progress: OnProgress = ignore,
 ) -> Proof:
     """Check claims about a plan in a database with the schemas ``source`` and ``model``."""
-    tables = _tables(connection, plan.sources, promised, on_progress)
+    tables = _tables(connection, plan, promised, on_progress)
     on_progress(Progress("prove", len(plan.sources), len(plan.sources)))
     verdict, reason = _judged(tables)
     return Proof(
@@ -359,12 +373,13 @@ def compare(
 
 def _tables(
     connection: duckdb.DuckDBPyConnection,
-    sources: Sequence[PlanSource],
+    plan: TransformPlan,
     promised: Claims,
     on_progress: OnProgress,
 ) -> tuple[TableProof, ...]:
     """Return the proof of each table: small ones together, large ones one after the other."""
-    by_table = _by_table(promised)
+    sources = plan.sources
+    by_table = _by_table(connection, plan, promised)
     few_rows = small(connection, (f"source.{source.id}" for source in sources))
     small_sources = [source for source in sources if f"source.{source.id}" in few_rows]
     large_sources = [source for source in sources if f"source.{source.id}" not in few_rows]
@@ -394,19 +409,43 @@ class _OfTable:
     rebuild: Rebuild | None
     checks: tuple[Check, ...]
     zeros: Zeros
+    quarantined: Quarantined | None
 
 
-def _by_table(promised: Claims) -> Mapping[str, _OfTable]:
+def _by_table(
+    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, promised: Claims
+) -> Mapping[str, _OfTable]:
     rebuilds_by_table = {rebuild.table: rebuild for rebuild in promised.rebuilds}
+    apart = {
+        table: of_table
+        for table, of_table in quarantined(connection, plan, promised.kept_apart).items()
+        if _is_kept(connection, of_table, rebuilds_by_table[table])
+    }
     checks_by_table: dict[str, list[Check]] = {}
-    for check in promised.checks:
+    for check in on_sound_rows(connection, promised.checks, rebuilds_by_table, apart):
         checks_by_table.setdefault(check.table, []).append(check)
     return {
         table: _OfTable(
-            rebuilds_by_table.get(table), tuple(checks_by_table.get(table, ())), promised.zeros
+            rebuilds_by_table.get(table),
+            tuple(checks_by_table.get(table, ())),
+            promised.zeros,
+            apart.get(table),
         )
         for table in (*rebuilds_by_table, *checks_by_table)
     }
+
+
+def _is_kept(connection: duckdb.DuckDBPyConnection, apart: Quarantined, rebuild: Rebuild) -> bool:
+    """Return whether rows in quarantine are missing otherwise: a later load may have had none."""
+    original = describe(connection, rebuild.original)
+    plain = _comparison(rebuild, original, describe(connection, rebuild.sql))
+    kept = _with_kept(plain, apart, rebuild)
+    return count(connection, kept).missing < count(connection, plain).missing
+
+
+def _with_kept(comparison: RowComparison, apart: Quarantined, rebuild: Rebuild) -> RowComparison:
+    rows, held = (_said(rebuild, apart.rows(only_held=held)) for held in (False, True))
+    return apart.with_kept(comparison, rows, held)
 
 
 def _named_table(
@@ -442,7 +481,7 @@ def _table(
         verdict="proven" if rows else "empty",
     )
     if promised.rebuild is not None:
-        proof = _rebuilt(connection, proof, promised.rebuild, hidden, promised.zeros)
+        proof = _rebuilt(connection, proof, promised.rebuild, promised, hidden)
     if all(figure.holds for figure in figures):
         return proof
     return proof.model_copy(update={"verdict": "lost"})
@@ -458,8 +497,8 @@ def _rebuilt(
     connection: duckdb.DuckDBPyConnection,
     proof: TableProof,
     rebuild: Rebuild,
+    promised: _OfTable,
     hidden: HiddenColumns,
-    zeros: Zeros,
 ) -> TableProof:
     source_columns = describe(connection, f"SELECT * FROM source.{proof.id}")
     original = describe(connection, rebuild.original)
@@ -468,20 +507,25 @@ def _rebuilt(
     read_as = dict(original)
     expected = tuple((name, read_as.get(name, type_)) for name, type_ in source_columns)
     types = tuple(_type_differences(expected, columns, rebuild.by_value))
-    comparison = replace(_comparison(rebuild, original, columns), zeros=zeros)
+    comparison = replace(_comparison(rebuild, original, columns), zeros=promised.zeros)
+    apart = promised.quarantined
+    if apart is not None:
+        comparison = _with_kept(comparison, apart, rebuild)
+    rules = apart.rules if apart is not None else ()
     counts = _counts_of_nothing(connection, proof, rebuild) or count(connection, comparison)
     # Rows of the source that the comparison didn't read count as missing.
     unread = max(0, proof.rows - counts.original)
     kept = None
     if rebuild.delivered:
         today = between(rebuild.delivered, original, rebuild.original, original)
-        arrived = count(connection, replace(today, zeros=zeros))
+        arrived = count(connection, replace(today, zeros=promised.zeros))
         unread, kept = arrived.missing, arrived.unexpected
     misread = misread_columns(connection, rebuild.original, rebuild.by_value)
     equal = not (types or counts.missing or counts.unexpected or unread or misread)
     return proof.model_copy(
         update={
-            "rebuilt": counts.rebuilt,
+            "rebuilt": counts.rebuilt - sum(part.rows for part in rules),
+            "quarantined": rules,
             "missing": counts.missing + unread,
             "unexpected": counts.unexpected,
             "kept": kept,
@@ -514,15 +558,22 @@ def _comparison(rebuild: Rebuild, original: Columns, rebuilt: Columns) -> RowCom
     """Return the comparison of a table with what was rebuilt, values with what their text says."""
     if not rebuild.by_value:
         return between(rebuild.original, original, rebuild.sql, rebuilt)
-    said = ((c, canonical_text(c.type, c.spelling, _as_text(c))) for c in rebuild.by_value)
     kept = ((c, canonical_value(c.type, c.spelling, quote(c.name))) for c in rebuild.by_value)
     names = {column.name for column in rebuild.by_value}
     return between(
-        _replaced(rebuild.original, said),
+        _said(rebuild, rebuild.original),
         _as_texts(original, names),
         _replaced(rebuild.sql, kept),
         _as_texts(rebuilt, names),
     )
+
+
+def _said(rebuild: Rebuild, sql: str) -> str:
+    """Return a query for rows as the source has them, with what their text says."""
+    if not rebuild.by_value:
+        return sql
+    said = ((c, canonical_text(c.type, c.spelling, _as_text(c))) for c in rebuild.by_value)
+    return _replaced(sql, said)
 
 
 def _as_text(column: ValueColumn) -> str:
@@ -579,10 +630,13 @@ def _judged(tables: Sequence[TableProof]) -> tuple[Verdict, str]:
         return "not proven", f"{len(uncompared)} of {len(tables)} tables were not compared."
     if not any(table.verdict == "proven" for table in tables):
         return "not proven", "There is no data to compare: no table has any rows."
+    apart = sum(part.rows for table in tables for part in table.quarantined)
+    but = f", but for {counted(apart, 'row')} in quarantine" if apart else ""
     if all(table.types_equal for table in tables):
-        exactly = "Every table was rebuilt exactly: no row is missing, none was added."
+        rebuilt = f"Every table was rebuilt exactly{but}"
+        exactly = f"{rebuilt}: no row is missing, none was added."
         return "proven", " ".join((exactly, *_kept(tables)))
-    return "proven", "All compared numbers agree with the source in every table."
+    return "proven", f"All compared numbers agree with the source in every table{but}."
 
 
 def _kept(tables: Sequence[TableProof]) -> Iterator[str]:
@@ -591,3 +645,16 @@ def _kept(tables: Sequence[TableProof]) -> Iterator[str]:
         rows = counted(sum(kept.values()), "row")
         verb = "is" if sum(kept.values()) == 1 else "are"
         yield f"{rows} of {listed_up_to(_MOST_NAMED, [*kept])} {verb} kept from earlier deliveries."
+
+
+def quarantine_sentences(proof: Proof) -> Iterator[str]:
+    """Return which rows of which tables are in quarantine, for which rules, and what shows them."""
+    for table in proof.tables:
+        if table.quarantined:
+            rows = sum(part.rows for part in table.quarantined)
+            verb = "is" if rows == 1 else "are"
+            rules = listed([part.rule for part in table.quarantined])
+            yield (
+                f"{counted(rows, 'row')} of {table.table} {verb} in quarantine: {rules}"
+                f" (`dbt show --select {table.quarantined[0].relation}`)."
+            )

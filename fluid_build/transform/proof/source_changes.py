@@ -123,7 +123,7 @@ def key_changes(source: Source, model: LogicalModel, plan: TransformPlan) -> Ite
     """Return the keys that the model relies on and that no longer hold.
 
     They're the keys that the staging tests with severity ``error``, checked on the source's own
-    columns, so that nothing has to be built.
+    columns, so that nothing has to be built. Rows that break another one are in quarantine.
     """
     tables = {table.name: table for table in source.tables}
     present = present_source(model)

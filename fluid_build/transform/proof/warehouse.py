@@ -317,7 +317,9 @@ def _lacking(
     the history of what changed.
     """
     # The rows of a business vault are of earlier loads, and follow from the raw vault.
-    loaded = [build for build in _stored(plan) if build.layer != "business_vault"]
+    loaded = [
+        build for build in _stored(plan) if build.layer not in ("business_vault", "quarantine")
+    ]
     connection = source.connection
     connection.execute(f"ATTACH ':memory:' AS {_EXPECTED}")
     try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.sources.sql import literal, quote, quote_all
+from fluid_build.transform.dbt.data_tests import is_of_source
 from fluid_build.transform.plan.elements import EVERY_ROW, Build, BuildTest, TransformPlan
 from fluid_build.transform.plan.scoped_rows import rows_in
 
@@ -66,8 +67,11 @@ def plan_audits(plan: TransformPlan) -> Audits:
 
 
 def _blocks(test: BuildTest) -> bool:
-    """Whether a broken test stops what reads the model: one that's known to be broken warns."""
-    return test.severity == "error" and not test.allowed
+    """Whether a broken test stops what reads the model: one that's known to be broken warns.
+
+    So does a reference of the source, which may arrive a load before what it refers to.
+    """
+    return test.severity == "error" and not test.allowed and not is_of_source(test)
 
 
 def _call_of_own(build: Build, test: BuildTest) -> str:

@@ -145,7 +145,7 @@ def _properties(
 def _kind(build: Build) -> str:
     if build.materialization == "view":
         return "VIEW"
-    if build.materialization == "incremental" and not build.replaced:
+    if build.materialization == "incremental" and not (build.replaced and build.key):
         # Such a model only gets rows added, and neither a change of it nor a restatement makes
         # sqlmesh load it from nothing: it holds what the source no longer has.
         return "INCREMENTAL_UNMANAGED"

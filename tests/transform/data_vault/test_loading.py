@@ -256,17 +256,6 @@ def test_a_composite_reference_that_is_null_in_part_is_not_lost(shop: Vault) -> 
     assert shop.lost() == {}
 
 
-def test_a_key_that_repeats_breaks_a_test_and_hides_no_row(shop: Vault) -> None:
-    """The satellite's test reports a key that stops holding; both rows are loaded."""
-    shop.change(
-        "ALTER TABLE shop.part RENAME TO part_before",
-        "CREATE TABLE shop.part AS FROM shop.part_before",
-        "INSERT INTO shop.part VALUES ('f0', 9, 500), ('f0', 9, 501)",
-    )
-    assert shop.load() == {"hub_part": 1, "sat_part": 2}
-    assert shop.broken() == {"sat_part_unique": 1}
-
-
 def test_everything_can_go_and_come_back(shop: Vault) -> None:
     """Emptied tables leave their keys and their history."""
     tables = [source.table for source in shop.plan.sources]

@@ -115,6 +115,9 @@ class Life:
             for path in sorted((self.project / MIGRATIONS).glob("*.sql"))
         }
         files = dbt_project(self.plan, model, target=target, access=access, migrations=earlier)
+        # A table that is gone has no quarantine any more, and a forge takes its file out.
+        for model in (self.project / "models").rglob("quarantine_*.sql"):
+            model.unlink()
         written(files, self.project)
 
     def change(self, *statements: str) -> None:

@@ -113,7 +113,8 @@ def compiled_tests(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The query of every test of a project's own by its name, as dbt makes it of the macros."""
     macros = files[MACRO_FILE].replace("{% test ", "{% macro ").replace("{% endtest", "{% endmacro")
     template = jinja2.Environment(extensions=["jinja2.ext.do"]).from_string(
-        macros, {"api": _Api, "execute": False}
+        macros,
+        {"api": _Api, "execute": False, "load_moment": lambda: f"TIMESTAMP '{LOAD_DATE}'"},
     )
     properties = [
         yaml.safe_load(text)
@@ -123,7 +124,7 @@ def compiled_tests(files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for model in (model for document in properties for model in document.get("models", ())):
         for entry in model.get("data_tests", ()):
             ((kind, test),) = entry.items()
-            arguments = _evaluated(test["arguments"])
+            arguments = _evaluated(test.get("arguments", {}))
             query = getattr(template.module, kind)(f"x.{model['name']}", **arguments)
             yield test["name"], str(query)
 

@@ -157,14 +157,15 @@ def test_models_are_short_and_so_are_their_lines(tmp_path: Path, technique: str)
     with modelled(database(tmp_path / "shop.duckdb", *SHOP[1:]), technique) as shop:
         plan = transform_plan(shop.model)
         files = written(plan, shop.model, "duckdb")
-    called = {build.name for build in plan.builds if build.call is not None}
+    # What isn't published has the SQL of its table besides the call.
+    called = {build.name for build in plan.published if build.call is not None}
     models = [
         text.splitlines()
         for path, text in files.items()
         if Path(path).stem in called and path.endswith(".sql")
     ]
     assert max(len(line) for lines in models for line in lines) <= 100
-    assert sum(map(len, models)) / len(models) <= 12, "on average; the longest has the most columns"
+    assert sum(map(len, models)) / len(models) <= 13, "on average; the longest has the most columns"
     assert max(map(len, models)) <= 30
 
 

@@ -13,7 +13,6 @@ import yaml
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.project import dbt_project
 from fluid_build.transform.dbt.project_names import project_name
-from fluid_build.transform.dbt.promise_macros import BrokenPromise
 from fluid_build.transform.dbt.running import DbtResult, run_dbt
 from fluid_build.transform.plan.elements import (
     LOAD_DATE,
@@ -205,8 +204,9 @@ def test_other_projects_may_read_only_what_is_published(parsed: dict[str, Any]) 
     """Other projects build on what has a contract; all models have one owner."""
     models = [node for node in parsed["nodes"].values() if node["resource_type"] == "model"]
     of_plan = [model for model in models if "semantic" not in model["fqn"]]
-    assert {model["access"] for model in of_plan if "staging" in model["fqn"]} == {"protected"}
-    published = [model for model in of_plan if "staging" not in model["fqn"]]
+    of_the_load = [m for m in of_plan if {"staging", "quarantine"} & {*m["fqn"]}]
+    assert {model["access"] for model in of_the_load} == {"protected"}
+    published = [model for model in of_plan if model not in of_the_load]
     assert {model["access"] for model in published} == {"public"}
     assert all(model["contract"]["enforced"] for model in published)
     assert {model["group"] for model in models} == {"shop"}
@@ -227,6 +227,7 @@ def test_keys_and_references_have_a_test_each_and_all_else_of_a_relation_one(
         "lines_customer_relationships_strict",
         "notes_expectations",
         "hub_customer_id_unique",
+        "quarantine_is_empty",
     }
 
 
@@ -236,7 +237,7 @@ def test_keys_and_references_are_tests_of_dbt_below_their_column(parsed: dict[st
         node["name"]: (node["test_metadata"]["name"], node["column_name"], node["config"])
         for node in parsed["nodes"].values()
         if node["resource_type"] == "test"
-        and node["test_metadata"]["name"] != "promises"
+        and node["test_metadata"]["name"] not in {"promises", "nothing_set_apart"}
         and node["name"] not in SPINE_TESTS
     }
     assert {name: (kind, column) for name, (kind, column, _) in found.items()} == {
@@ -332,8 +333,8 @@ def test_values_that_are_no_longer_accepted_fail_the_build(second: DbtResult) ->
 def test_a_missing_table_of_the_source_fails_the_build(second: DbtResult) -> None:
     """What is gone at the source is named, and what stands on it is not built."""
     failed = {node.name: node for node in second.failed}
-    assert failed["stg_notes"].kind == "model"
-    assert "notes" in failed["stg_notes"].message
+    assert failed["quarantine_notes"].kind == "model"
+    assert "notes" in failed["quarantine_notes"].message
     assert "notes" in {node.name for node in second.skipped}
 
 
@@ -403,8 +404,8 @@ def test_the_readme_lists_changed_names_and_known_exceptions(shop: Shop) -> None
     assert "load_date" in text
 
 
-def test_the_user_says_what_a_broken_key_does(dbt: None, tmp_path: Path) -> None:
-    """It fails a test of its name; by a variable, or a line of the project's, it only warns."""
+def test_a_broken_key_warns_and_stops_nothing(dbt: None, tmp_path: Path) -> None:
+    """Its rows are in quarantine, whose test names the table, the rule and the rows."""
     path = database(
         tmp_path / "things.duckdb",
         "CREATE TABLE thing (id INTEGER NOT NULL, label VARCHAR)",
@@ -416,16 +417,10 @@ def test_the_user_says_what_a_broken_key_does(dbt: None, tmp_path: Path) -> None
     project = written(files, tmp_path / "dbt")
     with duckdb.connect(str(path)) as connection:
         connection.execute("INSERT INTO thing SELECT 1, 'again' FROM range(4)")
-    key = "stg_thing_id_unique"
-    (failed,) = run_dbt(project).failed
-    assert (failed.name, failed.broken) == (key, (BrokenPromise(key, key, 1, 0),))
-    warned = run_dbt(project, variables={"test_severity": "warn"})
-    assert warned.ok
-    assert key in {node.name for node in warned.warned}
-    settings = yaml.safe_load(files["dbt_project.yml"])
-    settings["data_tests"][project_name(plan)]["staging"] = {key: {"+error_if": ">10"}}
-    written({"dbt_project.yml": yaml.safe_dump(settings)}, project)
-    assert key in {node.name for node in run_dbt(project).warned}
+    result = run_dbt(project)
+    assert result.ok
+    (warned,) = result.warned
+    assert warned.name == "quarantine_is_empty"
 
 
 def test_the_readme_names_every_folder_of_models(shop: Shop) -> None:

@@ -39,8 +39,9 @@ def erase(loaded: Star, path: Path, person: int) -> None:
     access = duckdb_access(loaded.plan, path / "shop.duckdb")
     readme = dbt_project(loaded.plan, loaded.model, access=access)["README.md"]
     section = readme.partition("## Erasing a person")[2].partition("\n## ")[0]
-    (sql,) = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
-    for statement in sql.replace("UPDATE ", "UPDATE model.").replace("...", str(person)).split(";"):
+    sql = "".join(re.findall(r"```sql\n(.*?)```", section, re.DOTALL))
+    written = re.sub(r"(UPDATE|DELETE FROM) ", r"\1 model.", sql).replace("...", str(person))
+    for statement in written.split(";"):
         loaded.change(statement)
 
 
@@ -68,6 +69,27 @@ def test_who_was_erased_is_nowhere_and_stays_away(
             " WHERE dim_customer.customer_key IS NULL"
         )
         assert members == [(0,)]
+
+
+def test_who_was_in_quarantine_is_erased_from_there(tmp_path: Path) -> None:
+    """A row that broke a key is there as it arrived, with all that it says of a person."""
+    unchecked = [
+        re.sub(" PRIMARY KEY| REFERENCES customer", "", statement).replace("(id)", "")
+        for statement in _PEOPLE
+    ]
+    with star(tmp_path, unchecked) as loaded:
+        loaded.change(
+            "INSERT INTO shop.customer SELECT * REPLACE ('Other' AS last_name) FROM shop.customer"
+            " WHERE id IN (7, 8)"
+        )
+        loaded.load()
+        loaded.change("DELETE FROM shop.customer WHERE id = 7 OR last_name = 'Other'")
+        loaded.load()
+        erase(loaded, tmp_path, 7)
+        people = loaded.rows(
+            "SELECT DISTINCT CAST(source_row AS JSON) ->> 'id' FROM model.quarantine"
+        )
+        assert people == [("8",)]
 
 
 def test_the_others_keep_their_history(tmp_path: Path) -> None:

@@ -152,26 +152,3 @@ def test_a_new_member_was_always_there(shop: Star) -> None:
         "SELECT c.id, c.valid_from FROM model.fct_orders o JOIN model.dim_customer c"
         " USING (customer_key) WHERE o.id = 1"
     ) == [(99, BEGINNING)]
-
-
-def test_members_that_share_a_key_are_all_kept_and_none_is_added_again(shop: Star) -> None:
-    """Both rows of the key are loaded once and reported; after a repair, one version is left."""
-    shop.change("ALTER TABLE shop.customer RENAME TO customer_before")
-    shop.change("CREATE TABLE shop.customer AS FROM shop.customer_before")
-    shop.change("INSERT INTO shop.customer VALUES (5, 'twin', NULL, 'Bern', 'firm', 1)")
-    assert shop.load()["dim_customer_history"] == 2
-    assert shop.load() == {}
-    assert shop.load() == {}
-    assert "dim_customer_history_versions_unique" in shop.broken_tests()
-    shop.change("DELETE FROM shop.customer WHERE name = 'twin'")
-    assert shop.load()["dim_customer_history"] == 1
-    assert shop.load() == {}
-
-
-def test_a_member_whose_key_has_become_null_is_loaded_once(shop: Star) -> None:
-    """A null is the same key as the null of the load before."""
-    shop.change("ALTER TABLE shop.customer RENAME TO customer_before")
-    shop.change("CREATE TABLE shop.customer AS FROM shop.customer_before")
-    shop.change("INSERT INTO shop.customer VALUES (NULL, 'nobody', NULL, 'Bern', 'firm', 1)")
-    assert shop.load()["dim_customer_history"] == 1
-    assert shop.load() == {}

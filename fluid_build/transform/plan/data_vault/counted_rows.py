@@ -63,6 +63,7 @@ def _counted_relation(sources: VaultSources, relation: KeylessTable | Link) -> B
             history,
             staging=Relation(staging),
             key=row_hash.name,
+            marked=relation.table in sources.keys,
             columns=[
                 *(column.name for column in hubs),
                 *sources.names.columns_of(relation.table, relation.columns),

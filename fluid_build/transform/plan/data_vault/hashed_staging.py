@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from fluid_build.modeling.data_vault.elements import HubReference, Link, Lookup
 from fluid_build.modeling.types import is_number
@@ -24,6 +25,11 @@ from fluid_build.transform.plan.hashing import (
     written_or_others,
     written_or_token,
     zero_key,
+)
+from fluid_build.transform.plan.quarantine import (
+    BROKEN_RULE,
+    SOUND_ROWS,
+    with_sound_rows,
 )
 from fluid_build.transform.plan.sql_layout import (
     Column,
@@ -84,19 +90,21 @@ def _hashed(sources: VaultSources, table: str, built: frozenset[str]) -> Build:
     read = read_relations(
         (each for each in (table, *parents) if each not in built), names, sources.present
     )
+    broken = table in sources.keys
     return Build(
         name=sources.names.staging(table),
         layer="staging",
         materialization="table",
         title=table,
         description=staged.description,
-        sql=with_ctes([("staged", staged.sql)], query(selected, "staged", *keys.joins())),
+        **_query(sources, table, selected, keys.joins()),
         ref_models=(
+            *((names.quarantine(table),) if broken else ()),
             *read["ref_models"],
             *(names.staging(parent) for parent in parents if parent in built),
         ),
         ref_sources=read["ref_sources"],
-        columns=(*staged.columns, *added, RECORD_SOURCE),
+        columns=(*staged.columns, *([BROKEN_RULE] if broken else []), *added, RECORD_SOURCE),
         key=staged.key,
         mapped_source_tables=staged.mapped_source_tables,
         source_columns=staged.source_columns,
@@ -105,6 +113,17 @@ def _hashed(sources: VaultSources, table: str, built: frozenset[str]) -> Build:
             " that the vault is loaded by: each is computed once per load."
         ),
     )
+
+
+def _query(
+    sources: VaultSources, table: str, selected: Sequence[Column], joins: Sequence[str]
+) -> dict[str, Any]:
+    """Return the SQL of a staging; where its table has a key, of which rows break it."""
+    staged = sources.staged[table]
+    if table not in sources.keys:
+        return {"sql": with_ctes([("staged", staged.sql)], query(selected, "staged", *joins))}
+    select = query(selected, SOUND_ROWS, *joins)
+    return with_sound_rows(staged, sources.names, sources.keys[table], select, marked=True)
 
 
 def _key_of_link(sources: VaultSources, link: Link) -> PlanColumn:

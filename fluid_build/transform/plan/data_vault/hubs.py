@@ -96,6 +96,8 @@ def _feed(
         feed["cast"] = cast
     if sources.is_own(hub, table, reference):
         feed["own"] = True
+    if table in sources.keys:
+        feed["marked"] = True
     return feed
 
 

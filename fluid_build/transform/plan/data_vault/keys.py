@@ -52,10 +52,15 @@ def _has_its_own_hash(
     don't find are one. Of a link, such rows are told apart.
     """
     strategy, via = sources.vault.hash_key_strategy, satellite.via
+    primary = sources.conceptual.entity(satellite.table).primary_key
+    is_of_primary = primary is not None and primary.holds and set(primary.attributes) <= {*columns}
     return (
         strategy == exact(strategy)
         and (via is None or via.lookup is None)
-        and all(column.required for column in sources.columns(satellite.table, columns))
+        and (
+            is_of_primary
+            or all(column.required for column in sources.columns(satellite.table, columns))
+        )
     )
 
 

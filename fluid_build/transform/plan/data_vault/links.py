@@ -46,6 +46,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
         key=link.hash_key,
         columns=[column.name for column in (*keys, *children)],
         **_earlier(sources, link),
+        marked=link.table in sources.keys,
     )
     made = called_sql(call, link.name, sources.vault.hash_key_strategy)
     build = Build(

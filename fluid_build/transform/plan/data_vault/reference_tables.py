@@ -60,6 +60,7 @@ def _reference_table(sources: VaultSources, table: ReferenceTable) -> Build:
         staging=Relation(staging),
         keys=[column.name for column in keys],
         record_source=Sql(literal(sources.record_source(table.table))),
+        marked=table.table in sources.keys,
         **compared_columns(sources, table.table, table.columns),
         **(applied.arguments if applied else {}),
     )

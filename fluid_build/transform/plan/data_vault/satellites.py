@@ -138,6 +138,7 @@ def _call(sources: VaultSources, satellite: Satellite, link: Link | None) -> Mac
         **compared_columns(sources, satellite.table, satellite.columns),
         multi_active=list(sources.names.columns_of(satellite.table, satellite.multi_active_keys)),
         distinct=satellite.name in sources.of_references,
+        marked=satellite.table in sources.keys,
         if_linked=link is not None and sources.is_of_a_reference(link),
         has_ghost=_has_ghost(sources, satellite),
         ghost=types if _has_ghost(sources, satellite) else {},

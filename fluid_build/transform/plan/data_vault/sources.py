@@ -1,7 +1,7 @@
 """What the builds of a vault read: the staging of each table, and what is loaded from it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
 from fluid_build.changes.types import wider_type
@@ -22,6 +22,7 @@ from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import type_name
 from fluid_build.transform.plan.elements import Build, PlanColumn
 from fluid_build.transform.plan.present_source import PresentSource
+from fluid_build.transform.plan.quarantine import TableKeys
 
 _ENDS_OF_REFERENCE = 2
 """Ends of a link that is made of one reference: the row that refers, and what it refers to."""
@@ -37,6 +38,8 @@ class VaultSources:
     names: SqlNames
     staged: Mapping[str, Build]
     present: PresentSource
+    keys: Mapping[str, TableKeys] = field(default_factory=dict)
+    """By table the keys that its rows keep: its staging marks those that don't."""
 
     def column(self, table: str, column: str) -> PlanColumn:
         """Return the staged column of a source table's column."""

@@ -1,7 +1,7 @@
 """Everything that a plan needs of a vault."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
@@ -23,6 +23,7 @@ from fluid_build.transform.plan.data_vault.sources import VaultSources, vault_so
 from fluid_build.transform.plan.deliveries import as_at_source
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild
 from fluid_build.transform.plan.present_source import PresentSource
+from fluid_build.transform.plan.quarantine import keys_by_table
 from fluid_build.transform.plan.relied_keys import ReliedKey
 from fluid_build.transform.plan.sql_layout import join, nested, query
 
@@ -130,4 +131,6 @@ def vault_plan(
 
     Its methods raise KeyError where the vault refers to a table or column that the model lacks.
     """
-    return VaultPlan(vault_sources(model, names, staging, present))
+    sources = vault_sources(model, names, staging, present)
+    relied_keys = (key for key in vault_keys(sources) if present.has(key.table, *key.columns))
+    return VaultPlan(replace(sources, keys=keys_by_table(relied_keys, model.conceptual)))

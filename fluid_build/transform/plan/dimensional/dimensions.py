@@ -23,9 +23,10 @@ from fluid_build.transform.plan.dimensional.mart_calls import (
     unknown_argument,
 )
 from fluid_build.transform.plan.dimensional.mart_tests import reference_tests, surrogate_key_tests
-from fluid_build.transform.plan.dimensional.star import Star, natural_key
+from fluid_build.transform.plan.dimensional.star import Star, held_members, natural_key
 from fluid_build.transform.plan.elements import Build, MacroCall, Relation, SqlType
 from fluid_build.transform.plan.macro_calls import CalledSql
+from fluid_build.transform.plan.quarantine import held_in
 from fluid_build.transform.plan.retirement import retired_build
 
 
@@ -58,6 +59,7 @@ def current_build(star: Star, dimension: Dimension) -> Build:
         natural_key=natural_key_argument(star, dimension),
         columns=own_columns_argument(star, dimension),
         hash_as=hash_as(key, is_single=len(key) == 1),
+        held=held_members(star, dimension),
         **members_arguments(star, dimension, {}),
     )
     return dimension_build(star, dimension, call, made)
@@ -196,6 +198,8 @@ def dimension_build(star: Star, dimension: Dimension, call: MacroCall, made: Cal
         (dimension.entity_name, *(joined.entity for joined in dimension.joins))
     )
     stagings = [star.names.staging(entity) for entity in entities]
+    held = call.arguments.get("held")
+    quarantine = held_in(held) if isinstance(held, Mapping) else ()
     build = Build(
         name=dimension.name,
         layer="mart",
@@ -205,7 +209,7 @@ def dimension_build(star: Star, dimension: Dimension, call: MacroCall, made: Cal
         sql=made.sql,
         next_load=made.next_load,
         call=call,
-        ref_models=(*stagings, *filter(None, (dimension.history,))),
+        ref_models=(*stagings, *quarantine, *filter(None, (dimension.history,))),
         columns=tuple(dimension_columns(star, dimension)),
         key=(dimension.surrogate_key,),
         tests=(

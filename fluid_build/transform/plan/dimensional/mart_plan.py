@@ -1,7 +1,7 @@
 """Everything that a plan needs of a star."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY, Dimension, Join
 from fluid_build.modeling.logical import LogicalModel
@@ -41,6 +41,7 @@ from fluid_build.transform.plan.dimensional.star import (
 from fluid_build.transform.plan.dimensional.versioned_dimensions import versioned_builds
 from fluid_build.transform.plan.elements import Build, BuildTest, Check, Rebuild, RowScope
 from fluid_build.transform.plan.present_source import PresentSource
+from fluid_build.transform.plan.quarantine import keys_by_table
 from fluid_build.transform.plan.relied_keys import ReliedKey
 
 # The keys of the source that a star is built by, each tested on its staging view.
@@ -197,7 +198,9 @@ def mart_plan(
     model: LogicalModel, names: SqlNames, staging: Sequence[Build], present: PresentSource
 ) -> MartPlan:
     """Return the plan of a model's marts; ``staging`` has one build for each entity."""
-    return MartPlan(star_of(model, names, staging, present))
+    star = star_of(model, names, staging, present)
+    relied_keys = (key for key in mart_keys(star) if present.has(key.table, *key.columns))
+    return MartPlan(replace(star, keys=keys_by_table(relied_keys, model.conceptual)))
 
 
 def _generated(star: Star, dimension: Dimension) -> Build:

@@ -1,7 +1,7 @@
 """A star with everything that its SQL is made of: entities, relationships, names, types, keys."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
 from fluid_build.modeling.data_vault.elements import HashKeyStrategy
@@ -23,6 +23,7 @@ from fluid_build.transform.plan.deliveries import as_at_source
 from fluid_build.transform.plan.elements import Build
 from fluid_build.transform.plan.hashing import HASH_TYPE, hashed, key_part, written_or_token
 from fluid_build.transform.plan.present_source import PresentSource
+from fluid_build.transform.plan.quarantine import TableKeys, held_argument
 from fluid_build.transform.plan.sql_layout import as_text, join
 from fluid_build.transform.plan.staging import by_value, staged_type
 
@@ -58,6 +59,8 @@ class Star:
     selects: Mapping[str, str]
     """By entity, the query that gives it our names and types from the source alone."""
     present: PresentSource
+    keys: Mapping[str, TableKeys] = field(default_factory=dict)
+    """By entity the keys that its rows keep: those that don't are in quarantine."""
 
     @property
     def owners(self) -> tuple[FactOrBridge, ...]:
@@ -269,3 +272,11 @@ def values_hash(values: Sequence[Typed]) -> str:
     """Return the hash of several values, which may be null; no other values share its input."""
     parts = [written_or_token(expression, type_, HASHING) for expression, type_ in values]
     return hashed(parts, HASHING)
+
+
+def held_members(star: Star, dimension: Dimension) -> dict[str, object]:
+    """Return where the members are found whose rows are in quarantine, which stay as they were."""
+    entity = dimension.entity_name
+    key = natural_key(star, dimension)
+    types = {star.column(entity, part.name): star.type(entity, part.name) for part in key}
+    return held_argument(entity, types, star.names, star.keys)

@@ -18,7 +18,7 @@ from fluid_build.transform.plan.dimensional.mart_calls import (
     mart_call,
     own_columns_argument,
 )
-from fluid_build.transform.plan.dimensional.star import Star
+from fluid_build.transform.plan.dimensional.star import Star, held_members
 from fluid_build.transform.plan.dimensional.versions import (
     applied_in_star,
     grouping,
@@ -58,6 +58,7 @@ def _dimension(star: Star, dimension: Dimension) -> Build:
         overwritten=[column for column in columns if column not in in_versions],
         grouped_by=grouping(star, dimension),
         hash_as=hash_as(key),
+        held=held_members(star, dimension),
         hash_durable_key_as=hash_as(key, is_single=True) if len(key) == 1 else hash_as(key),
         holds_from=applied.column.name if applied else "",
         **members_arguments(star, dimension, in_versions),

@@ -13,12 +13,14 @@ from fluid_build.transform.plan.dimensional.star import (
     HASHING,
     KEY_TYPE,
     Star,
+    held_members,
     natural_key,
 )
 from fluid_build.transform.plan.elements import Build, PlanColumn, Relation
 from fluid_build.transform.plan.hashing import comparable
 from fluid_build.transform.plan.history import History, filling
 from fluid_build.transform.plan.macro_calls import called_sql, hashed_columns, macro_call
+from fluid_build.transform.plan.quarantine import held_in
 from fluid_build.transform.plan.retirement import retired_build
 from fluid_build.transform.plan.validity import AppliedDate, applied_date
 
@@ -35,6 +37,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
     versioned = list(types)
     added = star.present.joined_later(entity, attributes.values())
     applied = applied_in_star(star, entity)
+    held = held_members(star, dimension)
     history = History(
         name=name,
         columns=(*key, *versioned, "row_hash", "load_date", "is_deleted"),
@@ -50,6 +53,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
             column for column, name in attributes.items() if not star.present.has(entity, name)
         ],
         other_hashes=bool(added) or star.present.were_narrower(entity, attributes.values()),
+        held=held,
         surplus=history.surplus,
         **(applied.arguments if applied else {}),
     )
@@ -68,7 +72,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         next_load=made.next_load,
         filling=filling(star.names.staging(entity), key, [star.column(entity, n) for n in added]),
         call=call,
-        ref_models=(star.names.staging(entity),),
+        ref_models=(star.names.staging(entity), *held_in(held)),
         columns=(
             *_attribute_columns(star, dimension),
             technical("row_hash", KEY_TYPE, "The hash of the versioned columns."),

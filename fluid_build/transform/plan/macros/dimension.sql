@@ -14,7 +14,7 @@
     was, marked as deleted, because facts refer to it.
 -#}
 {% macro dimension(staging, key, natural_key, columns, joins={}, links={}, unknown={},
-                   retired=[], hash_as={}, hash_links_as={}) -%}
+                   retired=[], hash_as={}, hash_links_as={}, held={}) -%}
 {%- set parts, same = [], [] -%}
 {%- set types = {} -%}
 {%- for column in natural_key -%}
@@ -46,10 +46,11 @@ SELECT
     {%- for link in links %},
     before.{{ link }}
     {%- endfor %},
-    TRUE AS is_deleted
+    {{ is_gone(natural_key, held, 'before.is_deleted') }}
 FROM {{ this }} AS before
 LEFT JOIN {{ staging }} AS own
     ON {{ same | join('\n    AND ') }}
+{{- held_members(natural_key, held, 'before') }}
 WHERE
     {{ parts[0] }} IS NULL
     AND before.{{ key }} <> {{ zero_key() }}
@@ -66,7 +67,7 @@ WHERE
 {% macro versioned_dimension(staging, history, key, durable_key, natural_key, columns,
                              overwritten=[], joins={}, links={}, unknown={}, retired=[],
                              grouped_by=[], hash_as={}, hash_durable_key_as={},
-                             hash_links_as={}, holds_from='load_date') -%}
+                             hash_links_as={}, held={}, holds_from='load_date') -%}
 {%- set kept, identity, parts, same = [], [], [], [] -%}
 {%- set types = {'members.valid_from': ''} -%}
 {%- for column in natural_key -%}
@@ -158,15 +159,38 @@ SELECT
     {{ key_or_unknown('before.' ~ link, link) }} AS {{ link }}
     {%- endfor %},
     {{ validity }},
-    TRUE AS is_deleted
+    {{ is_gone(natural_key, held) }}
 FROM members
 LEFT JOIN {{ staging }} AS own
     ON {{ same | join('\n    AND ') }}
+{{- held_members(natural_key, held, 'members', staged_names=true) }}
 {%- if links or 'before.' in as_before %}
 LEFT JOIN {{ this }} AS before
     ON before.{{ key }} = {{ version }}
 {%- endif %}
 WHERE own.{{ identity[0] }} IS NULL
+{%- endif %}
+{%- endmacro %}
+
+
+{#- Whether a member that doesn't arrive is gone: not while its rows are in quarantine. -#}
+{% macro is_gone(natural_key, held, before='') -%}
+{%- if held -%}
+{{ before ~ ' OR ' if before }}held.{{ staged(natural_key[0]) }} IS NULL AS is_deleted
+{%- else -%}
+TRUE AS is_deleted
+{%- endif -%}
+{%- endmacro %}
+
+
+{#- The join of the members whose rows are in quarantine. -#}
+{% macro held_members(natural_key, held, rows, staged_names=false) -%}
+{%- if held %}
+LEFT JOIN {{ held_keys(held) }} AS held
+    ON {% for column in natural_key -%}
+    {{ '\n    AND ' if not loop.first }}held.{{ staged(column) }} = {{ rows }}.
+    {{- staged(column) if staged_names else name_of(column) }}
+    {%- endfor %}
 {%- endif %}
 {%- endmacro %}
 
@@ -195,7 +219,7 @@ UNION ALL
     there's the column `applied`, a version holds from its `stamp`.
 -#}
 {% macro dimension_versions(staging, keys, columns=[], text=[], hash_as={}, retired=[],
-                            other_hashes=false, surplus='surplus', applied='', stamp='',
+                            other_hashes=false, held={}, surplus='surplus', applied='', stamp='',
                             since='since') -%}
 {%- set there = columns | reject('in', retired) | list -%}
 {{ history(
@@ -204,6 +228,7 @@ UNION ALL
     keys=keys,
     compared={'row_hash': hashed(columns, text, hash_as)},
     recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
+    held=held,
     surplus=surplus,
     applied=applied,
     stamp=stamp,

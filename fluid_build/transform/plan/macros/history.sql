@@ -12,10 +12,16 @@
     A next load groups what arrives and what is stored by key and hash: what is as often in both is
     as it was. Only for keys that are left, whole rows are read. Of stored rows, those count that no
     later one of their key follows: rows of the first load are only followed by those after it.
+
+    A key whose rows are all in quarantine is neither changed nor gone. Where rows are `marked`,
+    those are among them, with the rule that they break; otherwise, `held` says how they're found.
 -#}
 {% macro history(rows, columns, keys, compared={}, values={}, condition='', distinct=false,
-                 never_null='', on_deletion={}, ghost='', recompared=[], surplus='surplus',
-                 applied='', stamp='', since='since') -%}
+                 marked=false, held={}, never_null='', on_deletion={}, ghost='', recompared=[],
+                 surplus='surplus', applied='', stamp='', since='since') -%}
+{%- if marked -%}
+    {%- set condition = (condition ~ ' AND ' if condition) ~ 'broken_rule IS NULL' -%}
+{%- endif -%}
 {%- set values = dict(values, load_date=load_moment(), is_deleted='FALSE', **compared) -%}
 {%- set margin = '    ' if is_incremental() else '' -%}
 {%- if applied -%}
@@ -53,9 +59,21 @@ UNION ALL
 {%- set last_of_its_key -%}
 LEFT JOIN later
     ON {{ same_keys('later', 'stored', keys, never_null) }}
+{%- if marked or held %}
+LEFT JOIN {{ held_keys(held) if held else rows }} AS held
+    ON {% for key in keys -%}
+    {{ '\n    AND ' if not loop.first }}held.{{ key }} = stored.{{ key }}
+    {%- endfor %}
+    {%- if marked %}
+    AND held.broken_rule IS NOT NULL
+    {%- endif %}
+{%- endif %}
 WHERE
     NOT stored.is_deleted
     AND (later.load_date IS NULL OR later.load_date <= stored.load_date)
+    {%- if marked or held %}
+    AND held.{{ keys[0] }} IS NULL
+    {%- endif %}
 {%- endset -%}
 WITH later AS (
     SELECT

@@ -2,7 +2,8 @@
     How the relations of a vault are loaded. Each model says what it's made of, and these macros say
     how, once for all. Every relation only ever gets rows added. `staging` is the relation with the
     columns that are named; of those that are hashed, `text` are text, and `hash_as` has the SQL of
-    the ones that are hashed otherwise than as their text. `surplus`, `rank` and the like are names
+    the ones that are hashed otherwise than as their text. A `marked` staging has rows in quarantine
+    with the rule that they break, which aren't loaded. `surplus`, `rank` and the like are names
     that the load uses. How a key is hashed is in hashing.sql.
 -#}
 
@@ -37,26 +38,33 @@ WITH arriving AS (
         record_source,
         {{ loop.index }} AS {{ precedence }}
     FROM {{ feed.staging }}
-    {%- if not feed.own %}
+    {%- set needed = [] -%}
+    {%- if feed.marked -%}
+        {%- set _ = needed.append('broken_rule IS NULL') -%}
+    {%- endif -%}
+    {%- for column in columns if not feed.own -%}
+        {%- set _ = needed.append(column ~ ' IS NOT NULL') -%}
+    {%- endfor -%}
+    {%- if needed %}
     WHERE
-        {{ columns | join(' IS NOT NULL\n        AND ') }} IS NOT NULL
+        {{ needed | join('\n        AND ') }}
     {%- endif %}
     {{- '\n    UNION ALL' if not loop.last }}
     {%- endfor %}
 ),
 ranked AS (
     SELECT
-        {{ key }},
-        record_source,
-        {{ business_key | join(',\n        ') }},
+        arriving.{{ key }},
+        arriving.record_source,
+        arriving.{{ business_key | join(',\n        arriving.') }},
         ROW_NUMBER() OVER (
-            PARTITION BY {{ key }}
-            ORDER BY {{ ([precedence] + spelling) | join(', ') }}
+            PARTITION BY arriving.{{ key }}
+            ORDER BY arriving.{{ ([precedence] + spelling) | join(', arriving.') }}
         ) AS {{ rank }}
     FROM arriving
     {%- if is_incremental() %}
-    WHERE
-        {{ is_new(key, 'arriving') | indent(4) }}
+    {{ with_known(key) | indent(4) }}
+    WHERE known.{{ key }} IS NULL
     {%- endif %}
 )
 SELECT
@@ -75,15 +83,21 @@ WHERE
     `key` of `earlier` says what a row was under an earlier key, it's linked with what its hub `in`
     has, once, and only by a value that no other row has today. `hub_key` is what that hub calls it.
 -#}
-{% macro vault_link(staging, key, columns, earlier={}) -%}
+{% macro vault_link(staging, key, columns, marked=false, earlier={}) -%}
 SELECT DISTINCT
     arriving.{{ key }},
     {{ load_moment() }} AS load_date,
     arriving.record_source,
     arriving.{{ columns | join(',\n    arriving.') }}
 FROM {{ staging }} AS arriving
+{%- if is_incremental() %}
+{{ with_known(earlier.key or key) }}
+{%- endif %}
 WHERE
     arriving.{{ key }} IS NOT NULL
+{%- if marked %}
+    AND arriving.broken_rule IS NULL
+{%- endif %}
 {%- if earlier %}
     AND EXISTS (
         SELECT 1
@@ -99,7 +113,7 @@ WHERE
     )
 {%- endif %}
 {%- if is_incremental() %}
-    AND {{ is_new(earlier.key or key, 'arriving') }}
+    AND known.{{ earlier.key or key }} IS NULL
 {%- endif %}
 {%- endmacro %}
 
@@ -114,9 +128,9 @@ WHERE
     Where there's the column `applied`, a row holds from its `stamp`.
 -#}
 {% macro vault_satellite(staging, key, columns=[], text=[], hash_as={}, multi_active=[],
-                         distinct=false, if_linked=false, has_ghost=false, ghost={},
-                         retired=[], other_hashes=false, surplus='surplus', applied='',
-                         stamp='', since='since') -%}
+                         distinct=false, if_linked=false, marked=false, has_ghost=false, ghost={},
+                         retired=[], other_hashes=false, surplus='surplus', applied='', stamp='',
+                         since='since') -%}
 {%- set compared = {'hash_diff': hashed(columns, text, hash_as)} if columns else {} -%}
 {%- set there = columns | reject('in', retired) | list -%}
 {%- set ghost_row -%}
@@ -143,6 +157,7 @@ SELECT
     compared=compared,
     condition=key ~ ' IS NOT NULL' if if_linked else '',
     distinct=distinct,
+    marked=marked,
     never_null=key,
     ghost=ghost_row if has_ghost else '',
     recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
@@ -159,8 +174,8 @@ SELECT
     and `applied` are as in a satellite.
 -#}
 {% macro vault_reference_table(staging, keys, record_source, columns=[], text=[], hash_as={},
-                               retired=[], other_hashes=false, surplus='surplus', applied='',
-                               stamp='', since='since') -%}
+                               marked=false, retired=[], other_hashes=false, surplus='surplus',
+                               applied='', stamp='', since='since') -%}
 {%- set compared = {'hash_diff': hashed(columns, text, hash_as)} if columns else {} -%}
 {%- set there = columns | reject('in', retired) | list -%}
 {{ history(
@@ -170,6 +185,7 @@ SELECT
     keys=keys,
     compared=compared,
     values={'record_source': record_source},
+    marked=marked,
     recompared=[hashed(there, text, hash_as) if there else ''] if retired or other_hashes else [],
     surplus=surplus,
     applied=applied,
@@ -180,7 +196,8 @@ SELECT
 
 
 {#- Rows without a key: each different row once, with the history of how often it's there. -#}
-{% macro vault_counted_rows(staging, key, columns, occurrence='occurrence', surplus='surplus') -%}
+{% macro vault_counted_rows(staging, key, columns, marked=false, occurrence='occurrence',
+                            surplus='surplus') -%}
 {%- set counted -%}
 (
     SELECT
@@ -190,6 +207,9 @@ SELECT
         COUNT(*) OVER (PARTITION BY {{ key }}) AS multiplicity,
         ROW_NUMBER() OVER (PARTITION BY {{ key }} ORDER BY {{ key }}) AS {{ occurrence }}
     FROM {{ staging }}
+    {%- if marked %}
+    WHERE broken_rule IS NULL
+    {%- endif %}
 )
 {%- endset -%}
 {{ history(
@@ -205,11 +225,8 @@ SELECT
 {%- endmacro %}
 
 
-{#- The condition that no row of the relation has the key of a row. -#}
-{% macro is_new(key, rows) -%}
-NOT EXISTS (
-        SELECT 1
-        FROM {{ this }} AS known
-        WHERE known.{{ key }} = {{ rows }}.{{ key }}
-    )
+{#- The join of arriving rows with those whose key is known: new ones find none. -#}
+{% macro with_known(key) -%}
+LEFT JOIN {{ this }} AS known
+    ON known.{{ key }} = arriving.{{ key }}
 {%- endmacro %}
