@@ -12,9 +12,13 @@ from fluid_build.forging.options import ForgeOptions
 from fluid_build.forging.stages import Decided, Designed, decide, design, look_closer, measure
 from fluid_build.modeling.basis import Basis
 from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.evolution import Evolution
 from fluid_build.observations.observe import Observations
 from fluid_build.profiling.profile import ColumnProfile, Profile, TableProfile
 from fluid_build.sources import open_source
+from fluid_build.transform.dbt.migrations import migrations_of
+from fluid_build.transform.dbt.project import hash_strategy
+from fluid_build.transform.plan.stateful import stored_columns
 
 SHOP = (
     "CREATE TABLE regions (region_code VARCHAR PRIMARY KEY, region_name VARCHAR NOT NULL)",
@@ -92,6 +96,25 @@ def difference(earlier: Designed, later: Designed) -> Difference:
         if name not in before and not name.startswith("stg_")
     }
     return Difference(lost, new, new_columns)
+
+
+def unwritten(before: Designed, after: Designed) -> list[str]:
+    """What a model writes into relations of an earlier one, that no migration gives them."""
+    stored = [stored_columns(each.plan, hash_strategy(each.model)) for each in (before, after)]
+    evolution = after.model.evolution or Evolution()
+    found = {
+        (each.relation, each.column)
+        for each in migrations_of(after.plan, stored[1], evolution)
+        if each.kind == "add_column"
+    }
+    return [
+        f"{name}.{column.name}"
+        for name, columns in stored[1].items()
+        if name in stored[0]
+        for column in columns
+        if column.name not in {each.name for each in stored[0][name]}
+        and (name, column.name) not in found
+    ]
 
 
 def measured(database: Path) -> tuple[Profile, Observations]:

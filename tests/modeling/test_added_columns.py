@@ -7,13 +7,8 @@ from pathlib import Path
 import pytest
 
 from bench.look_once.databases import LOOK_ONCE, build_database
-from fluid_build.forging.stages import Designed
-from fluid_build.modeling.evolution import Evolution
 from fluid_build.profiling.profile import ColumnProfile, Profile
-from fluid_build.transform.dbt.migrations import migrations_of
-from fluid_build.transform.dbt.project import hash_strategy
-from fluid_build.transform.plan.stateful import stored_columns
-from tests.modeling.evolved import SHOP, designed, designed_of, difference, measured, run
+from tests.modeling.evolved import SHOP, designed, designed_of, difference, measured, run, unwritten
 
 TECHNIQUES = ("data_vault_2", "dimensional")
 SPREAD_OUT = (
@@ -29,25 +24,6 @@ CHANGES = {
         "INSERT INTO towns SELECT DISTINCT city, 'Country ' || length(city) FROM customers",
     ),
 }
-
-
-def unwritten(before: Designed, after: Designed) -> list[str]:
-    """What a model writes into relations of an earlier one, that no migration gives them."""
-    stored = [stored_columns(each.plan, hash_strategy(each.model)) for each in (before, after)]
-    evolution = after.model.evolution or Evolution()
-    found = {
-        (each.relation, each.column)
-        for each in migrations_of(after.plan, stored[1], evolution)
-        if each.kind == "add_column"
-    }
-    return [
-        f"{name}.{column.name}"
-        for name, columns in stored[1].items()
-        if name in stored[0]
-        for column in columns
-        if column.name not in {each.name for each in stored[0][name]}
-        and (name, column.name) not in found
-    ]
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)

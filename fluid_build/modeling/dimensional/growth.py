@@ -68,7 +68,8 @@ def grown_star(
     """Return the star with what the new ``tables`` and ``columns`` bring.
 
     ``fresh`` is a design of everything, from which what is new is taken. A table that a dimension
-    joins by a ``looser`` relationship has rows that it doesn't meet, and becomes a dimension too.
+    joins by a ``looser`` relationship has rows that it doesn't meet. They get a dimension too where
+    no relation has all rows of their table; what was there before doesn't refer to it.
     """
     opened = {
         join.entity
@@ -79,8 +80,8 @@ def grown_star(
     kept = kept.model_copy(
         update={"dimensions": tuple(_opened(d, opened) for d in kept.dimensions)}
     )
-    tables = tables | opened
-    growth = _Growth(kept, fresh, conceptual, tables, frozenset(columns))
+    alone = opened - _roles(kept).keys()
+    growth = _Growth(kept, fresh, conceptual, tables, frozenset(columns), alone)
     growth.name_new_elements()
     facts = [growth.longer_fact(fact) for fact in kept.facts]
     dimensions = [growth.longer_dimension(dimension) for dimension in kept.dimensions]
@@ -95,7 +96,10 @@ def grown_star(
             "facts": tuple(facts),
             "dimensions": tuple(_with_uses(dimension, facts) for dimension in dimensions),
             "bridges": tuple(bridges),
-            "left_out": (*kept.left_out, *(t for t in fresh.left_out if t.name in tables)),
+            "left_out": (
+                *kept.left_out,
+                *(t for t in fresh.left_out if growth.is_new_element(t.name)),
+            ),
         }
     )
     return _with_columns(grown, conceptual, columns)
@@ -147,13 +151,17 @@ def _identity(element: _Element) -> tuple[object, ...]:
 
 @dataclass
 class _Growth:
-    """What a star gets of a new design; ``names`` are those of its relations here."""
+    """What a star gets of a new design; ``names`` are those of its relations here.
+
+    Tables that stand ``alone`` become relations, to which what was there before doesn't refer.
+    """
 
     kept: DimensionalModel
     fresh: DimensionalModel
     conceptual: ConceptualModel
     tables: Set[str]
     columns: Set[SourceColumn]
+    alone: Set[str]
     names: dict[str, str] = field(default_factory=dict)
     new_facts: list[Fact] = field(default_factory=list)
     new_bridges: list[Bridge] = field(default_factory=list)
@@ -171,11 +179,11 @@ class _Growth:
     def name_new_elements(self) -> None:
         """Choose what is new, each under a name that is free."""
         for fact in self.fresh.facts:
-            if fact.name not in self.names and fact.entity_name in self.tables:
+            if fact.name not in self.names and self.is_new_element(fact.entity_name):
                 self.new_facts.append(fact)
                 self.name(fact.name)
         for bridge in self.fresh.bridges:
-            is_new = bridge.entity_name in self.tables or (
+            is_new = self.is_new_element(bridge.entity_name) or (
                 bridge.hierarchy_pairs is not None and self._is_new_dimension(bridge.left)
             )
             if bridge.name not in self.names and is_new:
@@ -183,7 +191,11 @@ class _Growth:
                 self.name(bridge.name)
 
     def _is_new_dimension(self, name: str) -> bool:
-        return any(d.name == name and d.entity_name in self.tables for d in self.fresh.dimensions)
+        named = (d.entity_name for d in self.fresh.dimensions if d.name == name)
+        return any(map(self.is_new_element, named))
+
+    def is_new_element(self, table: str) -> bool:
+        return table in self.tables or table in self.alone
 
     def name(self, fresh: str) -> str:
         """Return the name that a relation of the new design has here."""
@@ -205,7 +217,8 @@ class _Growth:
                 if dimension.name not in found
                 and self.names.get(dimension.name) not in kept
                 and (
-                    dimension.entity_name in self.tables or self.names.get(dimension.name) in wanted
+                    self.is_new_element(dimension.entity_name)
+                    or self.names.get(dimension.name) in wanted
                 )
             }
             if not more:
