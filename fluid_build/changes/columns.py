@@ -14,7 +14,7 @@ from fluid_build.changes.likeness import column_likeness
 from fluid_build.changes.pairing import paired
 from fluid_build.changes.renames import Renames
 from fluid_build.changes.tables import MOST_LOST
-from fluid_build.changes.types import TypeChange, type_change
+from fluid_build.changes.types import TypeChange, type_change, wider_type
 from fluid_build.profiling import checks
 from fluid_build.profiling.profile import ColumnProfile, TableProfile
 from fluid_build.text import counted, listed
@@ -154,7 +154,8 @@ def _type_changes(
             before=then.type,
             after=now.type,
             effect=effect,
-            sentence=f"{table.name}.{then.name} is {now.type} now, and was {then.type}",
+            sentence=f"{table.name}.{then.name} is {now.type} now, and was {then.type}"
+            + _held_by(then.type, now.type),
             evidence=_evidence(then, now),
         )
     elif _misfits(then, now):
@@ -169,6 +170,12 @@ def _type_changes(
             " of them were",
             evidence=_evidence(then, now),
         )
+
+
+def _held_by(before: str, after: str) -> str:
+    """Return what says which type holds two; "" where one of them does."""
+    both = wider_type(before, after)
+    return "" if both in (before, after) else f"; {both} holds both"
 
 
 def _misfits(then: ColumnProfile, now: ColumnProfile) -> bool:
@@ -220,7 +227,7 @@ def _null_changes(
             sentence=f"{name} isn't declared as never null any more",
             evidence=_evidence(then, now),
         )
-    elif then.nullable and not now.nullable and now.nulls == 0:
+    elif then.nulls and not now.nullable and now.nulls == 0:
         yield _nulls_gone(before, then, now, f"{name} is declared as never null now")
     elif then.nulls and now.rows and now.nulls == 0 and by_chance < _BY_CHANCE:
         was = f"{then.nulls:,} of {counted(then.rows, 'row')}"

@@ -37,12 +37,17 @@ class _Exact:
 
 
 def type_change(before: str, after: str) -> TypeChange | None:
-    """Return what became of a type, in DuckDB's names; None where it's the same."""
+    """Return what became of a type, in DuckDB's names; None where it's the same.
+
+    It's widened where another exact number holds the values of both.
+    """
     if before == after:
         return None
     if _holds(after, before):
         return "widened"
-    return "narrowed" if _holds(before, after) else "changed"
+    if _holds(before, after):
+        return "narrowed"
+    return "widened" if _exact(wider_type(before, after)) else "changed"
 
 
 def wider_type(first: str, second: str) -> str:

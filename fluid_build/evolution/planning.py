@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from fluid_build.changes import ChangeKind, Effect, SourceChange
+from fluid_build.changes.types import wider_type
 from fluid_build.contract.differences import Differences, DocumentChange
 from fluid_build.contract.differences.differing import Bump, NextVersion
 from fluid_build.decisions.commands import decide_command
@@ -38,6 +39,8 @@ _MOST_BYTES = 64 * 1024 * 1024
 """Far more than the plan of a thousand tables takes."""
 _FOLDER = "decide DIR"
 """In an advice: there the folder is named as its user names it."""
+_TYPE = "{type}"
+"""In an advice: there it says what a column is read as where nobody decides."""
 _DELIVERY = (
     "A load stops such a table. If the rows are gone, name it with `fluid apply --allow-loss`; if"
     " the source has only what changed, say so."
@@ -59,9 +62,9 @@ _ADVICE = {
     " loaded stays, and the rows begin anew beside it.",
     ChangeKind.COLUMN_DROPPED: "Name another key with `fluid decide DIR set-key`.",
     ChangeKind.TYPE_CHANGED: "Correct it at the source, or say with `fluid decide DIR type` how"
-    " it's read; else it becomes text.",
+    " it's read; else it becomes {type}.",
     ChangeKind.VALUES_MISFIT: "Correct the value, or say with `fluid decide DIR type` how the"
-    " column is read; else it becomes text.",
+    " column is read; else it becomes {type}.",
 }
 
 
@@ -186,9 +189,17 @@ def _planned(change: SourceChange, folder: str) -> PlannedChange:
     return PlannedChange(
         change=change,
         mark=Mark.NEEDS_DECISION,
-        advice=_ADVICE.get(change.kind, "").replace(_FOLDER, f"decide {shlex.quote(folder)}"),
+        advice=_ADVICE.get(change.kind, "")
+        .replace(_FOLDER, f"decide {shlex.quote(folder)}")
+        .replace(_TYPE, _type_of_both(change)),
         commands=tuple(filter(None, commands)),
     )
+
+
+def _type_of_both(change: SourceChange) -> str:
+    """Return the type that a column is read as, where what it was and what it is differ."""
+    both = wider_type(change.before or "", change.after or "")
+    return "text" if both == "VARCHAR" else both
 
 
 def _decisions(change: SourceChange) -> Iterator[AnyDecision]:

@@ -1,9 +1,18 @@
 """A source as it is today, compared with what its folder knows of it."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from fluid_build.changes import SourceChange, counted_changes, source_changes, with_decided_keys
+from fluid_build.changes import (
+    NO_RENAMES,
+    ChangeKind,
+    Effect,
+    Renames,
+    SourceChange,
+    counted_changes,
+    source_changes,
+    with_decided_keys,
+)
 from fluid_build.decisions.deliveries import partial_tables
 from fluid_build.decisions.language import AnyDecision, SetKey
 from fluid_build.decisions.renames import renames
@@ -14,7 +23,7 @@ from fluid_build.forging.stages import Decided, measure
 from fluid_build.modeling.basis import restricted
 from fluid_build.modeling.earlier_names import by_model_names
 from fluid_build.modeling.evolution import Evolution, RenamedTable
-from fluid_build.profiling.profile import Profile
+from fluid_build.profiling.profile import ColumnProfile, Profile
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.report.profile_json import read_profile
 from fluid_build.sources.base import Source
@@ -54,8 +63,7 @@ def read_source(
     decided_on = applied(verdicts)
     known, partial = renames(decided_on), partial_tables(decided_on)
     evolution = folder.model.evolution or Evolution()
-    earlier = _by_first_names(_without_retired(earlier, evolution), evolution)
-    found = source_changes(earlier, decided.profile, known, partial)
+    found = news(earlier, evolution, decided.profile, known, partial)
     keys = {
         known.earlier_table(each.table): tuple(
             known.earlier_column(each.table, name) for name in each.columns
@@ -70,12 +78,58 @@ def read_source(
     return PresentSource(decided, tuple(changes))
 
 
-def _without_retired(earlier: Profile, evolution: Evolution) -> Profile:
-    return restricted(
-        earlier,
+def news(
+    earlier: Profile,
+    evolution: Evolution,
+    present: Profile,
+    renames: Renames = NO_RENAMES,
+    partial: Set[str] = frozenset(),
+) -> tuple[SourceChange, ...]:
+    """Return what changed in a source since a model was designed of it; ``earlier`` is its profile.
+
+    What the model has followed is no news: what went, came by another name, or is read as a type
+    that holds more than the source's own.
+    """
+    followed = {
+        *((each.table, (), each.now) for each in evolution.renamed_tables),
+        *((each.table, (each.column,), each.now) for each in evolution.renamed_columns),
+    }
+    found = source_changes(_as_it_was(earlier, evolution), present, renames, partial)
+    return tuple(
+        each
+        for each in found
+        if each.kind not in _NAMES
+        or each.effect is not Effect.SAFE
+        or (each.table, each.columns, each.after) not in followed
+    )
+
+
+_NAMES = frozenset({ChangeKind.TABLE_RENAMED, ChangeKind.COLUMN_RENAMED})
+
+
+def _as_it_was(profile: Profile, evolution: Evolution) -> Profile:
+    """Return a model's profile without what its source had lost, and with the source's types."""
+    left = restricted(
+        profile,
         set(evolution.retired_tables),
         {(column.table, column.column) for column in evolution.retired_columns},
     )
+    own = {(each.table, each.column): each.now for each in evolution.narrower_columns}
+
+    def as_it_was(table: str, column: ColumnProfile) -> ColumnProfile:
+        return column.model_copy(update={"type": own.get((table, column.name), column.type)})
+
+    as_read = left.model_copy(
+        update={
+            "tables": tuple(
+                table.model_copy(
+                    update={"columns": tuple(as_it_was(table.name, c) for c in table.columns)}
+                )
+                for table in left.tables
+            )
+        }
+    )
+    return _by_first_names(as_read, evolution)
 
 
 def _by_first_names(earlier: Profile, evolution: Evolution) -> Profile:

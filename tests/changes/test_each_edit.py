@@ -64,6 +64,10 @@ EDITS: dict[str, tuple[Sequence[str], list[tuple[str, str, tuple[str, ...]]]]] =
         ["ALTER TABLE lines ALTER price TYPE DECIMAL(12, 4)"],
         [("type_widened", "lines", ("price",))],
     ),
+    "a whole number becomes a decimal": (
+        ["ALTER TABLE lines ALTER quantity TYPE DECIMAL(8, 3)"],
+        [("type_widened", "lines", ("quantity",))],
+    ),
     "a date becomes a moment": (
         ["ALTER TABLE orders ALTER placed TYPE TIMESTAMP"],
         [("type_widened", "orders", ("placed",))],

@@ -14,16 +14,25 @@ TYPES = (
 
 
 @pytest.mark.parametrize(("before", "after"), [*product(TYPES, TYPES)])
-def test_a_widened_type_is_loaded_as_the_new_one_and_a_narrowed_as_the_old(
+def test_a_widened_type_is_loaded_as_one_that_holds_both_and_a_narrowed_as_the_old(
     before: str, after: str
 ) -> None:
     wide = wider_type(before, after)
     change = type_change(before, after)
     if change == "changed":
-        assert wide not in {before} or wide in {"VARCHAR", "DOUBLE"}
+        assert wide in {"VARCHAR", "DOUBLE"}
+    elif change == "narrowed":
+        assert wide == before
+    elif change == "widened" and wide != after:
+        assert {type_change(each, wide) for each in (before, after)} == {"widened"}
     else:
-        assert wide == (after if change == "widened" else before)
+        assert wide == after
     assert wider_type(after, before) == wide
+
+
+@pytest.mark.parametrize("after", ["DECIMAL(8,3)", "DECIMAL(30,0)", "DECIMAL(5,1)"], ids=str)
+def test_a_whole_number_that_becomes_a_decimal_is_widened(after: str) -> None:
+    assert type_change("INTEGER", after) == "widened"
 
 
 @pytest.mark.parametrize(
