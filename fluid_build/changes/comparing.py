@@ -36,15 +36,19 @@ def _changes(
     kept = {
         before.name: (before, after) for before, after in kept_tables(earlier, present, renames)
     }
+    lacking = set(partial)
     for before, after in kept.values():
         yield from column_changes(before, after, renames)
         if not (earlier.has_data and present.has_data):
             continue
         if before.name not in partial:
-            yield from row_changes(before, after)
+            lost = list(row_changes(before, after))
+            lacking.update(change.table for change in lost)
+            yield from lost
         yield from key_changes(before, after)
     if earlier.has_data and present.has_data:
         for change in reference_changes(earlier, present, kept, renames):
-            # What a row refers to may have been delivered earlier.
-            if change.to_table not in partial:
+            # What a row refers to may have been delivered earlier, and where a table lost many rows
+            # that's the one cause of all orphans.
+            if change.to_table not in lacking:
                 yield change

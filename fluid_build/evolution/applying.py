@@ -129,6 +129,11 @@ class Applied:
         return tuple(node for node in self.dbt.failed if node.stopped_delivery)
 
     @property
+    def only_held(self) -> bool:
+        """Whether all was loaded but for deliveries that were stopped, and what reads them."""
+        return bool(self.stopped) and len(self.stopped) == len(self.dbt.failed)
+
+    @property
     def holds(self) -> bool:
         """Whether everything that should be was loaded, proven and recorded."""
         return self.verified is not None and self.verified.holds_but_for(self.behind)
@@ -212,7 +217,8 @@ def _checked(
     source: Source, before: ForgedFolder, request: ApplyRequest, on_progress: OnProgress
 ) -> Profile:
     """Measure a source, once, and check that it's as planned and that its names are decided."""
-    today = read_source(source, before, request.options.decisions, on_progress)
+    may_lose = frozenset(request.may_lose)
+    today = read_source(source, before, request.options.decisions, on_progress, may_lose)
     if request.plan is not None:
         states = states_of(before, today, read_warehouse(request.location))
         check_still_true(request.plan, states)

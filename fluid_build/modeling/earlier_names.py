@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Set
 
 from fluid_build.changes.renames import Renames
-from fluid_build.modeling.evolution import RenamedColumn, RenamedTable
+from fluid_build.modeling.evolution import Evolution, RenamedColumn, RenamedTable
 from fluid_build.profiling.profile import Candidate, ForeignKey, KeyClaim, Profile, TableProfile
 
 
@@ -68,6 +68,21 @@ def by_model_names(
             "foreign_keys": tuple(map(renamed, profile.foreign_keys)),
             "candidates": tuple(map(doubted, profile.candidates)),
         }
+    )
+
+
+def by_source_names(profile: Profile, evolution: Evolution | None) -> Profile:
+    """Return a profile by the names of a model as one by those that its source has now."""
+    if evolution is None:
+        return profile
+    names = {each.table: each.now for each in evolution.renamed_tables}
+    return by_model_names(
+        profile,
+        tuple(RenamedTable(table=now, now=table) for table, now in names.items()),
+        tuple(
+            RenamedColumn(table=names.get(each.table, each.table), column=each.now, now=each.column)
+            for each in evolution.renamed_columns
+        ),
     )
 
 

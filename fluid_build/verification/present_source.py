@@ -29,6 +29,7 @@ from fluid_build.report.profile_json import read_profile
 from fluid_build.sources.base import Source
 from fluid_build.transform.proof.manifest import read_text
 from fluid_build.verification.forged_folder import FolderHead, ForgedFolder
+from fluid_build.verification.held_deliveries import held_tables, with_earlier_figures
 from fluid_build.verification.untrusted_model import MOST_BYTES
 
 
@@ -50,10 +51,12 @@ def read_source(
     folder: FolderHead | ForgedFolder,
     decisions: Sequence[AnyDecision],
     on_progress: OnProgress = ignore,
+    may_lose: Set[str] = frozenset(),
 ) -> PresentSource:
     """Measure a source, and compare it with what its folder knows of it.
 
-    What was gone before is no news. Raises the errors of ``measure`` and of reading the profile.
+    A table whose delivery isn't loaded, unless it ``may_lose`` keys, has the figures that it had.
+    Raises the errors of ``measure`` and of reading the profile.
     """
     path = folder.folder / PROFILE_FILE
     earlier = read_profile(read_text(path, MOST_BYTES), path)
@@ -74,8 +77,14 @@ def read_source(
     arrived: dict[str, list[str]] = {}
     for column in evolution.added_columns:
         arrived.setdefault(column.table, []).append(column.column)
-    changes = with_decided_keys(counted_changes(found, source, known, arrived), keys)
-    return PresentSource(decided, tuple(changes))
+    counted = counted_changes(found, source, known, arrived)
+    changes = tuple(with_decided_keys(counted, keys))
+    held = held_tables(changes, folder.model, may_lose)
+    if held:
+        as_was = _as_it_was(earlier, evolution)
+        measured = with_earlier_figures(measured, as_was, held, folder.model)
+        decided = Decided(amended(measured, verdicts), verdicts, measured)
+    return PresentSource(decided, changes)
 
 
 def news(

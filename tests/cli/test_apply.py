@@ -246,6 +246,7 @@ def test_an_empty_delivery_is_stopped_unless_it_is_said_that_the_rows_are_gone(
     vault = duckdb_shop(fluid, tmp_path, "data_vault_2")
     assert vault.apply().code == 0
     gone = "SELECT count(*) FROM {}.sat_orders WHERE is_deleted AND record_source <> 'ghost record'"
+    contract = vault.contract()
     vault.change(["DELETE FROM orders WHERE order_id < 5090"])
     stopped = vault.apply()
     assert stopped.code == 1
@@ -253,6 +254,10 @@ def test_an_empty_delivery_is_stopped_unless_it_is_said_that_the_rows_are_gone(
     assert "The delivery of orders lacks 90 of the 120 keys that sat_orders holds" in said
     assert "in macro" not in said and said.count("The delivery of orders") == 1
     assert said.count("Error in model") == 0 and "--allow-loss orders" in said
+    assert "Loaded: " in said and "other tables have today's rows" in said
+    assert "Not loaded: orders, with hub_orders" in said and "Not done" not in said
+    assert "allow_loss" not in said
+    assert vault.contract() == contract
     assert vault.query(gone) == [(0,)]
     assert vault.apply("--allow-loss", "orders").code == 0
     assert vault.query(gone) == [(90,)]

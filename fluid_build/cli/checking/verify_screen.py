@@ -222,12 +222,17 @@ def _dbt_figures(result: DbtResult) -> Iterator[str]:
 
 def _node_line(node: DbtNode) -> str:
     if not node.broken:
-        return f"{node.name}: {_OF_NODE.sub('', _one_line(node.message))}"
+        return f"{node.name}: {node_message(node)}"
     more = f"{node.name}: more rows violate it than when the folder was generated"
     if [promise.promise for promise in node.broken] == [node.name]:
         return f"{more} ({_then(node.broken[0])})"
     promises = ", ".join(f"{promise.promise} ({_then(promise)})" for promise in node.broken)
     return f"{more}: {promises}"
+
+
+def node_message(node: DbtNode) -> str:
+    """Return what dbt says of a node, in one line."""
+    return _OF_NODE.sub("", _one_line(node.message))
 
 
 def _then(promise: BrokenPromise) -> str:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from rich.table import Column
 
-from fluid_build.cli.checking.verify_screen import dbt_lines, warehouse_screen
+from fluid_build.cli.checking.verify_screen import dbt_lines, node_message, warehouse_screen
 from fluid_build.cli.invocation import fluid
+from fluid_build.decisions.commands import decide_command
+from fluid_build.decisions.language import SetDelivery
 from fluid_build.evolution.applying import STEPS, Applied, Step
 from fluid_build.evolution.deployments import Deployment
 from fluid_build.evolution.rolling_back import RelationUndo, Rollback
@@ -25,7 +27,7 @@ from fluid_build.report.terminal.screen_parts import (
     unbroken,
 )
 from fluid_build.report.terminal.unbroken_grid import Grid
-from fluid_build.text import counted, listed, listed_up_to
+from fluid_build.text import as_sentence, counted, listed, listed_up_to
 from fluid_build.transform.dbt.running import DbtNode
 from fluid_build.verification.documents import warehouse_document
 
@@ -47,6 +49,8 @@ _LEFT: dict[Step, str] = {
 }
 _MOST_LISTED = 30
 """Deployments of a month of nights."""
+_MOST_NAMED = 5
+"""Relations in a sentence; a reader takes in no more, and the others are counted."""
 _MOST_CHANGES = 8
 """What changed is no more than half of a screen; the plan has said it before."""
 
@@ -98,6 +102,9 @@ def applied_screen(
             what = "The other tables are"
         yield text(f"{TICK}Applied. {what} as the source is, and proven.", "bold green")
         return
+    if applied.verified is None and applied.only_held:
+        yield from _held_lines(folder, applied, again)
+        return
     if applied.verified is None:
         yield from dbt_lines(applied.dbt)
         if applied.stopped:
@@ -107,6 +114,36 @@ def applied_screen(
         yield from warehouse_screen(applied.verified)
     yield text("Not applied: a check failed.", "bold red")
     yield from lines(list(stopped_lines(done)))
+
+
+def _held_lines(folder: Path, applied: Applied, again: Sequence[str]) -> Iterator[Part]:
+    """Yield what was loaded and what isn't, where nothing but a delivery is the reason."""
+    built = counted(len(applied.dbt.built), "model")
+    checks = counted(len(applied.dbt.passed), "check")
+    yield indented(f"Loaded: {built} built, {checks} passed; other tables have today's rows")
+    if applied.kept_rows:
+        yield indented(f"Kept: all of the {applied.kept_rows:,} rows that were there before")
+    held = listed(node.stopped_delivery for node in applied.stopped)
+    unloaded = [node.name for node in applied.dbt.skipped if node.kind == "model"]
+    waits = f", with {listed_up_to(_MOST_NAMED, unloaded)}" if unloaded else ""
+    yield indented(f"Not loaded: {held}{waits}", "yellow")
+    yield heading("Why")
+    yield from lines([_why_held(node) for node in applied.stopped], "yellow")
+    yield text("Correct the delivery and apply again. If its rows are gone for good:")
+    yield Copyable(fluid(*again[1:]))
+    yield text("If the source has only what changed:")
+    for node in applied.stopped:
+        delivery = SetDelivery(table=node.stopped_delivery, delivers="delta")
+        yield Copyable(decide_command(delivery, str(folder)))
+    yield text(
+        f"Applied but for {held}: not compared with the source, and not recorded as done.",
+        "bold red",
+    )
+
+
+def _why_held(node: DbtNode) -> str:
+    """Return why a delivery is held, without dbt's own advice, which follows in our commands."""
+    return as_sentence(node_message(node).partition(", so it is not")[0])
 
 
 def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object]:
