@@ -9,8 +9,10 @@ from fluid_build.artifacts import write_artifacts
 from fluid_build.cli import messages
 from fluid_build.cli.forging.again import forge_again
 from fluid_build.cli.interrupts import Interrupts
+from fluid_build.cli.invocation import fluid
 from fluid_build.cli.next_steps import Step
 from fluid_build.cli.reading.source_session import open_sources
+from fluid_build.contract.write.exposes import DBT_FOLDER
 from fluid_build.decisions.editing import with_decision
 from fluid_build.decisions.files import (
     DECISIONS_FILE,
@@ -37,7 +39,8 @@ from fluid_build.decisions.language import (
 )
 from fluid_build.decisions.verdicts import Status, Verdict
 from fluid_build.decisions.weighing import weigh
-from fluid_build.errors import SourceError, UsageError
+from fluid_build.errors import FluidError, SourceError, UsageError
+from fluid_build.evolution.locations import warehouse_location
 from fluid_build.forging.decision_files import schema_text
 from fluid_build.forging.stages import measure
 from fluid_build.modeling.logical import LogicalModel
@@ -60,7 +63,7 @@ _ABOUT_ALL = (Domain, Owner, ProductName, SetConventions, Exposure)
 class Recorded:
     """What became of a decision. ``unchecked`` ones are measured by the next forge.
 
-    A ``refused`` one wasn't written. ``forge`` is the command that forges again, None where nothing
+    A ``refused`` one wasn't written. ``next`` is the command that follows it, None where nothing
     was forged yet.
     """
 
@@ -68,7 +71,7 @@ class Recorded:
     outcome: Outcome
     message: str
     verdict: Verdict | None = None
-    forge: Step | None = None
+    next: Step | None = None
 
     @property
     def is_written(self) -> bool:
@@ -92,7 +95,20 @@ def record(
     recorded = _checked(folder, manifest, decision, parse_decisions(text), interrupts)
     if recorded.is_written:
         _write(folder, text)
-    return replace(recorded, forge=forge_again(folder, manifest, model))
+    return replace(recorded, next=_next(folder, manifest, model))
+
+
+def _next(folder: Path, manifest: Manifest, model: LogicalModel) -> Step:
+    """Return what follows a decision: an apply where there is a warehouse, or else a forge."""
+    try:
+        warehouse = warehouse_location(folder / DBT_FOLDER)
+    except FluidError:
+        return forge_again(folder, manifest, model)
+    # Whether a server has one, only a connection would tell.
+    if warehouse.engine == "duckdb" and Path(warehouse.place).is_file():
+        remark = "bring it to the warehouse, with the decisions"
+        return Step(fluid("apply", str(folder)), remark)
+    return forge_again(folder, manifest, model)
 
 
 def write_answers(folder: Path, answers: Sequence[AnyDecision]) -> None:

@@ -107,7 +107,8 @@ class Applied:
     ``model`` is what changed in the model and ``warehouse`` in the warehouse, as a plan says it;
     of a warehouse that was empty, nothing. ``migrations`` are the files of the project whose
     statements it lacked.
-    ``continued`` is the number of an unfinished deployment that this one went on with.
+    ``continued`` is an unfinished deployment that this one went on with. ``version_before`` is that
+    of the contract of the last one that ended well, where this one has another.
     """
 
     number: int
@@ -117,7 +118,8 @@ class Applied:
     dbt: DbtResult
     kept_rows: int
     rows: int
-    continued: int | None = None
+    continued: Deployment | None = None
+    version_before: str = ""
     verified: WarehouseVerified | None = None
     model: tuple[str, ...] = ()
     warehouse: tuple[str, ...] = ()
@@ -150,7 +152,8 @@ class _Begun:
     number: int
     load_date: datetime
     kept: Kept
-    continued: int | None
+    continued: Deployment | None
+    version_before: str
     steps: tuple[str, ...]
     deployed: bytes | None
 
@@ -206,6 +209,7 @@ def apply(
         begun.kept.rows,
         rows,
         begun.continued,
+        begun.version_before,
         verified,
         model_changes(_written(before), _written(after)),
         begun.steps,
@@ -279,8 +283,10 @@ def _begin(
                 remove_killed_loads(warehouse, plans, deployments)
                 kept = take(warehouse, plans, load_date)
                 record_start(warehouse, number, load_date, started_at, kept.model_dump_json())
-    continued = None if unfinished is None else unfinished.number
-    return _Begun(number, load_date, kept, continued, steps, deployed)
+    ended = finished(deployments)
+    known, now = ended[-1].contract_version if ended else "", _version(after)
+    version_before = "" if known == now else known
+    return _Begun(number, load_date, kept, unfinished, version_before, steps, deployed)
 
 
 def _steps(
@@ -292,7 +298,9 @@ def _steps(
     """Return what the warehouse gets besides rows; nothing where all of it is new."""
     dialect = dialect_of(request.options.warehouse)
     written = _written(before), _written(after)
-    steps = warehouse_steps(*written, there, {}, dialect, is_deployed=True) if there else ()
+    steps = (
+        warehouse_steps(*written, there, {}, dialect, known=written[0].evolution) if there else ()
+    )
     return tuple(step.sentence for step in steps if step.kind != "load")
 
 
@@ -459,12 +467,16 @@ def _states(warehouse: Warehouse, plan: TransformPlan) -> Mapping[str, RelationS
 
 def _result(after: ForgedFolder, states: Mapping[str, RelationState]) -> Result:
     return Result(
-        contract_version=highest_version(read_contract(after.folder / CONTRACT_FILE)),
+        contract_version=_version(after),
         model_digest=digest(after.folder / MODEL_FILE),
         source_digest=digest(after.folder / PROFILE_FILE),
         relations=states,
         folder=archived(after.folder, after.manifest),
     )
+
+
+def _version(folder: ForgedFolder) -> str:
+    return highest_version(read_contract(folder.folder / CONTRACT_FILE))
 
 
 def _now() -> datetime:

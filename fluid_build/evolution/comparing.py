@@ -4,6 +4,7 @@ The source is measured once. What follows from a model that stays as it is isn't
 most nights only bring rows.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,10 @@ from fluid_build.evolution.deployments import (
     DEPLOYMENTS,
     Deployment,
     finished,
+    folder_of,
     read_deployments,
 )
+from fluid_build.evolution.folder_archive import unpacked
 from fluid_build.evolution.kept_versions import KEPT_KEYS
 from fluid_build.evolution.locations import opened
 from fluid_build.evolution.migrating import warehouse_steps, written_by
@@ -37,9 +40,14 @@ from fluid_build.forging.stages import (
     look_closer,
     write_contract,
 )
-from fluid_build.modeling.basis import Basis, without_queries
+from fluid_build.modeling.basis import Basis, Reference, without_queries
+from fluid_build.modeling.continuity import reference_of
+from fluid_build.modeling.evolution import Evolution
 from fluid_build.modeling.evolving import evolved_basis
+from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.otherwise import looser_references
 from fluid_build.observations.observe import NO_OBSERVATIONS
+from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.transform.dbt.dialects import dialect_of
@@ -112,9 +120,20 @@ def plan_folder(
             warehouse.relations,
             {table.name: table.rows for table in today.measured.tables},
             dialect_of(options.warehouse),
-            is_deployed=is_deployed,
+            known=before.evolution if is_deployed else _deployed(location, last),
         ),
     )
+
+
+def _deployed(location: Location, last: Deployment | None) -> Evolution:
+    """Return what the last model that was deployed says of how it evolved."""
+    if last is None:
+        return Evolution()
+    with opened(location, read_only=True) as warehouse:
+        content = folder_of(warehouse, last.number)
+    files = {} if content is None else unpacked(content)
+    model = json.loads(files[MODEL_FILE]) if MODEL_FILE in files else {}
+    return Evolution.model_validate(model.get("evolution") or {})
 
 
 def _is_as_left(warehouse: WarehouseState, last: Deployment) -> bool:
@@ -164,8 +183,22 @@ def _is_as_designed(
     if basis.technique != options.known_technique or basis.scope != scope:
         return False
     decisions = applied(today.decided.verdicts)
-    evolved = evolved_basis(basis, today.measured, NO_OBSERVATIONS, decisions).basis
-    return _designed_from(evolved) == _designed_from(basis)
+    evolved = evolved_basis(basis, today.measured, NO_OBSERVATIONS, decisions)
+    is_same = _designed_from(evolved.basis) == _designed_from(basis)
+    return is_same and not looser_references(_with_references_of(head.model, evolved.today))
+
+
+def _with_references_of(model: LogicalModel, today: Profile) -> LogicalModel:
+    """Return a model with the figures that its references have today."""
+    found = {Reference.of(key): key.evidence for key in today.foreign_keys}
+    relationships = (
+        each.model_copy(update={"evidence": now, "coverage": now.coverage})
+        if (now := found.get(reference_of(each))) is not None
+        else each
+        for each in model.conceptual.relationships
+    )
+    conceptual = model.conceptual.model_copy(update={"relationships": tuple(relationships)})
+    return model.model_copy(update={"conceptual": conceptual})
 
 
 def _designed_from(basis: Basis) -> tuple[object, ...]:

@@ -98,17 +98,17 @@ def warehouse_steps(
     rows: Mapping[str, int],
     dialect: TargetDialect,
     *,
-    is_deployed: bool,
+    known: Evolution,
 ) -> tuple[Step, ...]:
     """Return what a warehouse needs to hold what a model writes; none where it's loaded as ever.
 
-    ``before`` is what the folder's present model writes. Where that one ``is_deployed``, the
-    warehouse knows what it retired. ``there`` are the warehouse's relations, ``rows`` the number of
+    ``before`` is what the folder's present model writes. The warehouse knows what the last deployed
+    model retired: ``known``. ``there`` are the warehouse's relations, ``rows`` the number of
     rows of each table of the source.
     """
     steps = [
         *_steps_of_relations(after, there, rows, dialect),
-        *_retirements(before.evolution if is_deployed else _NOTHING_EVOLVED, after, there),
+        *_retirements(known, after, there),
         *_losses(before, after, there),
     ]
     return (*steps, _load(after, rows)) if steps else ()

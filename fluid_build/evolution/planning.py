@@ -55,6 +55,8 @@ _ADVICE = {
     ChangeKind.TABLE_SPLIT: "Forge again with --periods to read them as one table.",
     ChangeKind.TABLE_UNREADABLE: "Allow it to be read, or leave it out with `fluid decide`.",
     ChangeKind.NULLS_NEW: "Check the delivery: columns that keep no versions lose their values.",
+    ChangeKind.NEWLY_PERSONAL: "It stays where it is, in a vault's general satellite, until its"
+    " table is designed anew (--redesign).",
     ChangeKind.TABLE_SHRUNK: _DELIVERY,
     ChangeKind.TABLE_EMPTIED: _DELIVERY,
     ChangeKind.KEY_BROKEN: "Correct the rows, or name the key with `fluid decide DIR set-key`.",
@@ -71,11 +73,13 @@ _ADVICE = {
 class PlannedChange(ModelPart):
     """A change of the source, and what to do about it.
 
-    ``commands`` are lines for a shell, each of which makes one of the possible decisions.
+    ``commands`` are lines for a shell, each of which makes one of the possible decisions. An apply
+    waits for the decision where it ``stops_apply``, and goes on without it otherwise.
     """
 
     change: SourceChange
     mark: Mark
+    stops_apply: bool = False
     advice: str = ""
     commands: tuple[str, ...] = ()
 
@@ -142,11 +146,7 @@ def check_decided(changes: Sequence[SourceChange], folder: str) -> None:
 
     Once it's loaded as another one, the two can't be joined any more.
     """
-    open_ = [
-        each
-        for each in planned_changes(changes, folder)
-        if each.change.kind in _NAMES and each.mark is Mark.NEEDS_DECISION
-    ]
+    open_ = [each for each in planned_changes(changes, folder) if each.stops_apply]
     if open_:
         raise UndecidedError(
             f"{listed(str(each.change) for each in open_)}, and nobody has decided whether"
@@ -189,6 +189,7 @@ def _planned(change: SourceChange, folder: str) -> PlannedChange:
     return PlannedChange(
         change=change,
         mark=Mark.NEEDS_DECISION,
+        stops_apply=change.kind in _NAMES,
         advice=_ADVICE.get(change.kind, "")
         .replace(_FOLDER, f"decide {shlex.quote(folder)}")
         .replace(_TYPE, _type_of_both(change)),

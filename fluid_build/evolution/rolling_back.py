@@ -65,10 +65,10 @@ class RelationUndo:
 class Rollback:
     """What taking a warehouse back to a deployment does, before it's done.
 
-    ``undone`` are the deployments that go. ``rebuilt`` are relations that each load makes anew:
-    they stay until the next one, with the folder of then. ``lasting`` are sentences on what is lost
-    or can't be taken back, ``files`` the folder as it was, and ``edited`` its files that somebody
-    edited since the last deployment, which a rollback replaces.
+    ``undone`` are the deployments that go. ``rebuilt`` are the other relations that each load
+    makes anew: they stay until the next one, which has the folder of then. ``lasting`` are
+    sentences on what is lost or can't be taken back, ``files`` the folder as it was, and ``edited``
+    its files that somebody edited since the last deployment, which a rollback replaces.
     """
 
     target: Deployment
@@ -105,12 +105,15 @@ def plan_rollback(warehouse: Warehouse, forged: ForgedFolder, to: int | None = N
         )
     files = unpacked(content)
     there = warehouse.relations()
-    undos = tuple(_undos(warehouse, forged.plan, target, there))
+    undos = _undos(warehouse, forged.plan, target, there)
+    relations = tuple(each for each in undos if each.changes)
+    changed = {each.relation for each in relations}
+    rebuilt = _rebuilt(forged.plan, target, deployments, there)
     return Rollback(
         target=target,
         undone=tuple(each for each in deployments if each.number > target.number),
-        relations=tuple(each for each in undos if each.changes),
-        rebuilt=tuple(_rebuilt(forged.plan, target, deployments, there)),
+        relations=relations,
+        rebuilt=tuple(name for name in rebuilt if name not in changed),
         lasting=tuple(_lasting(forged.plan, target, deployments, there)),
         files=files,
         edited=tuple(_edited(warehouse, forged, deployments)),

@@ -6,6 +6,9 @@ their columns aren't read any more, and which the rows of earlier loads don't ha
 
 from fluid_build.modeling.element import ModelPart, SourceColumn
 
+GONE = "The source no longer has it."
+"""What the description of a column ends with that is loaded no more."""
+
 
 class RenamedColumn(ModelPart):
     """A column that the source calls ``now``, and the model still ``column``."""

@@ -194,3 +194,13 @@ def test_a_flat_model_follows_what_its_source_drops(fluid: Fluid, tmp_path: Path
     forged(tmp_path / "shop.duckdb", flat)
     assert not (flat / "dbt" / "models" / "sale.sql").exists()
     assert fluid("verify", flat).code == 0
+
+
+def test_a_decision_about_a_folder_with_a_warehouse_is_followed_by_an_apply(
+    fluid: Fluid, star: Path
+) -> None:
+    """Without one, a forge follows it."""
+    decide = ("decide", star, "domain", "Sales", "--json")
+    assert "forge data-model" in json.loads(fluid(*decide).out)["next"]
+    loaded(star)
+    assert json.loads(fluid(*decide).out)["next"].endswith(f"apply {star}")

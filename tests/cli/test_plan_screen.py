@@ -63,7 +63,8 @@ def test_a_hundred_changes_take_forty_lines(
     assert "  fluid decide shop-model renamed sale.zip postcode\n" in text
     assert text.index("replace old · destroys something") < text.index("add column")
     assert text.count("more: see --json") == 4
-    assert "51 entries to decide about." in text
+    assert "51 entries to decide about. `fluid apply` waits for the 50 that need it first" in text
+    assert "· needs a decision first" in " ".join(text.split())
 
 
 def test_what_is_left_out_is_counted_in_changes_and_one_more_is_shown(

@@ -67,7 +67,8 @@ def steps(
 ) -> tuple[Step, ...]:
     """What a warehouse needs in DuckDB."""
     states = written(before), written(after)
-    return warehouse_steps(*states, relations, ROWS, DuckDbDialect(), is_deployed=is_deployed)
+    known = states[0].evolution if is_deployed else Evolution()
+    return warehouse_steps(*states, relations, ROWS, DuckDbDialect(), known=known)
 
 
 def of(kind: str, found: tuple[Step, ...]) -> Iterator[Step]:
@@ -159,7 +160,9 @@ def test_a_history_that_the_model_no_longer_keeps_is_destroyed(
     )
     plan = before.plan.model_copy(update={"builds": builds})
     after = written_by(star, plan)
-    found = warehouse_steps(before, after, there(plan), ROWS, DuckDbDialect(), is_deployed=True)
+    found = warehouse_steps(
+        before, after, there(plan), ROWS, DuckDbDialect(), known=before.evolution
+    )
     (step,) = of("replace", found)
     assert (step.relation, step.mark) == (name, Mark.DESTROYS)
 
@@ -172,6 +175,6 @@ def test_a_relation_that_left_the_model_stays(models: Mapping[str, LogicalModel]
     builds = tuple(build for build in before.plan.builds if build.name != name)
     after = written_by(vault, before.plan.model_copy(update={"builds": builds}))
     found = warehouse_steps(
-        before, after, there(before.plan), ROWS, DuckDbDialect(), is_deployed=True
+        before, after, there(before.plan), ROWS, DuckDbDialect(), known=before.evolution
     )
     assert [step.relation for step in of("leave", found)] == [name]

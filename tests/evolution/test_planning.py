@@ -169,3 +169,17 @@ def test_the_version_of_a_contract_is_the_highest_of_its_exposes() -> None:
     """By number, not by letters."""
     versions = [{"version": "1.9.0"}, {"version": "1.10.0"}, {"version": "draft"}, {}]
     assert highest_version({"exposes": versions}) == "1.10.0"
+
+
+def test_what_is_loaded_no_more_is_the_reason_of_what_follows_from_it() -> None:
+    """Its rules and its missing values are by-products."""
+    names = ("sat_sale", "note")
+    gone = DocumentChange(
+        "cosmetic", "added", "column", names, "description", after="`The source no longer has it.`"
+    )
+    null = DocumentChange("breaking", "changed", "column", names, "required", after="`false`")
+    found = Differences("contract", (null, gone), "major")
+    assert version_after("1.2.0", found).reason == "column note of sat_sale is loaded no more"
+    added = DocumentChange("breaking", "removed", "column", ("sat_sale", "net"))
+    found = Differences("contract", (null, gone, added), "major")
+    assert version_after("1.2.0", found).reason.startswith("column net of sat_sale is removed")

@@ -23,7 +23,7 @@ def recorded_document(folder: Path, recorded: Recorded) -> dict[str, object]:
         "message": recorded.message,
         "decision": entry_fields(recorded.decision),
         "evidence": None if evidence is None else evidence.model_dump(mode="json"),
-        "next": recorded.forge.command if recorded.forge else None,
+        "next": recorded.next.command if recorded.next else None,
     }
 
 
@@ -44,5 +44,5 @@ def recorded_screen(folder: Path, recorded: Recorded) -> Iterator[Part]:
             yield indented("If it's right all the same, add --despite-violations.")
         return
     yield indented(f"It's in {whole(folder / DECISIONS_FILE)}.", "dim")
-    if recorded.forge is not None:
-        yield from next_steps([recorded.forge])
+    if recorded.next is not None:
+        yield from next_steps([recorded.next])

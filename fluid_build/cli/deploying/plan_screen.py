@@ -31,6 +31,8 @@ _MARKS = {
     Mark.NEEDS_DECISION: ("needs a decision", "yellow"),
     Mark.DESTROYS: ("destroys something", "red"),
 }
+_WAITS = " first"
+"""After the mark of what an apply waits for."""
 _GRAVEST_FIRST = (Mark.DESTROYS, Mark.NEEDS_DECISION, Mark.SAFE)
 _MOST_NAMED = 6
 """Relations that are named where as many are made."""
@@ -73,11 +75,24 @@ def plan_screen(
     yield from _group("warehouse", "The warehouse", [(line,) for line in _steps(plan)], len(steps))
     yield text("")
     if plan.open_decisions:
-        yield text(f"{counted(plan.open_decisions, 'entry', 'entries')} to decide about.", "yellow")
+        yield from _open(plan)
         return
     if is_exact:
         yield text("Apply exactly this:")
     yield Copyable(fluid(*apply[1:]))
+
+
+def _open(plan: DeploymentPlan) -> Iterator[Part]:
+    """Yield how many decisions are open, and which of them an apply waits for."""
+    waits = sum(each.stops_apply for each in plan.source)
+    if waits == plan.open_decisions:
+        what = "waits for that"
+    elif waits:
+        what = f"waits for the {waits:,} that need it first"
+    else:
+        what = "goes on without that"
+    entries = counted(plan.open_decisions, "entry", "entries")
+    yield text(f"{entries} to decide about. `fluid apply` {what}. Exit code 4.", "yellow")
 
 
 def _group(name: str, title: str, entries: Sequence[_Entry], count: int) -> Iterator[Part]:
@@ -112,9 +127,10 @@ def _source(changes: Sequence[PlannedChange]) -> list[_Entry]:
         label, style = _MARKS[mark]
         for each in changes:
             if each.mark is mark:
+                more = _WAITS if each.stops_apply else ""
                 found.append(
                     (
-                        _Line(f"{each.change} · {label}", style),
+                        _Line(f"{each.change} · {label}{more}", style),
                         *(_Line(command, is_command=True) for command in each.commands),
                         *([_Line(each.advice)] if each.advice else []),
                     )

@@ -14,6 +14,7 @@ from fluid_build.cli.deploying.screens import (
     deployments_screen,
     rollback_document,
     rollback_screen,
+    rolled_back,
 )
 from fluid_build.cli.options import Debug, Json
 from fluid_build.cli.reading.consent import check_may_change, check_may_open
@@ -99,9 +100,7 @@ def rollback(
     if json:
         messages.show_json(rollback_document(planned))
     else:
-        messages.tell(
-            f"Done: {folder} and its warehouse are as deployment {planned.target.number} left them."
-        )
+        messages.tell(rolled_back(folder, planned))
     return failures.DONE
 
 

@@ -79,7 +79,7 @@ def applied_screen(
     date = f"load date {applied.load_date:%Y-%m-%d %H:%M:%S}"
     yield first_line(folder_label(folder), f"deployment {applied.number} · {date}")
     if applied.continued is not None:
-        yield text(f"It goes on with deployment {applied.continued}, which didn't end.", "dim")
+        yield text(_continued(applied, applied.continued), "dim")
     changes = [*applied.model, *applied.warehouse, *applied.migrations]
     if changes:
         yield heading("What changed")
@@ -114,6 +114,19 @@ def applied_screen(
         yield from warehouse_screen(applied.verified)
     yield text("Not applied: a check failed.", "bold red")
     yield from lines(list(stopped_lines(done)))
+
+
+def _continued(applied: Applied, earlier: Deployment) -> str:
+    """Return what an apply goes on with: what changed is what the earlier one began."""
+    how = f"of {earlier.load_date:%Y-%m-%d %H:%M:%S}"
+    if earlier.outcome == "started":
+        how += " was killed, and what it loaded was taken out"
+    else:
+        how += " failed, and what it loaded stays"
+    told = f"It goes on with deployment {earlier.number}: that one {how}."
+    if applied.version_before:
+        told += f" The contract was {applied.version_before} before it."
+    return told
 
 
 def _held_lines(folder: Path, applied: Applied, again: Sequence[str]) -> Iterator[Part]:
@@ -152,7 +165,7 @@ def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object
         "holds": applied.holds,
         "deployment": applied.number,
         "load_date": _moment(applied.load_date),
-        "continued": applied.continued,
+        "continued": None if applied.continued is None else applied.continued.number,
         "done": list(done),
         "model": list(applied.model),
         "warehouse": list(applied.warehouse),
@@ -242,6 +255,17 @@ def rollback_screen(folder: Path, rollback: Rollback) -> Iterator[Part]:
     if rollback.edited:
         yield heading("Edited since the last deployment", "replaced with --force")
         yield from lines(rollback.edited, "yellow")
+
+
+def rolled_back(folder: Path, rollback: Rollback) -> str:
+    """Return what a rollback did, in a sentence or two."""
+    number = rollback.target.number
+    if not rollback.rebuilt:
+        return f"Done: {folder} and its warehouse are as deployment {number} left them."
+    return (
+        f"Done: {folder} is as deployment {number} left it, and so is what the warehouse remembers."
+        f" The next `fluid apply` makes {listed_up_to(_MOST_NAMED, rollback.rebuilt)} anew."
+    )
 
 
 def rollback_document(rollback: Rollback) -> dict[str, object]:

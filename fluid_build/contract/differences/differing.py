@@ -11,12 +11,15 @@ from fluid_build.contract.differences.contract_fields import CONTRACT
 from fluid_build.contract.differences.model_fields import MODEL
 from fluid_build.contract.differences.reading import Comparable
 from fluid_build.errors import UsageError
-from fluid_build.text import counted
+from fluid_build.modeling.evolution import GONE
+from fluid_build.text import counted, listed_up_to
 
 # The next semantic version that changes ask for (https://semver.org).
 
 Bump = Literal["none", "patch", "minor", "major"]
 _LEVELS: dict[Bump, Level] = {"major": "breaking", "minor": "additive", "patch": "cosmetic"}
+_MOST_NAMED = 3
+"""Names in a reason; the others are counted."""
 _TOLD_FIRST = {"expose": 0, "column": 1}
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
@@ -123,17 +126,36 @@ def version_after(version: str, found: Differences) -> NextVersion:
     """
     level = _LEVELS.get(found.bump)
     why = [each for each in found.changes if each.level == level and not each.is_of_the_day]
-    return NextVersion(
-        version, next_version(version, found.bump) or version, found.bump, _reason(why)
-    )
+    reason = _gone(found.changes, why) or _reason(why)
+    return NextVersion(version, next_version(version, found.bump) or version, found.bump, reason)
+
+
+def _gone(changes: Sequence[DocumentChange], why: Sequence[DocumentChange]) -> str:
+    """Return the columns that are loaded no more, where the rest follows from that; "" elsewhere.
+
+    What comes or goes as a whole is a reason of its own.
+    """
+    gone = [
+        f"{each.names[-1]} of {each.names[0]}"
+        for each in changes
+        if each.kind == "column" and each.field == "description"
+        if GONE in each.after and GONE not in each.before
+    ]
+    if not gone or any(each.kind in _TOLD_FIRST and not each.field for each in why):
+        return ""
+    if len(gone) == 1:
+        return f"column {gone[0]} is loaded no more"
+    return f"columns {listed_up_to(_MOST_NAMED, gone)} are loaded no more"
 
 
 def _reason(changes: Sequence[DocumentChange]) -> str:
     """Return the change that a version rests on, and how many there are like it."""
     if not changes:
         return ""
-    # That a column is gone says more than that its rules are.
-    first = min(changes, key=lambda change: _TOLD_FIRST.get(change.kind, len(_TOLD_FIRST)))
+    # That a column is gone says more than that its rules are, or that another one may be null.
+    first = min(
+        changes, key=lambda each: (_TOLD_FIRST.get(each.kind, len(_TOLD_FIRST)), bool(each.field))
+    )
     more = f", and {counted(len(changes) - 1, 'more change')} like it" if len(changes) > 1 else ""
     where = f" of {first.names[0]}" if len(first.names) > 1 else ""
     what = f"{first.kind} {first.names[-1]}{where}" if first.names else first.kind

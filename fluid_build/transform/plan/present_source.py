@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
-from fluid_build.modeling.evolution import Evolution, NarrowerColumn, RenamedColumn
+from fluid_build.modeling.evolution import GONE, Evolution, NarrowerColumn, RenamedColumn
 from fluid_build.modeling.logical import LogicalModel, PartialDelivery, Validity
 from fluid_build.sources.declared import unique_names
 
@@ -182,7 +182,7 @@ def _promising_less(entity: Entity, present: PresentSource) -> Entity:
 
 def _as_it_was(attribute: Attribute) -> Attribute:
     """Return an attribute of which rows only keep what they had."""
-    description = f"{attribute.description} The source no longer has it.".strip()
+    description = f"{attribute.description} {GONE}".strip()
     return attribute.model_copy(
         update={"required": False, "accepted_values": (), "description": description}
     )
