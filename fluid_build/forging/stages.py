@@ -190,7 +190,7 @@ def _with_later_columns(
     basis = designed.basis
     if len(basis.arrivals) == len(earlier.arrivals):
         return designed
-    named = _by_model_names(decided, earlier)
+    named = _of_what_was_there(_by_model_names(decided, earlier), earlier, basis)
     profile = amended(as_read(earlier), named.verdicts)
     follows = continuity(earlier, amended(earlier.profile, named.verdicts), profile)
     last = observations_until(earlier, len(earlier.arrivals))
@@ -214,6 +214,26 @@ def _with_later_columns(
         plan=transform_plan(model),
         basis=basis.model_copy(update={"evolution": evolution}),
     )
+
+
+def _of_what_was_there(decided: Decided, earlier: Basis, basis: Basis) -> Decided:
+    """Return the decisions that can be about an earlier basis: not about columns that came later.
+
+    Nor is a table's next key: by the earlier one, its rows were loaded.
+    """
+    known = {t.name: {column.name for column in t.columns} for t in earlier.profile.tables}
+    rekeyed = {each.was for each in basis.evolution.rekeyed_tables}
+    rekeyed -= {each.was for each in earlier.evolution.rekeyed_tables}
+    verdicts = tuple(
+        verdict
+        for verdict in decided.verdicts
+        if all(
+            columns <= known.get(table, set())
+            for table, columns in named_columns(verdict.decision).items()
+        )
+        and not (isinstance(verdict.decision, SetKey) and verdict.decision.table in rekeyed)
+    )
+    return replace(decided, verdicts=verdicts)
 
 
 def _by_model_names(decided: Decided, basis: Basis) -> Decided:

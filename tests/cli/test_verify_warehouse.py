@@ -27,7 +27,7 @@ def load(folder: Path, source: Path, warehouse: Path, *days: datetime) -> None:
         for day in later:
             outcome.load(day)
         outcome.connection.execute(f"ATTACH '{warehouse}' AS warehouse")
-        for build in plan.published:
+        for build in (*plan.published, *plan.quarantines):
             outcome.connection.execute(
                 f"CREATE TABLE warehouse.main.{build.name} AS FROM model.{build.name}"
             )
@@ -227,7 +227,11 @@ def test_the_schema_can_be_named(fluid: Fluid, place: Path) -> None:
     run(
         warehouse,
         "CREATE SCHEMA marts",
-        *(f"CREATE TABLE marts.{name} AS FROM {name}" for name in ("customer", "orders")),
+        *(
+            f"CREATE TABLE marts.{apart}{name} AS FROM {apart}{name}"
+            for name in ("customer", "orders")
+            for apart in ("", "quarantine_")
+        ),
         "DROP TABLE customer",
     )
     assert fluid("verify", place / "flat", "--warehouse", warehouse).code == 1
@@ -297,11 +301,9 @@ def test_another_kind_of_place_is_no_warehouse(fluid: Fluid, place: Path) -> Non
 def test_a_key_that_the_source_broke_is_reported_of_a_warehouse_too(
     fluid: Fluid, place: Path, technique: str
 ) -> None:
-    """As without --warehouse: the key is named, with its rows and what to do."""
+    """As without --warehouse: the key is named, with its rows."""
     run(place / "two.duckdb", "INSERT INTO customer VALUES (107, 'other@example.org', 'Bonn')")
     arguments = ("verify", place / technique, "--warehouse", place / f"{technique}.duckdb")
     outcome = fluid(*arguments)
     assert outcome.code == 1
-    assert "Keys that no longer hold  fix the rows, or run `fluid forge` again" in outcome.out
     assert "the key of customer (customer_id) repeats in 1 row now" in outcome.out
-    assert len(json.loads(fluid(*arguments, "--json").out)["broken_keys"]) >= 1

@@ -67,8 +67,15 @@ def designed(
 
 
 def relations(model: Designed) -> Mapping[str, list[str]]:
-    """The columns of every relation of a model, by its name."""
-    return {build.name: [column.name for column in build.columns] for build in model.plan.builds}
+    """The columns of every relation of a model, by its name.
+
+    Only while rows arrive are they marked with the rule that they break.
+    """
+    return {
+        build.name: [column.name for column in build.columns if column.name != "broken_rule"]
+        for build in model.plan.builds
+        if build.layer != "quarantine"
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def forged(path: Path) -> tuple[list[object], Proof]:
         model = build_model(profile_source(source), "flat", None)
         plan = transform_plan(model)
         with built(source, plan) as database:
-            (relation,) = [build for build in plan.builds if build.layer != "staging"]
+            (relation,) = plan.published
             first, second = (column.name for column in relation.columns)
             rows = database.connection.execute(
                 f"SELECT {second} FROM model.{relation.name} ORDER BY CAST({first}[2:] AS INTEGER)"

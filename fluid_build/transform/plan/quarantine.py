@@ -30,6 +30,7 @@ from fluid_build.transform.plan.elements import (
 from fluid_build.transform.plan.macro_calls import called_sql, macro_call
 from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.relied_keys import ReliedKey, is_broken
+from fluid_build.transform.plan.retirement import retired_build
 from fluid_build.transform.plan.sql_layout import nested, query, union_all
 from fluid_build.transform.plan.staging import Keeps, column_aliases, read_relations, reading
 
@@ -147,15 +148,20 @@ def quarantine_builds(
     names: SqlNames,
     keeps: Keeps,
     keys: Mapping[str, TableKeys],
+    gone: Iterable[str],
     present: PresentSource,
 ) -> tuple[Build, ...]:
     """Return for each table the relation of its rows that break a key, and a view of all of them.
 
-    There are none where a technique relies on no key.
+    There are none where a technique relies on no key. Those of tables whose keys are ``gone`` from
+    the source stay as they are.
     """
-    parts = tuple(
-        _of_rows(conceptual.entity(table), names, keeps, of_table, present)
-        for table, of_table in keys.items()
+    parts = (
+        *(
+            _of_rows(conceptual.entity(table), names, keeps, of_table, present)
+            for table, of_table in keys.items()
+        ),
+        *(_of_rows_before(table, names) for table in gone if table not in keys),
     )
     return (*parts, _of_all(parts, names)) if parts else ()
 
@@ -182,6 +188,24 @@ def _of_rows(
         columns=_COLUMNS,
         mapped_source_tables=(entity.name,),
         reason="One row for each load and row, with all that the source says in it.",
+    )
+
+
+def _of_rows_before(table: str, names: SqlNames) -> Build:
+    name = names.quarantine(table)
+    nothing = [(f"CAST(NULL AS {column.type})", column.name) for column in _COLUMNS]
+    return retired_build(
+        Build(
+            name=name,
+            layer="quarantine",
+            materialization="incremental",
+            title=table,
+            description=f"Rows of {table} that broke a key, which no load took in.",
+            sql=query(nothing, "(SELECT 1 AS nothing) AS no_rows", where=["FALSE"]),
+            columns=_COLUMNS,
+            mapped_source_tables=(table,),
+            reason="One row for each load and row, with all that the source said in it.",
+        )
     )
 
 

@@ -109,7 +109,8 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
         if view.name not in replaced
     )
     keeps = _TECHNIQUES[model.technique][1]
-    set_apart = quarantine_builds(model.conceptual, names, keeps, keys, present)
+    gone = dict.fromkeys(key.table for key in plan.relied_keys())
+    set_apart = quarantine_builds(model.conceptual, names, keeps, keys, gone, present)
     builds, unstated = with_source_promises(
         tuple(
             _with_tests(build, tests.get(build.name, ()))

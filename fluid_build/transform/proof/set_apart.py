@@ -32,9 +32,13 @@ class SetApart(ModelPart):
 
 @dataclass(frozen=True, slots=True)
 class Quarantined:
-    """The rows of a source table that its last load put into the relation ``quarantine``."""
+    """The rows of a source table that its last load put into the relation ``quarantine``.
+
+    ``load_date`` is what loads call the column of their date.
+    """
 
     quarantine: str
+    load_date: str
     source: PlanSource
     found: KeptApart
     rules: tuple[SetApart, ...]
@@ -51,8 +55,8 @@ class Quarantined:
     @property
     def _last_load(self) -> str:
         of_table = f"source_table = {literal(self.source.id)}"
-        last = f"(SELECT MAX(load_date) FROM model.{self.quarantine} WHERE {of_table})"
-        return f"model.{self.quarantine}\nWHERE {of_table}\n    AND load_date = {last}"
+        last = f"(SELECT MAX({self.load_date}) FROM model.{self.quarantine} WHERE {of_table})"
+        return f"model.{self.quarantine}\nWHERE {of_table}\n    AND {self.load_date} = {last}"
 
     def with_kept(self, comparison: RowComparison, apart: str, held: str) -> RowComparison:
         """Return a comparison in which these rows count as rebuilt.
@@ -99,7 +103,8 @@ class Quarantined:
         )
         # Deliveries are told apart by their dates: this is what all of them come to.
         return (
-            f"SELECT {columns}, {LOAD_DATE} AS load_date FROM {nested(self._sound_source(rebuild))}"
+            f"SELECT {columns}, {LOAD_DATE} AS {self.load_date}"
+            f" FROM {nested(self._sound_source(rebuild))}"
         )
 
     def _sound_source(self, rebuild: Rebuild) -> str:
@@ -123,19 +128,24 @@ def quarantined(
     quarantine = plan.quarantine
     if quarantine is None:
         return {}
+    load_date = plan.column_names.load_date
     rows = connection.execute(
         "SELECT source_table, broken_rule, count(*)"
-        f" FROM (SELECT *, MAX(load_date) OVER (PARTITION BY source_table) AS last"
-        f" FROM model.{quarantine.name}) WHERE load_date = last GROUP BY ALL ORDER BY ALL"
+        f" FROM (SELECT *, MAX({load_date}) OVER (PARTITION BY source_table) AS last"
+        f" FROM model.{quarantine.name}) WHERE {load_date} = last GROUP BY ALL ORDER BY ALL"
     ).fetchall()
-    relations = {plan.source(part.title).id: part.name for part in plan.quarantines}
+    relations = {
+        plan.source(part.title).id: part.name for part in plan.quarantines if not part.is_retired
+    }
     found: dict[str, list[SetApart]] = {}
     for table, rule, count in rows:
+        if str(table) not in relations:
+            continue
         part = SetApart(rule=str(rule), rows=int(count), relation=relations[str(table)])
         found.setdefault(str(table), []).append(part)
     return {
         source.table: Quarantined(
-            quarantine.name, source, kept_apart[source.table], tuple(found[source.id])
+            quarantine.name, load_date, source, kept_apart[source.table], tuple(found[source.id])
         )
         for source in plan.sources
         if source.id in found and source.table in kept_apart
