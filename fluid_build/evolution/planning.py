@@ -254,6 +254,13 @@ def _model_changes(before: Written, after: Written) -> Iterator[str]:
         if left:
             yield f"{name} loses {listed_up_to(_MOST_NAMED, sorted(left))}"
     yield from (f"{name} is left out" for name in then if name not in now)
+    known = {*before.evolution.renamed_tables, *before.evolution.renamed_columns}
+    for table in after.evolution.renamed_tables:
+        if table not in known:
+            yield f"{table.table} is read from {table.now}"
+    for each in after.evolution.renamed_columns:
+        if each not in known:
+            yield f"{each.table}.{each.column} is read from {each.now}"
     retired = set(after.evolution.retired_columns) - set(before.evolution.retired_columns)
     for gone in sorted(retired, key=str):
         yield f"{gone.table}.{gone.column} stays in the model and is loaded no more"
