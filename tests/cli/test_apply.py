@@ -262,7 +262,7 @@ def test_an_empty_delivery_is_stopped_unless_it_is_said_that_the_rows_are_gone(
     assert "in macro" not in said and said.count("The delivery of orders") == 1
     assert said.count("Error in model") == 0 and "--allow-loss orders" in said
     assert "Loaded: " in said and "other tables have today's rows" in said
-    assert "Not loaded: orders, with hub_orders" in said and "Not done" not in said
+    assert "Not loaded: orders, with " in said and "Not done" not in said
     assert "allow_loss" not in said
     assert contract_version(vault.folder) == contract
     assert vault.query(gone) == [(0,)]
