@@ -192,6 +192,8 @@ def places(engine: str, work: Path) -> Iterator[Places]:
         yield DuckDBPlaces(work)
         return
     server = get_server(work / "server", cleanup_mode="stop")
+    # The profile of a folder has no other address of the warehouse.
+    os.environ["PGHOST"] = str(work / "server")
     try:
         yield PostgresPlaces(work, server.get_uri())
     finally:
@@ -212,6 +214,12 @@ def apply_night(warm: WarmProcesses, places: Places, moment: str) -> None:
     """Load a night."""
     uri = places.database.uri
     fluid(warm, places, "apply", "shop", "--uri", uri, "--load-date", moment, "--yes")
+
+
+def decide(warm: WarmProcesses, places: Places, case: Case) -> None:
+    """Say what the source calls otherwise now, as somebody who knows it would."""
+    for table, earlier, now in case.renamed:
+        fluid(warm, places, "decide", "shop", "renamed", f"{table}.{earlier}", now)
 
 
 def change_rows(database: Database, night: int) -> None:
@@ -254,8 +262,10 @@ def run(warm: WarmProcesses, places: Places, base: Loaded, case: Case) -> Iterat
         if statements:
             database.run(statements)
         change_rows(database, number)
-        nights.append(taken(database, NIGHTS[number]))
+        nights.append(taken(database, NIGHTS[number], case.renamed))
         try:
+            if number == 2:
+                decide(warm, places, case)
             apply_night(warm, places, NIGHTS[number])
         except FluidError as failure:
             yield f"night {number + 1}: {failure}"

@@ -104,7 +104,7 @@ class WarmProcesses:
         request = {
             "program": program,
             "arguments": [*arguments],
-            "cwd": str(cwd),
+            "cwd": str(Path(cwd).absolute()),
             "env": dict(os.environ if env is None else env),
         }
         socket.send_fds(

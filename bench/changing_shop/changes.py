@@ -122,6 +122,9 @@ CHANGES: Mapping[str, str] = {
 }
 """What happens to the structure after the second load, in SQL that both engines know."""
 
+RENAMED = {"column renamed": ("customers", "city", "town")}
+"""The table and the earlier and later name of what changes rename, which somebody has to decide."""
+
 PAIRS: Sequence[tuple[str, str]] = (
     ("text column added", "column dropped"),
     ("text column added", "number column added"),
@@ -163,6 +166,11 @@ class Case:
             for changes in (self.third, self.fourth)
         )
         return third, fourth
+
+    @property
+    def renamed(self) -> tuple[tuple[str, str, str], ...]:
+        """What is renamed on the third night."""
+        return tuple(RENAMED[name] for name in self.third if name in RENAMED)
 
 
 CASES: Sequence[Case] = (

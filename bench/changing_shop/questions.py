@@ -22,8 +22,9 @@ class Night:
         return f"TIMESTAMP '{self.moment}'"
 
 
-def taken(database: Database, moment: str) -> Night:
-    """Return what the source holds now."""
+def taken(database: Database, moment: str, renamed: Sequence[tuple[str, str, str]] = ()) -> Night:
+    """Return what the source holds now, by the names that its columns had first."""
+    first = {(table, now): earlier for table, earlier, now in renamed}
     night = Night(moment)
     for table, key in KEYS.items():
         if not database.rows(
@@ -38,8 +39,9 @@ def taken(database: Database, moment: str) -> Night:
                 " AND table_schema IN ('main', 'public') ORDER BY ordinal_position"
             )
         )
-        night.columns[table] = columns
         found = database.rows(f"SELECT {', '.join(columns)} FROM {table}")
+        columns = tuple(first.get((table, name), name) for name in columns)
+        night.columns[table] = columns
         values = [dict(zip(columns, row, strict=True)) for row in found]
         night.tables[table] = {tuple(row[name] for name in key): row for row in values}
     return night
