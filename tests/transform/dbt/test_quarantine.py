@@ -84,8 +84,8 @@ class _Shop:
 
 
 @contextmanager
-def _on_duckdb(folder: Path, technique: str) -> Iterator[_Shop]:
-    file = database(folder / "shop.duckdb", *_SHOP)
+def _on_duckdb(folder: Path, technique: str, tables: Sequence[str] = _SHOP) -> Iterator[_Shop]:
+    file = database(folder / "shop.duckdb", *tables)
     with modelled(file, technique) as shop:
         model = shop.model
     plan = transform_plan(model)
@@ -105,13 +105,15 @@ def _on_duckdb(folder: Path, technique: str) -> Iterator[_Shop]:
 
 
 @contextmanager
-def _on_postgres(postgres: PostgresDatabase, folder: Path, technique: str) -> Iterator[_Shop]:
+def _on_postgres(
+    postgres: PostgresDatabase, folder: Path, technique: str, tables: Sequence[str] = _SHOP
+) -> Iterator[_Shop]:
     def change(statements: Sequence[str]) -> None:
         with psycopg.connect(postgres.uri) as connection:
             for statement in statements:
                 connection.execute(statement)
 
-    change(_SHOP)
+    change(tables)
     with modelled(postgres.uri, technique) as shop:
         model, plan = shop.model, transform_plan(shop.model)
         access = source_access(
@@ -186,3 +188,66 @@ def test_bad_rows_stop_nothing_on_postgres(
     with _on_postgres(postgres, tmp_path, technique) as shop:
         _three_days(shop)
         assert shop.query(_STATES[technique]) == [(1,)]
+
+
+_WITH_SALES = (
+    *_SHOP,
+    "CREATE TABLE product (id INTEGER, name VARCHAR(40), price DECIMAL(9, 2))",
+    "INSERT INTO product SELECT i, 'thing ' || i, i / 4.0 FROM generate_series(1, 20) AS r(i)",
+    "CREATE TABLE sale (id INTEGER, customer_id INTEGER, product_id INTEGER, sold_at TIMESTAMP,"
+    " amount DECIMAL(9, 2))",
+    "INSERT INTO sale SELECT i, 1 + i % 40, 1 + i % 20,"
+    " TIMESTAMP '2024-01-01' + i * INTERVAL '1 hour', i * 1.5 FROM generate_series(1, 300) AS r(i)",
+)
+"""Sales become a link of a customer and a product, which every sale has."""
+_ZERO = "0" * 32
+_SALES = (
+    "SELECT l.id, c.id, p.id FROM tl_sale AS l JOIN hub_customer AS c USING (customer_hk)"
+    " JOIN hub_product AS p USING (product_hk) WHERE l.id > 300 ORDER BY l.id, c.id"
+)
+"""What the sales of the second night refer to, by inner joins."""
+
+
+def _missing_keys(shop: _Shop) -> None:
+    """Load sales with their customers, some without, and none without; all are in the vault."""
+    first = shop.load()
+    assert first.ok and not first.warned, [*first.failed, *first.warned]
+    assert shop.query("SELECT count(*) FROM hub_customer") == [(40,)]
+    second = shop.load(
+        [
+            "INSERT INTO sale VALUES (301, NULL, 3, TIMESTAMP '2024-05-01 00:00:00', 9)",
+            "INSERT INTO sale VALUES (302, NULL, NULL, TIMESTAMP '2024-05-01 00:00:00', 9)",
+        ]
+    )
+    assert second.ok, [*second.failed, *second.skipped]
+    assert {node.name for node in second.warned} == {"tl_sale_expectations"}
+    assert shop.query(_SALES) == [(301, None, 3), (302, None, None)]
+    proof = shop.proof()
+    assert proof.verdict == "proven", proof.reason
+    third = shop.load(["UPDATE sale SET customer_id = 7, product_id = 3 WHERE id > 300"])
+    assert third.ok, [*third.failed, *third.skipped]
+    assert shop.query(f"{_SALES}, l.load_date") == [
+        *((301, 7, 3), (301, None, 3)),
+        *((302, 7, 3), (302, None, None)),
+    ]
+    assert shop.query(
+        f"SELECT id, record_source FROM hub_customer WHERE customer_hk = '{_ZERO}'"
+    ) == [(None, "ghost record")]
+    proof = shop.proof()
+    assert proof.verdict == "proven", proof.reason
+
+
+@pytest.mark.usefixtures("dbt")
+def test_a_missing_business_key_stops_nothing_on_duckdb(tmp_path: Path) -> None:
+    """It leads to the zero key, and the test of the reference says how many rows lack it."""
+    with _on_duckdb(tmp_path, "data_vault_2", _WITH_SALES) as shop:
+        _missing_keys(shop)
+
+
+@pytest.mark.usefixtures("dbt")
+def test_a_missing_business_key_stops_nothing_on_postgres(
+    postgres: PostgresDatabase, tmp_path: Path
+) -> None:
+    """As on DuckDB; there a link's keys are also constraints of its table."""
+    with _on_postgres(postgres, tmp_path, "data_vault_2", _WITH_SALES) as shop:
+        _missing_keys(shop)

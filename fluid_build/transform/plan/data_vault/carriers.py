@@ -13,7 +13,7 @@ from fluid_build.modeling.sql_names import SqlNames, fit
 from fluid_build.transform.plan.carried_tests import Carrier, Carriers
 from fluid_build.transform.plan.data_vault.columns import row_key
 from fluid_build.transform.plan.data_vault.sources import VaultSources
-from fluid_build.transform.plan.elements import EVERY_ROW, BuildTest, RowScope
+from fluid_build.transform.plan.elements import BuildTest, RowScope
 from fluid_build.transform.plan.evidence_tests import is_promised, reference_test
 from fluid_build.transform.plan.hashing import zero
 
@@ -69,13 +69,12 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
         if (hub.name, hub.entity_name) not in listed:
             continue
         key = zip(hub.business_key_columns, sources.business_key(hub), strict=True)
-        ghost = RowScope(other_than=((hub.hash_key, zero(vault.hash_key_strategy)),))
         yield (
             hub.entity_name,
             Carrier(
                 hub.name,
                 {name: column.name for name, column in key},
-                ghost if hub.has_ghost else EVERY_ROW,
+                sources.business_keys(hub),
                 is_once=hub.name not in of_parts,
             ),
         )
@@ -83,7 +82,7 @@ def _keys(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
         if link.of_rows:
             continue
         columns = _columns(names, link.table, link.dependent_child_keys)
-        hashed = {} if sources.is_of_a_reference(link) else _never_null(link)
+        hashed = {} if sources.is_of_a_reference(link) else _never_null(sources, link)
         # A row that refers to something else is there once more: the link keeps both.
         yield link.table, Carrier(link.name, columns, is_once=False, hashed=hashed)
 
@@ -99,12 +98,12 @@ def _identifying(links: Mapping[str, Link], satellite: Satellite) -> frozenset[s
     return frozenset((*own, *children, *satellite.multi_active_keys))
 
 
-def _never_null(link: Link) -> Mapping[str, str]:
+def _never_null(sources: VaultSources, link: Link) -> Mapping[str, str]:
     """Return the hash keys of hubs that are null exactly if a column of the business key is."""
     return {
         column: reference.hash_key
         for reference in link.hubs
-        if not reference.optional and reference.lookup is None
+        if reference.lookup is None and not sources.has_zero_key(link.table, reference)
         for column in reference.columns
     }
 

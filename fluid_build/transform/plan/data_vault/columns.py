@@ -63,7 +63,8 @@ def link_key(link: Link) -> PlanColumn:
 def reference_key(sources: VaultSources, table: str, reference: HubReference) -> PlanColumn:
     """Return the hash key by which the rows of a source table refer to a hub."""
     role = f" as {reference.role}" if reference.role else ""
-    missing = " A missing reference has the zero key." if reference.optional else ""
+    has_zero_key = sources.has_zero_key(table, reference)
+    missing = " A missing reference has the zero key." if has_zero_key else ""
     return technical(
         reference.hash_key,
         "VARCHAR",

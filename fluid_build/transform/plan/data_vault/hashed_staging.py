@@ -157,7 +157,7 @@ class _Keys:
         is_anchor = self.sources.is_anchor(self.table, reference)
         write = written_or_token if is_anchor else written
         key = hashed([write(*part, strategy) for part in self._business_key(reference)], strategy)
-        if not reference.optional:
+        if not self.sources.has_zero_key(self.table, reference):
             return key
         return f"COALESCE(\n{select_list([key, zero_key(strategy)])}\n)"
 

@@ -47,7 +47,7 @@ def _hub(sources: VaultSources, hub: Hub) -> Build:
         ),
         columns=(hub_key(sources, hub), LOAD_DATE_COLUMN, RECORD_SOURCE, *business_key),
         key=(hub.hash_key,),
-        tests=tuple(_tests(hub, business_key)),
+        tests=tuple(_tests(sources, hub, business_key)),
         mapped_source_tables=hub.mapped_source_tables,
         source_columns=hub.source_columns,
         reason=hub.reason,
@@ -70,10 +70,34 @@ def _call(
         feeds=[_feed(sources, hub, business_key, *feed) for feed in feeds],
         # Keys that differ in case alone are one key, spelled as the first of them in order.
         spelling=names if sources.vault.hash_key_strategy.folds_keys else [],
-        ghost={part.name: SqlType(part.type) for part in business_key} if hub.has_ghost else {},
+        **_ghost(sources, hub, business_key),
         precedence=precedence if precedence != "precedence" else "",
         rank=rank if rank != "rank_of_row" else "",
     )
+
+
+def _ghost(
+    sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...]
+) -> dict[str, object]:
+    """Return the types of a ghost's columns, and the rows that need it unless it's always there.
+
+    As long as every row has its reference, a hub has business keys alone.
+    """
+    if not sources.may_have_ghost(hub):
+        return {}
+    ghost: dict[str, object] = {p.name: SqlType(p.type) for p in business_key}
+    if hub.has_ghost:
+        return {"ghost": ghost}
+    needed_by = [
+        {
+            "staging": Relation(sources.names.staging(table)),
+            "key": reference.hash_key,
+            **({"marked": True} if table in sources.keys else {}),
+        }
+        for table, reference in sources.needing_ghost(hub)
+        if sources.has_reference(table, reference)
+    ]
+    return {"ghost": ghost, "needed_by": needed_by} if needed_by else {}
 
 
 def _feed(
@@ -106,9 +130,12 @@ def _cast(column: PlanColumn, part: PlanColumn) -> str:
     return value if column.type == part.type else f"CAST({value} AS {part.type})"
 
 
-def _tests(hub: Hub, business_key: tuple[PlanColumn, ...]) -> Iterator[BuildTest]:
+def _tests(
+    sources: VaultSources, hub: Hub, business_key: tuple[PlanColumn, ...]
+) -> Iterator[BuildTest]:
     yield unique(hub.name, (hub.hash_key,), "A hub has each business key once.")
     yield not_null(hub.name, hub.hash_key, "A hash key is never null.")
     for column in business_key:
         if column.required:
-            yield not_null(hub.name, column.name, "No part of a business key is null.")
+            test = not_null(hub.name, column.name, "No part of a business key is null.")
+            yield test.model_copy(update={"scope": sources.business_keys(hub)})

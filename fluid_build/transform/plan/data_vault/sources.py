@@ -20,7 +20,8 @@ from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
 from fluid_build.modeling.types import type_name
-from fluid_build.transform.plan.elements import Build, PlanColumn
+from fluid_build.transform.plan.elements import Build, PlanColumn, RowScope
+from fluid_build.transform.plan.hashing import zero
 from fluid_build.transform.plan.present_source import PresentSource
 from fluid_build.transform.plan.quarantine import TableKeys
 
@@ -221,9 +222,48 @@ class VaultSources:
         """
         return len(link.hubs) == _ENDS_OF_REFERENCE and self.is_of_a_hub(link)
 
+    def has_zero_key(self, table: str, reference: HubReference) -> bool:
+        """Whether a row without the reference has the zero key in its place.
+
+        A link of a single reference has no such row.
+        """
+        return reference.optional or (table, reference.hash_key) in self._filled_so_far
+
+    @cached_property
+    def _filled_so_far(self) -> frozenset[tuple[str, str]]:
+        """The hash keys of links' rows that none of them lacked when the vault was modelled.
+
+        A row that lacks a part of its own key is in quarantine.
+        """
+        return frozenset(
+            (link.table, hub.hash_key)
+            for link in self.vault.links
+            if not self.is_of_a_reference(link)
+            for hub in link.hubs
+            if not (hub.optional or self.is_anchor(link.table, hub))
+            and not set(hub.columns) <= self._never_null(link.table)
+        )
+
+    def _never_null(self, table: str) -> frozenset[str]:
+        keys = self.keys.get(table)
+        return frozenset() if keys is None else frozenset(keys.never_null)
+
+    def may_have_ghost(self, hub: Hub) -> bool:
+        """Whether a hub has a row for the zero key, or gets it with the first that needs it."""
+        return hub.has_ghost or bool(self.needing_ghost(hub))
+
+    def needing_ghost(self, hub: Hub) -> list[tuple[str, HubReference]]:
+        """Return the tables whose rows may have the zero key of a hub, by which reference."""
+        return [feed for feed in self.feeds[hub.name] if self.has_zero_key(*feed)]
+
+    def business_keys(self, hub: Hub) -> RowScope:
+        """Return the rows of a hub that have a business key."""
+        none = ((hub.hash_key, zero(self.vault.hash_key_strategy)),)
+        return RowScope(other_than=none if self.may_have_ghost(hub) else ())
+
     def is_always_filled(self, table: str, reference: HubReference) -> bool:
         """Whether every row has the reference, or the zero key in its place."""
-        if reference.optional or self.is_anchor(table, reference):
+        if self.has_zero_key(table, reference) or self.is_anchor(table, reference):
             return True
         return reference.lookup is None and all(
             column.required for column in self.columns(table, reference.columns)

@@ -12,22 +12,37 @@
     A hub: each business key once, from every staging that holds it. The first feed that has a key
     says where it's from. A feed with its own rows is read whole; of others, rows that have the key.
     dbt's variable `stopped` has the stagings whose tables aren't loaded, so nothing is read of them.
-    `ghost` has the type of each column of the business key where there's a row for the zero key.
+    `ghost` has the type of each column of the business key where there's a row for the zero key:
+    always, or with the first row of `needed_by` that has this key.
 -#}
-{% macro vault_hub(key, business_key, feeds, ghost={}, spelling=[], precedence='precedence',
-                   rank='rank_of_row') -%}
+{% macro vault_hub(key, business_key, feeds, ghost={}, needed_by=[], spelling=[],
+                   precedence='precedence', rank='rank_of_row') -%}
 {%- set feeds = feeds | rejectattr('staging.identifier', 'in', var('stopped', [])) | list -%}
-WITH arriving AS (
-    {%- if ghost %}
-    SELECT
+{%- set ghost_row %}
         {{ zero_key() }} AS {{ key }},
         {%- for name in business_key %}
         CAST(NULL AS {{ ghost[name] }}) AS {{ name }},
         {%- endfor %}
         {{ ghost_source() }} AS record_source,
         0 AS {{ precedence }}
+{%- endset -%}
+WITH arriving AS (
+    {%- if ghost and not needed_by %}
+    SELECT
+        {{- ghost_row }}
     UNION ALL
     {%- endif %}
+    {%- for rows in needed_by | rejectattr('staging.identifier', 'in', var('stopped', [])) %}
+    SELECT DISTINCT
+        {{- ghost_row }}
+    FROM {{ rows.staging }}
+    WHERE
+        {{ rows.key }} = {{ zero_key() }}
+        {%- if rows.marked %}
+        AND broken_rule IS NULL
+        {%- endif %}
+    UNION ALL
+    {%- endfor %}
     {%- for feed in feeds %}
     {%- set columns = feed.columns or business_key %}
     SELECT{{ '' if feed.own or is_incremental() else ' DISTINCT' }}
