@@ -70,22 +70,28 @@ def contract_version(folder: Path) -> str:
     return highest_version(read_contract(folder / "contract.fluid.yaml"))
 
 
-def duckdb_shop(fluid: Fluid, place: Path, technique: str) -> Applying:
+def duckdb_shop(
+    fluid: Fluid, place: Path, technique: str, tables: Sequence[str] = STATEMENTS
+) -> Applying:
     """A shop in a DuckDB file, whose warehouse is another one."""
     source = place / "shop.duckdb"
-    run(source, *STATEMENTS)
+    run(source, *tables)
     folder = forged(source, place / "model", technique)
     return Applying(folder, lambda changes: run(source, *changes), None, fluid)
 
 
 def postgres_shop(
-    fluid: Fluid, database: PostgresDatabase, place: Path, technique: str
+    fluid: Fluid,
+    database: PostgresDatabase,
+    place: Path,
+    technique: str,
+    tables: Sequence[str] = STATEMENTS,
 ) -> Applying:
     """A shop and its warehouse in one database."""
     from fluid_build.forging import forge
     from fluid_build.sources import open_source
 
-    database.run(";".join(STATEMENTS))
+    database.run(";".join(tables))
     with open_source(database.uri) as source:
         forge(source, technique=technique, target="postgres", out=place / "model")
     uri = database.uri
@@ -102,13 +108,54 @@ def _ran(database: PostgresDatabase, changes: Sequence[str]) -> None:
     database.run(";".join(changes))
 
 
+MadeOf = Callable[[Sequence[str]], Applying]
+
+
 @pytest.fixture(params=["duckdb", "postgres"])
-def vault(request: pytest.FixtureRequest, fluid: Fluid, tmp_path: Path, dbt: None) -> Applying:
-    """A vault on each engine, not applied yet."""
+def vault_of(request: pytest.FixtureRequest, fluid: Fluid, tmp_path: Path, dbt: None) -> MadeOf:
+    """Makes a vault of tables on each engine, not applied yet."""
     if request.param == "duckdb":
-        return duckdb_shop(fluid, tmp_path, "data_vault_2")
+        return lambda tables: duckdb_shop(fluid, tmp_path, "data_vault_2", tables)
     database = request.getfixturevalue("postgres")
-    return postgres_shop(fluid, database, tmp_path, "data_vault_2")
+    return lambda tables: postgres_shop(fluid, database, tmp_path, "data_vault_2", tables)
+
+
+@pytest.fixture
+def vault(vault_of: MadeOf) -> Applying:
+    """A vault on each engine, not applied yet."""
+    return vault_of(STATEMENTS)
+
+
+SALES = (
+    *STATEMENTS,
+    "CREATE TABLE product (product_id INTEGER, name VARCHAR(40), price DECIMAL(8,2))",
+    "CREATE TABLE sale (sale_id INTEGER, customer_id INTEGER, product_id INTEGER,"
+    " sold_at TIMESTAMP, amount DECIMAL(8,2))",
+    "INSERT INTO product SELECT i * 3 + 900, 'thing ' || i, i * 0.25"
+    " FROM generate_series(1, 20) s(i)",
+    "INSERT INTO sale SELECT i + 7000, i % 40 * 7 + 100, i % 20 * 3 + 903,"
+    " TIMESTAMP '2024-01-01' + i * INTERVAL '1 hour', i * 0.5 FROM generate_series(1, 200) s(i)",
+)
+"""Sales of a product to a customer, which are a link in a vault."""
+
+
+def test_a_business_key_that_is_missing_for_the_first_time_is_loaded_the_same_night(
+    vault_of: MadeOf,
+) -> None:
+    """The model follows: the reference may be missing from now on, and leads to the zero key."""
+    vault = vault_of(SALES)
+    assert (first := vault.apply()).code == 0, first.err
+    vault.change(["INSERT INTO sale VALUES (7901, NULL, 906, TIMESTAMP '2024-05-01 00:00:00', 1)"])
+    planned = vault.call("plan", vault.folder)
+    second = vault.apply()
+    assert second.code == 0, (second.out, second.err, planned.out)
+    assert vault.query(
+        "SELECT c.customer_id, p.product_id FROM {0}.tl_sale AS l"
+        " JOIN {0}.hub_customer AS c USING (customer_hk)"
+        " JOIN {0}.hub_product AS p USING (product_hk) WHERE l.sale_id = 7901"
+    ) == [(None, 906)]
+    third = vault.apply()
+    assert third.code == 0, (third.out, third.err)
 
 
 def test_applies_keep_every_version_and_a_rollback_takes_them_out_again(vault: Applying) -> None:

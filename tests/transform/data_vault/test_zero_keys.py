@@ -36,6 +36,11 @@ LINKS = pytest.mark.parametrize(
 )
 
 
+def _hashes(shop: Vault, of: str) -> dict[object, object]:
+    """The hash key of each business key of a hub."""
+    return {row[0]: row[1] for row in shop.rows(f"SELECT id, {of}_hk FROM model.hub_{of}")}
+
+
 def _new_pairs(shop: Vault, link: str) -> list[tuple[object, ...]]:
     """What the rows of the last load refer to, by the keys of the hubs."""
     return shop.rows(
@@ -54,11 +59,11 @@ def test_a_missing_business_key_leads_to_the_zero_key(
     with vault(tmp_path, (*SHOP, *tables)) as shop:
         shop.change(*MISSING)
         shop.load()
-        hashes = dict(shop.rows("SELECT id, customer_hk FROM model.hub_customer"))
-        things = dict(shop.rows("SELECT id, product_hk FROM model.hub_product"))
+        customers = _hashes(shop, "customer")
+        products = _hashes(shop, "product")
         assert _new_pairs(shop, link) == [
-            (hashes[4], 4, ZERO, None),
-            (ZERO, None, things[3], 3),
+            (customers[4], 4, ZERO, None),
+            (ZERO, None, products[3], 3),
             (ZERO, None, ZERO, None),
         ]
         assert shop.broken() == {}

@@ -135,6 +135,37 @@ def _on_postgres(
     yield _Shop(plan, model, postgres.uri, postgres.uri, schema, folder, environment, change, query)
 
 
+_EARLY: dict[str, list[tuple[object, ...]]] = {
+    "data_vault_2": [(99,)],
+    "dimensional": [(None,)],
+    "flat": [(99,)],
+}
+"""Which customer the early order leads to before that one comes: null is the unknown member."""
+_EARLY_MEMBER = {
+    "data_vault_2": (
+        "SELECT c.id FROM lnk_orders_customer AS l JOIN hub_orders AS o USING (orders_hk)"
+        " JOIN hub_customer AS c USING (customer_hk) WHERE o.id = 201",
+        "SELECT s.name FROM sat_customer AS s JOIN hub_customer AS c USING (customer_hk)"
+        " WHERE c.id = 99",
+    ),
+    "dimensional": (
+        "SELECT d.id FROM fct_orders AS f JOIN dim_customer AS d USING (customer_key)"
+        " WHERE f.id = 201",
+        "SELECT name FROM dim_customer WHERE id = 99",
+    ),
+    "flat": (
+        "SELECT customer_id FROM orders WHERE id = 201",
+        "SELECT name FROM customer WHERE id = 99",
+    ),
+}
+
+
+def _early_member(shop: _Shop) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Which customer an order leads to that came before it, and what is known of that one."""
+    leads_to, described = _EARLY_MEMBER[shop.model.technique]
+    return shop.query(leads_to), shop.query(described)
+
+
 def _three_days(shop: _Shop) -> None:
     """Load sound rows, bad ones, and repaired ones; each day says what it must."""
     first = shop.load()
@@ -146,11 +177,14 @@ def _three_days(shop: _Shop) -> None:
         "SELECT source_table, broken_rule, COUNT(*) FROM quarantine GROUP BY 1, 2 ORDER BY 1, 2"
     )
     assert {(table, rule): rows for table, rule, rows in found} == _SET_APART
+    assert _early_member(shop) == (_EARLY[shop.model.technique], [])
     proof = shop.proof()
     assert proof.verdict == "proven", proof.reason
     assert {(t.table, q.rule): q.rows for t in proof.tables for q in t.quarantined} == _SET_APART
     third = shop.load(_REPAIRED)
     assert third.ok and not third.warned, [*third.failed, *third.warned]
+    early, described = _early_member(shop)
+    assert (early, described) == (_EARLY["data_vault_2"], [("late",)])
     proof = shop.proof()
     assert proof.verdict == "proven", proof.reason
     assert not any(table.quarantined for table in proof.tables)
