@@ -113,9 +113,10 @@ def _call(star: Star, owner: FactOrBridge) -> tuple[MacroCall, CalledSql]:
         ],
     }
     as_of = ""
-    if dated is not None and _is_moment(star, owner, dated.source, dated.attribute):
-        if _is_found(star, owner, dated.source, (dated.attribute,)):
-            as_of = _column(star, owner, dated.source, dated.attribute)
+    if dated is not None:
+        place = (dated.source, dated.attribute)
+        if _is_moment(star, owner, *place) and is_found(star, owner, place[0], place[1:]):
+            as_of = _column(star, owner, *place)
     calendar = next((d for d in _referred(star, owner) if _is_generated_calendar(d)), None)
     is_looked_up = any(
         reference.columns and star.dimensions[reference.dimension] == calendar
@@ -162,30 +163,35 @@ def _kept(star: Star, owner: FactOrBridge) -> Arguments:
 
 
 def _retired(star: Star, owner: FactOrBridge) -> Iterator[str]:
-    """Yield the columns and keys for which the source has nothing any more.
-
-    A key of a dimension that is made of the fact's own rows follows from them. Without the moment
-    of a row, its keys of versions stay those that were found when there was one.
-    """
-    dated = owner.dated_by if isinstance(owner, Fact) else None
-    is_dated = dated is None or _is_found(star, owner, dated.source, (dated.attribute,))
+    """Yield the columns and keys for which the source has nothing any more."""
     for reference in references_of(owner):
-        dimension = star.dimensions[reference.dimension]
-        if not reference.columns or star.is_derived(dimension):
-            continue
-        is_as_before = not is_dated and bool(dimension.history)
-        if is_as_before or not _is_found(star, owner, reference.source, reference.columns):
+        if not is_in_source(star, owner, reference):
             yield reference.key
             yield from (name for _, name in reference.carried)
     for attribute in owner.attributes:
-        if not _is_found(star, owner, attribute.source, (attribute.attribute,)):
+        if not is_found(star, owner, attribute.source, (attribute.attribute,)):
             yield attribute.name
     for measure in owner.measures if isinstance(owner, Fact) else ():
-        if not _is_found(star, owner, "", (measure.column,)):
+        if not is_found(star, owner, "", (measure.column,)):
             yield measure.name
 
 
-def _is_found(star: Star, owner: FactOrBridge, source: str, columns: Sequence[str]) -> bool:
+def is_in_source(star: Star, owner: FactOrBridge, reference: DimensionReference) -> bool:
+    """Whether the source still says which member a row refers to.
+
+    Without the moment of a row, it says the member, and not the version. A key that is made of the
+    row's own values follows from them.
+    """
+    if not reference.columns or star.is_derived(star.dimensions[reference.dimension]):
+        return True
+    dated = owner.dated_by if isinstance(owner, Fact) else None
+    has_versions = bool(star.dimensions[reference.dimension].history)
+    if has_versions and dated and not is_found(star, owner, dated.source, (dated.attribute,)):
+        return False
+    return is_found(star, owner, reference.source, reference.columns)
+
+
+def is_found(star: Star, owner: FactOrBridge, source: str, columns: Sequence[str]) -> bool:
     """Whether the source still has these columns of an owner's own row, or of one of its joins."""
     joins = joins_of(owner)
     entity = star.joined_entity(owner.entity_name, joins, source)
