@@ -7,7 +7,7 @@ import pytest
 
 from fluid_build.evolution.migrating import Mark, Step, Written, warehouse_steps, written_by
 from fluid_build.evolution.warehouse import Relation
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.evolution import EMPTIED, Evolution
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.dialects import DuckDbDialect
 from fluid_build.transform.plan.elements import TransformPlan
@@ -167,6 +167,8 @@ def test_what_a_fact_without_a_key_would_lose_is_said(tmp_path: Path) -> None:
     (lost,) = of("empty_column", found)
     assert lost.sentence == "fct_visit.seconds becomes NULL in 400 rows"
     assert (lost.mark, lost.rows) == (Mark.DESTROYS, 400)
+    seconds = states[1].plan.build("fct_visit").column("seconds")
+    assert seconds.description.endswith(EMPTIED)
     assert not list(of("empty_column", steps(after, after, relations)))
 
 
