@@ -326,6 +326,21 @@ def test_an_apply_says_what_changed_in_the_model_and_the_warehouse(
 
 
 @pytest.mark.usefixtures("dbt")
+def test_an_apply_says_what_somebody_should_look_at_in_the_source(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """It goes on, and the next plan has no word of it."""
+    star = duckdb_shop(fluid, tmp_path, "dimensional")
+    assert star.apply().code == 0
+    star.change(("UPDATE customer SET city = NULL",))
+    (nulls,) = json.loads(fluid("plan", star.folder, "--json").out)["source"]
+    second = star.apply()
+    assert second.code == 0, second.out
+    assert nulls["mark"] == "needs_decision"
+    assert nulls["change"]["sentence"] in " ".join(second.out.split("What changed")[1].split())
+
+
+@pytest.mark.usefixtures("dbt")
 @pytest.mark.parametrize("technique", ["data_vault_2", "dimensional"])
 def test_only_what_a_change_touches_is_built_and_no_more_is_claimed(
     fluid: Fluid, tmp_path: Path, technique: str

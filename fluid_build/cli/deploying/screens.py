@@ -80,7 +80,7 @@ def applied_screen(
     yield first_line(folder_label(folder), f"deployment {applied.number} · {date}")
     if applied.continued is not None:
         yield text(_continued(applied, applied.continued), "dim")
-    changes = [*applied.model, *applied.warehouse, *applied.migrations]
+    changes = [*applied.source, *applied.model, *applied.warehouse, *applied.migrations]
     if changes:
         yield heading("What changed")
         yield from lines(changes[:_MOST_CHANGES])
@@ -177,6 +177,7 @@ def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object
         "load_date": _moment(applied.load_date),
         "continued": None if applied.continued is None else applied.continued.number,
         "done": list(done),
+        "source": list(applied.source),
         "model": list(applied.model),
         "warehouse": list(applied.warehouse),
         "migrations": list(applied.migrations),
