@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
 
+from fluid_build.changes import Effect, SourceChange
 from fluid_build.contract.differences.differing import highest_version
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.write.exposes import DBT_FOLDER
@@ -104,8 +105,9 @@ class Applied:
 
     ``behind`` are tables that weren't loaded and have other rows in the source by now.
 
-    ``model`` is what changed in the model and ``warehouse`` in the warehouse, as a plan says it;
-    of a warehouse that was empty, nothing. ``migrations`` are the files of the project whose
+    ``source`` is what changed in the source that somebody should look at, ``model`` what changed in
+    the model and ``warehouse`` in the warehouse, as a plan says it; of a warehouse that was empty,
+    nothing. ``migrations`` are the files of the project whose
     statements it lacked.
     ``continued`` is an unfinished deployment that this one went on with. ``version_before`` is that
     of the contract of the last one that ended well, where this one has another.
@@ -121,6 +123,7 @@ class Applied:
     continued: Deployment | None = None
     version_before: str = ""
     verified: WarehouseVerified | None = None
+    source: tuple[str, ...] = ()
     model: tuple[str, ...] = ()
     warehouse: tuple[str, ...] = ()
     behind: tuple[str, ...] = ()
@@ -174,7 +177,7 @@ def apply(
     """
     with locked(request.location) as lock:
         _check_load_date(request, before.plan)
-        measured = _checked(source, before, request, on_progress)
+        measured, changes = _checked(source, before, request, on_progress)
         forged = forge(
             source,
             out=request.folder,
@@ -211,6 +214,7 @@ def apply(
         begun.continued,
         begun.version_before,
         verified,
+        tuple(str(each) for each in changes if each.effect is not Effect.SAFE),
         model_changes(_written(before), _written(after)),
         begun.steps,
         behind,
@@ -219,15 +223,18 @@ def apply(
 
 def _checked(
     source: Source, before: ForgedFolder, request: ApplyRequest, on_progress: OnProgress
-) -> Profile:
-    """Measure a source, once, and check that it's as planned and that its names are decided."""
+) -> tuple[Profile, tuple[SourceChange, ...]]:
+    """Measure a source, once, and check that it's as planned and that its names are decided.
+
+    With what changed in it.
+    """
     may_lose = frozenset(request.may_lose)
     today = read_source(source, before, request.options.decisions, on_progress, may_lose)
     if request.plan is not None:
         states = states_of(before, today, read_warehouse(request.location))
         check_still_true(request.plan, states)
     check_decided(today.changes, request.shown_as or str(before.folder))
-    return today.measured
+    return today.measured, tuple(today.changes)
 
 
 def _check_load_date(request: ApplyRequest, plan: TransformPlan) -> None:

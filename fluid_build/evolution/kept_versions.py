@@ -86,7 +86,9 @@ class Loss:
 
 def is_stateful(build: Build) -> bool:
     """Return whether a relation remembers what its source may no longer say."""
-    return build.materialization == "incremental" or build.next_load is not None
+    return build.materialization == "incremental" or (
+        build.next_load is not None and not build.follows_source
+    )
 
 
 def take(warehouse: Warehouse, plans: Sequence[TransformPlan], load_date: datetime) -> Kept:

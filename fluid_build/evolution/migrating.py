@@ -24,6 +24,7 @@ StepKind = Literal[
     "widen_column",
     "retire_column",
     "drop_column",
+    "empty_column",
     "retire_relation",
     "replace",
     "leave",
@@ -110,6 +111,7 @@ def warehouse_steps(
         *_steps_of_relations(after, there, rows, dialect),
         *_retirements(known, after, there),
         *_losses(before, after, there),
+        *_emptied(known, after, there, rows),
     ]
     return (*steps, _load(after, rows)) if steps else ()
 
@@ -208,6 +210,32 @@ def _retirements(known: Evolution, after: Written, there: Mapping[str, Relation]
                 )
 
 
+def _emptied(
+    known: Evolution, after: Written, there: Mapping[str, Relation], rows: Mapping[str, int]
+) -> Iterator[Step]:
+    """Yield the columns in which rows that are made again lose what the source drops."""
+    gone = set(after.evolution.retired_columns) - set(known.retired_columns)
+    for build in after.plan.designed:
+        is_made_again = build.materialization == "table" and build.name not in after.stored
+        if not is_made_again or build.name not in there:
+            continue
+        count = rows.get(after.row_tables.get(build.name, ""))
+        in_rows = "all rows" if count is None else counted(count, "row")
+        for column in build.columns:
+            if not column.source_columns or not gone.issuperset(column.source_columns):
+                continue
+            is_key = "foreign-key" in column.tags
+            becomes = "leads to the unknown member" if is_key else "becomes NULL"
+            yield Step(
+                kind="empty_column",
+                relation=build.name,
+                column=column.name,
+                mark=Mark.DESTROYS,
+                rows=count,
+                sentence=f"{build.name}.{column.name} {becomes} in {in_rows}",
+            )
+
+
 def _is_of(column: StoredColumn, columns: set[SourceColumn]) -> bool:
     return (
         column.before == ""
@@ -226,6 +254,8 @@ def _losses(before: Written, after: Written, there: Mapping[str, Relation]) -> I
         if name not in before.stored and build is not None:
             if build.layer == "flat":
                 yield from _dropped(was, build, there[name])
+            continue
+        if build is not None and was.follows_source:
             continue
         if build is None:
             sentence = f"leave {name}: the model no longer has it, and its rows stay"

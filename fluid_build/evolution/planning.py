@@ -42,8 +42,8 @@ _FOLDER = "decide DIR"
 _TYPE = "{type}"
 """In an advice: there it says what a column is read as where nobody decides."""
 _DELIVERY = (
-    "A load stops such a table. If the rows are gone, name it with `fluid apply --allow-loss`; if"
-    " the source has only what changed, say so."
+    "A load stops such a table, unless its rows are gone (--allow-loss) or the source has only what"
+    " changed (delta)."
 )
 _FOLLOWED: frozenset[ChangeKind] = frozenset({ChangeKind.TABLE_DROPPED})
 """Changes that look grave, and mean the same whoever decides: what was loaded stays."""

@@ -8,6 +8,8 @@ from fluid_build.modeling.element import ModelPart, SourceColumn
 
 GONE = "The source no longer has it."
 """What the description of a column ends with that is loaded no more."""
+EMPTIED = "The source no longer has it, and no row has a value."
+"""The same of a column whose rows couldn't keep what they had."""
 
 
 class RenamedColumn(ModelPart):

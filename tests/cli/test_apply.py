@@ -308,7 +308,7 @@ def test_an_empty_delivery_is_stopped_unless_it_is_said_that_the_rows_are_gone(
     assert "The delivery of orders lacks 90 of the 120 keys that sat_orders holds" in said
     assert "in macro" not in said and said.count("The delivery of orders") == 1
     assert said.count("Error in model") == 0 and "--allow-loss orders" in said
-    assert "Loaded: " in said and "other tables have today's rows" in said
+    assert "Loaded: " in said and "all that isn't named below has today's rows" in said
     assert "Not loaded: orders, with " in said and "Not done" not in said
     assert "allow_loss" not in said
     assert contract_version(vault.folder) == contract
@@ -370,6 +370,21 @@ def test_an_apply_says_what_changed_in_the_model_and_the_warehouse(
     assert versions == [("0.1.0",), ("0.2.0",)]
     assert (planned["version"], planned["next_version"]) == ("0.1.0", "0.2.0")
     assert "Kept: all of the" in second.out
+
+
+@pytest.mark.usefixtures("dbt")
+def test_an_apply_says_what_somebody_should_look_at_in_the_source(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """It goes on, and the next plan has no word of it."""
+    star = duckdb_shop(fluid, tmp_path, "dimensional")
+    assert star.apply().code == 0
+    star.change(("UPDATE customer SET city = NULL",))
+    (nulls,) = json.loads(fluid("plan", star.folder, "--json").out)["source"]
+    second = star.apply()
+    assert second.code == 0, second.out
+    assert nulls["mark"] == "needs_decision"
+    assert nulls["change"]["sentence"] in " ".join(second.out.split("What changed")[1].split())
 
 
 @pytest.mark.usefixtures("dbt")

@@ -103,6 +103,7 @@ def test_a_table_that_lost_its_rows_needs_a_decision(fluid: Fluid, star: Path) -
     assert outcome.code == 4, outcome.err
     assert "sale lost 40 of its 60 rows, 67% · needs a decision" in outcome.out
     assert "load stops such a table" in outcome.out
+    assert f"apply {star} --allow-loss sale\n" in outcome.out
 
 
 def test_a_plan_in_a_file_is_refused_once_it_is_outdated(

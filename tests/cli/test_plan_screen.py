@@ -33,7 +33,10 @@ ADDED = SourceChange(
 
 def shown(plan: DeploymentPlan, capsys: pytest.CaptureFixture[str]) -> str:
     """What a terminal of 100 columns shows."""
-    show(plan_screen(Path("shop-model"), plan, ("fluid", "apply", "shop-model")))
+    apply = ("fluid", "apply", "shop-model")
+    show(
+        plan_screen(Path("shop-model"), plan, apply, lambda table: (*apply, "--allow-loss", table))
+    )
     return capsys.readouterr().out
 
 

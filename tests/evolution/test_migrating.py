@@ -7,7 +7,7 @@ import pytest
 
 from fluid_build.evolution.migrating import Mark, Step, Written, warehouse_steps, written_by
 from fluid_build.evolution.warehouse import Relation
-from fluid_build.modeling.evolution import Evolution
+from fluid_build.modeling.evolution import EMPTIED, Evolution
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.transform.dbt.dialects import DuckDbDialect
 from fluid_build.transform.plan.elements import TransformPlan
@@ -132,6 +132,44 @@ def test_a_column_that_is_gone_is_no_news_to_a_warehouse_that_knows(model: Logic
     assert first.sentence.endswith(".city: rows keep what they have")
     assert steps(after, after, relations) == ()
     assert list(of("retire_column", steps(after, after, relations, is_deployed=False)))
+
+
+def test_a_fact_keeps_a_column_that_is_gone(models: Mapping[str, LogicalModel]) -> None:
+    """Nothing is lost where a key tells its rows apart, and nothing once it's back."""
+    star = models["dimensional"]
+    after = evolved(star, retired_columns=columns("sale", "paid"))
+    relations = there(transform_plan(star))
+    told, _ = steps(star, after, relations)
+    assert told.sentence == "stop loading fct_sale.paid: rows keep what they have"
+    assert told.mark is Mark.SAFE
+    assert steps(after, star, relations) == ()
+
+
+def test_what_a_fact_without_a_key_would_lose_is_said(tmp_path: Path) -> None:
+    """Its rows can't be found again, so they lose what only the warehouse has."""
+    star = model_of(
+        tmp_path / "visits",
+        (
+            "CREATE TABLE page (id INTEGER PRIMARY KEY, title VARCHAR)",
+            "INSERT INTO page SELECT i, 'p' || i FROM range(1, 21) s(i)",
+            "CREATE TABLE visit (page INTEGER REFERENCES page, day DATE, seconds INTEGER)",
+            "INSERT INTO visit SELECT 1 + i % 20, DATE '2024-01-01' + CAST(i % 9 AS INTEGER), i % 7"
+            " FROM range(400) s(i)",
+        ),
+        "dimensional",
+    )
+    relations = there(transform_plan(star))
+    after = evolved(star, retired_columns=columns("visit", "seconds"))
+    states = written(star), written(after)
+    found = warehouse_steps(
+        *states, relations, {"visit": 400}, DuckDbDialect(), known=states[0].evolution
+    )
+    (lost,) = of("empty_column", found)
+    assert lost.sentence == "fct_visit.seconds becomes NULL in 400 rows"
+    assert (lost.mark, lost.rows) == (Mark.DESTROYS, 400)
+    seconds = states[1].plan.build("fct_visit").column("seconds")
+    assert seconds.description.endswith(EMPTIED)
+    assert not list(of("empty_column", steps(after, after, relations)))
 
 
 def test_a_table_that_is_gone_leaves_its_rows(model: LogicalModel) -> None:

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from fluid_build.changes import ChangeEvidence, ChangeKind, Effect, OtherName, SourceChange
-from fluid_build.contract.differences import Differences, DocumentChange
+from fluid_build.contract.differences import Differences, DocumentChange, differences
 from fluid_build.contract.differences.differing import (
     NextVersion,
     highest_version,
     version_after,
 )
+from fluid_build.contract.differences.reading import Comparable
 from fluid_build.decisions.language import Exposure
 from fluid_build.errors import PlanOutdatedError, SourceUnreadableError
 from fluid_build.evolution.migrating import Mark, Step
@@ -25,6 +26,7 @@ from fluid_build.evolution.planning import (
 )
 from fluid_build.evolution.states import States
 from fluid_build.modeling.conceptual import ConceptualModel
+from fluid_build.modeling.evolution import EMPTIED
 from fluid_build.modeling.logical import LogicalModel
 
 STATES = States(folder="a", source="b", warehouse="c")
@@ -171,6 +173,27 @@ def test_the_version_of_a_contract_is_the_highest_of_its_exposes() -> None:
     assert highest_version({"exposes": versions}) == "1.10.0"
 
 
+def test_that_no_row_keeps_a_value_breaks_readers() -> None:
+    """Somebody counted on what was there, and the reason says which column."""
+    documents = [
+        {
+            "exposes": [
+                {
+                    "exposeId": "fct_visit",
+                    "contract": {
+                        "schema": [{"name": "note", "type": "VARCHAR", "description": words}]
+                    },
+                }
+            ]
+        }
+        for words in ("Said.", f"Said. {EMPTIED}")
+    ]
+    old, new = (Comparable("contract", Path("contract.fluid.yaml"), each) for each in documents)
+    after = version_after("1.2.0", differences(old, new))
+    assert after.next == "2.0.0"
+    assert after.reason.startswith("column note of fct_visit is null in all rows")
+
+
 def test_what_is_loaded_no_more_is_the_reason_of_what_follows_from_it() -> None:
     """Its rules and its missing values are by-products."""
     names = ("sat_sale", "note")
@@ -179,6 +202,9 @@ def test_what_is_loaded_no_more_is_the_reason_of_what_follows_from_it() -> None:
     )
     null = DocumentChange("breaking", "changed", "column", names, "required", after="`false`")
     found = Differences("contract", (null, gone), "major")
+    reason = version_after("1.2.0", found).reason
+    assert reason == "column note of sat_sale is loaded no more, and may be null"
+    found = Differences("contract", (gone,), "patch")
     assert version_after("1.2.0", found).reason == "column note of sat_sale is loaded no more"
     added = DocumentChange("breaking", "removed", "column", ("sat_sale", "net"))
     found = Differences("contract", (null, gone, added), "major")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.modeling.dimensional.elements import UNKNOWN_KEY
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.evolution import Evolution, RenamedColumn, RenamedTable
 from fluid_build.modeling.logical import LogicalModel
@@ -136,6 +137,37 @@ def test_a_version_keeps_what_another_table_said(tmp_path: Path) -> None:
             "SELECT name, city_mayor, balance FROM model.dim_customer WHERE id = 1"
             " ORDER BY valid_from",
         ) == [("n1", "m2", 1.5), ("other", "m2", 1.5)]
+
+
+def test_a_fact_keeps_what_its_rows_had_in_dropped_columns(tmp_path: Path) -> None:
+    """Their values and keys, until a row is deleted. A later one has neither, and all is proven."""
+    with shop(tmp_path, "dimensional") as (model, built):
+        facts = (
+            "SELECT id, paid, customer_key, ordered_date_key FROM model.fct_orders"
+            " WHERE id IN (1, 2, 999) ORDER BY id"
+        )
+        first, _ = rows(built, facts)
+        after = changed(
+            model,
+            retired_columns=tuple(
+                column("orders", name) for name in ("paid", "customer_id", "ordered")
+            ),
+        )
+        load(
+            built,
+            after,
+            1,
+            "DELETE FROM shop.orders WHERE id = 2",
+            "INSERT INTO shop.orders VALUES (999, 1, DATE '2024-01-05', 7)",
+        )
+        assert None not in first and first[3] != -1
+        assert rows(built, facts) == [first, (999, None, UNKNOWN_KEY, -1)]
+        again = load(built, after, 2)
+        assert rows(built, facts) == [first, (999, None, UNKNOWN_KEY, -1)]
+        proof = prove(again, after)
+        (orders,) = (each for each in proof.tables if each.table == "orders")
+        assert (orders.rows, orders.missing, orders.unexpected) == (59, 0, 0)
+        assert not [check for check in orders.checks if not check.holds]
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES)

@@ -95,7 +95,12 @@ def plan(
         apply = command_line(
             "apply", folder, uris=uris, warehouse=warehouse, options={"--plan": out}
         )
-        show(plan_screen(folder, planned, apply, is_exact=out is not None))
+
+        def allowing(table: str) -> list[str]:
+            options = {"--allow-loss": (table,)}
+            return command_line("apply", folder, uris=uris, warehouse=warehouse, options=options)
+
+        show(plan_screen(folder, planned, apply, allowing, is_exact=out is not None))
     return _CODES[planned.outcome]
 
 

@@ -1,12 +1,13 @@
 """What ``fluid plan`` shows: at most a screen, in four groups."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
+from fluid_build.changes import ChangeKind
 from fluid_build.cli.invocation import fluid
 from fluid_build.evolution.migrating import Mark, Step
 from fluid_build.evolution.planning import DeploymentPlan, PlannedChange, PlannedContract
@@ -31,6 +32,7 @@ _MARKS = {
     Mark.NEEDS_DECISION: ("needs a decision", "yellow"),
     Mark.DESTROYS: ("destroys something", "red"),
 }
+_STOPS_LOADS = frozenset({ChangeKind.TABLE_SHRUNK, ChangeKind.TABLE_EMPTIED})
 _WAITS = " first"
 """After the mark of what an apply waits for."""
 _GRAVEST_FIRST = (Mark.DESTROYS, Mark.NEEDS_DECISION, Mark.SAFE)
@@ -53,9 +55,16 @@ _Entry: TypeAlias = tuple[_Line, ...]
 
 
 def plan_screen(
-    folder: Path, plan: DeploymentPlan, apply: Sequence[str], *, is_exact: bool = False
+    folder: Path,
+    plan: DeploymentPlan,
+    apply: Sequence[str],
+    allowing: Callable[[str], Sequence[str]],
+    *,
+    is_exact: bool = False,
 ) -> Iterator[Part]:
     """Yield a plan for people, with the command line that applies it.
+
+    ``allowing`` returns the one that also loads a table whose rows are gone.
 
     It ``is_exact`` where that does what the plan says or nothing.
     """
@@ -67,7 +76,7 @@ def plan_screen(
         return
     what = "the warehouse is empty" if plan.warehouse_is_new else "compared with the warehouse"
     yield first_line(folder_label(folder), what)
-    yield from _group("source", "The source", _source(plan.source), len(plan.source))
+    yield from _group("source", "The source", _source(plan.source, allowing), len(plan.source))
     model: list[_Entry] = [(_Line(each),) for each in plan.model]
     yield from _group("model", "The model", model, len(model))
     yield from _contract(plan.contract)
@@ -121,17 +130,22 @@ def _fitting(heights: Sequence[int], room: int) -> int:
     return fitting
 
 
-def _source(changes: Sequence[PlannedChange]) -> list[_Entry]:
+def _source(
+    changes: Sequence[PlannedChange], allowing: Callable[[str], Sequence[str]]
+) -> list[_Entry]:
     found = []
     for mark in _GRAVEST_FIRST:
         label, style = _MARKS[mark]
         for each in changes:
             if each.mark is mark:
                 more = _WAITS if each.stops_apply else ""
+                commands = list(each.commands)
+                if each.change.kind in _STOPS_LOADS:
+                    commands = [fluid(*allowing(each.change.table)[1:]), *commands]
                 found.append(
                     (
                         _Line(f"{each.change} · {label}{more}", style),
-                        *(_Line(command, is_command=True) for command in each.commands),
+                        *(_Line(command, is_command=True) for command in commands),
                         *([_Line(each.advice)] if each.advice else []),
                     )
                 )

@@ -1,6 +1,6 @@
 """What ``fluid apply`` and ``fluid rollback`` show, and print as JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def applied_screen(
     yield first_line(folder_label(folder), f"deployment {applied.number} · {date}")
     if applied.continued is not None:
         yield text(_continued(applied, applied.continued), "dim")
-    changes = [*applied.model, *applied.warehouse, *applied.migrations]
+    changes = [*applied.source, *applied.model, *applied.warehouse, *applied.migrations]
     if changes:
         yield heading("What changed")
         yield from lines(changes[:_MOST_CHANGES])
@@ -133,12 +133,17 @@ def _held_lines(folder: Path, applied: Applied, again: Sequence[str]) -> Iterato
     """Yield what was loaded and what isn't, where nothing but a delivery is the reason."""
     built = counted(len(applied.dbt.built), "model")
     checks = counted(len(applied.dbt.passed), "check")
-    yield indented(f"Loaded: {built} built, {checks} passed; other tables have today's rows")
+    loaded = "all that isn't named below has today's rows"
+    yield indented(f"Loaded: {built} built, {checks} passed; {loaded}")
     if applied.kept_rows:
         yield indented(f"Kept: all of the {applied.kept_rows:,} rows that were there before")
     held = listed(node.stopped_delivery for node in applied.stopped)
-    unloaded = [node.name for node in applied.dbt.skipped if node.kind == "model"]
-    waits = f", with {listed_up_to(_MOST_NAMED, unloaded)}" if unloaded else ""
+    star = applied.forged.model.dimensional
+    unloaded = _facts_first(
+        [node.name for node in applied.dbt.skipped if node.kind == "model"],
+        {fact.name for fact in star.facts} if star is not None else set(),
+    )
+    waits = f", with {listed(unloaded)}" if unloaded else ""
     yield indented(f"Not loaded: {held}{waits}", "yellow")
     yield heading("Why")
     yield from lines([_why_held(node) for node in applied.stopped], "yellow")
@@ -154,6 +159,11 @@ def _held_lines(folder: Path, applied: Applied, again: Sequence[str]) -> Iterato
     )
 
 
+def _facts_first(relations: Sequence[str], facts: Collection[str]) -> list[str]:
+    """Return relations in the order in which people miss them: they read facts."""
+    return sorted(relations, key=lambda name: name not in facts)
+
+
 def _why_held(node: DbtNode) -> str:
     """Return why a delivery is held, without dbt's own advice, which follows in our commands."""
     return as_sentence(node_message(node).partition(", so it is not")[0])
@@ -167,6 +177,7 @@ def applied_document(applied: Applied, done: Sequence[Step]) -> dict[str, object
         "load_date": _moment(applied.load_date),
         "continued": None if applied.continued is None else applied.continued.number,
         "done": list(done),
+        "source": list(applied.source),
         "model": list(applied.model),
         "warehouse": list(applied.warehouse),
         "migrations": list(applied.migrations),
@@ -244,7 +255,8 @@ def rollback_screen(folder: Path, rollback: Rollback) -> Iterator[Part]:
     if undone:
         yield indented(f"Undone: {listed(undone)}")
     yield heading("What goes", counted(rollback.rows, "row"))
-    gone = [_undo_line(each) for each in rollback.relations]
+    dropped_first = sorted(rollback.relations, key=lambda each: not each.is_dropped)
+    gone = [_undo_line(each) for each in dropped_first]
     yield from lines(gone or ["Nothing: the warehouse is as that deployment left it."])
     if rollback.rebuilt:
         yield heading("What stays", "until the next `fluid apply` makes it anew from the source")

@@ -22,6 +22,7 @@ from fluid_build.contract.differences.comparing import (
     restriction,
 )
 from fluid_build.contract.differences.rule_strength import RULE, shortness
+from fluid_build.modeling.evolution import EMPTIED
 
 _WORDS = cosmetic("Descriptive text only.")
 _HOW = cosmetic("How the data is produced; its meaning is the same.")
@@ -127,12 +128,23 @@ def _named_kind(kind: str, fields: Fields, identity: str = "name") -> ElementKin
 
 
 _DESCRIPTIVE = {"description": _WORDS, "tags": _WORDS, "labels": _WORDS}
+
+
+def _column_description(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
+    """Words promise nothing, but that the values of a column are gone is told nowhere else."""
+    if EMPTIED in str(new) and EMPTIED not in str(old):
+        yield place.change("breaking", old, new, "No row has a value in it any more.")
+    else:
+        yield from _WORDS(place, old, new)
+
+
 _COLUMN = ElementKind(
     "column",
     lambda column: _text(column, "name"),
     Fields(
         {
             **_DESCRIPTIVE,
+            "description": _column_description,
             "type": column_type,
             "required": flag("Whether values may be null has changed."),
             "sensitivity": _sensitivity,

@@ -11,7 +11,7 @@ from fluid_build.contract.differences.contract_fields import CONTRACT
 from fluid_build.contract.differences.model_fields import MODEL
 from fluid_build.contract.differences.reading import Comparable
 from fluid_build.errors import UsageError
-from fluid_build.modeling.evolution import GONE
+from fluid_build.modeling.evolution import EMPTIED, GONE
 from fluid_build.text import counted, listed_up_to
 
 # The next semantic version that changes ask for (https://semver.org).
@@ -135,17 +135,29 @@ def _gone(changes: Sequence[DocumentChange], why: Sequence[DocumentChange]) -> s
 
     What comes or goes as a whole is a reason of its own.
     """
-    gone = [
-        f"{each.names[-1]} of {each.names[0]}"
-        for each in changes
-        if each.kind == "column" and each.field == "description"
-        if GONE in each.after and GONE not in each.before
-    ]
-    if not gone or any(each.kind in _TOLD_FIRST and not each.field for each in why):
+    if any(each.kind in _TOLD_FIRST and not each.field for each in why):
         return ""
-    if len(gone) == 1:
-        return f"column {gone[0]} is loaded no more"
-    return f"columns {listed_up_to(_MOST_NAMED, gone)} are loaded no more"
+    described = [each for each in changes if each.kind == "column" and each.field == "description"]
+    emptied = [each for each in described if _begins_with(EMPTIED, each)]
+    gone = [each for each in described if _begins_with(GONE, each)]
+    if emptied:
+        return f"{_columns(emptied)} null in all rows, as the source no longer has what was there"
+    if not gone:
+        return ""
+    nullable = {each.names for each in why if each.field == "required" and each.level == "breaking"}
+    more = ", and may be null" if any(each.names in nullable for each in gone) else ""
+    return f"{_columns(gone)} loaded no more{more}"
+
+
+def _begins_with(words: str, change: DocumentChange) -> bool:
+    return words in change.after and words not in change.before
+
+
+def _columns(changes: Sequence[DocumentChange]) -> str:
+    names = [f"{each.names[-1]} of {each.names[0]}" for each in changes]
+    if len(names) == 1:
+        return f"column {names[0]} is"
+    return f"columns {listed_up_to(_MOST_NAMED, names)} are"
 
 
 def _reason(changes: Sequence[DocumentChange]) -> str:

@@ -200,7 +200,9 @@ class Build(Element):
     relation gets rows, those that meet the condition ``replaced`` are taken out: they're of the
     period that is loaded. ``key`` identifies a row, and is empty where nothing does. Where ``call``
     is given, it's what both were rendered from, but for a relation that ``is_retired``: it keeps
-    its rows and gets none, because the source lacks what it's loaded from. ``filling`` says which
+    its rows and gets none, because the source lacks what it's loaded from. One that
+    ``follows_source`` has the source's rows alone, which keep what the source no longer says of
+    them. ``filling`` says which
     columns take their present value in the open rows of a history, once. ``guard`` is what the
     staging of a table is compared with. In ``outline``, if there is one, what ``call`` renders to
     stands as ``called_rows``.
@@ -215,6 +217,7 @@ class Build(Element):
     next_load: str | None = None
     replaced: str = ""
     is_retired: bool = False
+    follows_source: bool = False
     filling: Filling | None = None
     guard: Guard | None = None
     call: MacroCall | None = Field(default=None, exclude=True)

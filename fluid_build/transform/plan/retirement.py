@@ -4,6 +4,7 @@ Rows that the source deletes are marked as deleted. What it no longer delivers i
 nobody knows what it would be today.
 """
 
+from fluid_build.modeling.evolution import EMPTIED, GONE
 from fluid_build.transform.plan.elements import Build
 from fluid_build.transform.plan.sql_layout import query
 
@@ -26,3 +27,19 @@ def retired_build(build: Build) -> Build:
             "description": description,
         }
     )
+
+
+def told_as_emptied(build: Build) -> Build:
+    """Return a build whose columns say where no row could keep what the source dropped.
+
+    That is in marts whose rows are all made again.
+    """
+    if build.layer != "mart" or build.materialization != "table" or build.next_load is not None:
+        return build
+    columns = tuple(
+        column.model_copy(update={"description": column.description.replace(GONE, EMPTIED)})
+        if column.description.endswith(GONE)
+        else column
+        for column in build.columns
+    )
+    return build.model_copy(update={"columns": columns})

@@ -40,6 +40,7 @@ from fluid_build.transform.plan.quarantine import (
     sound,
 )
 from fluid_build.transform.plan.relied_keys import ReliedKey, key_tests
+from fluid_build.transform.plan.retirement import told_as_emptied
 from fluid_build.transform.plan.staging import (
     Keeps,
     by_spelling,
@@ -126,7 +127,7 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
         name=identifier(model.name),
         technique=model.technique,
         sources=plan_sources(model.conceptual, names, present),
-        builds=tuple(map(named.build, builds)),
+        builds=tuple(named.build(told_as_emptied(build)) for build in builds),
         renamed=_renamed(model.conceptual, names),
         unstated=unstated,
         column_names=model.column_names,

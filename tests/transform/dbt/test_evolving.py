@@ -88,6 +88,8 @@ _CHANGED = Evolution(
     renamed_columns=(RenamedColumn(table="orders", column="paid", now="amount"),),
 )
 
+_OF_ORDERS = ("customer_id", "ordered", "paid")
+
 _REMEMBER = {
     "data_vault_2": {"ref_city", "hub_region", "sat_customer", "sat_region", "lnk_orders_customer"},
     "dimensional": {"dim_customer_history", "fct_customer_snapshot"},
@@ -197,6 +199,32 @@ def test_what_was_known_stays_when_the_source_changes(
     assert life.added(4) == _ADDED_ON_DAY_4[technique]
     for query, rows in _FACTS[technique].items():
         assert warehouse.execute(query) == rows, query
+
+
+def test_a_fact_keeps_what_its_rows_had(warehouse: Warehouse, tmp_path: Path) -> None:
+    """In columns that the source drops, and the keys made of them; nothing warns of it."""
+    source = (*_tables(), *_rows())
+    warehouse.run("CREATE SCHEMA raw", *map(in_raw, source))
+    life = Life(warehouse, tmp_path / "dbt")
+    life.become(model_of(tmp_path / "first", source, "dimensional"))
+    life.build(1)
+    facts = (
+        "SELECT f.id, CAST(f.paid AS VARCHAR), c.name, f.ordered_date_key FROM main.fct_orders AS f"
+        " JOIN main.dim_customer AS c ON c.customer_key = f.customer_key"
+        " WHERE f.id IN (1, 99) ORDER BY f.id"
+    )
+    (first,) = warehouse.execute(facts)
+    assert first == (1, "1.50", "n2", 20240102)
+
+    life.change(
+        *(f"ALTER TABLE raw.orders DROP COLUMN {name}" for name in _OF_ORDERS),
+        "INSERT INTO raw.orders VALUES (99)",
+    )
+    gone = Evolution(retired_columns=columns("orders", *_OF_ORDERS))
+    life.become(model_of(tmp_path / "second", source, "dimensional", gone))
+    for day in (2, 3):
+        life.build(day)
+        assert warehouse.execute(facts) == [first, (99, None, "Unknown", -1)]
 
 
 def _evolved(folder: Path, technique: str, score: str) -> LogicalModel:

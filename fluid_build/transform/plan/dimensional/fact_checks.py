@@ -6,11 +6,17 @@ from fluid_build.modeling.dimensional.elements import (
     Dimension,
     DimensionReference,
     Fact,
+    FactAttribute,
     Join,
     Measure,
 )
 from fluid_build.modeling.types import is_number
-from fluid_build.transform.plan.dimensional.facts import is_day_in_text, same_member
+from fluid_build.transform.plan.dimensional.facts import (
+    is_day_in_text,
+    is_found,
+    is_in_source,
+    same_member,
+)
 from fluid_build.transform.plan.dimensional.rebuilds import Finder, members
 from fluid_build.transform.plan.dimensional.shared_rows import from_source, shared_rows
 from fluid_build.transform.plan.dimensional.star import (
@@ -35,7 +41,7 @@ query's time grows with the square of their number."""
 
 
 def fact_checks(star: Star, owner: FactOrBridge, finder: Finder) -> Iterator[Check]:
-    """Return the checks of a fact or bridge."""
+    """Return the checks of a fact or bridge: of what the source still says of its rows."""
     source = star.source(owner.entity_name)
     yield Check(
         name=f"rows of {owner.name}",
@@ -47,14 +53,17 @@ def fact_checks(star: Star, owner: FactOrBridge, finder: Finder) -> Iterator[Che
     )
     if isinstance(owner, Fact):
         for measure in owner.measures:
-            if is_number(star.type(owner.entity_name, measure.column)):
+            is_there = is_found(star, owner, "", (measure.column,))
+            if is_there and is_number(star.type(owner.entity_name, measure.column)):
                 yield _sum(star, owner, measure)
     for reference in references_of(owner):
         yield _one_row(star, owner, reference, source)
+        if not is_in_source(star, owner, reference):
+            continue
         yield from _known_members(star, owner, reference)
         if reference.carried:
             yield _carried(owner, reference, star.dimensions[reference.dimension], source)
-    if isinstance(owner, Fact) and any(attribute.source for attribute in owner.attributes):
+    if isinstance(owner, Fact) and _of_headers(star, owner):
         yield _header_columns(star, owner, finder, source)
     if references_of(owner):
         yield from _right_members(star, owner, finder, source)
@@ -135,10 +144,18 @@ def _known_members(
     )
 
 
+def _of_headers(star: Star, fact: Fact) -> list[FactAttribute]:
+    return [
+        attribute
+        for attribute in fact.attributes
+        if attribute.source and is_found(star, fact, attribute.source, (attribute.attribute,))
+    ]
+
+
 def _header_columns(star: Star, fact: Fact, finder: Finder, source: str) -> Check:
     """Check that each row has the columns of its own header."""
     entity = star.entities[fact.entity_name]
-    taken_over = [attribute for attribute in fact.attributes if attribute.source]
+    taken_over = _of_headers(star, fact)
     key = entity.primary_key.attributes if entity.primary_key is not None else ()
     joins = _joins_for(fact.joins, {attribute.source for attribute in taken_over})
     of_header = [
@@ -175,6 +192,7 @@ def _right_members(star: Star, owner: FactOrBridge, finder: Finder, source: str)
         # text means is found by the calendar alone.
         if star.present.has_table(star.dimensions[reference.dimension].entity_name)
         and not is_day_in_text(star, owner, reference)
+        and is_in_source(star, owner, reference)
     ]
     primary = star.entities[owner.entity_name].primary_key
     is_keyed = primary is not None and primary.holds

@@ -1,6 +1,6 @@
 """The SQL of facts and bridges: every row of the event, with each of its keys looked up once."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from fluid_build.modeling.dimensional.elements import (
     Bridge,
@@ -34,6 +34,7 @@ from fluid_build.transform.plan.dimensional.star import (
     FactOrBridge,
     Star,
     Typed,
+    columns_of,
     joins_of,
     own_attributes,
     references_of,
@@ -83,13 +84,14 @@ def fact_build(star: Star, owner: FactOrBridge) -> Build:
         mapped_source_tables=owner.mapped_source_tables,
         source_columns=owner.source_columns,
         reason=owner.reason,
+        follows_source=made.next_load is not None and not is_snapshot,
     )
     return build if star.present.has_table(entity) else retired_build(build)
 
 
 def aliases_of(owner: FactOrBridge) -> dict[str, str]:
     """Return what each referred dimension is called in the SQL, by the key that refers to it."""
-    used = {joined.name for joined in joins_of(owner)}
+    used = {"before", *(joined.name for joined in joins_of(owner))}
     aliases = {}
     for reference in references_of(owner):
         alias = free_alias(reference.key.rsplit("_", 1)[0] or reference.key, used)
@@ -111,8 +113,10 @@ def _call(star: Star, owner: FactOrBridge) -> tuple[MacroCall, CalledSql]:
         ],
     }
     as_of = ""
-    if dated is not None and _is_moment(star, owner, dated.source, dated.attribute):
-        as_of = _column(star, owner, dated.source, dated.attribute)
+    if dated is not None:
+        place = (dated.source, dated.attribute)
+        if _is_moment(star, owner, *place) and is_found(star, owner, place[0], place[1:]):
+            as_of = _column(star, owner, *place)
     calendar = next((d for d in _referred(star, owner) if _is_generated_calendar(d)), None)
     is_looked_up = any(
         reference.columns and star.dimensions[reference.dimension] == calendar
@@ -134,7 +138,64 @@ def _call(star: Star, owner: FactOrBridge) -> tuple[MacroCall, CalledSql]:
             for reference in references_of(owner)
         },
         **columns,
+        **_kept(star, owner),
     )
+
+
+def _kept(star: Star, owner: FactOrBridge) -> Arguments:
+    """Return which columns keep what a row had before, and by which ones it's found again.
+
+    The source no longer has what these are made of. A row that nothing identifies isn't found.
+    """
+    primary = star.entities[owner.entity_name].primary_key
+    own = columns_of(owner)
+    if _is_snapshot(owner) or primary is None or not primary.holds:
+        return {}
+    if not own.keys() >= {*primary.attributes}:
+        return {}
+    if not star.present.has(owner.entity_name, *primary.attributes):
+        return {}
+    retired = list(_retired(star, owner))
+    if not retired:
+        return {}
+    columns = ((star.column(owner.entity_name, name), own[name]) for name in primary.attributes)
+    return {"retired": retired, "same_row": [renamed(*each) for each in columns]}
+
+
+def _retired(star: Star, owner: FactOrBridge) -> Iterator[str]:
+    """Yield the columns and keys for which the source has nothing any more."""
+    for reference in references_of(owner):
+        if not is_in_source(star, owner, reference):
+            yield reference.key
+            yield from (name for _, name in reference.carried)
+    for attribute in owner.attributes:
+        if not is_found(star, owner, attribute.source, (attribute.attribute,)):
+            yield attribute.name
+    for measure in owner.measures if isinstance(owner, Fact) else ():
+        if not is_found(star, owner, "", (measure.column,)):
+            yield measure.name
+
+
+def is_in_source(star: Star, owner: FactOrBridge, reference: DimensionReference) -> bool:
+    """Whether the source still says which member a row refers to.
+
+    Without the moment of a row, it says the member, and not the version. A key that is made of the
+    row's own values follows from them.
+    """
+    if not reference.columns or star.is_derived(star.dimensions[reference.dimension]):
+        return True
+    dated = owner.dated_by if isinstance(owner, Fact) else None
+    has_versions = bool(star.dimensions[reference.dimension].history)
+    if has_versions and dated and not is_found(star, owner, dated.source, (dated.attribute,)):
+        return False
+    return is_found(star, owner, reference.source, reference.columns)
+
+
+def is_found(star: Star, owner: FactOrBridge, source: str, columns: Sequence[str]) -> bool:
+    """Whether the source still has these columns of an owner's own row, or of one of its joins."""
+    joins = joins_of(owner)
+    entity = star.joined_entity(owner.entity_name, joins, source)
+    return source in star.found(owner.entity_name, joins) and star.present.has(entity, *columns)
 
 
 def _pattern(owner: FactOrBridge) -> str:

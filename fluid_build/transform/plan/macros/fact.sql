@@ -14,26 +14,34 @@
         has them is missing.
       - of_load: the day of the load.
     `carries` names columns of a dimension that a wide fact repeats. `rows` is what the dimension is
-    called in the query.
+    called in the query. What is `retired` isn't found in the source any more: a row, which is told
+    from others by `same_row`, keeps what it had there.
 -#}
 
 
 {#- A fact at the grain of its staging, with its keys as of its own moment. -#}
 {% macro fact(staging, keys={}, columns=[], measures=[], joins={}, as_of='', calendar='',
-              calendar_key='date_key', day_of_load='') -%}
+              calendar_key='date_key', day_of_load='', retired=[], same_row=[]) -%}
 {%- set selected = [] -%}
+{%- set kept = retired if retired and is_there_already() else [] -%}
 {%- for key, found in keys.items() -%}
-    {%- set _ = selected.append(fact_key(key, found, calendar_key) ~ ' AS ' ~ key) -%}
+    {%- set leads_to = fact_key(key, found, calendar_key) -%}
+    {%- set unknown = '-1' if found.day or found.time else zero_key() -%}
+    {%- set leads_to = key_before(key, leads_to, unknown) if key in kept else leads_to -%}
+    {%- set _ = selected.append(leads_to ~ ' AS ' ~ key) -%}
 {%- endfor -%}
 {%- for column in columns + measures -%}
-    {%- set _ = selected.append(named(qualified(staged(column)), name_of(column))) -%}
+    {%- set name = name_of(column) -%}
+    {%- set value = 'before.' ~ name if name in kept else qualified(staged(column)) -%}
+    {%- set _ = selected.append(named(value, name)) -%}
 {%- endfor -%}
 {%- if day_of_load -%}
     {%- set _ = selected.append(load_day() ~ ' AS ' ~ day_of_load) -%}
 {%- endif -%}
 {%- for key, found in keys.items() -%}
     {%- for column, name in (found.carries or {}).items() -%}
-        {%- set _ = selected.append(named(carried(key, found, column), name)) -%}
+        {%- set value = 'before.' ~ name if name in kept else carried(key, found, column) -%}
+        {%- set _ = selected.append(named(value, name)) -%}
     {%- endfor -%}
 {%- endfor -%}
 SELECT
@@ -43,6 +51,12 @@ FROM {{ staging }} AS own
 {%- for key, found in keys.items() %}
 {{- lookup(key, found, as_of, calendar, calendar_key) }}
 {%- endfor %}
+{%- if kept %}
+LEFT JOIN {{ this }} AS before
+    ON {% for column in same_row -%}
+    {{ '\n    AND ' if not loop.first }}own.{{ staged(column) }} = before.{{ name_of(column) }}
+    {%- endfor %}
+{%- endif %}
 {%- endmacro %}
 
 
@@ -58,8 +72,17 @@ FROM {{ staging }} AS own
 
 
 {#- What belongs to what, where a member of one dimension has several of another. -#}
-{% macro bridge(staging, keys={}, columns=[]) -%}
-{{ fact(staging, keys, columns) }}
+{% macro bridge(staging, keys={}, columns=[], retired=[], same_row=[]) -%}
+{{ fact(staging, keys, columns, retired=retired, same_row=same_row) }}
+{%- endmacro %}
+
+
+{#- The key that a row had before; where it had none, or the unknown member's, the one found now. -#}
+{% macro key_before(key, leads_to, unknown) -%}
+COALESCE(
+        NULLIF(before.{{ key }}, {{ unknown }}),
+        {{ leads_to | indent(4) }}
+    )
 {%- endmacro %}
 
 
