@@ -96,7 +96,7 @@ def plan(
             "apply", folder, uris=uris, warehouse=warehouse, options={"--plan": out}
         )
 
-        def allowing(table: str) -> list[str]:
+        def allowing(table: str) -> tuple[str, ...]:
             options = {"--allow-loss": (table,)}
             return command_line("apply", folder, uris=uris, warehouse=warehouse, options=options)
 
