@@ -59,7 +59,8 @@ _ADVICE = {
     " table is designed anew (--redesign).",
     ChangeKind.TABLE_SHRUNK: _DELIVERY,
     ChangeKind.TABLE_EMPTIED: _DELIVERY,
-    ChangeKind.KEY_BROKEN: "Correct the rows, or name the key with `fluid decide DIR set-key`.",
+    ChangeKind.KEY_BROKEN: "These rows go to quarantine, and the rest is loaded. Correct them, or"
+    " name the key with `fluid decide DIR set-key`.",
     ChangeKind.KEY_WIDENED: "Correct the rows, or decide that the longer one is the key: what was"
     " loaded stays, and the rows begin anew beside it.",
     ChangeKind.COLUMN_DROPPED: "Name another key with `fluid decide DIR set-key`.",

@@ -624,11 +624,14 @@ def _with_new(known: Sequence[_T], found: Iterable[_T]) -> tuple[_T, ...]:
 
 
 def _new_nulls(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[SourceColumn]:
+    """Yield the columns that have nulls now; rows without their table's key are never loaded."""
     for table in basis.tables:
         if table.name not in now:
             continue
         nulls = {column.name: column.nulls for column in now[table.name].columns}
         for column in table.columns:
+            if column.name in nulls and column.name in (table.primary_key or ()):
+                continue
             # Rows that are loaded now have nothing where a column is gone.
             if nulls.get(column.name, 1) and not column.nulls:
                 yield SourceColumn(table=table.name, column=column.name)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from bench.look_once.databases import LOOK_ONCE, build_database
-from tests.modeling.evolved import SHOP, designed, difference, relations, run
+from fluid_build.decisions.language import SetValidity
+from tests.modeling.evolved import SHOP, designed, difference, relations, run, unwritten
 from tests.modeling.rows_only import changed_by_rows
 
 DEPOTS = (
@@ -42,6 +43,23 @@ def test_what_a_dimension_does_not_meet_is_added_beside_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("technique", ["data_vault_2", "dimensional"])
+def test_a_row_without_its_key_weakens_no_claim(tmp_path: Path, technique: str) -> None:
+    """It goes to quarantine, so that nothing which is loaded lacks the key."""
+    database = tmp_path / "courier.duckdb"
+    run(database, [statement.replace("PRIMARY KEY", "") for statement in DEPOTS])
+    before = designed(database, technique)
+    run(database, ["INSERT INTO drivers VALUES (NULL, 'Nobody', 'D11')"])
+    after = designed(database, technique, before.basis)
+    drivers = after.model.conceptual.entity("drivers")
+    assert drivers.attribute("driver_id").required
+    earlier, later = (
+        [each.call for each in model.plan.quarantines if each.title == "drivers"]
+        for model in (before, after)
+    )
+    assert later == earlier
+
+
+@pytest.mark.parametrize("technique", ["data_vault_2", "dimensional"])
 def test_rows_of_a_shop_change_no_relation(tmp_path: Path, technique: str) -> None:
     run(tmp_path / "shop.duckdb", SHOP)
     assert changed_by_rows(tmp_path / "shop.duckdb", technique, 3, seed=5) == []
@@ -53,3 +71,21 @@ def test_rows_of_a_shop_change_no_relation(tmp_path: Path, technique: str) -> No
 def test_rows_change_no_relation(tmp_path: Path, script: Path, technique: str) -> None:
     build_database(script, tmp_path / "source.duckdb")
     assert changed_by_rows(tmp_path / "source.duckdb", technique, 10, seed=17) == []
+
+
+def test_a_satellite_that_joined_later_is_dated_by_a_decision_too(tmp_path: Path) -> None:
+    database = tmp_path / "courier.duckdb"
+    run(database, DEPOTS)
+    first = designed(database, "data_vault_2")
+    run(
+        database,
+        [
+            "ALTER TABLE drivers ADD COLUMN licence VARCHAR",
+            "ALTER TABLE drivers ADD COLUMN changed_at TIMESTAMP",
+            "UPDATE drivers SET licence = 'B' || driver_id, changed_at = TIMESTAMP '2026-01-01'",
+        ],
+    )
+    joined = designed(database, "data_vault_2", first.basis)
+    decision = SetValidity(table="drivers", follows="stamp", column="changed_at")
+    dated = designed(database, "data_vault_2", joined.basis, (decision,))
+    assert unwritten(joined, dated) == []

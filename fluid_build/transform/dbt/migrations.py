@@ -57,12 +57,14 @@ def _migrations(
         if plan.build(relation).is_retired:
             yield Migration(kind="retire_relation", relation=relation)
             continue
+        is_dated = not dated.isdisjoint(plan.build(relation).mapped_source_tables)
         valued = [column for column in columns if _has_values(column)]
         if valued and all(_is_of(column, evolution.added_columns) for column in valued):
-            # A relation of its own, such as a further satellite: no warehouse has it without them.
+            # A relation of its own, such as a further satellite: no warehouse has it without them,
+            # but it may be older than the decision that dates its rows.
+            yield from (added(relation, c) for c in columns if is_dated and c.is_applied_date)
             continue
         for column in columns:
-            is_dated = not dated.isdisjoint(plan.build(relation).mapped_source_tables)
             came = (relation, column.name) in later or _is_of(column, evolution.added_columns)
             if came or (is_dated and column.is_applied_date):
                 yield added(relation, column)
