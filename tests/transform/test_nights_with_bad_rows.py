@@ -86,7 +86,7 @@ class _Source:
             key = self._key(change)
             if change.kind == "null":
                 bad[table].append((*key[:-1], None, *_STRANGE[table]))
-                apart[table][f"NULL {names[-1]}"] = 1
+                apart[table][f"NULL {names[-1]}"] += 1
             elif change.kind in {"twin", "new twin"} and key in self.rows[table]:
                 held[table].add(key)
             elif change.kind == "again" and key in self.rows[table]:
