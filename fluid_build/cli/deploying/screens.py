@@ -149,10 +149,17 @@ def _held_lines(folder: Path, applied: Applied, again: Sequence[str]) -> Iterato
     yield from lines([_why_held(node) for node in applied.stopped], "yellow")
     yield text("Correct the delivery and apply again. If its rows are gone for good:")
     yield Copyable(fluid(*again[1:]))
-    yield text("If the source has only what changed:")
-    for node in applied.stopped:
-        delivery = SetDelivery(table=node.stopped_delivery, delivers="delta")
-        yield Copyable(decide_command(delivery, str(folder)))
+    in_parts = {each.table for each in applied.forged.model.deliveries or ()}
+    stopped = [node.stopped_delivery for node in applied.stopped]
+    if first := [table for table in stopped if table in in_parts]:
+        yield text(
+            f"To deliver {listed(first)} in parts from now on, deliver the whole table once."
+        )
+    if whole := [table for table in stopped if table not in in_parts]:
+        yield text("If the source has only what changed:")
+        for table in whole:
+            delivery = SetDelivery(table=table, delivers="delta")
+            yield Copyable(decide_command(delivery, str(folder)))
     yield text(
         f"Applied but for {held}: not compared with the source, and not recorded as done.",
         "bold red",
