@@ -44,7 +44,8 @@ def newly_rekeyed(
         known = {column.name for column in table.columns}
         is_of_new_columns = any(c not in known or (table.name, c) in arrived for c in key)
         if is_of_new_columns or not _still_holds(now[table.name], before):
-            name = free_name(_first_name(earlier, table.name), used, LONGEST_IDENTIFIER)
+            first = first_name(earlier.evolution.rekeyed_tables, table.name)
+            name = free_name(first, used, LONGEST_IDENTIFIER)
             used.add(name)
             yield RekeyedTable(
                 table=name,
@@ -54,9 +55,9 @@ def newly_rekeyed(
             )
 
 
-def _first_name(earlier: Basis, table: str) -> str:
+def first_name(rekeyed: Sequence[RekeyedTable], table: str) -> str:
     """Return what a table was called before its key changed for the first time."""
-    was = {each.table: each.was for each in earlier.evolution.rekeyed_tables}
+    was = {each.table: each.was for each in rekeyed}
     while table in was:
         table = was[table]
     return table

@@ -8,7 +8,8 @@ from fluid_build.modeling.logical import LogicalModel
 from fluid_build.profiling.profile import ForeignKey, Profile, TableProfile
 from fluid_build.transform.dbt.guard_macros import LEAST_KEYS
 
-_LOST = frozenset({ChangeKind.TABLE_EMPTIED, ChangeKind.TABLE_SHRUNK})
+LOST_ROWS = frozenset({ChangeKind.TABLE_EMPTIED, ChangeKind.TABLE_SHRUNK})
+"""Changes for which a load may stop a table."""
 _OF_TODAY = ("place", "source", "comment")
 """What a table has by today's reading, whatever rows it delivers."""
 
@@ -25,7 +26,7 @@ def held_tables(
     return frozenset(
         change.table
         for change in changes
-        if change.kind in _LOST and (change.evidence.rows_before or 0) >= LEAST_KEYS
+        if change.kind in LOST_ROWS and (change.evidence.rows_before or 0) >= LEAST_KEYS
     ) - frozenset(may_lose)
 
 

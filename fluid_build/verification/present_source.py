@@ -23,6 +23,7 @@ from fluid_build.forging.stages import Decided, measure
 from fluid_build.modeling.basis import restricted
 from fluid_build.modeling.earlier_names import by_model_names
 from fluid_build.modeling.evolution import Evolution, RenamedTable
+from fluid_build.modeling.rekeying import first_name
 from fluid_build.profiling.profile import ColumnProfile, Profile
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.report.profile_json import read_profile
@@ -143,12 +144,8 @@ def _as_it_was(profile: Profile, evolution: Evolution) -> Profile:
 
 def _by_first_names(earlier: Profile, evolution: Evolution) -> Profile:
     """Return a profile in which tables that got another key are called as before they did."""
-    was = {each.table: each.was for each in evolution.rekeyed_tables}
-    names = []
-    for table in earlier.tables:
-        name = table.name
-        while name in was:
-            name = was[name]
-        if name != table.name:
-            names.append(RenamedTable(table=name, now=table.name))
-    return by_model_names(earlier, tuple(names), ())
+    first = {
+        table.name: first_name(evolution.rekeyed_tables, table.name) for table in earlier.tables
+    }
+    renamed = (RenamedTable(table=name, now=now) for now, name in first.items() if name != now)
+    return by_model_names(earlier, tuple(renamed), ())

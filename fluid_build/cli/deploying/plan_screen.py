@@ -7,7 +7,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
-from fluid_build.changes import ChangeKind
 from fluid_build.cli.invocation import fluid
 from fluid_build.evolution.migrating import Mark, Step
 from fluid_build.evolution.planning import DeploymentPlan, PlannedChange, PlannedContract
@@ -22,6 +21,7 @@ from fluid_build.report.terminal.screen_parts import (
     text,
 )
 from fluid_build.text import as_sentence, counted
+from fluid_build.verification.held_deliveries import LOST_ROWS
 
 _WIDTH = 96
 """Of a line within a terminal of 100 columns, after its indent."""
@@ -32,7 +32,6 @@ _MARKS = {
     Mark.NEEDS_DECISION: ("needs a decision", "yellow"),
     Mark.DESTROYS: ("destroys something", "red"),
 }
-_STOPS_LOADS = frozenset({ChangeKind.TABLE_SHRUNK, ChangeKind.TABLE_EMPTIED})
 _WAITS = " first"
 """After the mark of what an apply waits for."""
 _GRAVEST_FIRST = (Mark.DESTROYS, Mark.NEEDS_DECISION, Mark.SAFE)
@@ -140,7 +139,7 @@ def _source(
             if each.mark is mark:
                 more = _WAITS if each.stops_apply else ""
                 commands = list(each.commands)
-                if each.change.kind in _STOPS_LOADS:
+                if each.change.kind in LOST_ROWS:
                     commands = [fluid(*allowing(each.change.table)[1:]), *commands]
                 found.append(
                     (

@@ -93,7 +93,8 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
     model = _promising_what_is_there(model)
     names, staging, plan = _technique_plan(model)
     present = present_source(model)
-    relied_keys = _relied_keys(plan, present)
+    ever_relied_on = tuple(plan.relied_keys())
+    relied_keys = _still_there(ever_relied_on, present)
     keys = keys_by_table(relied_keys, model.conceptual)
     is_marked = model.technique == "data_vault_2"
     scopes = dict.fromkeys(keys, RowScope(blank=BROKEN_RULE.name)) if is_marked else {}
@@ -110,7 +111,7 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
         if view.name not in replaced
     )
     keeps = _TECHNIQUES[model.technique][1]
-    gone = dict.fromkeys(key.table for key in plan.relied_keys())
+    gone = dict.fromkeys(key.table for key in ever_relied_on)
     set_apart = quarantine_builds(model.conceptual, names, keeps, keys, gone, present)
     builds, unstated = with_source_promises(
         tuple(
@@ -149,15 +150,16 @@ def kept_apart(model: LogicalModel) -> dict[str, KeptApart]:
     model = _promising_what_is_there(model)
     names, _, plan = _technique_plan(model)
     present = present_source(model)
+    keys_of = keys_by_table(_still_there(plan.relied_keys(), present), model.conceptual)
     return {
         table: in_the_source(model.conceptual.entity(table), names, keys, present)
-        for table, keys in keys_by_table(_relied_keys(plan, present), model.conceptual).items()
+        for table, keys in keys_of.items()
     }
 
 
-def _relied_keys(plan: _TechniquePlan, present: PresentSource) -> tuple[ReliedKey, ...]:
-    """Return the keys that a technique relies on, of what the source still has."""
-    return tuple(key for key in plan.relied_keys() if present.has(key.table, *key.columns))
+def _still_there(keys: Iterable[ReliedKey], present: PresentSource) -> tuple[ReliedKey, ...]:
+    """Return the keys of what the source still has."""
+    return tuple(key for key in keys if present.has(key.table, *key.columns))
 
 
 def checks(model: LogicalModel) -> tuple[Check, ...]:
