@@ -70,8 +70,8 @@ def test_a_broken_key_of_a_vault_is_named_by_the_columns_of_the_source(
     folder, options = tmp_path / "vault", ("--uri", duckdb_shop, "--technique", "dv2")
     made = fluid("forge", "data-model", "from-source", *options, "-o", folder)
     assert made.code == 0, made.err
-    change(duckdb_shop, "INSERT INTO customer VALUES (107, 'x@example.org', 'Bonn')")
     warehouse = loaded_without_tests(duckdb_shop, folder, tmp_path / "warehouse.duckdb")
+    change(warehouse, "INSERT INTO sat_customer FROM sat_customer LIMIT 1")
     outcome = fluid("test", folder / "contract.fluid.yaml", "--uri", warehouse)
     assert outcome.code == 1
     assert "failed  sat_customer.unique.unique  1 of 41 rows violates the rule" in outcome.out

@@ -30,7 +30,7 @@ _SHOP = (
 def test_a_star_keeps_what_the_source_deletes_and_shows_what_never_was(
     fluid: Fluid, tmp_path: Path
 ) -> None:
-    """Type 1 and type 2 alike; and a sale to nobody fails dbt's tests and ``fluid test``."""
+    """Type 1 and type 2 alike; a sale to nobody is loaded, and breaks a promise all the same."""
     source = tmp_path / "shop.duckdb"
     run(source, *_SHOP)
     folder = forged(source, tmp_path / "star", "dimensional")
@@ -58,8 +58,7 @@ def test_a_star_keeps_what_the_source_deletes_and_shows_what_never_was(
         "INSERT INTO customer VALUES (5, 'c5', 'Bern', 'firm')",
         "UPDATE sale SET product = 99 WHERE id = 1",
     )
-    built = run_dbt(folder / "dbt")
-    assert [node.kind for node in built.failed] == ["test"]
+    assert run_dbt(folder / "dbt").ok
     assert read(
         warehouse,
         "SELECT city, is_current, is_deleted FROM dim_customer WHERE id = 5 ORDER BY valid_from",
