@@ -119,8 +119,10 @@ class _Query:
         if not self.clauses:
             self.clauses.append(f"FROM {rows} AS {alias}")
         else:
-            same = f"{alias}.{history.hash_key} = current_rows.{history.hash_key}"
-            self.clauses.append(join("JOIN", rows, alias, [same]))
+            key, *parts = history.keys
+            same = [f"{alias}.{key} = current_rows.{key}"]
+            same += [f"{alias}.{part} IS NOT DISTINCT FROM current_rows.{part}" for part in parts]
+            self.clauses.append(join("JOIN", rows, alias, same))
 
     def _read_satellite(self, satellite: Satellite, alias: str) -> None:
         history = satellite_history(satellite, self.sources)
