@@ -21,6 +21,7 @@ from fluid_build.changes.comparing import source_changes
 from fluid_build.changes.counting import counted_changes
 from fluid_build.changes.keys import with_decided_keys
 from fluid_build.changes.renames import NO_RENAMES, Renames
+from fluid_build.changes.tables import not_delivered
 
 __all__ = [
     "NO_RENAMES",
@@ -31,6 +32,7 @@ __all__ = [
     "Renames",
     "SourceChange",
     "counted_changes",
+    "not_delivered",
     "source_changes",
     "with_decided_keys",
 ]

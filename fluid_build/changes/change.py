@@ -22,6 +22,7 @@ class ChangeKind(StrEnum):
     TABLE_SPLIT = "table_split"
     TABLE_EMPTIED = "table_emptied"
     TABLE_SHRUNK = "table_shrunk"
+    TABLE_UNDELIVERED = "table_undelivered"
     KEY_BROKEN = "key_broken"
     KEY_WIDENED = "key_widened"
     REFERENCE_BROKEN = "reference_broken"

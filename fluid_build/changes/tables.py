@@ -102,6 +102,16 @@ def row_changes(before: TableProfile, after: TableProfile) -> Iterator[SourceCha
     )
 
 
+def not_delivered(table: str) -> SourceChange:
+    """Return that nothing was delivered of a table that delivers what changed."""
+    return SourceChange(
+        kind=ChangeKind.TABLE_UNDELIVERED,
+        table=table,
+        effect=Effect.SAFE,
+        sentence=f"{table} has no file: nothing of it was delivered, and it stays as it was",
+    )
+
+
 def _splits(
     then: Mapping[str, TableProfile], now: Mapping[str, TableProfile], added: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from fluid_build.changes import Effect, SourceChange
+from fluid_build.changes import ChangeKind, Effect, SourceChange
 from fluid_build.contract.differences.differing import highest_version
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.write.exposes import DBT_FOLDER
@@ -214,11 +214,16 @@ def apply(
         begun.continued,
         begun.version_before,
         verified,
-        tuple(str(each) for each in changes if each.effect is not Effect.SAFE),
+        tuple(str(each) for each in changes if _is_told(each)),
         model_changes(_written(before), _written(after)),
         begun.steps,
         behind,
     )
+
+
+def _is_told(change: SourceChange) -> bool:
+    """Whether somebody should look at a change, or look for what didn't arrive."""
+    return change.effect is not Effect.SAFE or change.kind is ChangeKind.TABLE_UNDELIVERED
 
 
 def _checked(

@@ -23,6 +23,7 @@ from fluid_build.forging.stages import (
     report_stage,
     write_contract,
 )
+from fluid_build.forging.undelivered import with_undelivered
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, ignore
 from fluid_build.sources.base import Source
@@ -107,6 +108,7 @@ def _forged(
         options.check_several()
     # A damaged file is said before anything is measured.
     earlier = None if out is None else earlier_basis(out, options.redesign)
+    with_undelivered(source, out, options.decisions)
     profile = measured or measure(source, on_progress)
     decided = decide(source, profile, options)
     observations = look_closer(source, decided.profile, on_progress)

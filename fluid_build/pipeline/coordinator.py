@@ -35,6 +35,7 @@ from fluid_build.forging.documents import refuse_invalid
 from fluid_build.forging.folder import preview_folder, write_folder
 from fluid_build.forging.project_edits import KeptEdits
 from fluid_build.forging.stages import decide, measure, prove, report_stage
+from fluid_build.forging.undelivered import with_undelivered
 from fluid_build.json_types import JsonObject, JsonValue
 from fluid_build.observations.observe import Observations
 from fluid_build.pipeline.builder import BuilderAgent
@@ -177,6 +178,8 @@ class Coordinator(CompositeAgent):
     # The stages.
 
     def _profile(self, _state: Composite) -> JsonObject:
+        request = self.place.request
+        with_undelivered(self.place.source, request.out, request.options.decisions)
         profile = measure(self.place.source, self.place.on_progress)
         self.place.values.put(PROFILE, profile)
         return {"tables": len(profile.tables)}

@@ -10,6 +10,7 @@ from fluid_build.changes import (
     Renames,
     SourceChange,
     counted_changes,
+    not_delivered,
     source_changes,
     with_decided_keys,
 )
@@ -20,6 +21,7 @@ from fluid_build.decisions.verdicts import applied
 from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.forging import PROFILE_FILE
 from fluid_build.forging.stages import Decided, measure
+from fluid_build.forging.undelivered import undelivered_tables, with_undelivered
 from fluid_build.modeling.basis import restricted
 from fluid_build.modeling.earlier_names import by_model_names
 from fluid_build.modeling.evolution import Evolution, RenamedTable
@@ -61,13 +63,17 @@ def read_source(
     """
     path = folder.folder / PROFILE_FILE
     earlier = read_profile(read_text(path, MOST_BYTES), path)
+    with_undelivered(source, folder.folder, decisions)
     measured = measure(source, on_progress)
     verdicts = weigh(source, measured, decisions)
     decided = Decided(amended(measured, verdicts), verdicts, measured)
     decided_on = applied(verdicts)
     known, partial = renames(decided_on), partial_tables(decided_on)
     evolution = folder.model.evolution or Evolution()
-    found = news(earlier, evolution, decided.profile, known, partial)
+    found = (
+        *map(not_delivered, undelivered_tables(source)),
+        *news(earlier, evolution, decided.profile, known, partial),
+    )
     keys = {
         known.earlier_table(each.table): tuple(
             known.earlier_column(each.table, name) for name in each.columns

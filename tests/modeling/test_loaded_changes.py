@@ -130,8 +130,8 @@ class _Life:
     def _show_source(self) -> None:
         self.connection.execute("DROP SCHEMA source CASCADE")
         with open_source(str(self.file)) as there:
-            tables = [replace(t, relation=f"shop.{quote(t.name)}") for t in there.tables]
-        source = OpenSource("duckdb", "shop", self.connection, tables)
+            tables = (replace(t, relation=f"shop.{quote(t.name)}") for t in there.tables)
+            source = OpenSource("duckdb", "shop", self.connection, tuple(tables))
         show_sources(self.connection, source, self.model.plan)
 
     def _migrate(self) -> dict[str, int]:

@@ -253,6 +253,8 @@ class _FileReader:
 
 
 def _why(origin: InFiles) -> str:
+    if not origin.parts:
+        return "it has no file today"
     if origin.format == "excel":
         return "DuckDB would read other rows or values from the workbook"
     if not origin.in_place:
