@@ -80,6 +80,26 @@ def test_a_broken_promise_makes_a_major_version(folder: Folder) -> None:
     assert folder.versions == {"1.0.0"}
 
 
+@pytest.mark.parametrize(
+    ("breaks", "holds"),
+    [
+        ("company = 'Company 1'", "company = 'Company 2'"),
+        ("company = NULL", "company = 'Company 2'"),
+        ("region_code = 'X'", "region_code = 'S'"),
+    ],
+)
+def test_a_promise_is_broken_once(tmp_path: Path, breaks: str, holds: str) -> None:
+    """What holds again isn't promised again: readers aren't told the same every other night."""
+    folder = Folder(tmp_path, "dimensional")
+    row = "UPDATE customers SET {} WHERE customer_id = 2"
+    folder.forge("ALTER TABLE customers ALTER company DROP NOT NULL")
+    folder.forge(row.format(breaks))
+    broken = folder.versions
+    for change in (holds, breaks, holds):
+        folder.forge(row.format(change))
+        assert folder.versions == broken
+
+
 def test_a_higher_version_that_somebody_wrote_is_respected(folder: Folder) -> None:
     """It stays while nothing changes, and what comes counts from there."""
     folder.forge()

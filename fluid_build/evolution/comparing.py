@@ -212,6 +212,7 @@ def _designed_from(basis: Basis) -> tuple[object, ...]:
         basis.decisions,
         basis.nullable,
         basis.incomplete,
+        basis.broken_keys,
         basis.domains,
         basis.wider,
         basis.evolution,

@@ -68,6 +68,13 @@ class Reference(ModelPart):
         )
 
 
+class BrokenKey(ModelPart):
+    """Columns that identified the rows of a table at first, and didn't always since."""
+
+    table: str
+    columns: tuple[str, ...]
+
+
 class LooserReference(ModelPart):
     """A reference that no longer leads to every row, or from every row: its figures then."""
 
@@ -94,8 +101,9 @@ class Basis(ModelPart):
     ``profile`` has every table and column that ever came, before decisions, with the figures of the
     forge in which it came. ``observations`` are those of the first forge. ``scope`` says which
     tables of the source were chosen. ``decisions`` are those that applied, as JSON. ``nullable``
-    columns and ``incomplete`` references had every value at first, ``domains`` fewer values, and
-    ``wider`` columns a type that holds less: it's the one that they're judged by.
+    columns and ``incomplete`` references had every value at first, ``broken_keys`` held,
+    ``domains`` had fewer values, and ``wider`` columns a type that holds less: it's the one that
+    they're judged by.
     ``evolution`` is what the model says of all that.
     """
 
@@ -107,6 +115,7 @@ class Basis(ModelPart):
     decisions: tuple[str, ...] = ()
     nullable: tuple[SourceColumn, ...] = ()
     incomplete: tuple[Reference, ...] = ()
+    broken_keys: tuple[BrokenKey, ...] = ()
     domains: tuple[WiderDomain, ...] = ()
     wider: tuple[WiderType, ...] = ()
     evolution: Evolution = Evolution()
@@ -333,6 +342,12 @@ def forgotten(basis: Basis, tables: Set[str], columns: Set[tuple[str, str]] = fr
             ),
             "nullable": tuple(filter(is_left, basis.nullable)),
             "incomplete": tuple(filter(is_whole, basis.incomplete)),
+            "broken_keys": tuple(
+                each
+                for each in basis.broken_keys
+                if each.table not in tables
+                and columns.isdisjoint((each.table, column) for column in each.columns)
+            ),
             "domains": tuple(filter(is_left, basis.domains)),
             "wider": tuple(filter(is_left, basis.wider)),
             "evolution": evolution,

@@ -18,6 +18,7 @@ from fluid_build.modeling.basis import (
     READING,
     Arrival,
     Basis,
+    BrokenKey,
     Reference,
     WiderDomain,
     WiderType,
@@ -157,7 +158,10 @@ def evolved_basis(
         }
     )
     partial = {names.get(table, table) for table in partial_tables(decisions)}
-    today = _today(as_read(basis), present, partial)
+    whole = {name: table for name, table in now.items() if table.rows and name not in partial}
+    broken = _with_new(earlier.broken_keys, _newly_broken(earlier.profile, whole))
+    basis = basis.model_copy(update={"broken_keys": broken})
+    today = _today(_without(as_read(basis), broken), present, partial)
     return Evolved(_with_contradictions(basis, today, now), today)
 
 
@@ -551,11 +555,7 @@ def _table_today(basis: TableProfile, now: TableProfile) -> TableProfile:
             "primary_key_evidence": now.primary_key_evidence
             if same_key
             else _no_query(basis.primary_key_evidence),
-            "candidate_keys": tuple(
-                key
-                for key in basis.candidate_keys
-                if _is_unique(key, now) or key == now.primary_key
-            ),
+            "candidate_keys": basis.candidate_keys,
             "declared_keys": tuple(
                 _still_held(claim, declared.get(claim.columns)) for claim in basis.declared_keys
             ),
@@ -635,6 +635,34 @@ def _new_nulls(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[Sour
             # Rows that are loaded now have nothing where a column is gone.
             if nulls.get(column.name, 1) and not column.nulls:
                 yield SourceColumn(table=table.name, column=column.name)
+
+
+def _newly_broken(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[BrokenKey]:
+    """Yield the keys that hold no more, but for the one that rows are told apart by.
+
+    Rows that break that one are set apart when they're loaded, so it holds of the others.
+    """
+    for table in basis.tables:
+        if table.name in now:
+            for key in table.candidate_keys:
+                if key != table.primary_key and not _is_unique(key, now[table.name]):
+                    yield BrokenKey(table=table.name, columns=key)
+
+
+def _without(profile: Profile, broken: Iterable[BrokenKey]) -> Profile:
+    """Return a profile that no longer claims some keys: one that holds again may break again."""
+    gone = {(each.table, each.columns) for each in broken}
+    tables = (
+        table.model_copy(
+            update={
+                "candidate_keys": tuple(
+                    key for key in table.candidate_keys if (table.name, key) not in gone
+                )
+            }
+        )
+        for table in profile.tables
+    )
+    return profile.model_copy(update={"tables": tuple(tables)})
 
 
 def _new_orphans(basis: Profile, today: Profile) -> Iterator[Reference]:
