@@ -44,7 +44,12 @@ from fluid_build.evolution.planning import (
     check_still_true,
     model_changes,
 )
-from fluid_build.evolution.skipped_hubs import STOPPED, skipped_hubs, with_hubs
+from fluid_build.evolution.skipped_relations import (
+    STOPPED,
+    gathering_relations,
+    second_build,
+    with_second,
+)
 from fluid_build.evolution.warehouse import Location, Lock, Relation, Warehouse
 from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, forge
 from fluid_build.profiling.profile import Profile
@@ -414,9 +419,9 @@ def _load(
         if request.builds == "changed" and begun.deployed is not None:
             selection = changed_selection(begun.deployed, project, scratch.path, environment)
         dbt = build(selection, {})
-    hubs = skipped_hubs(after.plan, after.model, dbt)
-    if hubs is not None:
-        dbt = with_hubs(dbt, build(hubs.selection, {STOPPED: [*hubs.stopped]}))
+    second = second_build(gathering_relations(after.model), dbt)
+    if second is not None:
+        dbt = with_second(dbt, build(second.selection, {STOPPED: [*second.stopped]}))
     return dbt, dbt.ok or (bool(selection) and not dbt.failed and not dbt.skipped)
 
 

@@ -353,6 +353,67 @@ def test_a_stopped_table_leaves_no_other_table_without_its_hub(
     assert vault.query(orphans) == [(0,)]
 
 
+EVENTS = (
+    "CREATE TABLE customer (customer_id INTEGER PRIMARY KEY, city VARCHAR, balance DECIMAL(8,2))",
+    "INSERT INTO customer SELECT i + 100, 'Town ' || i % 3, (i * 37 % 100) / 4"
+    " FROM generate_series(1, 40) s(i)",
+    "CREATE TABLE sale (sale_id INTEGER PRIMARY KEY, customer_id INTEGER, sold_at TIMESTAMP,"
+    " amount DECIMAL(8,2))",
+    "INSERT INTO sale SELECT i + 5000, 101 + i % 40,"
+    " TIMESTAMP '2024-01-01 08:00:00' + i * INTERVAL 5 HOUR, (i * 53 % 1000) / 10"
+    " FROM generate_series(1, 300) s(i)",
+    "CREATE TABLE visit (visit_id INTEGER PRIMARY KEY, visited_at TIMESTAMP, minutes INTEGER)",
+    "INSERT INTO visit SELECT i + 8000,"
+    " TIMESTAMP '2024-02-01 08:00:00' + i * INTERVAL 7 HOUR, 3 + i * 7 % 50"
+    " FROM generate_series(1, 300) s(i)",
+)
+"""A star with two facts, and a snapshot of the dimension that one of them refers to."""
+
+
+@pytest.mark.usefixtures("dbt")
+@pytest.mark.parametrize(
+    ("held", "unloaded"),
+    [
+        (
+            "customer",
+            {"fct_customer_snapshot", "fct_sale", "dim_customer", "dim_customer_history"},
+        ),
+        ("sale", {"fct_sale"}),
+    ],
+)
+def test_a_stopped_table_stops_only_what_reads_it_in_a_star(
+    fluid: Fluid, tmp_path: Path, held: str, unloaded: set[str]
+) -> None:
+    """The calendar has the days of the other tables, and those that it had of the stopped one."""
+    star = duckdb_shop(fluid, tmp_path, "dimensional", EVENTS)
+    assert star.apply("--load-date", "2024-06-01").code == 0
+    sales = "SELECT * FROM {}.fct_sale ORDER BY sale_id"
+    before = star.query(sales)
+    star.change(
+        (
+            f"CREATE TABLE put_aside AS FROM {held}",
+            f"DELETE FROM {held}",
+            "INSERT INTO visit VALUES (9001, TIMESTAMP '2031-05-06 10:00:00', 12)",
+        )
+    )
+    stopped = star.apply("--load-date", "2025-06-01")
+    assert stopped.code == 1
+    said = " ".join(stopped.out.split("Not loaded: ")[1].split("Why")[0].split())
+    assert {*said.replace(",", " ").replace(" and ", " ").split()} == {held, "with", *unloaded}
+    days = (
+        "SELECT d.full_date::TEXT FROM {0}.fct_{1} AS f"
+        " JOIN {0}.dim_date AS d ON d.date_key = f.{2} WHERE {3}"
+    )
+    visited = days.format("{0}", "visit", "visited_date_key", "f.visit_id = 9001")
+    assert star.query(visited) == [("2031-05-06",)]
+    assert star.query(sales) == before
+    sold = days.format("{0}", "sale", "sold_date_key", "TRUE")
+    assert len(star.query(sold)) == len(before)
+    star.change((f"INSERT INTO {held} FROM put_aside", "DROP TABLE put_aside"))
+    again = star.apply("--load-date", "2025-06-02")
+    assert again.code == 0, again.out + again.err
+
+
 @pytest.mark.usefixtures("dbt")
 def test_an_apply_says_what_changed_in_the_model_and_the_warehouse(
     fluid: Fluid, tmp_path: Path

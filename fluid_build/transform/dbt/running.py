@@ -68,7 +68,7 @@ class DbtNode:
 
     ``failures`` is how many rows a test found; ``broken`` are the promises that they break. A test
     of a single promise is named like it. ``stopped_delivery`` is the table that was stopped because
-    its delivery lacks keys.
+    its delivery lacks keys. ``reads`` are the models that it reads, known where any was skipped.
     """
 
     name: str
@@ -79,6 +79,7 @@ class DbtNode:
     seconds: float
     broken: tuple[BrokenPromise, ...] = ()
     stopped_delivery: str = ""
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +155,11 @@ def run_dbt(
             stderr_text = (folder / "stderr").read_text(encoding="utf-8", errors="replace")
             raise _gave_up(_masked("\n".join([*log.warnings, stderr_text]), secrets))
         document = json.loads(results.read_text(encoding="utf-8"))
+        is_whole = all(result["status"] != "skipped" for result in document["results"])
+        reads = {} if is_whole else _reads(folder / "target" / "manifest.json")
     return DbtResult(
         nodes=tuple(
-            _node(result, log.broken, secrets)
+            _node(result, log.broken, secrets, reads)
             for result in document["results"]
             if not _runs_nothing(result)
         ),
@@ -303,8 +306,20 @@ def _runs_nothing(result: Mapping[str, Any]) -> bool:
     return status == "no-op" or (is_hook and _STATUSES[status] == "built")
 
 
+def _reads(manifest: Path) -> Mapping[str, tuple[str, ...]]:
+    """Return the models that each node of a project reads, by its id."""
+    document = json.loads(manifest.read_text(encoding="utf-8"))
+    return {
+        id_: tuple(read.split(".")[2] for read in parents if read.startswith("model."))
+        for id_, parents in document["parent_map"].items()
+    }
+
+
 def _node(
-    result: Mapping[str, Any], broken: Sequence[BrokenPromise], secrets: Sequence[str]
+    result: Mapping[str, Any],
+    broken: Sequence[BrokenPromise],
+    secrets: Sequence[str],
+    reads: Mapping[str, tuple[str, ...]],
 ) -> DbtNode:
     kind, _, name = str(result["unique_id"]).split(".")[:3]
     failures = result.get("failures")
@@ -322,6 +337,7 @@ def _node(
         seconds=float(result["execution_time"]),
         broken=named,
         stopped_delivery=stopped_delivery(str(result.get("message") or "")),
+        reads=reads.get(str(result["unique_id"]), ()),
     )
 
 

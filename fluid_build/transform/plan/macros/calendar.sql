@@ -3,7 +3,8 @@
     relations, and services that run `from` a day `to` another. A date far away, such as
     9999-12-31, adds its own year and not the millennia before it; with more years than can be
     filled, only the days that occur are there. A fiscal year starts in the month of that number.
-    `keeps_days`: it has those that it had, because rows that the source dropped refer to them.
+    `keeps_days`: it has those that it had, because rows that the source dropped refer to them. So
+    it has where dbt's variable `stopped` names relations, which aren't loaded and aren't read.
 -#}
 {% macro calendar(key, days, columns, keeps_days=false, month_names=[
     "'January'", "'February'", "'March'", "'April'", "'May'", "'June'",
@@ -11,6 +12,8 @@
 ], day_names=[
     "'Monday'", "'Tuesday'", "'Wednesday'", "'Thursday'", "'Friday'", "'Saturday'", "'Sunday'",
 ], fiscal_year_start=0) -%}
+{%- set stopped = var('stopped', []) -%}
+{%- set days = days | rejectattr('in.identifier', 'in', stopped) | list -%}
 {%- set month = month_of('full_date') -%}
 {%- set months_before = remainder('(' ~ month ~ ' + ' ~ (12 - fiscal_year_start) ~ ')', 12) -%}
 {%- set is_next_year = 'CASE WHEN ' ~ month ~ ' >= ' ~ fiscal_year_start ~ ' THEN 1 ELSE 0 END' -%}
@@ -47,7 +50,7 @@ occurring AS (
     {%- endfor %}
     {{- '\n    UNION ALL' if not loop.last }}
     {%- endfor %}
-    {%- if keeps_days and is_there_already() %}
+    {%- if (keeps_days or stopped) and is_there_already() %}
     UNION ALL
     SELECT full_date
     FROM {{ this }}
