@@ -5,7 +5,8 @@ out what is missing, and loads add what isn't there. A deployment is only record
 warehouse was proven against the source and held every row that it had before.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from fluid_build.changes import ChangeKind, Effect, SourceChange
 from fluid_build.contract.differences.differing import highest_version
 from fluid_build.contract.read.files import CONTRACT_FILE, read_contract
 from fluid_build.contract.write.exposes import DBT_FOLDER
-from fluid_build.errors import UsageError, VersionsLostError, WarehouseError
+from fluid_build.errors import DbtError, UsageError, VersionsLostError, WarehouseError
 from fluid_build.evolution.changed_builds import changed_selection, unloaded_tables
 from fluid_build.evolution.comparing import read_warehouse, states_of
 from fluid_build.evolution.deployments import (
@@ -31,6 +32,7 @@ from fluid_build.evolution.deployments import (
     make_table,
     read_deployments,
     record_failure,
+    record_reason,
     record_result,
     record_start,
 )
@@ -57,6 +59,7 @@ from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.sql import quote
 from fluid_build.temporary import owned_folder
+from fluid_build.text import listed, listed_up_to
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.guard_macros import ALLOWED
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
@@ -77,6 +80,8 @@ Builds: TypeAlias = Literal["all", "changed"]
 Step: TypeAlias = Literal["forged", "migrated", "loaded", "kept", "proven", "recorded"]
 STEPS: tuple[Step, ...] = ("forged", "migrated", "loaded", "kept", "proven", "recorded")
 """What an apply does, in order."""
+_MOST_NAMED = 3
+"""Names in a reason that a plan tells in one line."""
 OnStep: TypeAlias = Callable[[Step], None]
 
 
@@ -193,9 +198,10 @@ def apply(
         after = read_folder(request.folder)
         on_step("forged")
         begun = _begin(request, before, after, on_progress)
-        migrations = _migrate(request, on_progress)
-        on_step("migrated")
-        dbt, is_loaded = _load(request, begun, after, on_progress)
+        with _recording_why(request.location, begun.number):
+            migrations = _migrate(request, on_progress)
+            on_step("migrated")
+            dbt, is_loaded = _load(request, begun, after, on_progress)
         _check(lock, request, begun, on_progress)
         if is_loaded:
             on_step("loaded")
@@ -205,7 +211,8 @@ def apply(
         is_good = verified is not None and verified.holds_but_for(behind)
         if is_good:
             on_step("proven")
-        rows = _end(lock, request, begun, after, is_good=is_good)
+        why = None if is_good else _why_failed(dbt, verified, behind)
+        rows = _end(lock, request, begun, after, why)
         if is_good:
             on_step("recorded")
     return Applied(
@@ -439,8 +446,8 @@ def _check(lock: Lock, request: ApplyRequest, begun: _Begun, on_progress: OnProg
     with opened(request.location) as warehouse:
         try:
             check_kept(warehouse, begun.kept)
-        except VersionsLostError:
-            record_failure(warehouse, begun.number, _now())
+        except VersionsLostError as error:
+            record_failure(warehouse, begun.number, _now(), str(error))
             raise
 
 
@@ -452,19 +459,48 @@ def _proven(
     )
 
 
+@contextmanager
+def _recording_why(location: Location, number: int) -> Iterator[None]:
+    """Record what dbt says where it gives up, for a plan to tell."""
+    try:
+        yield
+    except DbtError as error:
+        with opened(location) as warehouse:
+            record_reason(warehouse, number, str(error))
+        raise
+
+
+def _why_failed(dbt: DbtResult, verified: WarehouseVerified | None, behind: Collection[str]) -> str:
+    """Return why a deployment wasn't recorded as done, in a sentence without a full stop."""
+    held = [node.stopped_delivery for node in dbt.failed if node.stopped_delivery]
+    failed = [node.name for node in dbt.failed if not node.stopped_delivery]
+    if failed:
+        return f"{listed_up_to(_MOST_NAMED, failed)} failed in dbt"
+    if held:
+        return f"the delivery of {listed(held)} lacks keys that the warehouse holds"
+    proof = verified.contents.proof if verified is not None else None
+    differing = [table for table in proof.unproven if table not in behind] if proof else []
+    if differing:
+        return f"the warehouse differs from the source in {listed_up_to(_MOST_NAMED, differing)}"
+    return "the comparison of the warehouse with the source found faults"
+
+
 def _end(
-    lock: Lock, request: ApplyRequest, begun: _Begun, after: ForgedFolder, *, is_good: bool
+    lock: Lock, request: ApplyRequest, begun: _Begun, after: ForgedFolder, why: str | None
 ) -> int:
-    """Record how the deployment ended, and return the rows of the warehouse."""
+    """Record how the deployment ended, and return the rows of the warehouse.
+
+    ``why`` says why it didn't end well; None where it did.
+    """
     lock.check()
     with opened(request.location) as warehouse:
         states = _states(warehouse, after.plan)
         with warehouse.transaction():
-            if is_good:
+            if why is None:
                 record_result(warehouse, begun.number, _now(), _result(after, states))
                 forget(warehouse)
             else:
-                record_failure(warehouse, begun.number, _now())
+                record_failure(warehouse, begun.number, _now(), why)
     return sum(state.rows or 0 for state in states.values())
 
 

@@ -16,6 +16,7 @@ from fluid_build.evolution.deployments import (
     finished,
     folder_of,
     read_deployments,
+    unfinished,
 )
 from fluid_build.evolution.folder_archive import unpacked
 from fluid_build.evolution.kept_versions import KEPT_KEYS
@@ -24,6 +25,7 @@ from fluid_build.evolution.migrating import warehouse_steps, written_by
 from fluid_build.evolution.planning import (
     DeploymentPlan,
     PlannedContract,
+    Unfinished,
     model_changes,
     planned_changes,
     planned_contract,
@@ -72,6 +74,19 @@ class WarehouseState:
         """The digest of it."""
         return warehouse_digest(self.relations, self.deployments)
 
+    @property
+    def unfinished(self) -> Unfinished | None:
+        """The last deployment, where it didn't end well."""
+        last = unfinished(self.deployments)
+        if last is None:
+            return None
+        return Unfinished(
+            number=last.number,
+            load_date=last.load_date,
+            ended=last.outcome == "failed",
+            reason=last.reason,
+        )
+
 
 def plan_folder(
     source: Source,
@@ -103,7 +118,11 @@ def plan_folder(
     if designed is None and last is not None and is_deployed and _is_as_left(warehouse, last):
         contract = unchanged_contract(last.contract_version)
         return DeploymentPlan(
-            states=states, warehouse_is_new=False, source=changes, contract=contract
+            states=states,
+            warehouse_is_new=False,
+            source=changes,
+            contract=contract,
+            unfinished=warehouse.unfinished,
         )
     forged = read_folder(head.folder)
     before = written_by(forged.model, forged.plan)
@@ -122,6 +141,7 @@ def plan_folder(
             dialect_of(options.warehouse),
             known=before.evolution if is_deployed else _deployed(location, last),
         ),
+        unfinished=warehouse.unfinished,
     )
 
 

@@ -29,7 +29,10 @@ _COLUMNS = {
     "outcome": "TEXT NOT NULL",
     "kept": "TEXT",
     "folder": "BYTEA",
+    "reason": "TEXT",
 }
+_LATER = frozenset({"reason"})
+"""Columns that a table of an earlier version lacks."""
 
 
 class RelationState(BaseModel):
@@ -49,7 +52,8 @@ class Deployment:
     """A row of the table, without the folder.
 
     ``kept`` is what is known of the rows that were there before, as JSON. ``relations`` are those
-    that it left, none for one that didn't end.
+    that it left, none for one that didn't end. ``reason`` says why it didn't end well, where that's
+    known.
     """
 
     number: int
@@ -62,6 +66,7 @@ class Deployment:
     source_digest: str = ""
     kept: str = ""
     relations: Mapping[str, RelationState] | None = None
+    reason: str = ""
 
     @property
     def rows(self) -> int:
@@ -85,9 +90,11 @@ def read_deployments(warehouse: Warehouse) -> tuple[Deployment, ...]:
 
     Raises WarehouseError where the table isn't as we write it.
     """
-    if DEPLOYMENTS not in warehouse.relations():
+    relation = warehouse.relations().get(DEPLOYMENTS)
+    if relation is None:
         return ()
-    names = ", ".join(name for name in _COLUMNS if name != "folder")
+    lacking = _LATER - relation.columns.keys()
+    names = ", ".join(name for name in _COLUMNS if name not in {"folder", *lacking})
     rows = warehouse.query(
         f"SELECT {names} FROM {warehouse.named(DEPLOYMENTS)} ORDER BY deployment"
     )
@@ -110,6 +117,12 @@ def interrupted(deployments: Sequence[Deployment]) -> Deployment | None:
     return unfinished
 
 
+def unfinished(deployments: Sequence[Deployment]) -> Deployment | None:
+    """Return the last deployment where it didn't end well; None where it did, or was undone."""
+    last = next((each for each in reversed(deployments) if each.outcome != "undone"), None)
+    return None if last is None or last.outcome == "done" else last
+
+
 def folder_of(warehouse: Warehouse, number: int) -> bytes | None:
     """Return the archive of a deployment's folder."""
     rows = warehouse.query(
@@ -125,6 +138,10 @@ def make_table(warehouse: Warehouse) -> None:
     schema = warehouse.named(DEPLOYMENTS).rpartition(".")[0]
     warehouse.query(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     warehouse.query(f"CREATE TABLE IF NOT EXISTS {warehouse.named(DEPLOYMENTS)} ({columns})")
+    for name in sorted(_LATER - warehouse.relations()[DEPLOYMENTS].columns.keys()):
+        warehouse.query(
+            f"ALTER TABLE {warehouse.named(DEPLOYMENTS)} ADD COLUMN {name} {_COLUMNS[name]}"
+        )
 
 
 def record_start(
@@ -138,12 +155,22 @@ def record_start(
     )
 
 
-def record_failure(warehouse: Warehouse, number: int, finished_at: datetime) -> None:
+def record_failure(
+    warehouse: Warehouse, number: int, finished_at: datetime, reason: str = ""
+) -> None:
     """Record that a deployment ended, and not well."""
     warehouse.query(
-        f"UPDATE {warehouse.named(DEPLOYMENTS)} SET outcome = 'failed', finished_at = $2"
-        " WHERE deployment = $1",
-        [number, finished_at],
+        f"UPDATE {warehouse.named(DEPLOYMENTS)} SET outcome = 'failed', finished_at = $2,"
+        " reason = $3 WHERE deployment = $1",
+        [number, finished_at, reason],
+    )
+
+
+def record_reason(warehouse: Warehouse, number: int, reason: str) -> None:
+    """Record why a deployment doesn't go on; what it loaded is taken out by the next."""
+    warehouse.query(
+        f"UPDATE {warehouse.named(DEPLOYMENTS)} SET reason = $2 WHERE deployment = $1",
+        [number, reason],
     )
 
 
@@ -188,6 +215,7 @@ def _deployment(row: Mapping[str, object]) -> Deployment:
             source_digest=str(row["source_digest"] or ""),
             kept=str(row["kept"] or ""),
             relations=None if relations is None else _STATES.validate_json(str(relations)),
+            reason=str(row.get("reason") or ""),
         )
     except ValidationError as error:
         raise WarehouseError(

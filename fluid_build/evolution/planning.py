@@ -6,6 +6,7 @@ file as it is.
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -29,7 +30,7 @@ from fluid_build.evolution.migrating import Mark, Step, Written
 from fluid_build.evolution.states import States
 from fluid_build.modeling.element import ModelPart
 from fluid_build.modeling.logical import LogicalModel
-from fluid_build.text import listed, listed_up_to
+from fluid_build.text import as_sentence, listed, listed_up_to
 from fluid_build.transform.proof.manifest import read_text
 
 Outcome = Literal["nothing", "changes", "needs_decision"]
@@ -98,6 +99,26 @@ class PlannedContract(ModelPart):
     readers: tuple[str, ...] = ()
 
 
+class Unfinished(ModelPart):
+    """The last deployment, which didn't end well: what the next apply goes on with.
+
+    ``ended`` where it failed; otherwise it was killed, or is at work. ``reason`` says why, as far
+    as that's known.
+    """
+
+    number: int
+    load_date: datetime
+    ended: bool
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return it in a sentence."""
+        how = "failed" if self.ended else "hasn't ended"
+        why = f": {self.reason}" if self.reason else ""
+        date = f"{self.load_date:%Y-%m-%d %H:%M:%S}"
+        return as_sentence(f"The last deployment, {self.number} of {date}, {how}{why}")
+
+
 class DeploymentPlan(ModelPart):
     """What an apply would do, of the three ``states`` as they were.
 
@@ -112,6 +133,7 @@ class DeploymentPlan(ModelPart):
     model: tuple[str, ...] = ()
     contract: PlannedContract
     warehouse: tuple[Step, ...] = ()
+    unfinished: Unfinished | None = None
 
     @property
     def open_decisions(self) -> int:
@@ -125,7 +147,7 @@ class DeploymentPlan(ModelPart):
         if self.open_decisions:
             return "needs_decision"
         is_changed = self.source or self.model or self.warehouse or self.contract.bump != "none"
-        return "changes" if is_changed else "nothing"
+        return "changes" if is_changed or self.unfinished is not None else "nothing"
 
 
 def check_still_true(plan: DeploymentPlan, present: States) -> None:

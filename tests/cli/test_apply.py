@@ -272,9 +272,14 @@ def test_a_failed_load_says_what_is_done_and_the_next_apply_goes_on(
     assert "Done: the folder was forged again and the warehouse was migrated." in failed.out
     assert "Not done: loading it with dbt" in failed.out
     assert "✓" not in failed.out
+    planned = fluid("plan", vault.folder)
+    assert planned.code == 3, planned.out
+    assert "The last deployment, 1 of " in planned.out
+    assert "failed: sat_orders failed in dbt." in " ".join(planned.out.split())
     satellite.unlink()
     continued = json.loads(vault.apply("--json").out)
     assert (continued["holds"], continued["continued"]) == (True, 1)
+    assert fluid("plan", vault.folder).code == 0
 
 
 @pytest.mark.usefixtures("dbt")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.evolution.deployments import DEPLOYMENTS
+from fluid_build.evolution.locations import warehouse_location
 from tests.cli.running import Fluid, run
 from tests.folders import artifacts_of
 from tests.forges import forged
@@ -36,7 +38,6 @@ def star(tmp_path: Path) -> Path:
 
 def loaded(star: Path) -> None:
     """Make the relations of the star as a load leaves them, without their rows."""
-    from fluid_build.evolution.locations import warehouse_location
     from fluid_build.verification import read_folder
 
     location = warehouse_location(star / "dbt")
@@ -62,6 +63,32 @@ def test_an_unchanged_folder_has_nothing_to_do(fluid: Fluid, star: Path) -> None
     run(star.parent / "shop.duckdb", "INSERT INTO sale VALUES (61, 1, 9.50)")
     outcome = fluid("plan", star)
     assert (outcome.code, outcome.out) == (0, NOTHING)
+
+
+@pytest.mark.parametrize("reason", ["", "sat_sale failed in dbt"])
+def test_an_apply_that_failed_is_told_until_one_has_gone_through(
+    fluid: Fluid, star: Path, reason: str
+) -> None:
+    """A table of an earlier version has no reason."""
+    loaded(star)
+    warehouse = star / "dbt" / "shop.duckdb"
+    place = f"{warehouse_location(star / 'dbt').schema}.{DEPLOYMENTS}"
+    deployment = "1, TIMESTAMP '2024-05-01 00:00:00', TIMESTAMP '2024-05-01 00:00:00', 'failed'"
+    run(
+        warehouse,
+        f"CREATE TABLE {place} (deployment BIGINT, load_date TIMESTAMP, started_at TIMESTAMP,"
+        " outcome TEXT, contract_version TEXT, finished_at TIMESTAMP, model_digest TEXT,"
+        " source_digest TEXT, relations TEXT, kept TEXT, folder BLOB)",
+        f"INSERT INTO {place} (deployment, load_date, started_at, outcome) VALUES ({deployment})",
+    )
+    if reason:
+        run(warehouse, f"ALTER TABLE {place} ADD COLUMN reason TEXT DEFAULT '{reason}'")
+    failed = fluid("plan", star)
+    assert failed.code == 3, failed.out
+    said = "The last deployment, 1 of 2024-05-01 00:00:00, failed"
+    assert (f"{said}: {reason}." if reason else f"{said}.") in failed.out
+    run(warehouse, f"UPDATE {place} SET outcome = 'undone'")
+    assert fluid("plan", star).code == 0
 
 
 def test_a_changed_source_is_told_in_four_groups_on_one_screen(fluid: Fluid, star: Path) -> None:

@@ -1,5 +1,6 @@
 """The screen of a plan is one screen, however much changed."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,12 @@ from fluid_build.changes import ChangeKind, Effect, OtherName, SourceChange
 from fluid_build.cli.deploying.arguments import command_line
 from fluid_build.cli.deploying.plan_screen import plan_screen
 from fluid_build.evolution.migrating import Mark, Step
-from fluid_build.evolution.planning import DeploymentPlan, PlannedContract, planned_changes
+from fluid_build.evolution.planning import (
+    DeploymentPlan,
+    PlannedContract,
+    Unfinished,
+    planned_changes,
+)
 from fluid_build.evolution.states import States
 from fluid_build.report.terminal.printing import show
 from fluid_build.secrets import redact
@@ -60,6 +66,9 @@ def test_a_hundred_changes_take_forty_lines(
             readers=tuple(f"readers of dim_{i}" for i in range(100)),
         ),
         warehouse=(*[step] * 100, destroys),
+        unfinished=Unfinished(
+            number=1, load_date=datetime(2024, 5, 1), ended=True, reason="many words " * 90
+        ),
     )
     text = shown(plan, capsys)
     assert len(text.splitlines()) <= 40

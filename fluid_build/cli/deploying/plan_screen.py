@@ -27,6 +27,8 @@ _WIDTH = 96
 """Of a line within a terminal of 100 columns, after its indent."""
 _MOST_LINES = {"source": 10, "model": 5, "contract": 4, "warehouse": 6}
 """Lines of each group: with titles, remarks and what to do next they fill a screen of 40 lines."""
+_LONGEST_REASON = 3 * _WIDTH
+"""Where dbt gives up, what it says may fill a screen; --json has it whole."""
 _MARKS = {
     Mark.SAFE: ("safe", ""),
     Mark.NEEDS_DECISION: ("needs a decision", "yellow"),
@@ -75,7 +77,12 @@ def plan_screen(
         return
     what = "the warehouse is empty" if plan.warehouse_is_new else "compared with the warehouse"
     yield first_line(folder_label(folder), what)
-    yield from _group("source", "The source", _source(plan.source, allowing), len(plan.source))
+    before = [*_unfinished(plan)]
+    yield from (indented(line.content, line.style) for line in before)
+    room = _MOST_LINES["source"] - sum(line.height for line in before)
+    source = _source(plan.source, allowing)
+    yield heading("The source", _changes(len(plan.source)))
+    yield from _entries(source, room)
     model: list[_Entry] = [(_Line(each),) for each in plan.model]
     yield from _group("model", "The model", model, len(model))
     yield from _contract(plan.contract)
@@ -88,6 +95,16 @@ def plan_screen(
     if is_exact:
         yield text("Apply exactly this:")
     yield Copyable(fluid(*apply[1:]))
+
+
+def _unfinished(plan: DeploymentPlan) -> Iterator[_Line]:
+    if plan.unfinished is not None:
+        yield _Line(textwrap.shorten(str(plan.unfinished), _LONGEST_REASON), "red")
+        yield _Line("The next `fluid apply` goes on with it.")
+
+
+def _changes(count: int) -> str:
+    return counted(count, "change") if count else "no change"
 
 
 def _open(plan: DeploymentPlan) -> Iterator[Part]:
@@ -105,7 +122,7 @@ def _open(plan: DeploymentPlan) -> Iterator[Part]:
 
 def _group(name: str, title: str, entries: Sequence[_Entry], count: int) -> Iterator[Part]:
     """Yield as many entries of a group as it has room for, and how many it hasn't."""
-    yield heading(title, counted(count, "change") if count else "no change")
+    yield heading(title, _changes(count))
     yield from _entries(entries, _MOST_LINES[name])
 
 

@@ -236,6 +236,7 @@ def deployments_document(deployments: Sequence[Deployment]) -> dict[str, object]
             {
                 "deployment": each.number,
                 "outcome": each.outcome,
+                "reason": each.reason,
                 "load_date": _moment(each.load_date),
                 "started_at": _moment(each.started_at),
                 "finished_at": None if each.finished_at is None else _moment(each.finished_at),
