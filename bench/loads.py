@@ -1,6 +1,7 @@
 """What the next load costs where one row changed, one is new and one is gone.
 
     python bench/loads.py --rows 10000000
+    python bench/loads.py safeguards --repeats 5    # what the guard and the quarantine cost
 
 Two tables of so many rows are made, accounts and their payments, and modelled as a Data Vault and
 as a star. Each relation is loaded by the plan's own SQL, without dbt, then a row of each table
@@ -8,19 +9,29 @@ changes, one is added and one deleted, and each is loaded again. A load is given
 processor time, and next to the floor: one scan of the source table that hashes each row whole.
 ``written`` are the rows that the load inserts, updates and deletes. With ``--loads`` there are so
 many loads before that, each with a hundredth of the accounts changed.
+
+``safeguards``: the same tables are loaded in two databases, one with the quarantine of rows that
+break a key and the comparison of each delivery with what the warehouse holds, the other without
+both. Then they get the same changes and are loaded again, in turn, so that what else the machine
+does hits both. The ratio is the median of the repeats, and must not be above 1.05. Each relation
+that takes longer with them is named with its own seconds, the least of the repeats.
 """
 
 import argparse
 import resource
+import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import duckdb
+from jinja2 import Environment
 
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.techniques import build_model
@@ -29,6 +40,8 @@ from fluid_build.profiling import profile_source
 from fluid_build.sources import open_source
 from fluid_build.sources.base import OpenSource, Source, Table
 from fluid_build.sources.sql import literal, quote
+from fluid_build.transform.dbt.dialects import dialect_of
+from fluid_build.transform.dbt.guard_macros import MACROS, check_of
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.plan.execution import FIRST_LOAD, show_sources, statement
 from fluid_build.transform.plan.techniques import transform_plan
@@ -66,6 +79,14 @@ VAULT = (
 )
 STAR = ("dim_account_history", "fct_account_snapshot", "fct_payment")
 MEASURED = {"data_vault_2": VAULT, "dimensional": STAR}
+
+MOST_OF_SAFEGUARDS = 1.05
+"""What keeps bad rows out runs every night, and there are none in most of them."""
+_PLANS = "fluid_build.transform.plan"
+_RELYING_ON_KEYS = ("techniques", "data_vault.vault_plan", "dimensional.mart_plan")
+"""The modules that ask which keys the rows of each table keep."""
+_NOTABLE = 0.005
+"""Seconds: less is within what two runs of the same query differ by."""
 
 
 @dataclass(frozen=True)
@@ -129,21 +150,22 @@ def modelled(file: Path, technique: str) -> tuple[LogicalModel, tuple[Table, ...
 
 @contextmanager
 def source_of(
-    file: Path, tables: Sequence[Table], plan: TransformPlan, rows: int
+    file: Path, tables: Sequence[Table], plans: Mapping[str, TransformPlan], rows: int
 ) -> Iterator[Source]:
-    """The tables with all of their rows, and an empty database for what is built, on disk."""
+    """The tables with all of their rows, and for each plan an empty database on disk."""
     file.unlink(missing_ok=True)
     connection = duckdb.connect()
     connection.execute(f"ATTACH {literal(str(file))} AS shop")
     fill(connection, rows, "shop.main")
-    built = file.with_name("built.duckdb")
-    built.unlink(missing_ok=True)
-    connection.execute(f"ATTACH {literal(str(built))} AS forged")
     moved = tuple(replace(table, relation=f"shop.main.{quote(table.name)}") for table in tables)
     with OpenSource("duckdb", "shop", connection, moved) as source:
-        connection.execute("USE forged")
-        show_sources(connection, source, plan)
-        connection.execute("CREATE SCHEMA model")
+        for name, plan in plans.items():
+            built = file.with_name(f"{name}.duckdb")
+            built.unlink(missing_ok=True)
+            connection.execute(f"ATTACH {literal(str(built))} AS {name}")
+            connection.execute(f"USE {name}")
+            show_sources(connection, source, plan)
+            connection.execute("CREATE SCHEMA model")
         yield source
 
 
@@ -152,7 +174,7 @@ def measure(folder: Path, technique: str, rows: int, loads: int) -> None:
     file = folder / "shop.duckdb"
     model, tables = modelled(file, technique)
     plan = transform_plan(model)
-    with source_of(file, tables, plan, rows) as source:
+    with source_of(file, tables, {"forged": plan}, rows) as source:
         connection = source.connection
         first = load(connection, plan, 0, again=False)
         for day in range(1, loads):
@@ -173,18 +195,122 @@ def measure(folder: Path, technique: str, rows: int, loads: int) -> None:
             )
 
 
+def plans_of(model: LogicalModel) -> dict[str, TransformPlan]:
+    """The plan of a model, and the one that it would have if it relied on no key."""
+    with ExitStack() as patches:
+        for module in _RELYING_ON_KEYS:
+            patches.enter_context(mock.patch(f"{_PLANS}.{module}.keys_by_table", lambda *_: {}))
+        without = transform_plan(model)
+    builds = tuple(build.model_copy(update={"guard": None}) for build in without.builds)
+    return {
+        "without": without.model_copy(update={"builds": builds}),
+        "with_them": transform_plan(model),
+    }
+
+
+def check(connection: duckdb.DuckDBPyConnection, build: Build) -> float:
+    """Compare what a staging delivers with what is held, as its dbt model does; what that cost."""
+    if build.guard is None:
+        return 0.0
+
+    def run_query(sql: str) -> SimpleNamespace:
+        return SimpleNamespace(rows=connection.execute(sql).fetchall())
+
+    nodes = {
+        f"model.shop.{build.guard.relation}": SimpleNamespace(database="", schema="", alias="")
+    }
+    template = Environment().from_string(MACROS + check_of(build.guard, dialect_of("duckdb")))
+    relation = f"model.{build.guard.relation}"
+    start = processor_seconds()
+    template.render(
+        execute=True,
+        this=f"model.{build.name}",
+        var=lambda _, default: default,
+        model=SimpleNamespace(package_name="shop"),
+        graph=SimpleNamespace(nodes=nodes),
+        adapter=SimpleNamespace(get_relation=lambda **_: relation),
+        run_query=run_query,
+        **{"return": str},
+    )
+    return processor_seconds() - start
+
+
+def loaded_with_checks(
+    connection: duckdb.DuckDBPyConnection, plan: TransformPlan, day: int
+) -> dict[str, float]:
+    """Load again on a day; what each relation cost, and all comparisons of deliveries."""
+    moment = (FIRST_LOAD + timedelta(days=day)).isoformat(" ")
+    connection.execute(f"SET VARIABLE load_date = TIMESTAMP {literal(moment)}")
+    seconds = {"check_delivery": 0.0}
+    for build in plan.builds:
+        seconds[build.name] = _loaded(connection, build, again=True).seconds
+        seconds["check_delivery"] += check(connection, build)
+    return seconds
+
+
+def measure_safeguards(folder: Path, technique: str, rows: int, repeats: int) -> float:
+    """Load a model with and without what keeps bad rows out, and return what that costs."""
+    file = folder / "shop.duckdb"
+    model, tables = modelled(file, technique)
+    plans = plans_of(model)
+    spent: dict[str, list[dict[str, float]]] = {name: [] for name in plans}
+    with source_of(file, tables, plans, rows) as source:
+        connection = source.connection
+        # With several, what a core waits for the other one would count as its time.
+        connection.execute("SET threads = 1")
+        for name, plan in plans.items():
+            connection.execute(f"USE {name}")
+            load(connection, plan, 0, again=False)
+        for day in range(1, repeats + 1):
+            for change in CHANGES:
+                connection.execute(change)
+            for name in sorted(plans, reverse=day % 2 == 0):
+                connection.execute(f"USE {name}")
+                spent[name].append(loaded_with_checks(connection, plans[name], day))
+    ratios = sorted(
+        sum(having.values()) / sum(lacking.values())
+        for having, lacking in zip(spent["with_them"], spent["without"], strict=True)
+    )
+    middle = statistics.median(ratios)
+    print(
+        f"{technique}, {rows:,} rows: a load with them costs {middle:.3f} times one without"
+        f" ({ratios[0]:.3f} to {ratios[-1]:.3f}, n={repeats})"
+    )
+    least = {
+        name: {relation: min(each[relation] for each in loads) for relation in loads[0]}
+        for name, loads in spent.items()
+    }
+    for relation, seconds in least["with_them"].items():
+        before = least["without"].get(relation, 0.0)
+        if seconds - before > _NOTABLE:
+            print(f"    {relation:26}{before:>9.3f}{seconds:>9.3f}")
+    lacking, having = (sum(least[name].values()) for name in ("without", "with_them"))
+    print(f"    {'all':26}{lacking:>9.3f}{having:>9.3f}")
+    return middle
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["next", "safeguards"], default="next", nargs="?")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument(
         "--loads", type=int, default=1, help="loads before the one that is measured"
     )
     parser.add_argument("--technique", choices=MEASURED, action="append")
+    parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args(arguments)
+    techniques = options.technique or [*MEASURED]
+    if options.what == "safeguards":
+        with tempfile.TemporaryDirectory() as folder:
+            ratios = [
+                measure_safeguards(Path(folder), technique, options.rows, options.repeats)
+                for technique in techniques
+            ]
+        return 1 if max(ratios) > MOST_OF_SAFEGUARDS else 0
     heads = f"{'first':>9}{'next':>9}{'written':>12}{'floor':>9}{'ratio':>8}"
     print(f"{f'{options.rows:,} rows':26}{heads}")
     with tempfile.TemporaryDirectory() as folder:
-        for technique in options.technique or MEASURED:
+        for technique in techniques:
             measure(Path(folder), technique, options.rows, options.loads)
     return 0
 
