@@ -1,15 +1,17 @@
 """What the staging of each table is compared with, so that a delivery in part isn't loaded."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import jinja2
 import pytest
 import sqlglot
 
-from fluid_build.transform.dbt.guard_macros import MACROS
-from fluid_build.transform.plan.elements import Guard
+from fluid_build.transform.dbt.dialects import dialect_of
+from fluid_build.transform.dbt.guard_macros import MACROS, SHARE, check_of
+from fluid_build.transform.plan.elements import Guard, RowScope
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import database, modelled
 
@@ -52,37 +54,98 @@ def test_rows_without_a_key_are_only_counted(tmp_path: Path, technique: str) -> 
     assert not _guards(tmp_path, technique)["note"].exact
 
 
-def _asked(keys: Sequence[str], *, is_history: bool, exact: bool, where: str = "") -> str:
-    """The query of the macro on the tables ``held`` and ``arrived``."""
-    module = jinja2.Environment().from_string(MACROS).make_module({"this": "arrived"})
-    arriving = [f"own_{key}" for key in keys]
-    return str(module.held_and_missing("held", keys, arriving, is_history, where, exact))  # type: ignore[attr-defined]
+class _StoppedError(Exception):
+    """The macro stopped the table."""
+
+
+class _Refusals:
+    def raise_compiler_error(self, sentence: str) -> None:
+        raise _StoppedError(sentence)
+
+
+def _checked(
+    run_query: Callable[[str], object], guard: Guard, *, largest_loss: float = 0.2
+) -> None:
+    """Call the macro as dbt does, on the relation ``held`` and the staging ``arrived``."""
+    jinja2.Environment().from_string(MACROS + check_of(guard, dialect_of("duckdb"))).render(
+        {
+            "this": "arrived",
+            "execute": True,
+            "var": lambda name, default: largest_loss if name == SHARE else default,
+            "model": SimpleNamespace(package_name="shop"),
+            "graph": SimpleNamespace(nodes={"model.shop.held": SimpleNamespace()}),
+            "adapter": SimpleNamespace(get_relation=lambda **_: "held"),
+            "exceptions": _Refusals(),
+            "run_query": run_query,
+            "return": str,
+        }
+    )
+
+
+def _guard(keys: Sequence[str], *, is_history: bool, exact: bool = True) -> Guard:
+    return Guard(
+        table="orders",
+        relation="held",
+        scope=RowScope(latest_of=("k",) if is_history else ()),
+        keys=tuple((key, f"own_{key}") for key in keys),
+        exact=exact,
+    )
 
 
 @pytest.mark.parametrize(
-    ("keys", "is_history", "exact", "found"),
+    ("keys", "is_history", "exact", "said"),
     [
-        # Of five keys, one is deleted; two and a new one arrive, the one of them twice.
-        (["k"], True, True, (4, 2)),
-        (["k"], True, False, (4, 1)),
-        ([], False, False, (6, 2)),
+        # Of 50 keys, one is deleted; 40 and a new one arrive, the one of them twice.
+        (["k"], True, True, "lacks 9 of the 49 keys"),
+        (["k"], True, False, "lacks 8 of the 49 rows"),
+        (["k"], False, True, "lacks 11 of the 51 keys"),
+        ([], False, False, "lacks 9 of the 51 rows"),
     ],
 )
 def test_what_is_missing_is_counted(
-    keys: list[str], is_history: bool, exact: bool, found: tuple[int, int]
+    keys: list[str], is_history: bool, exact: bool, said: str
 ) -> None:
     with duckdb.connect() as connection:
         connection.execute(
             "CREATE TABLE held AS SELECT i AS k, DATE '2024-01-01' AS load_date,"
-            " FALSE AS is_deleted FROM range(1, 6) r(i)"
-            " UNION ALL SELECT 5, DATE '2024-01-02', TRUE"
+            " FALSE AS is_deleted FROM range(1, 51) r(i)"
+            " UNION ALL SELECT 50, DATE '2024-01-02', TRUE"
         )
-        connection.execute("CREATE TABLE arrived AS SELECT unnest([1, 1, 2, 9]) AS own_k")
-        sql = _asked(keys, is_history=is_history, exact=exact)
-        assert connection.execute(sql).fetchone() == found
+        connection.execute(
+            "CREATE TABLE arrived AS SELECT i AS own_k FROM range(1, 41) r(i)"
+            " UNION ALL SELECT unnest([1, 99])"
+        )
+
+        def run_query(sql: str) -> SimpleNamespace:
+            return SimpleNamespace(rows=connection.execute(sql).fetchall())
+
+        guard = _guard(keys, is_history=is_history, exact=exact)
+        with pytest.raises(_StoppedError, match=said):
+            _checked(run_query, guard, largest_loss=0.1)
+        _checked(run_query, guard, largest_loss=0.3)
+
+
+def test_rows_are_read_once_where_nothing_is_missing() -> None:
+    asked: list[str] = []
+
+    def run_query(sql: str) -> SimpleNamespace:
+        asked.append(sql)
+        return SimpleNamespace(rows=[(0,)])
+
+    _checked(run_query, _guard(["k"], is_history=True))
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "snowflake", "bigquery", "databricks"])
 def test_every_target_can_be_asked(dialect: str) -> None:
-    sql = _asked(["a", "b"], is_history=True, exact=True, where="NOT is_deleted")
-    assert sqlglot.parse_one(sql, dialect=dialect).find(sqlglot.exp.Having)
+    asked: list[str] = []
+
+    def run_query(sql: str) -> SimpleNamespace:
+        asked.append(sql)
+        return SimpleNamespace(rows=[(1_000,)])
+
+    with pytest.raises(_StoppedError):
+        _checked(run_query, _guard(["a", "b"], is_history=True))
+    missing, there = (sqlglot.parse_one(sql, dialect=dialect) for sql in asked)
+    assert missing.find(sqlglot.exp.Having)
+    assert there.find(sqlglot.exp.Having)

@@ -90,11 +90,20 @@ MACROS = f"""\
 {{%- set allowed = [allowed] if allowed is string else allowed -%}}
 {{%- set held = held_relation(relation) if execute and table not in allowed else none -%}}
 {{%- if held is not none -%}}
-    {{%- set asked = held_and_missing(held, keys, arriving or keys, is_history, where, exact) -%}}
-    {{%- set found = run_query(asked).rows[0] -%}}
-    {{%- set there, missing = found[0] | int, found[1] | int -%}}
-    {{%- set gone = marked_rows(delivered, marked) if marked and missing else 0 -%}}
-    {{%- set most = gone if is_kept else there * (var('{SHARE}', {DEFAULT_SHARE}) | float) -%}}
+    {{%- set there = keys_there(held, keys, is_history, where) -%}}
+    {{%- if keys and exact -%}}
+        {{%- set lacked = keys_missing(held, keys, arriving or keys, is_history, where) -%}}
+        {{%- set missing = count_rows(lacked) | int -%}}
+    {{%- else -%}}
+        {{%- set arrived = count_rows(keys_arriving(arriving or keys)) | int -%}}
+        {{%- set missing = count_rows(there) | int - arrived -%}}
+    {{%- endif -%}}
+    {{%- set share = var('{SHARE}', {DEFAULT_SHARE}) | float -%}}
+    {{#- So few are a large share of fewer than {LEAST_KEYS} only: then, nothing is counted. -#}}
+    {{%- set few = 0 if is_kept else share * {LEAST_KEYS} -%}}
+    {{%- set there = count_rows(there) | int if missing > few else 0 -%}}
+    {{%- set gone = marked_rows(delivered, marked) | int if marked and there else 0 -%}}
+    {{%- set most = gone if is_kept else there * share -%}}
     {{%- if (is_kept or there >= {LEAST_KEYS}) and missing > most -%}}
         {{{{ exceptions.raise_compiler_error(
             ('What was delivered of ' if is_kept else 'The delivery of ') ~ table ~ ' lacks '
@@ -112,56 +121,79 @@ MACROS = f"""\
 
 {{#- How many of the delivered rows say that they're deleted. -#}}
 {{% macro marked_rows(delivered, marked) -%}}
+{{%- set selected = 'SELECT 1 AS deleted FROM ' ~ held_relation(delivered) ~ ' WHERE ' ~ marked -%}}
+{{{{ return(count_rows(selected)) }}}}
+{{%- endmacro %}}
+
+
+{{#- How many rows a query has. -#}}
+{{% macro count_rows(selected) -%}}
 {{%- set counted -%}}
-SELECT COUNT(*) FROM {{{{ held_relation(delivered) }}}} WHERE {{{{ marked }}}}
+SELECT COUNT(*) AS counted_rows
+FROM (
+    {{{{ selected | indent(4) }}}}
+) AS selected
 {{%- endset -%}}
 {{{{ return(run_query(counted).rows[0][0] | int) }}}}
 {{%- endmacro %}}
 
 
-{{#- How many keys a relation holds, and how many of them don't arrive. -#}}
-{{% macro held_and_missing(held, keys, arriving, is_history, where, exact) -%}}
-{{%- set named = [] -%}}
-{{%- set same = [] -%}}
-{{%- for key in keys -%}}
-    {{%- set _ = named.append(arriving[loop.index0] ~ ' AS ' ~ key
-        if arriving[loop.index0] != key else key) -%}}
-    {{%- set _ = same.append('arriving.' ~ key ~ ' = held.' ~ key) -%}}
-{{%- endfor -%}}
+{{#- The keys that a relation had at the last load, or a row for each of its rows. -#}}
+{{% macro keys_there(held, keys, is_history, where) -%}}
 SELECT
-    COUNT(*) AS held_rows,
-    {{%- if keys and exact %}}
-    COUNT(*) - COUNT(arriving.{{{{ keys[0] }}}}) AS missing_rows
-    {{%- else %}}
-    COUNT(*) - (
-        SELECT COUNT(*)
-        FROM (
-            SELECT {{{{ 'DISTINCT ' ~ named | join(', ') if keys else '1 AS arrived' }}}}
-            FROM {{{{ this }}}}
-        ) AS arriving
-    ) AS missing_rows
-    {{%- endif %}}
+    {{{{ keys | join(',\n    ') or '1 AS was_there' }}}}
+FROM {{{{ held }}}} AS held
+{{%- if where %}}
+WHERE {{{{ where }}}}
+{{%- endif %}}
+{{%- if is_history %}}
+GROUP BY
+    {{{{ keys | join(',\n    ') }}}}
+HAVING {{{{ was_there() }}}}
+{{%- endif %}}
+{{%- endmacro %}}
+
+
+{{#- The keys that arrive, or a row for each row. -#}}
+{{% macro keys_arriving(arriving) -%}}
+SELECT {{{{ 'DISTINCT ' ~ arriving | join(', ') if arriving else '1 AS arrived' }}}}
+FROM {{{{ this }}}}
+{{%- endmacro %}}
+
+
+{{#-
+    The keys that a relation had at the last load and that don't arrive. Which they are is found
+    before it's asked whether they were there: most nights there is none.
+-#}}
+{{% macro keys_missing(held, keys, arriving, is_history, where) -%}}
+SELECT
+    held.{{{{ keys | join(',\n    held.') }}}}
 FROM (
     SELECT
-        {{{{ keys | join(',\\n        ') or '1 AS was_there' }}}}
+        {{{{ (keys + (['load_date', 'is_deleted'] if is_history else [])) | join(',\n        ') }}}}
     FROM {{{{ held }}}}
     {{%- if where %}}
     WHERE {{{{ where }}}}
     {{%- endif %}}
-    {{%- if is_history %}}
-    GROUP BY
-        {{{{ keys | join(',\\n        ') }}}}
-    HAVING MAX(load_date) = MAX(CASE WHEN NOT is_deleted THEN load_date END)
-    {{%- endif %}}
 ) AS held
-{{%- if keys and exact %}}
-LEFT JOIN (
-    SELECT DISTINCT
-        {{{{ named | join(',\\n        ') }}}}
-    FROM {{{{ this }}}}
-) AS arriving
-    ON {{{{ same | join('\\n    AND ') }}}}
+LEFT JOIN {{{{ this }}}} AS arriving
+    ON
+    {{%- for key in keys %}}
+    {{{{ 'AND ' if not loop.first }}}}arriving.{{{{ arriving[loop.index0] }}}} = held.{{{{ key }}}}
+    {{%- endfor %}}
+WHERE
+    arriving.{{{{ arriving[0] }}}} IS NULL
+{{%- if is_history %}}
+GROUP BY
+    held.{{{{ keys | join(',\n    held.') }}}}
+HAVING {{{{ was_there() }}}}
 {{%- endif %}}
+{{%- endmacro %}}
+
+
+{{#- The condition that the last row of a key in a history doesn't say that it's deleted. -#}}
+{{% macro was_there() -%}}
+MAX(held.load_date) = MAX(CASE WHEN NOT held.is_deleted THEN held.load_date END)
 {{%- endmacro %}}
 
 

@@ -15,6 +15,7 @@
 
     A key whose rows are all in quarantine is neither changed nor gone. Where rows are `marked`,
     those are among them, with the rule that they break; otherwise, `held` says how they're found.
+    They're looked for among keys that are left, which are few: among all, it would cost far more.
 -#}
 {% macro history(rows, columns, keys, compared={}, values={}, condition='', distinct=false,
                  marked=false, held={}, never_null='', on_deletion={}, ghost='', recompared=[],
@@ -59,21 +60,9 @@ UNION ALL
 {%- set last_of_its_key -%}
 LEFT JOIN later
     ON {{ same_keys('later', 'stored', keys, never_null) }}
-{%- if marked or held %}
-LEFT JOIN {{ held_keys(held) if held else rows }} AS held
-    ON {% for key in keys -%}
-    {{ '\n    AND ' if not loop.first }}held.{{ key }} = stored.{{ key }}
-    {%- endfor %}
-    {%- if marked %}
-    AND held.broken_rule IS NOT NULL
-    {%- endif %}
-{%- endif %}
 WHERE
     NOT stored.is_deleted
     AND (later.load_date IS NULL OR later.load_date <= stored.load_date)
-    {%- if marked or held %}
-    AND held.{{ keys[0] }} IS NULL
-    {%- endif %}
 {%- endset -%}
 WITH later AS (
     SELECT
@@ -121,15 +110,26 @@ states AS (
 ),
 differing AS (
     SELECT DISTINCT
-        {{ keys | join(',\n        ') }}
+        changes.{{ keys | join(',\n        changes.') }}
     FROM (
         SELECT
-            {{ state | join(',\n            ') }}
+            {{ state | join(',\n            ') }},
+            SUM(states.{{ surplus }}) AS {{ surplus }}
         FROM states
         GROUP BY
             {{ state | join(',\n            ') }}
-        HAVING SUM({{ surplus }}) <> 0
+        HAVING SUM(states.{{ surplus }}) <> 0
     ) AS changes
+    {%- if marked or held %}
+    LEFT JOIN {{ held_keys(held) | indent(4) if held else rows }} AS held
+        ON {% for key in keys -%}
+        {{ '\n        AND ' if not loop.first }}held.{{ key }} = changes.{{ key }}
+        {%- endfor %}
+        {%- if marked %}
+        AND held.broken_rule IS NOT NULL
+        {%- endif %}
+    WHERE held.{{ keys[0] }} IS NULL OR changes.{{ surplus }} > 0
+    {%- endif %}
 ),
 {%- if applied and stamp %}
 latest AS (
