@@ -127,6 +127,8 @@ def test_a_column_that_came_later_is_empty_before(tmp_path: Path) -> None:
         [f"CREATE TABLE t_{n} AS SELECT 1 AS a" for n in (1, 1999, 2000)],
         # A year and a month of it.
         ["CREATE TABLE t_2023 AS SELECT 1 AS a", "CREATE TABLE t_2023_01 AS SELECT 1 AS a"],
+        # A year, and a month of another one.
+        ["CREATE TABLE t_1997 AS SELECT 1 AS a", "CREATE TABLE t_dec_1998 AS SELECT 1 AS a"],
         # Other columns.
         ["CREATE TABLE t_2023 AS SELECT 1 AS a", "CREATE TABLE t_2024 AS SELECT 1 AS b"],
         # Nested columns.

@@ -51,11 +51,15 @@ _UNTIL = re.compile(rf"(?:{_GAP})+(?:(?:to|until|bis)(?:{_GAP})+)?", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The period in a name: what is around it, its text, and its first and next moment."""
+    """The period in a name: what is around it, its text, and its first and next moment.
+
+    ``kind`` says what is written of it: the year alone, year and month, from one day to another.
+    """
 
     before: str
     text: str
     after: str
+    kind: frozenset[str]
     start: datetime
     end: datetime
 
@@ -102,6 +106,7 @@ def period_of(stem: str) -> Period | None:
             before=stem[: first.start()].rstrip("-_. "),
             text=stem[first.start() : last.end()],
             after=stem[last.end() :].lstrip("-_. "),
+            kind=_written(first) | ({"until"} if first is not last else set()),
             start=start,
             end=end,
         )
@@ -114,7 +119,8 @@ def by_period(
     """Return the items of one place each whose names differ only in a period, earliest first.
 
     Each item has a place and a name. Periods with a moment in common make no group, and neither do
-    years among other numbers: ``t_1999`` beside ``t_1`` is the 1,999th table.
+    years among other numbers: ``t_1999`` beside ``t_1`` is the 1,999th table. Nor does a year beside
+    a month of another one: what is summed up by years says something else than its last months.
     """
     groups: dict[tuple[Hashable, str], list[tuple[Item, Period]]] = {}
     others: dict[Hashable, list[str]] = {}
@@ -128,7 +134,8 @@ def by_period(
     for (place, _), members in groups.items():
         members.sort(key=lambda member: member[1].start)
         items, periods = zip(*members, strict=True)
-        is_group = len(items) > 1 and not overlap(periods)
+        is_of_one_kind = len({period.kind for period in periods}) == 1
+        is_group = len(items) > 1 and is_of_one_kind and not overlap(periods)
         if is_group and not _are_numbers(periods, others.get(place, ())):
             found.append((items, periods))
     return found
@@ -144,15 +151,17 @@ def _are_numbers(periods: Sequence[Period], others: Iterable[str]) -> bool:
 
 
 def columns_in_common(shapes: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return all columns of parts that have most of them in common; empty where they don't.
+    """Return the columns of parts that have the same ones; empty where they haven't.
 
-    A column that came later is missing in the parts before.
+    Some parts may lack columns that came later, or that are gone: at most half of them. Two parts
+    that each have a column of their own are two tables.
     """
     if not shapes:
         return ()
-    every = dict.fromkeys(name for shape in shapes for name in shape)
-    shared = set(shapes[0]).intersection(*shapes[1:])
-    return tuple(every) if 2 * len(shared) >= len(every) else ()
+    fewest, *wider = sorted((set(shape) for shape in shapes), key=len)
+    every = tuple(dict.fromkeys(name for shape in shapes for name in shape))
+    is_nested = all(narrow <= wide for narrow, wide in pairwise((fewest, *wider)))
+    return every if is_nested and 2 * len(fewest) >= len(every) else ()
 
 
 def overlap(periods: Sequence[Period]) -> bool:
@@ -223,6 +232,12 @@ def _escaped(text: str) -> str:
 
 def _is_range(stem: str, first: re.Match[str], last: re.Match[str]) -> bool:
     return _UNTIL.fullmatch(stem[first.end() : last.start()]) is not None
+
+
+def _written(match: re.Match[str]) -> frozenset[str]:
+    """Return the parts of a period that are written; a month's word is a month."""
+    parts = {part for part, text in match.groupdict().items() if text}
+    return frozenset("month" if part == "word" else part for part in parts)
 
 
 def _bounds(match: re.Match[str]) -> tuple[datetime, datetime]:
