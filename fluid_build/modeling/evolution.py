@@ -31,6 +31,14 @@ class NarrowerColumn(ModelPart):
     now: str
 
 
+class FirstType(ModelPart):
+    """The type that a column had when it was first loaded: keys are hashed by how it's written."""
+
+    table: str
+    column: str
+    type: str
+
+
 class LaterColumn(ModelPart):
     """A column of a relation that was made before the column was a part of it."""
 
@@ -78,12 +86,13 @@ class Evolution(ModelPart):
     source has no ``retired_tables`` and ``retired_columns`` any more: their relations and columns
     stay and aren't loaded. ``added_columns`` joined a table later, in the order of their arrival.
     Because of what came, ``later_columns`` joined relations that remember, keys of new tables among
-    them. ``retyped_columns`` have a wider type than rows that were loaded earlier, and the source
-    has ``narrower_columns`` with another type than they're read as. ``rekeyed_tables`` are two
-    tables of the model each, by their earlier key and by their present one. ``otherwise`` are the
-    judgements that the present data would settle differently. Of ``dated_tables`` somebody decided
-    later from when their versions hold. ``seem_partial`` are tables that may have only what
-    changed, each with a column of which every value is later than any before.
+    them. ``retyped_columns`` have a wider type than rows that were loaded earlier, which had the
+    ``first_types``, and the source has ``narrower_columns`` with another type than they're read as.
+    ``rekeyed_tables`` are two tables of the model each, by their earlier key and by their present
+    one. ``otherwise`` are the judgements that the present data would settle differently. Of
+    ``dated_tables`` somebody decided later from when their versions hold. ``seem_partial`` are
+    tables that may have only what changed, each with a column of which every value is later than
+    any before.
     """
 
     retired_tables: tuple[str, ...] = ()
@@ -91,6 +100,7 @@ class Evolution(ModelPart):
     added_columns: tuple[SourceColumn, ...] = ()
     later_columns: tuple[LaterColumn, ...] = ()
     retyped_columns: tuple[SourceColumn, ...] = ()
+    first_types: tuple[FirstType, ...] = ()
     narrower_columns: tuple[NarrowerColumn, ...] = ()
     renamed_columns: tuple[RenamedColumn, ...] = ()
     renamed_tables: tuple[RenamedTable, ...] = ()

@@ -33,6 +33,7 @@ from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.entities import MOST_VALUES, accepted_values, key_columns
 from fluid_build.modeling.evolution import (
     Evolution,
+    FirstType,
     NarrowerColumn,
     RekeyedTable,
     RenamedColumn,
@@ -719,9 +720,17 @@ def _evolution(basis: Basis, now: Mapping[str, TableProfile]) -> Evolution:
                 column for arrival in basis.arrivals for column in arrival.columns
             ),
             "retyped_columns": _with_new(basis.evolution.retyped_columns, retyped),
+            "first_types": tuple(_first_types(basis)),
             "narrower_columns": tuple(_narrower(as_read(basis), now)),
         }
     )
+
+
+def _first_types(basis: Basis) -> Iterator[FirstType]:
+    for each in basis.wider:
+        first = basis.profile.table(each.table).column(each.column)
+        type_ = first.measured_type or first.type
+        yield FirstType(table=each.table, column=each.column, type=type_)
 
 
 def _narrower(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[NarrowerColumn]:

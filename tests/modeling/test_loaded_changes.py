@@ -235,3 +235,16 @@ def test_columns_that_join_leave_each_row_once(tmp_path: Path) -> None:
         life.live(*(f"ALTER TABLE {table} ADD COLUMN since DATE" for table in _TABLES))
         assert [each for each in life.wrong() if f"night {life.night}" in each] == []
         assert life.live() == {**_VERSIONS["data_vault_2"], "msat_phone_2": 2}
+
+
+@pytest.mark.parametrize("type_", ["DECIMAL(12,2)", "DOUBLE", "VARCHAR"])
+def test_a_retyped_key_finds_what_was_loaded_by_it(tmp_path: Path, type_: str) -> None:
+    """Where one table has another type, and where all that refer to it have."""
+    with _life(tmp_path, "data_vault_2") as life:
+        assert life.live(_retyped("customer", "id", type_)) == _VERSIONS["data_vault_2"]
+        others = [("phone", "customer_id"), ("sale", "customer_id"), ("sale", "id")]
+        changes = [_retyped(*column, type_) for column in others]
+        assert life.live(*changes) == _VERSIONS["data_vault_2"]
+        assert [*life.wrong()] == []
+        hub, links = (life.built.rows(f"model.{name}") for name in ("hub_customer", "tl_sale"))
+        assert (hub, links) == (40, 120)

@@ -29,6 +29,12 @@ _LETTERS: dict[str, frozenset[str]] = {
     "DOUBLE": frozenset("-+.0123456789aefin"),
     "UUID": frozenset("-0123456789abcdefABCDEF"),
 }
+_WHOLE_NUMBERS = (*_NUMBERS, "UINTEGER", "UBIGINT", "UHUGEINT")
+_MOMENTS = ("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP", "TIMESTAMP_NS")
+_MOST_DIGITS = 38
+"""Of DuckDB's decimals: https://duckdb.org/docs/stable/sql/data_types/numeric."""
+_EXACT_DIGITS = 16
+"""Digits of 2**53, up to which a DOUBLE is exactly every whole number."""
 HASH_TYPE = "VARCHAR"
 BINARY = "BLOB"
 """The type of hashes that are stored as bytes."""
@@ -86,6 +92,56 @@ def key_part(expression: str, type_: str) -> tuple[str, str]:
     if not is_float(type_):
         return expression, type_
     return f"REPLACE(CAST({comparable(expression, type_)} AS VARCHAR), '-nan', 'nan')", "VARCHAR"
+
+
+def first_form(expression: str, type_: str, first: str) -> tuple[str, str]:
+    """Return SQL for a value as a part of a key, and its type, where its column had another one.
+
+    What the ``first`` type holds has the text that it had then, so that it's the same key; "" where
+    the column always had its type.
+    """
+    now, now_type = key_part(expression, type_)
+    form = _narrower(type_, first)
+    if form is None:
+        return now, now_type
+    narrower, limit = form
+    cast = f"CAST({expression} AS {narrower})"
+    then, _ = key_part(cast, narrower)
+    # Decimals of any scale are compared by value, and one that was rounded up may not fit back.
+    back = cast if type_.startswith("DECIMAL") else f"CAST({cast} AS {type_})"
+    other = f"CAST({now} AS VARCHAR)"
+    made = f"CASE WHEN {back} = {expression} THEN CAST({then} AS VARCHAR) ELSE {other} END"
+    if limit:
+        # Two conditions in one could be tried in any order, and the cast of more would fail.
+        made = f"CASE WHEN ABS({expression}) <= {limit} THEN {made} ELSE {other} END"
+    return made, "VARCHAR"
+
+
+def _narrower(type_: str, first: str) -> tuple[str, str] | None:
+    """Return the type that writes values as ``first`` did, and up to where it takes those of now.
+
+    None where both write the same text.
+    """
+    if type_ in _MOMENTS and first == "DATE":
+        return first, ""
+    if (type_, first) == ("DOUBLE", "FLOAT"):
+        return first, "3.4e38"
+    digits, scale = _digits(type_)
+    _, places = _digits(first)
+    if first not in _WHOLE_NUMBERS and not first.startswith("DECIMAL"):
+        return None
+    if is_float(type_) and places <= _MOST_DIGITS - _EXACT_DIGITS:
+        return f"DECIMAL({_EXACT_DIGITS + places},{places})", str(2**53)
+    if type_.startswith("DECIMAL") and places < scale:
+        # Rounding may bring one digit more.
+        return f"DECIMAL({min(digits - scale + places + 1, _MOST_DIGITS)},{places})", ""
+    return None
+
+
+def _digits(type_: str) -> tuple[int, int]:
+    """Return how many digits a decimal has, and how many of them are behind the point."""
+    numbers = type_.removeprefix("DECIMAL(").removesuffix(")").split(",")
+    return (int(numbers[0]), int(numbers[1])) if type_.startswith("DECIMAL(") else (0, 0)
 
 
 def written(expression: str, type_: str, strategy: HashKeyStrategy) -> str:

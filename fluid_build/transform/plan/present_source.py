@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity, Relationship
+from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.evolution import GONE, Evolution, NarrowerColumn, RenamedColumn
 from fluid_build.modeling.logical import LogicalModel, PartialDelivery, Validity
 from fluid_build.sources.declared import unique_names
@@ -82,6 +83,10 @@ class PresentSource:
         """Whether rows of earlier loads may hold one of these columns with a narrower type."""
         return not self._retyped[table].isdisjoint(columns)
 
+    def first_type(self, column: SourceColumn) -> str:
+        """Return the type that a column was first loaded with; "" where it has it still."""
+        return self._first_types.get((column.table, column.column), "")
+
     @property
     def has_changed(self) -> bool:
         """Whether the source isn't as it was when the relations were first loaded."""
@@ -111,6 +116,10 @@ class PresentSource:
     @cached_property
     def _narrower(self) -> defaultdict[str, dict[str, str]]:
         return _now_by_table(self.evolution.narrower_columns)
+
+    @cached_property
+    def _first_types(self) -> dict[tuple[str, str], str]:
+        return {(each.table, each.column): each.type for each in self.evolution.first_types}
 
     @cached_property
     def _retired(self) -> defaultdict[str, set[str]]:

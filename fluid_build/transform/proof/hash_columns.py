@@ -105,6 +105,7 @@ def _of_hub(sources: VaultSources, hub: Hub, none: str) -> Iterator[HashColumn]:
     types = [part.type for part in key]
     if all(
         [column.type for column in sources.columns(table, reference.columns)] == types
+        and not sources.present.were_narrower(table, reference.columns)
         for table, reference in sources.feeds[hub.name]
     ):
         strategy = sources.vault.hash_key_strategy

@@ -18,9 +18,9 @@ from fluid_build.transform.plan.data_vault.sources import VaultSources
 from fluid_build.transform.plan.elements import Build, PlanColumn
 from fluid_build.transform.plan.hashing import (
     exact,
+    first_form,
     hashed,
     hashed_row,
-    key_part,
     written,
     written_or_others,
     written_or_token,
@@ -186,7 +186,12 @@ class _Keys:
         """Return the hash of the whole row."""
         strategy = exact(self.sources.vault.hash_key_strategy)
         columns = self.sources.staged[self.table].columns
-        parts = [written_or_token(f"staged.{c.name}", c.type, strategy) for c in columns]
+        values = [
+            self._as_first(column, sql) if self._first_type(column) else (sql, column.type)
+            for column in columns
+            for sql in (f"staged.{column.name}",)
+        ]
+        parts = [written_or_token(*value, strategy) for value in values]
         return hashed_row(parts, strategy)
 
     def parents(self) -> tuple[str, ...]:
@@ -236,11 +241,21 @@ class _Keys:
         key = reference.hash_key
         alias = next(name for name, other in self.lookups.items() if other.hash_key == key)
         columns = self.sources.columns(reference.lookup.table, reference.lookup.found)
-        return [key_part(f"{alias}.found_{n}", c.type) for n, c in enumerate(columns, start=1)]
+        return [
+            self._as_first(column, f"{alias}.found_{n}")
+            for n, column in enumerate(columns, start=1)
+        ]
 
     def _part(self, column: str) -> tuple[str, str]:
         staged = self.sources.column(self.table, column)
-        return key_part(f"staged.{staged.name}", staged.type)
+        return self._as_first(staged, f"staged.{staged.name}")
+
+    def _as_first(self, column: PlanColumn, expression: str) -> tuple[str, str]:
+        """Return SQL for a part of a key as it was written when its column was first loaded."""
+        return first_form(expression, column.type, self._first_type(column))
+
+    def _first_type(self, column: PlanColumn) -> str:
+        return next(map(self.sources.present.first_type, column.source_columns), "")
 
 
 def equal(left: str, left_column: PlanColumn, right: str, right_column: PlanColumn) -> str:
