@@ -16,6 +16,8 @@ from fluid_build.errors import WarehouseError
 from fluid_build.evolution.warehouse import Warehouse
 
 DEPLOYMENTS = "fluid_deployments"
+KEPT_FOLDERS = 30
+"""Deployments that ended well whose folders stay, for a rollback: a month of nights."""
 Outcome: TypeAlias = Literal["started", "failed", "done", "undone"]
 _COLUMNS = {
     "deployment": "BIGINT NOT NULL",
@@ -175,9 +177,10 @@ def record_reason(warehouse: Warehouse, number: int, reason: str) -> None:
 
 
 def record_result(warehouse: Warehouse, number: int, finished_at: datetime, result: Result) -> None:
-    """Record that a deployment ended well."""
+    """Record that a deployment ended well, and forget the folders of those long before it."""
+    deployments = warehouse.named(DEPLOYMENTS)
     warehouse.query(
-        f"UPDATE {warehouse.named(DEPLOYMENTS)} SET outcome = 'done', finished_at = $2,"
+        f"UPDATE {deployments} SET outcome = 'done', finished_at = $2,"
         " contract_version = $3, model_digest = $4, source_digest = $5, relations = $6,"
         " folder = $7, kept = NULL WHERE deployment = $1",
         [
@@ -189,6 +192,11 @@ def record_result(warehouse: Warehouse, number: int, finished_at: datetime, resu
             _STATES.dump_json(dict(result.relations)).decode(),
             result.folder,
         ],
+    )
+    last = f"SELECT deployment FROM {deployments} WHERE outcome = 'done'"
+    warehouse.query(
+        f"UPDATE {deployments} SET folder = NULL WHERE folder IS NOT NULL AND deployment NOT IN"
+        f" ({last} ORDER BY deployment DESC LIMIT {KEPT_FOLDERS})"
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.errors import UsageError, WarehouseError
 from fluid_build.evolution.deployments import (
+    KEPT_FOLDERS,
     Deployment,
     RelationState,
     finished,
@@ -100,8 +101,9 @@ def plan_rollback(warehouse: Warehouse, forged: ForgedFolder, to: int | None = N
     content = folder_of(warehouse, target.number)
     if content is None or target.relations is None:
         raise WarehouseError(
-            f"The warehouse has no folder of deployment {target.number}.",
-            hint="Choose another one: `fluid rollback DIR --list`.",
+            f"The warehouse has no folder of deployment {target.number}: those of the last"
+            f" {KEPT_FOLDERS} that ended well stay.",
+            hint="Choose a later one: `fluid rollback DIR --list`.",
         )
     files = unpacked(content)
     there = warehouse.relations()

@@ -6,9 +6,11 @@ import pytest
 
 from fluid_build.errors import WarehouseError
 from fluid_build.evolution.deployments import (
+    KEPT_FOLDERS,
     RelationState,
     Result,
     finished,
+    folder_of,
     interrupted,
     make_table,
     read_deployments,
@@ -48,6 +50,18 @@ def test_deployments_are_read_as_they_were_recorded(location: Location) -> None:
     assert (first.contract_version, first.rows) == ("1.2.0", 3)
     assert first.load_date == datetime(2024, 1, 2)
     assert (first.kept, second.kept, third.finished_at) == ("", '{"x": 1}', None)
+
+
+def test_the_folders_of_the_last_deployments_stay(location: Location) -> None:
+    """Each is as large as the product; one that failed counts for none."""
+    deployed(location, "done", "done", "failed", *["done"] * (KEPT_FOLDERS - 1))
+    with opened(location) as warehouse:
+        kept = [
+            each.number
+            for each in read_deployments(warehouse)
+            if folder_of(warehouse, each.number) is not None
+        ]
+    assert kept == [2, *range(4, KEPT_FOLDERS + 3)]
 
 
 def test_an_interrupted_one_is_the_first_since_the_last_that_ended_well(
