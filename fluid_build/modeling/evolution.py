@@ -92,7 +92,8 @@ class Evolution(ModelPart):
     one. ``otherwise`` are the judgements that the present data would settle differently. Of
     ``dated_tables`` somebody decided later from when their versions hold. ``seem_partial`` are
     tables that may have only what changed, each with a column of which every value is later than
-    any before.
+    any before. ``newly_personal`` columns hold personal data by today's figures, and didn't when
+    they were designed.
     """
 
     retired_tables: tuple[str, ...] = ()
@@ -108,6 +109,7 @@ class Evolution(ModelPart):
     rekeyed_tables: tuple[RekeyedTable, ...] = ()
     otherwise: tuple[Otherwise, ...] = ()
     seem_partial: tuple[SourceColumn, ...] = ()
+    newly_personal: tuple[SourceColumn, ...] = ()
 
     def model_table(self, now: str) -> str:
         """Return what the model calls a table that the source calls ``now``."""

@@ -722,6 +722,7 @@ def _evolution(basis: Basis, now: Mapping[str, TableProfile]) -> Evolution:
             "retyped_columns": _with_new(basis.evolution.retyped_columns, retyped),
             "first_types": tuple(_first_types(basis)),
             "narrower_columns": tuple(_narrower(as_read(basis), now)),
+            "newly_personal": tuple(_newly_personal(basis.profile, now)),
         }
     )
 
@@ -731,6 +732,14 @@ def _first_types(basis: Basis) -> Iterator[FirstType]:
         first = basis.profile.table(each.table).column(each.column)
         type_ = first.measured_type or first.type
         yield FirstType(table=each.table, column=each.column, type=type_)
+
+
+def _newly_personal(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[SourceColumn]:
+    for table in basis.tables:
+        personal = {c.name for c in now[table.name].columns if c.pii} if table.name in now else {}
+        for column in table.columns:
+            if column.name in personal and not column.pii:
+                yield SourceColumn(table=table.name, column=column.name)
 
 
 def _narrower(basis: Profile, now: Mapping[str, TableProfile]) -> Iterator[NarrowerColumn]:

@@ -1,6 +1,6 @@
 """A source as it is today, compared with what its folder knows of it."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from fluid_build.changes import (
@@ -15,7 +15,7 @@ from fluid_build.changes import (
     with_decided_keys,
 )
 from fluid_build.decisions.deliveries import partial_tables
-from fluid_build.decisions.language import AnyDecision, SetKey
+from fluid_build.decisions.language import AnyDecision, PersonalData, SetKey
 from fluid_build.decisions.renames import renames
 from fluid_build.decisions.verdicts import applied
 from fluid_build.decisions.weighing import amended, weigh
@@ -85,13 +85,30 @@ def read_source(
     for column in evolution.added_columns:
         arrived.setdefault(column.table, []).append(column.column)
     counted = counted_changes(found, source, known, arrived)
-    changes = tuple(with_decided_keys(counted, keys))
+    changes = tuple(_undecided(with_decided_keys(counted, keys), known, decided_on))
     held = held_tables(changes, folder.model, may_lose)
     if held:
         as_was = _as_it_was(earlier, evolution)
         measured = with_earlier_figures(measured, as_was, held, folder.model)
         decided = Decided(amended(measured, verdicts), verdicts, measured)
     return PresentSource(decided, changes)
+
+
+def _undecided(
+    changes: Iterable[SourceChange], known: Renames, decisions: Sequence[AnyDecision]
+) -> Iterator[SourceChange]:
+    """Yield the changes without columns of which somebody decided that they're personal."""
+    decided = {
+        (known.earlier_table(each.table), known.earlier_column(each.table, each.column))
+        for each in decisions
+        if isinstance(each, PersonalData)
+    }
+    for change in changes:
+        if (
+            change.kind is not ChangeKind.NEWLY_PERSONAL
+            or (change.table, change.columns[0]) not in decided
+        ):
+            yield change
 
 
 def news(
@@ -104,7 +121,7 @@ def news(
     """Return what changed in a source since a model was designed of it; ``earlier`` is its profile.
 
     What the model has followed is no news: what went, came by another name, or is read as a type
-    that holds more than the source's own.
+    that holds more than the source's own. That a column holds personal data is, until it's decided.
     """
     followed = {
         *((each.table, (), each.now) for each in evolution.renamed_tables),
@@ -132,8 +149,12 @@ def _as_it_was(profile: Profile, evolution: Evolution) -> Profile:
     )
     own = {(each.table, each.column): each.now for each in evolution.narrower_columns}
 
+    not_personal = {(each.table, each.column) for each in evolution.newly_personal}
+
     def as_it_was(table: str, column: ColumnProfile) -> ColumnProfile:
-        return column.model_copy(update={"type": own.get((table, column.name), column.type)})
+        place = (table, column.name)
+        pii = column.pii and place not in not_personal
+        return column.model_copy(update={"type": own.get(place, column.type), "pii": pii})
 
     as_read = left.model_copy(
         update={

@@ -190,6 +190,25 @@ def test_either_answer_settles_a_name(fluid: Fluid, star: Path, answer: tuple[st
     assert said in outcome.out
 
 
+@pytest.mark.parametrize("answer", [(), ("--not",)])
+def test_whether_a_column_is_personal_is_asked_until_somebody_says_it(
+    fluid: Fluid, star: Path, answer: tuple[str, ...]
+) -> None:
+    """A forge goes on without the answer, and it's open all the same."""
+    loaded(star)
+    run(star.parent / "shop.duckdb", "UPDATE customer SET city = 'c' || id || '@example.org'")
+    forged(star.parent / "shop.duckdb", star, "dimensional")
+    planned = fluid("plan", star)
+    assert planned.code == 4, planned.out
+    assert "customer.city holds personal data now" in planned.out
+    questions = json.loads(fluid("review", star, "--json").out)["questions"]
+    assert "Is customer.city personal data?" in [each["question"] for each in questions]
+    assert fluid("decide", star, "personal-data", "customer.city", *answer).code == 0
+    assert "customer.city holds personal data" not in fluid("plan", star).out
+    questions = json.loads(fluid("review", star, "--json").out)["questions"]
+    assert "Is customer.city personal data?" not in [each["question"] for each in questions]
+
+
 def test_the_command_that_a_plan_ends_with_has_its_places(
     fluid: Fluid, star: Path, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from fluid_build.decisions.language import (
     TextType,
 )
 from fluid_build.decisions.subjects import subject
+from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.report.judgements.judgement import Choice, Judgement
 from fluid_build.report.judgements.key_judgements import key_judgements
@@ -94,11 +95,17 @@ def _are_bare(column: Mapping[str, Any]) -> bool:
     return all(_BARE_NUMBER.fullmatch(str(value["value"])) for value in column["top_values"])
 
 
-def personal_data(profile: ProfileDocument) -> Iterator[Judgement]:
-    """Yield the columns that are taken for personal data by their names alone."""
+def personal_data(
+    profile: ProfileDocument, newly: Collection[SourceColumn] = ()
+) -> Iterator[Judgement]:
+    """Yield the columns that are taken for personal data by their names alone, or only since now.
+
+    The model has those that are ``newly`` personal where it had them before.
+    """
     for table in profile["tables"]:
         for column in table["columns"]:
-            if not column["pii"] or not _is_by_name(column):
+            is_new = SourceColumn(table=table["name"], column=column["name"]) in newly
+            if not column["pii"] or not (is_new or _is_by_name(column)):
                 continue
             target = {"table": table["name"], "column": column["name"]}
             yield Judgement(
@@ -217,7 +224,7 @@ def open_judgements(
         key_judgements(model.conceptual),
         conventions(profile),
         model_judgements(model),
-        personal_data(profile),
+        personal_data(profile, model.evolution.newly_personal if model.evolution else ()),
         ownership(profile),
     )
     settled = {_folded(subject(decision)) for decision in decided}
