@@ -420,6 +420,21 @@ def test_a_stopped_table_stops_only_what_reads_it_in_a_star(
 
 
 @pytest.mark.usefixtures("dbt")
+def test_a_member_whose_key_repeats_is_missing_in_the_snapshot_of_that_day(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """The dimension has it as it was."""
+    tables = [each.replace(" PRIMARY KEY", "") for each in EVENTS]
+    star = duckdb_shop(fluid, tmp_path, "dimensional", tables)
+    assert star.apply("--load-date", "2024-06-01").code == 0
+    star.change(("INSERT INTO customer VALUES (101, 'Town 9', 3.5)",))
+    second = star.apply("--load-date", "2024-06-02")
+    assert second.code == 0, second.out
+    days = "SELECT count(*) FROM {}.fct_customer_snapshot GROUP BY snapshot_date ORDER BY 1"
+    assert star.query(days) == [(39,), (40,)]
+
+
+@pytest.mark.usefixtures("dbt")
 def test_an_apply_says_what_changed_in_the_model_and_the_warehouse(
     fluid: Fluid, tmp_path: Path
 ) -> None:

@@ -373,7 +373,8 @@ class Check(ModelPart):
 
     ``expected`` reads the source alone and ``actual`` the builds alone (or both, to check a join);
     each selects one value. ``differing`` selects rows that show a difference. ``table`` is the
-    source table that the figure is about.
+    source table that the figure is about. ``of_arrived`` figures are of rows that arrived alone: a
+    member of whom none is sound is in its dimension as it was, and not among them.
     """
 
     name: str
@@ -382,4 +383,5 @@ class Check(ModelPart):
     expected: str
     actual: str
     differing: str = ""
+    of_arrived: bool = Field(default=False, exclude=True)
     reason: str = ""

@@ -18,8 +18,8 @@ from fluid_build.transform.plan.sql_layout import nested
 from fluid_build.transform.plan.sql_references import references
 from fluid_build.transform.proof.row_comparison import RowComparison
 
-_SOUND = "sound"
-"""The schema of the source's tables as a model without what is in quarantine has them."""
+_SOUND, _ARRIVED = "sound", "arrived_sound"
+"""The schemas of the source's tables as a model without what is in quarantine has them."""
 
 
 class SetApart(ModelPart):
@@ -93,10 +93,13 @@ class Quarantined:
         """The relation that figures read the rows of the source from."""
         return f"model.{self.found.kept}" if self.found.kept else f"source.{self.source.id}"
 
-    def sound(self, rebuild: Rebuild) -> str:
-        """Return a query for the rows of that relation which a model should have."""
+    def sound(self, rebuild: Rebuild, *, of_arrived: bool = False) -> str:
+        """Return a query for the rows of that relation which a model should have.
+
+        Where only those ``of_arrived`` count, without what it has of keys from earlier.
+        """
         if not self.found.kept:
-            return self._sound_source(rebuild)
+            return self._sound_source(rebuild, of_arrived=of_arrived)
         columns = ", ".join(
             f"{quote(alias) if alias else 'NULL'} AS {quote(name)}"
             for name, alias in self.found.spelled.items()
@@ -104,10 +107,10 @@ class Quarantined:
         # Deliveries are told apart by their dates: this is what all of them come to.
         return (
             f"SELECT {columns}, {LOAD_DATE} AS {self.load_date}"
-            f" FROM {nested(self._sound_source(rebuild))}"
+            f" FROM {nested(self._sound_source(rebuild, of_arrived=of_arrived))}"
         )
 
-    def _sound_source(self, rebuild: Rebuild) -> str:
+    def _sound_source(self, rebuild: Rebuild, *, of_arrived: bool) -> str:
         by_value = {column.name: column for column in rebuild.by_value}
         columns = ", ".join(
             f"strftime({quote(name)}, {literal(by_value[name].spelling)}) AS {quote(name)}"
@@ -117,8 +120,11 @@ class Quarantined:
         )
         rebuilt = f"SELECT {columns} FROM {nested(rebuild.sql)}"
         original = f"SELECT * FROM {nested(rebuild.original)}"
+        arrived = f"FROM ({original} EXCEPT ALL {self.rows()})"
+        if of_arrived:
+            return arrived
         last = self._of_held_keys(nested(rebuilt), self.rows(only_held=True))
-        return f"FROM ({original} EXCEPT ALL {self.rows()}) UNION ALL FROM ({last})"
+        return f"{arrived} UNION ALL FROM ({last})"
 
 
 def quarantined(
@@ -161,16 +167,20 @@ def on_sound_rows(
     """Return the figures of the source without the rows in quarantine, which it's compared by."""
     if not apart or not checks:
         return tuple(checks)
-    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_SOUND}")
-    sound: dict[str, str] = {}
-    for table, of_table in apart.items():
-        name = f"{_SOUND}.{of_table.found.kept or of_table.source.id}"
-        connection.execute(f"CREATE OR REPLACE TABLE {name} AS {of_table.sound(rebuilds[table])}")
-        sound[of_table.read_from] = name
+    sound: dict[bool, dict[str, str]] = {}
+    for of_arrived in {check.of_arrived for check in checks}:
+        schema = _ARRIVED if of_arrived else _SOUND
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+        sound[of_arrived] = {}
+        for table, of_table in apart.items():
+            name = f"{schema}.{of_table.found.kept or of_table.source.id}"
+            rows = of_table.sound(rebuilds[table], of_arrived=of_arrived)
+            connection.execute(f"CREATE OR REPLACE TABLE {name} AS {rows}")
+            sound[of_arrived][of_table.read_from] = name
     return tuple(
         check.model_copy(
             update={
-                part: _on_sound_rows(getattr(check, part), sound)
+                part: _on_sound_rows(getattr(check, part), sound[check.of_arrived])
                 for part in ("expected", "actual", "differing")
             }
         )

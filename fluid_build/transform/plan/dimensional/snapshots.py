@@ -37,6 +37,7 @@ def snapshot_checks(star: Star, fact: Fact) -> Iterator[Check]:
         expected=f"SELECT COUNT(*) FROM {star.source(entity)}",
         actual=shared_rows(expected, actual, width=len(built)),
         differing=f"{expected}\nEXCEPT ALL\n{actual}",
+        of_arrived=True,
         reason="The last snapshot has each member with its measures as the source has them.",
     )
     for reference in fact.dimensions:
