@@ -62,7 +62,8 @@ class Written:
     """What a model writes to a warehouse.
 
     ``stored`` has the columns of the relations that remember, ``satellites`` are those of a vault.
-    ``row_tables`` are the tables of relations that have a row for each of theirs.
+    ``row_tables`` are the tables of relations that have a row for each of theirs, and
+    ``instead_of`` the links that others go on from.
     """
 
     plan: TransformPlan
@@ -70,6 +71,7 @@ class Written:
     evolution: Evolution
     satellites: frozenset[str]
     row_tables: Mapping[str, str]
+    instead_of: Mapping[str, str]
 
 
 def written_by(model: LogicalModel, plan: TransformPlan) -> Written:
@@ -89,6 +91,11 @@ def written_by(model: LogicalModel, plan: TransformPlan) -> Written:
         evolution=model.evolution or _NOTHING_EVOLVED,
         satellites=frozenset(each.name for each in vault.satellites) if vault else frozenset(),
         row_tables={name: tables[name] for name in of_rows & tables.keys()},
+        instead_of={
+            link.name: link.instead_of
+            for link in (vault.links if vault else ())
+            if link.instead_of is not None
+        },
     )
 
 

@@ -261,7 +261,9 @@ def _model_changes(before: Written, after: Written) -> Iterator[str]:
         if name not in then:
             columns = [column.name for column in build.columns if column.source_columns]
             more = f", with {listed_up_to(_MOST_NAMED, columns)}" if columns else ""
-            yield f"{name} is new{more}"
+            earlier = after.instead_of.get(name)
+            goes_on = f", and goes on from {earlier}" if earlier else ""
+            yield f"{name} is new{more}{goes_on}"
             continue
         if build.is_retired and not then[name].is_retired:
             yield f"{name} stays and is loaded no more"
@@ -270,9 +272,9 @@ def _model_changes(before: Written, after: Written) -> Iterator[str]:
         if added:
             yield f"{name} gets {listed_up_to(_MOST_NAMED, added)}"
         for column in build.columns:
-            earlier = types.get(column.name, column.type)
-            if earlier != column.type:
-                yield f"{name}.{column.name} becomes {column.type}, and was {earlier}"
+            was = types.get(column.name, column.type)
+            if was != column.type:
+                yield f"{name}.{column.name} becomes {column.type}, and was {was}"
         left = types.keys() - {column.name for column in build.columns}
         if left:
             yield f"{name} loses {listed_up_to(_MOST_NAMED, sorted(left))}"

@@ -86,12 +86,14 @@ class Arrival(ModelPart):
     """What came in one forge after the first: tables, columns of known tables, their observations.
 
     The model of what was there before is kept, and only this is designed. Rows that ``looser``
-    references don't reach any more have come too.
+    references don't reach any more have come too. Columns that were ``gone`` then are those of
+    which a vault had nothing new to load.
     """
 
     tables: tuple[str, ...] = ()
     columns: tuple[SourceColumn, ...] = ()
     looser: tuple[LooserReference, ...] = ()
+    gone: tuple[SourceColumn, ...] = ()
     observations: Observations = NO_OBSERVATIONS
 
 
@@ -336,6 +338,7 @@ def forgotten(basis: Basis, tables: Set[str], columns: Set[tuple[str, str]] = fr
                     tables=tuple(name for name in arrival.tables if name not in tables),
                     columns=tuple(filter(is_left, arrival.columns)),
                     looser=tuple(each for each in arrival.looser if is_whole(each.reference)),
+                    gone=tuple(filter(is_left, arrival.gone)),
                     observations=selected(arrival.observations, is_kept),
                 )
                 for arrival in basis.arrivals

@@ -23,7 +23,7 @@ from fluid_build.modeling.conceptual import (
     EntityKey,
     Relationship,
 )
-from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubReference
+from fluid_build.modeling.data_vault.elements import DataVaultModel, Hub, HubReference, Link
 from fluid_build.modeling.dimensional.elements import (
     Bridge,
     DimensionalModel,
@@ -303,14 +303,17 @@ def _relationship_today(
 
 
 def vault_with_claims(
-    vault: DataVaultModel, conceptual: ConceptualModel, nullable: Set[SourceColumn]
+    vault: DataVaultModel,
+    conceptual: ConceptualModel,
+    nullable: Set[SourceColumn],
+    gone: Set[SourceColumn],
 ) -> DataVaultModel:
-    """Return the vault with the references optional that rows may lack, and today's key figures."""
+    """Return the vault with the references optional that rows may lack, and today's key figures.
+
+    A link with a key gets no rows without the columns that are ``gone``.
+    """
     links = tuple(
-        link.model_copy(
-            update={"hubs": tuple(_optional(link.table, hub, nullable) for hub in link.hubs)}
-        )
-        for link in vault.links
+        _with_optional(link, nullable if link.of_rows else nullable - gone) for link in vault.links
     )
     ghosts = {hub.hub for link in links for hub in link.hubs if hub.optional}
     keys = {
@@ -324,6 +327,11 @@ def vault_with_claims(
         return hub.model_copy(update={"evidence": evidence, "has_ghost": has_ghost})
 
     return vault.model_copy(update={"hubs": tuple(map(with_claims, vault.hubs)), "links": links})
+
+
+def _with_optional(link: Link, nullable: Set[SourceColumn]) -> Link:
+    hubs = tuple(_optional(link.table, hub, nullable) for hub in link.hubs)
+    return link.model_copy(update={"hubs": hubs})
 
 
 def _optional(table: str, hub: HubReference, nullable: Set[SourceColumn]) -> HubReference:

@@ -66,6 +66,8 @@ def _source_column(table: str, column: str) -> SourceColumn:
 _MARK = "relation"
 RelationName: TypeAlias = Annotated[str, _MARK]
 """The name of a relation: an element's own, or that of another one that it refers to."""
+NoOrRelationName: TypeAlias = Annotated[str | None, _MARK]
+"""The name of a relation, or None."""
 
 _PROSE = frozenset({"description", "reason", "variant_reason", "grain"})
 """Fields whose sentences may mention relations."""

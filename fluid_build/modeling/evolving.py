@@ -58,6 +58,8 @@ from fluid_build.sources.sql import quote
 _QUERIES = ("sql", "query")
 _WITHOUT_HISTORY = "flat"
 """The technique whose relations are the tables of the source, made anew with each load."""
+_OF_LINKS = "data_vault_2"
+"""The technique whose relations take several columns of a table, and nothing without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def evolved_basis(
         _kept_table(table, now[table.name]) if table.name in now else _retired_table(table)
         for table in earlier.profile.tables
     )
-    arrival = _arrival(earlier.profile, present)
+    arrival = _arrival(earlier, present)
     new_tables = tuple(now[name] for name in arrival.tables)
     basis_profile = present.model_copy(
         update={
@@ -326,19 +328,34 @@ def _has_values(column: ColumnProfile) -> bool:
     return column.rows > column.nulls
 
 
-def _arrival(earlier: Profile, present: Profile) -> Arrival:
-    """Return the tables that are new, and the new columns of the others."""
-    known = {table.name: {column.name for column in table.columns} for table in earlier.tables}
+def _arrival(earlier: Basis, present: Profile) -> Arrival:
+    """Return what is new: tables, columns of the others, and of a vault what it can't load."""
+    tables = {table.name: table for table in earlier.profile.tables}
+    now = {table.name: table for table in present.tables}
+    is_vault = earlier.technique == _OF_LINKS
     return Arrival(
-        tables=tuple(table.name for table in present.tables if table.name not in known),
+        tables=tuple(table.name for table in present.tables if table.name not in tables),
         columns=tuple(
-            SourceColumn(table=table.name, column=column.name)
-            for table in present.tables
-            if table.name in known
-            for column in table.columns
-            if column.name not in known[table.name]
+            column
+            for name, table in now.items()
+            if name in tables
+            for column in _columns_beside(table, tables[name])
+        ),
+        gone=tuple(
+            column
+            for name, table in tables.items()
+            if is_vault
+            for column in _columns_beside(table, now.get(name))
         ),
     )
+
+
+def _columns_beside(table: TableProfile, other: TableProfile | None) -> Iterator[SourceColumn]:
+    """Yield the columns of a table that another state of it lacks."""
+    known = set() if other is None else {column.name for column in other.columns}
+    for column in table.columns:
+        if column.name not in known:
+            yield SourceColumn(table=table.name, column=column.name)
 
 
 def _new_references(earlier: Profile, present: Profile, arrival: Arrival) -> Iterator[ForeignKey]:
@@ -419,7 +436,8 @@ def _with_observations(
                 ),
             }
         )
-    if not arrival.tables and not arrival.columns:
+    before = next((each.gone for each in reversed(kept.arrivals)), ())
+    if not arrival.tables and not arrival.columns and arrival.gone == before:
         return kept
     new = selected(now, lambda texts: _is_of(texts, arrival))
     arrived = arrival.model_copy(update={"observations": new})
@@ -710,11 +728,10 @@ def _evolution(basis: Basis, now: Mapping[str, TableProfile]) -> Evolution:
         update={
             "retired_tables": tuple(t.name for t in basis.profile.tables if t.name not in now),
             "retired_columns": tuple(
-                SourceColumn(table=table.name, column=column.name)
+                column
                 for table in basis.profile.tables
                 if table.name in now
-                for column in table.columns
-                if column.name not in {each.name for each in now[table.name].columns}
+                for column in _columns_beside(table, now[table.name])
             ),
             "added_columns": tuple(
                 column for arrival in basis.arrivals for column in arrival.columns

@@ -26,7 +26,9 @@ from fluid_build.modeling.data_vault import growth as vault_growth
 from fluid_build.modeling.data_vault.builder import data_vault
 from fluid_build.modeling.data_vault.business_vault import with_business_vault
 from fluid_build.modeling.data_vault.elements import DataVaultModel
+from fluid_build.modeling.data_vault.further_links import with_further_links
 from fluid_build.modeling.data_vault.rekeyed_hubs import with_same_as_links
+from fluid_build.modeling.data_vault.remaining import has_all_but
 from fluid_build.modeling.data_vault.source_overlaps import open_questions
 from fluid_build.modeling.decided_elements import (
     ElementDecisions,
@@ -47,7 +49,7 @@ from fluid_build.modeling.dimensional.elements import (
 from fluid_build.modeling.dimensional.judging.entity_roles import judged_events
 from fluid_build.modeling.dimensional.judging.reference_graph import reference_graph
 from fluid_build.modeling.dimensional.star_layout import check_variant
-from fluid_build.modeling.element import with_relation_names
+from fluid_build.modeling.element import SourceColumn, source_columns, with_relation_names
 from fluid_build.modeling.entities import conceptual_model
 from fluid_build.modeling.evolution import Evolution, RekeyedTable
 from fluid_build.modeling.identifiers import identifier
@@ -463,13 +465,17 @@ class _Modeling:
         """Return the layers with today's figures, and with what they contradict."""
         if self.earlier is None or self.today is None:
             return layers
-        nullable = self.earlier.nullable
-        conceptual = with_claims_of_today(layers.conceptual, self.today.conceptual, self.earlier)
+        nullable = self.earlier.nullable - _business_keys(layers.vault)
+        earlier = replace(self.earlier, nullable=nullable)
+        conceptual = with_claims_of_today(layers.conceptual, self.today.conceptual, earlier)
         vault, mart = layers.vault, layers.mart
         if mart is not None:
             mart = star_growth.with_whole_moments(mart, conceptual, self.earlier.wider)
             mart = star_with_claims(mart, conceptual, nullable)
-        return _Layers(conceptual, vault and vault_with_claims(vault, conceptual, nullable), mart)
+        if vault is not None:
+            evolution = self.earlier.evolution or Evolution()
+            vault = vault_with_claims(vault, conceptual, nullable, {*evolution.retired_columns})
+        return _Layers(conceptual, vault, mart)
 
     def _layers(
         self, design: _Undecided, conceptual: ConceptualModel, decisions: ModelDecisions
@@ -527,7 +533,9 @@ def _grown_layers(
             for column in arrival.columns
             if fresh.conceptual.entity(column.table).attribute(column.column).pii
         }
-        vault = vault_growth.grown_vault(vault, fresh.vault, tables, arrival.columns, personal)
+        has = has_all_but(frozenset(arrival.gone))
+        vault = with_further_links(vault, has, _identities(kept.conceptual))
+        vault = vault_growth.grown_vault(vault, fresh.vault, tables, arrival.columns, personal, has)
         came = [each for each in rekeyed if each.table in tables]
         vault = with_same_as_links(vault, came, fresh.conceptual)
     if mart is not None and fresh.mart is not None:
@@ -537,6 +545,21 @@ def _grown_layers(
             mart, fresh.mart, fresh.conceptual, tables, arrival.columns, names
         )
     return _Layers(fresh.conceptual, vault, mart)
+
+
+def _business_keys(vault: DataVaultModel | None) -> frozenset[SourceColumn]:
+    """Return the columns that hubs are keyed by: rows that lack one are set apart, never loaded."""
+    return frozenset(
+        column
+        for hub in (vault.hubs if vault is not None else ())
+        for column in source_columns(hub.entity_name, hub.business_key_columns)
+    )
+
+
+def _identities(conceptual: ConceptualModel) -> dict[str, tuple[str, ...]]:
+    """Return the columns of the primary key of each table that has one."""
+    keys = ((entity.name, entity.primary_key) for entity in conceptual.entities)
+    return {name: key.attributes for name, key in keys if key is not None}
 
 
 def _with_elements(

@@ -564,3 +564,27 @@ def test_an_earlier_load_date_than_the_last_is_refused(fluid: Fluid, tmp_path: P
     assert vault.query("SELECT max(load_date)::DATE::TEXT FROM {}.hub_orders") == [("2024-05-02",)]
     outcome = vault.apply("--load-date", "2024-05-02")
     assert (outcome.code, "isn't after 2024-05-02" in outcome.err) == (2, True)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("dbt")
+def test_a_link_that_loses_a_reference_goes_on_in_a_further_one(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """The plan says so, the night is green, the next are quiet, and a rollback takes it out."""
+    vault = duckdb_shop(fluid, tmp_path, "data_vault_2", SALES)
+    assert (first := vault.apply()).code == 0, first.err
+    (was,) = vault.query("SELECT count(*) FROM {}.tl_sale")
+    vault.change(["ALTER TABLE sale DROP COLUMN product_id"])
+    planned = vault.call("plan", vault.folder)
+    assert "tl_sale stays and is loaded no more" in planned.out
+    assert "goes on from tl_sale" in " ".join(planned.out.split())
+    assert (second := vault.apply()).code == 0, (second.out, second.err)
+    assert vault.query("SELECT count(*) FROM {}.tl_sale") == [was]
+    assert vault.query(
+        "SELECT count(*) FROM {0}.tl_sale_2 AS l JOIN {0}.hub_customer USING (customer_hk)"
+        " JOIN {0}.sat_sale_2 USING (sale_lk_2)"
+    ) == [was]
+    assert vault.call("plan", vault.folder).code == 0
+    assert (back := vault.rollback("--to", "1", "--yes")).code == 0, back.err
+    assert "tl_sale_2" in back.out

@@ -12,7 +12,12 @@ from pydantic import model_validator
 
 from fluid_build.decisions.conventions import Hashing
 from fluid_build.modeling.data_vault.business_elements import BusinessVault
-from fluid_build.modeling.element import DecidedElement, ModelPart, RelationName
+from fluid_build.modeling.element import (
+    DecidedElement,
+    ModelPart,
+    NoOrRelationName,
+    RelationName,
+)
 from fluid_build.profiling.profile import Evidence, Origin
 
 BusinessKeyKind = Literal["natural", "surrogate"]
@@ -132,7 +137,8 @@ class Link(DecidedElement):
     ``dependent_child_keys`` tell rows apart that share all of the hubs. A link ``of_rows`` has no
     key: its hash key is that of whole rows, ``columns`` are the payload, which it holds itself, and
     equal rows are counted. ``key_match`` is the evidence for a link between rows of two sources
-    that are the same.
+    that are the same. A link goes on ``instead_of`` another one, where the source dropped a part of
+    what that relates.
     """
 
     name: RelationName
@@ -145,6 +151,7 @@ class Link(DecidedElement):
     columns: tuple[str, ...] = ()
     hash_key: str
     key_match: KeyMatch | None = None
+    instead_of: NoOrRelationName = None
 
     def as_satellite(self) -> "Satellite":
         """Return what a link ``of_rows`` says itself, in the terms of a satellite of it."""

@@ -18,6 +18,8 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
+from fluid_build.modeling.data_vault.further_links import free_name
+from fluid_build.modeling.data_vault.remaining import Has, RemainingVault, is_of_table
 from fluid_build.modeling.element import SourceColumn, source_columns
 from fluid_build.modeling.sql_names import free_identifier
 from fluid_build.text import listed
@@ -49,17 +51,9 @@ def _roles(vault: DataVaultModel) -> dict[str, Role]:
     """Return what each table is: what its rows are listed in, or else what they describe."""
     hubs = {hub.entity_name for hub in vault.hubs}
     roles: dict[str, Role] = {s.table: "satellite" for s in vault.satellites}
-    roles |= {link.table: "link" for link in vault.links if _is_of_table(vault, link)}
+    roles |= {link.table: "link" for link in vault.links if is_of_table(vault, link)}
     roles |= {table.table: "reference" for table in vault.reference_tables}
     return roles | dict.fromkeys(hubs, "hub")
-
-
-def _is_of_table(vault: DataVaultModel, link: Link) -> bool:
-    """Return whether a link is made of a table, and not of a reference of a hub's table."""
-    return all(hub.entity_name != link.table for hub in vault.hubs) and not any(
-        satellite.table == link.table and satellite.via is not None
-        for satellite in vault.satellites
-    )
 
 
 def grown_vault(
@@ -67,12 +61,13 @@ def grown_vault(
     fresh: DataVaultModel,
     tables: Set[str],
     columns: Sequence[SourceColumn],
-    personal: Set[SourceColumn] = frozenset(),
+    personal: Set[SourceColumn],
+    has: Has,
 ) -> DataVaultModel:
     """Return the vault with what the new ``tables`` and ``columns`` bring.
 
     ``fresh`` is a design of everything, from which what is new is taken; ``personal`` columns have
-    satellites of their own.
+    satellites of their own. ``has`` says what the source has as they come.
     """
     growth = _Growth(kept, fresh, tables, frozenset(columns))
     links, satellites = growth.links(), [*growth.satellites()]
@@ -86,7 +81,8 @@ def grown_vault(
     }
     left = [column for column in columns if column not in carried and column.table not in tables]
     held, left = _held_by_tables(kept, left)
-    satellites += _satellites_of_columns(kept, fresh, left, personal, growth.used)
+    remaining = RemainingVault(kept, has)
+    satellites += _satellites_of_columns(remaining, fresh, left, personal, growth.used)
     hubs = growth.hubs([*links, *satellites])
     return kept.model_copy(
         update={
@@ -117,7 +113,7 @@ class _Growth:
     def __post_init__(self) -> None:
         self.used = set(self.kept.relation_names)
         self.names = {**self._known_hubs()}
-        self.table_links = {link.table for link in self.kept.links if _is_of_table(self.kept, link)}
+        self.table_links = {link.table for link in self.kept.links if is_of_table(self.kept, link)}
         self.used_keys = {link.hash_key for link in self.kept.links}
         self.keys: dict[str, str] = {}
         self.new_hubs = [
@@ -245,7 +241,7 @@ def _held_by_tables(
 
 
 def _satellites_of_columns(
-    kept: DataVaultModel,
+    kept: RemainingVault,
     fresh: DataVaultModel,
     columns: Sequence[SourceColumn],
     personal: Set[SourceColumn],
@@ -261,22 +257,23 @@ def _satellites_of_columns(
 
 
 def _satellite_of(
-    kept: DataVaultModel,
+    kept: RemainingVault,
     fresh: DataVaultModel,
     table: str,
     columns: tuple[str, ...],
     used: set[str],
 ) -> Satellite:
-    """Return a satellite of new columns, beside the first one of their table."""
-    of_table = [s for s in kept.satellites if s.table == table]
-    ends = {link.name for link in kept.links if not _is_of_table(kept, link)}
+    """Return a satellite of new columns, beside the first one of their table that is loaded."""
+    vault = kept.vault
+    of_table = [s for s in vault.satellites if s.table == table]
+    of_table = [s for s in of_table if kept.is_read(s)] or of_table
+    ends = {link.name for link in vault.links if not is_of_table(vault, link)}
     beside = next((s for s in of_table if s.parent not in ends), of_table[0])
     designed = next(
         (s.name for s in fresh.satellites if s.table == table and set(columns) & set(s.columns)),
         beside.name,
     )
-    name = free_identifier(designed if beside.kind == "effectivity" else beside.name, used)
-    used.add(name)
+    name = free_name(designed if beside.kind == "effectivity" else beside.name, used)
     keys = beside.multi_active_keys
     return beside.model_copy(
         update={

@@ -2,7 +2,7 @@
 
 Tables are made again by their own queries, from what the warehouse has of other relations, and
 compared in every column; so is the period that a load replaces. Relations that only get rows added
-may get none.
+may get none. One that is loaded no more has what it had.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,6 +40,8 @@ def changes_by_a_load(
             continue
         if build.layer == "quarantine":
             _set_apart_now(connection, build)
+        elif build.name in shown and build.is_retired:
+            continue
         elif build.name in shown:
             yield from _changes(connection, build, plan.column_names)
         else:

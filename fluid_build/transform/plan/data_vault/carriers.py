@@ -19,11 +19,20 @@ from fluid_build.transform.plan.hashing import zero
 
 
 def vault_carriers(sources: VaultSources) -> Carriers:
-    """Return by table its histories, its hub and the links loaded from it, in this order."""
+    """Return by table its histories, its hub and the links loaded from it, in this order.
+
+    Those that are loaded no more come last.
+    """
     carriers: dict[str, list[Carrier]] = {table: [] for table in sources.staged}
     for table, carrier in (*_histories(sources), *_keys(sources)):
         carriers[table].append(carrier)
-    return carriers
+    vault, remaining = sources.vault, sources.remaining
+    left = {each.name for each in vault.satellites if not remaining.has_satellite(each)}
+    left |= {each.name for each in vault.links if not remaining.has_link(each)}
+    return {
+        table: sorted(found, key=lambda carrier: carrier.relation in left)
+        for table, found in carriers.items()
+    }
 
 
 def _histories(sources: VaultSources) -> Iterator[tuple[str, Carrier]]:
@@ -143,7 +152,7 @@ class _Places:
             if satellite.via is not None:
                 self.owners[satellite.table][satellite.via.hub] = satellite
         self.leading: dict[str, list[tuple[str, HubReference]]] = defaultdict(list)
-        for link in vault.links:
+        for link in filter(sources.remaining.has_link, vault.links):
             is_unit = link.link_type == "standard" and len(link.hubs) > _PAIR
             relation = sources.staged[link.table].name if is_unit else link.name
             self.leading[link.table] += ((relation, hub) for hub in link.hubs)

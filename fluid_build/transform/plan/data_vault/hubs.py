@@ -30,7 +30,7 @@ def hub_builds(sources: VaultSources) -> Iterator[Build]:
 
 def _hub(sources: VaultSources, hub: Hub) -> Build:
     business_key = sources.business_key(hub)
-    present = [feed for feed in sources.feeds[hub.name] if sources.has_reference(*feed)]
+    present = [feed for feed in sources.feeds[hub.name] if sources.remaining.has_reference(*feed)]
     call = _call(sources, hub, business_key, present or sources.feeds[hub.name])
     made = called_sql(call, hub.name, sources.vault.hash_key_strategy)
     build = Build(
@@ -95,7 +95,7 @@ def _ghost(
             **({"marked": True} if table in sources.keys else {}),
         }
         for table, reference in sources.needing_ghost(hub)
-        if sources.has_reference(table, reference)
+        if sources.remaining.has_reference(table, reference)
     ]
     return {"ghost": ghost, "needed_by": needed_by} if needed_by else {}
 

@@ -66,7 +66,7 @@ def _link(sources: VaultSources, link: Link) -> Build:
         source_columns=link.source_columns,
         reason=link.reason,
     )
-    return build if sources.has_link(link) else retired_build(build)
+    return build if sources.remaining.has_link(link) else retired_build(build)
 
 
 def _earlier(sources: VaultSources, link: Link) -> dict[str, dict[str, object]]:

@@ -86,8 +86,9 @@ class _Query:
 
     def read_satellites(self, table: str) -> None:
         """Read the satellites of a table, and from hubs and links what these don't hold."""
-        of_references = self.sources.of_references
+        of_references, remaining = self.sources.of_references, self.sources.remaining
         satellites = [s for s in self.sources.satellites[table] if s.name not in of_references]
+        satellites = [each for each in satellites if remaining.is_read(each)] or satellites
         # Those without are of the one link that such a table becomes.
         anchored = [
             satellite for satellite in satellites if satellite.via is not None
@@ -97,12 +98,17 @@ class _Query:
             self._read_satellite(satellite, alias)
         via = anchored[0].via
         if via is None:
-            (link,) = self.sources.links[table]
+            link = remaining.link_of_table(table)
+            assert link is not None, f"{table} is neither of a hub nor a link"
             self._read_link(link)
         else:
             self._read_hub(via, f"current_rows.{via.hash_key}", "own", table)
             # What a row was under an earlier key, its own columns say.
-            links = [e for e in self.sources.links[table] if self.sources.earlier_key(e) is None]
+            links = [
+                each
+                for each in self.sources.links[table]
+                if remaining.has_link(each) and self.sources.earlier_key(each) is None
+            ]
             references = [
                 (link, end) for link in links for end in link.hubs if end.hash_key != via.hash_key
             ]

@@ -102,17 +102,7 @@ def _satellite(sources: VaultSources, satellite: Satellite, parent: Hub | Link) 
             ),
         ),
     )
-    return build if _is_loaded(sources, satellite, link) else retired_build(build)
-
-
-def _is_loaded(sources: VaultSources, satellite: Satellite, link: Link | None) -> bool:
-    """Whether the source still has what a satellite's rows are found by."""
-    via = satellite.via
-    return (
-        sources.present.has(satellite.table, *satellite.multi_active_keys)
-        and (via is None or sources.has_reference(satellite.table, via))
-        and (link is None or sources.has_link(link))
-    )
+    return build if sources.remaining.has_satellite(satellite) else retired_build(build)
 
 
 def _why_one_row(sources: VaultSources, satellite: Satellite, key: Sequence[str]) -> str:

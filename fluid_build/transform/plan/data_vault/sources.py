@@ -16,6 +16,7 @@ from fluid_build.modeling.data_vault.elements import (
     ReferenceTable,
     Satellite,
 )
+from fluid_build.modeling.data_vault.remaining import RemainingVault
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import SqlNames
@@ -198,18 +199,10 @@ class VaultSources:
         """
         return (table, reference.hash_key) in self._anchors
 
-    def has_reference(self, table: str, reference: HubReference) -> bool:
-        """Whether the source still says what the rows of a table refer to."""
-        lookup = reference.lookup
-        return self.present.has(table, *reference.columns) and (
-            lookup is None or self.present.has(lookup.table, *lookup.match, *lookup.found)
-        )
-
-    def has_link(self, link: Link) -> bool:
-        """Whether the source still has all that the rows of a link are identified by."""
-        return self.present.has(link.table, *link.dependent_child_keys) and all(
-            self.has_reference(link.table, hub) for hub in link.hubs
-        )
+    @cached_property
+    def remaining(self) -> RemainingVault:
+        """The vault with what the source still has of each table."""
+        return RemainingVault(self.vault, self.present.has)
 
     def is_of_a_hub(self, link: Link) -> bool:
         """Whether a link says what the rows of a hub's table refer to, not what its rows are."""
@@ -227,7 +220,18 @@ class VaultSources:
 
         A link of a single reference has no such row.
         """
-        return reference.optional or (table, reference.hash_key) in self._filled_so_far
+        key = (table, reference.hash_key)
+        return reference.optional or key in self._optional or key in self._filled_so_far
+
+    @cached_property
+    def _optional(self) -> frozenset[tuple[str, str]]:
+        """The hash keys that rows of a link may lack, which others of its table may share."""
+        return frozenset(
+            (link.table, hub.hash_key)
+            for link in self.vault.links
+            for hub in link.hubs
+            if hub.optional
+        )
 
     @cached_property
     def _filled_so_far(self) -> frozenset[tuple[str, str]]:
@@ -238,7 +242,7 @@ class VaultSources:
         return frozenset(
             (link.table, hub.hash_key)
             for link in self.vault.links
-            if not self.is_of_a_reference(link)
+            if not self.is_of_a_reference(link) and self.remaining.has_link(link)
             for hub in link.hubs
             if not (hub.optional or self.is_anchor(link.table, hub))
             and not set(hub.columns) <= self._never_null(link.table)
