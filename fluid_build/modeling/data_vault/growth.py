@@ -69,7 +69,7 @@ def grown_vault(
     ``fresh`` is a design of everything, from which what is new is taken; ``personal`` columns have
     satellites of their own. ``has`` says what the source has as they come.
     """
-    growth = _Growth(kept, fresh, tables, frozenset(columns))
+    growth = _Growth(kept, fresh, tables, frozenset(columns), has)
     links, satellites = growth.links(), [*growth.satellites()]
     carried = {
         column
@@ -109,6 +109,7 @@ class _Growth:
     fresh: DataVaultModel
     tables: Set[str]
     columns: Set[SourceColumn]
+    has: Has
 
     def __post_init__(self) -> None:
         self.used = set(self.kept.relation_names)
@@ -125,12 +126,16 @@ class _Growth:
             self._name(hub.name)
 
     def links(self) -> list[Link]:
-        """Return the links of new tables, and those that new columns refer with."""
-        found = []
+        """Return the links of new tables, and those that new columns refer with.
+
+        What was gone when they came is no part of them.
+        """
+        found, remaining = [], RemainingVault(self.fresh, self.has)
         for link in self.fresh.links:
             if link.table in self.tables or self._refers_anew(link):
                 name = self._name(link.name)
-                hubs = tuple(map(self._reference, link.hubs))
+                present = (h for h in link.hubs if remaining.has_reference(link.table, h))
+                hubs = tuple(map(self._reference, present))
                 renamed = {"name": name, "hubs": hubs, "hash_key": self._link_key(link)}
                 found.append(link.model_copy(update=renamed))
         return found
