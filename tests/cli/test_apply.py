@@ -588,3 +588,29 @@ def test_a_link_that_loses_a_reference_goes_on_in_a_further_one(
     assert vault.call("plan", vault.folder).code == 0
     assert (back := vault.rollback("--to", "1", "--yes")).code == 0, back.err
     assert "tl_sale_2" in back.out
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("dbt")
+def test_a_fact_that_remembers_gets_a_reference_and_a_column_in_one_night(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """DuckDB alters no table that the same transaction has written to."""
+    star = duckdb_shop(fluid, tmp_path, "dimensional", SALES)
+    assert (first := star.apply()).code == 0, first.err
+    star.change(["ALTER TABLE sale DROP COLUMN amount"])
+    assert (second := star.apply()).code == 0, second.err
+    star.change(
+        [
+            "CREATE TABLE region (region_id INTEGER, name VARCHAR)",
+            "INSERT INTO region SELECT i + 40, 'Region ' || i FROM generate_series(1, 30) s(i)",
+            "ALTER TABLE sale ADD COLUMN region_id INTEGER",
+            "ALTER TABLE sale ADD COLUMN on_paper BOOLEAN",
+            "UPDATE sale SET region_id = 41 + sale_id % 30, on_paper = sale_id % 2 = 0",
+        ]
+    )
+    assert (third := star.apply()).code == 0, third.err
+    assert star.query(
+        "SELECT count(name), count(on_paper), count(amount)"
+        " FROM {0}.fct_sale JOIN {0}.dim_region USING (region_key)"
+    ) == [(200, 200, 200)]

@@ -92,18 +92,17 @@ _MACROS = """\
 {%- call statement('migrations') -%}
 <CREATED>
 {%- endcall -%}
-{%- for step in steps -%}
-    {%- for text in step.statements -%}
-        {%- call statement('step') -%}{{ text }}{%- endcall -%}
-    {%- endfor -%}
+{#- DuckDB alters no table that the same transaction has written to. -#}
+{%- for text in (steps | sum('alters', [])) + (steps | sum('writes', [])) -%}
+    {%- call statement('step') -%}{{ text }}{%- endcall -%}
 {%- endfor -%}
 {%- set _ = adapter.commit() -%}
 {%- endmacro %}
 
 
 {#-
-    Add a step of a migration to `steps`, with the block that calls it as its statements, unless
-    it's in `seen`. One that `adds` a column which is there already changes nothing, and neither
+    Add a step of a migration to `steps`, unless it's in `seen`. The block that calls it has its
+    statements: the first alters the relation, others write to it. One that `adds` a column which is there already changes nothing, and neither
     does one of a relation that isn't there.
 -#}
 {% macro migration_step(steps, seen, migration, relation, column, adds=false) -%}
@@ -126,7 +125,8 @@ VALUES ('{{ migration }}', '{{ relation }}', '{{ column }}', {{ migrated_at() }}
     {%- set _ = steps.append({
         'relation': relation,
         'adds': column if is_new else '',
-        'statements': statements + [record],
+        'alters': statements[:1],
+        'writes': statements[1:] + [record],
     }) -%}
 {%- endif -%}
 {%- endmacro %}
