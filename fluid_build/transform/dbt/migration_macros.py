@@ -102,8 +102,8 @@ _MACROS = """\
 
 {#-
     Add a step of a migration to `steps`, unless it's in `seen`. The block that calls it has its
-    statements: the first alters the relation, others write to it. One that `adds` a column which is there already changes nothing, and neither
-    does one of a relation that isn't there.
+    statements: the first alters the relation, others write to it. One that `adds` a column which
+    is there already changes nothing, and neither does one of a relation that isn't there.
 -#}
 {% macro migration_step(steps, seen, migration, relation, column, adds=false) -%}
 {%- if (migration, relation, column) not in seen -%}

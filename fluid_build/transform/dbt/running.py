@@ -341,6 +341,9 @@ def _node(
     )
 
 
+_HINT = "Run `dbt debug` in the project: it checks the environment variables and the connection."
+
+
 def _gave_up(output: str, what: str = "built nothing") -> DbtError:
     is_missing = "No module named 'dbt" in output or "No module named dbt" in output
     if not runs_here("dbt") and (is_missing or _FAILED_IMPORT in output):
@@ -355,7 +358,7 @@ def _gave_up(output: str, what: str = "built nothing") -> DbtError:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return DbtFailedError(
         f"dbt {what}: {' '.join(lines)[:_LONGEST_MESSAGE] or 'it gave no reason'}",
-        hint="Check the environment variables that the project's README.md names.",
+        hint=_HINT,
     )
 
 
