@@ -3,11 +3,13 @@
     python bench/semantic_types.py [--corpus DIR] [--labels FILE] [--by-database] [--errors]
     python bench/semantic_types.py --samples [--by-database] [--errors]
 
-Each database is profiled with ``open_source`` and ``profile_source``. The labels are a CSV file
+Each database is profiled without its constraints. The labels are a CSV file
 with the columns database, table, column and label, and optionally ``pii`` (yes, no, or ? for
-columns that people disagree about); without it, every label but "none" is personal. Only types
-that occur as labels are scored: one of them on a column with another label is a false positive, a
-missed one a false negative, and every other type counts as "none".
+columns that people disagree about); without it, every label but "none" is personal. All databases
+of the folder are read, and a column without a line is none and not personal, except where its table
+has fewer than five rows: nobody labelled those. Only types that occur as labels are scored: one of
+them on a column with another label is a false positive, a missed one a false negative, and every
+other type counts as "none". ``bench/collected`` has labels of the databases of ``sources.toml``.
 
 Micro scores count columns. Macro scores are the mean F1 over types, and over the databases that
 have a label or a false positive; a database without either says nothing. "Personal" scores the yes
@@ -30,17 +32,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from semantic_samples import samples
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-from fluid_build.profiling import column_meanings, profile_source
-from fluid_build.profiling.profile import ColumnProfile
-from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
-from fluid_build.sources import open_source
+from bench.keys.databases import profile_database, read_databases  # noqa: E402
+from bench.keys.naming import renaming  # noqa: E402
+from bench.semantic_samples import samples  # noqa: E402
+from fluid_build.profiling import column_meanings  # noqa: E402
+from fluid_build.profiling.profile import ColumnProfile  # noqa: E402
+from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify  # noqa: E402
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+CORPUS = ROOT.parent / "shared" / "corpus"
 NONE = "none"
 PERSONAL = "personal"
 GOAL = 0.95
+FEWEST_ROWS = 5
+"""Of a table whose columns without a line are none."""
+PLACE = ("database", "table", "column")
 
 
 @dataclass(frozen=True)
@@ -110,20 +118,19 @@ def score(judged: Iterable[Judged]) -> Score:
 def judge_corpus(corpus: Path, labels: Path, clock: Clock) -> list[Judged]:
     """Profile every database that has labels."""
     with labels.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+        rows = {(row["database"], row["table"], row["column"]): row for row in csv.DictReader(file)}
+    words = {row["label"] for row in rows.values()}
     column_meanings.classify = clock.classify
-    columns: dict[tuple[str, str, str], ColumnProfile] = {}
-    for database in sorted({row["database"] for row in rows}):
-        with open_source(str(corpus / database / "data")) as source:
-            profile = profile_source(source)
-        for table in profile.tables:
+    judged = []
+    for each in read_databases([corpus]):
+        names = renaming("as-is", each.truth)
+        for table in profile_database(each.folder, each.truth, names).tables:
             for column in table.columns:
-                columns[database, table.name, column.name] = column
-    words = {row["label"] for row in rows}
-    return [
-        _judge_column(row, columns[row["database"], row["table"], row["column"]], words)
-        for row in rows
-    ]
+                place = each.name, table.name, column.name
+                if place in rows or table.rows >= FEWEST_ROWS:
+                    row = dict(zip(PLACE, place, strict=True), label=NONE) | rows.get(place, {})
+                    judged.append(_judge_column(row, column, words))
+    return judged
 
 
 def _judge_column(row: Mapping[str, str], column: ColumnProfile, words: set[str]) -> Judged:

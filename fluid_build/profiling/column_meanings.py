@@ -2,14 +2,14 @@
 
 A table's columns often begin alike (``PAT_SNAME``), and such a prefix hides a name's words; it is
 left out, or stands for the table whose prefix it is (``LAB_PAT_NAME`` has a patient's name). And
-text that is in a column of names of people, in another table, is names of people too.
+words that are known as people's names in other columns are names of people there too, as are their
+logins and numbers.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice, pairwise
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import fmean, pstdev
 
 import duckdb
@@ -32,14 +32,15 @@ _NEXT_TO_PERSONAL = 0.5
 """How sure it is that text next to personal data is personal: often it isn't."""
 _FEWEST_ALIKE = 3
 """Fewer names begin with the same letters by accident."""
-_FEWEST_SHARED = 12
-"""Values that must be known in another table: the few towns of a shop are somebody's surnames."""
-_SHARED = 0.9
-"""The share of values that must be: some people are in one table only."""
+_KNOWN_ELSEWHERE = "person_name", "username", "national_id", "phone", "card_number"
+"""What somebody is known by in other tables too: as a key, or as words of a name."""
+_SHARED = (12, 0.9), (30, 0.6)
+"""Of so many words or values, the share that must be known: the few towns of a shop are somebody's
+surnames, and some people are in one table only."""
 _SHAPED = 0.8
-"""The share of values that must be shaped like names for a look at the other tables."""
+"""The share of values that must be shaped like names for a look at the known ones."""
 _MOST_LOOKS = 200
-"""Pairs of columns that are compared; each is a query for up to a hundred values."""
+"""Columns that are looked into for the words of all others; each look is a query."""
 _SHARED_CONFIDENCE = 0.7  # The same words in two tables may also be the towns of both.
 
 _FEWEST_PLACES = 12
@@ -66,26 +67,67 @@ def column_meanings(
     """Return what each column of each table means, in order."""
     prefixes = _prefixes(tables)
     meanings = [_with_positions(table, _meanings(table, prefixes)) for table in tables]
-    for at, position, known in islice(_looks(tables, meanings), _MOST_LOOKS):
-        column = tables[at].stats.columns[position]
-        if meanings[at][position] is not None and _is_personal(meanings[at][position]):
-            continue
-        other = tables[known[0]].stats
-        texts = sorted({str(value).strip().lower() for value, _ in column.values})
-        values = ", ".join(literal(text) for text in texts)
-        name = quote(other.columns[known[1]].column.alias)
-        row = connection.execute(
-            f"SELECT count(DISTINCT lower(trim({name}))) FROM {other.table.relation}"
-            f" WHERE lower(trim({name})) IN ({values})"
-        ).fetchone()
-        shared = int(row[0]) / len(texts) if row and texts else 0.0
-        if shared >= _SHARED:
-            reason = (
-                f"{shared:.0%} of its values are in a column of another table that holds names of"
-                " people."
-            )
-            meanings[at][position] = SemanticType("person_name", True, _SHARED_CONFIDENCE, reason)
+    for kind in _KNOWN_ELSEWHERE:
+        _add_known_elsewhere(connection, tables, meanings, kind)
     return meanings
+
+
+def _add_known_elsewhere(
+    connection: duckdb.DuckDBPyConnection,
+    tables: Sequence[MeasuredTable],
+    meanings: Sequence[list[SemanticType | None]],
+    kind: str,
+) -> None:
+    """Add the meaning of columns whose values, or words, are in columns that have that meaning."""
+    places = [(at, i) for at, row in enumerate(meanings) for i in range(len(row))]
+    known = [
+        (at, i)
+        for at, i in places
+        if (meaning := meanings[at][i]) is not None and meaning.name == kind
+    ]
+    unknown = {
+        (at, i): found
+        for at, i in (places if known else ())
+        if meanings[at][i] is None and (found := _values(tables[at], i, kind))
+    }
+    if not unknown:
+        return
+    listed = ", ".join(literal(text) for text in sorted(set().union(*unknown.values())))
+    shared: set[str] = set()
+    for at, i in known[:_MOST_LOOKS]:
+        name = f"lower(trim(CAST({quote(tables[at].stats.columns[i].column.alias)} AS VARCHAR)))"
+        texts = f"unnest(regexp_extract_all({name}, '\\p{{L}}{{3,}}'))" if kind == _NAMES else name
+        relation = tables[at].stats.table.relation
+        rows = connection.execute(
+            f"SELECT DISTINCT text FROM (SELECT {texts} AS text FROM {relation})"
+            f" WHERE text IN ({listed})"
+        ).fetchall()
+        shared.update(row[0] for row in rows)
+    for (at, i), found in unknown.items():
+        share = len(found & shared) / len(found)
+        if any(len(found) >= fewest and share >= least for fewest, least in _SHARED):
+            what = "words" if kind == _NAMES else "values"
+            reason = f"{share:.0%} of its {what} are in columns that hold the same of people."
+            meanings[at][i] = SemanticType(kind, True, _SHARED_CONFIDENCE, reason)
+
+
+_NAMES = "person_name"
+_WORD = re.compile(r"[^\W\d_]{3,}")
+"""Of a name; shorter ones are initials, titles and particles."""
+
+
+def _values(table: MeasuredTable, position: int, kind: str) -> set[str]:
+    """Return a column's values in lower case, or their words, if they may be somebody's."""
+    stats = table.stats.columns[position]
+    if family_of(stats.column.type) != "text" or stats.distinct < _SHARED[0][0]:
+        return set()
+    texts = [value.strip().lower() for value, _ in stats.values if isinstance(value, str)]
+    if kind != _NAMES:
+        return set(texts)
+    siblings = tuple(column.name for column in table.stats.columns if column is not stats)
+    if claim_of(read_concepts(stats.name), read_concepts(table.name), siblings) is None:
+        return set()
+    return set(_WORD.findall(" ".join(texts))) if measure_names(texts).shaped >= _SHAPED else set()
 
 
 def _prefixes(tables: Sequence[MeasuredTable]) -> _Prefixes:
@@ -135,11 +177,7 @@ def _unprefixed(name: str, own: str, prefixes: _Prefixes) -> str:
     """Return a name without its table's prefix, and with the word for another table's."""
     bare = _without_prefix(name, own, "") if own else name
     first = _parts(bare)[0]
-    return _without_prefix(bare, first, prefixes.get(first, "")) if prefixes.get(first) else bare
-
-
-def _is_personal(meaning: SemanticType | None) -> bool:
-    return meaning is not None and meaning.pii
+    return _without_prefix(bare, first, prefixes[first]) if first in prefixes else bare
 
 
 def _with_positions(
@@ -187,43 +225,16 @@ def _is_region(degrees: Sequence[float]) -> bool:
     return abs(fmean(degrees)) > _FROM_ZERO * pstdev(degrees) > 0
 
 
-_Place = tuple[int, int]
-
-
-def _looks(
-    tables: Sequence[MeasuredTable], meanings: Sequence[Sequence[SemanticType | None]]
-) -> Iterator[tuple[int, int, _Place]]:
-    """Yield columns that may hold names of people, by table and position, each with a known one."""
-    places = [(at, i) for at, row in enumerate(meanings) for i in range(len(row))]
-    known = [
-        (at, i)
-        for at, i in places
-        if (meaning := meanings[at][i]) is not None and meaning.name == "person_name"
-    ]
-    for at, i in places if known else ():
-        if meanings[at][i] is None and _may_hold_names(tables[at], tables[at].stats.columns[i]):
-            yield from ((at, i, place) for place in known if place[0] != at)
-
-
-def _may_hold_names(table: MeasuredTable, stats: ColumnStats) -> bool:
-    if family_of(stats.column.type) != "text" or stats.distinct < _FEWEST_SHARED:
-        return False
-    siblings = tuple(column.name for column in table.stats.columns if column is not stats)
-    if claim_of(read_concepts(stats.name), read_concepts(table.name), siblings) is None:
-        return False
-    texts = [value for value, _ in stats.values if isinstance(value, str)]
-    return len(texts) >= _FEWEST_SHARED and measure_names(texts).shaped >= _SHAPED
-
-
 def _classify(
     table: MeasuredTable, position: int, names: tuple[str, ...], shared: str, prefixes: _Prefixes
 ) -> SemanticType | None:
     """Return what a column means; ``shared`` is the prefix that its table's ``names`` share."""
     stats = table.stats.columns[position]
     name, subject, siblings = _surroundings(table, position, names)
+    own = shared if not stats.column.path else ""
     facts = ColumnFacts(
         table=subject,
-        column=name,
+        column=_unprefixed(name, own, prefixes),
         type=stats.column.type,
         rows=stats.rows,
         nulls=stats.nulls,
@@ -231,17 +242,10 @@ def _classify(
         values=tuple(value for value, _ in stats.values),
         min=value_text(stats.low),
         max=value_text(stats.high),
-        siblings=siblings,
+        siblings=tuple(_unprefixed(sibling, own, prefixes) for sibling in siblings),
         documents=tuple(stats.documents),
     )
-    meaning = classify(facts)
-    own = shared if not stats.column.path else ""
-    bare = _unprefixed(name, own, prefixes)
-    if bare == name or _is_personal(meaning):
-        return meaning
-    near = tuple(_unprefixed(sibling, own, prefixes) for sibling in siblings)
-    again = classify(replace(facts, column=bare, siblings=near))
-    return again if _is_personal(again) else meaning
+    return classify(facts)
 
 
 def _surroundings(

@@ -106,6 +106,55 @@ def test_values_of_a_marked_column_are_personal_elsewhere(
     assert {name for table, name in marked(tmp_path, tables) if table == "lab"} == found
 
 
+def _words(count: int, *, known: int) -> list[str]:
+    """Return words of which some are parts of the uncommon names."""
+    names = list(_UNCOMMON[:known])
+    return names + [f"Xq{chr(97 + n // 20)}{chr(97 + n % 20)}zow" for n in range(count - known)]
+
+
+@pytest.mark.parametrize(
+    ("count", "known", "is_known"),
+    [(40, 25, True), (40, 22, False), (28, 20, False), (20, 19, True), (10, 10, False)],
+)
+def test_words_of_known_names_are_names(
+    tmp_path: Path, count: int, known: int, is_known: bool
+) -> None:
+    """Six in ten of at least thirty words, or nine in ten of a dozen."""
+    names, rows = _patients("PAT")
+    rows = [*rows, *((999 + n, w, w, w, "020", "North", 1, "x") for n, w in enumerate(_UNCOMMON))]
+    words = _words(count, known=known)
+    lab = [(n + 9000, words[n % count], n * 7 % 50) for n in range(120)]
+    tables = {"pat": (names, rows), "lab": (("w1", "w2", "w3"), lab)}
+    assert (("lab", "w2") in marked(tmp_path, tables)) is is_known
+
+
+@pytest.mark.parametrize(("known", "found"), [(30, {"w2"}), (18, set())])
+def test_logins_of_a_marked_column_are_personal_elsewhere(
+    tmp_path: Path, known: int, found: set[str]
+) -> None:
+    """Whoever is referred to by a login is known by it."""
+    logins = [f"{first.lower()}{n}x{n % 7}" for n, first in enumerate(_UNCOMMON)]
+    others = [f"q{n}-{n * n}" for n in range(40)]
+    codes = [*logins[:known], *others[: 40 - known]]
+    users = [(n + 100, login, n % 3) for n, login in enumerate(logins)]
+    tables = {
+        "users": (("no", "username", "level"), users),
+        "logs": (("w1", "w2"), [(n + 9000, codes[n % 40]) for n in range(160)]),
+    }
+    assert {name for table, name in marked(tmp_path, tables) if table == "logs"} == found
+
+
+def test_a_prefix_that_could_be_part_of_a_persons_name_is_none(tmp_path: Path) -> None:
+    """LST is short for last, and for a list of prices, in its own table and in another one."""
+    lists = [(n, f"C{n}", w, w, "EUR") for n, w in enumerate(("Basic", "Premium", "Reduced"))]
+    bills = [(n + 500, "Basic", n * 3 % 80, n % 2) for n in range(60)]
+    tables = {
+        "lists": (("LST_ID", "LST_CODE", "LST_NAME", "LST_DESC", "LST_CURRENCY"), lists),
+        "bills": (("BLL_ID", "BLL_LST_NAME", "BLL_AMOUNT", "BLL_PAID"), bills),
+    }
+    assert marked(tmp_path, tables) == set()
+
+
 @pytest.mark.parametrize("name", ["MOTHER_TONGUE", "PARENT_CODE", "FATHER_AGE", "SON_KEY"])
 def test_what_is_said_of_a_relative_is_no_name(tmp_path: Path, name: str) -> None:
     chance = random.Random(3)

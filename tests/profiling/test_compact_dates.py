@@ -18,6 +18,7 @@ from fluid_build.sources.sql import quote
 from tests.profiling.calendars import CALENDAR, SALES
 
 DATE = "DATE (%Y%m%d)"
+MONTHS = [100 * year + month for year in (2017, 2018) for month in range(1, 13)]
 DAYS = [int(f"{date(2023, 11, 5) + timedelta(days=3 * n):%Y%m%d}") for n in range(60)]
 
 
@@ -50,6 +51,24 @@ def test_many_repeated_days_need_no_name() -> None:
 @pytest.mark.parametrize(("days", "type_"), [(39, None), (40, DATE), (41, DATE)])
 def test_without_a_name_forty_repeated_days_are_dates(days: int, type_: str | None) -> None:
     assert measured("x", "INTEGER", DAYS[:days] * 2).measured_type == type_
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "type_"),
+    [
+        ("x", MONTHS[:13] * 2, "DATE (%Y%m)"),
+        ("x", MONTHS[:12] * 2, None),
+        ("x", MONTHS, None),
+        ("x", [*MONTHS, 201813] * 2, None),
+        ("batch_no", MONTHS * 2, None),
+    ],
+    ids=["more than a year", "a year", "unique", "no such month", "named as number"],
+)
+def test_without_a_name_thirteen_repeated_months_are_months(
+    name: str, values: Sequence[int], type_: str | None
+) -> None:
+    """Numbers that are counted up hit a thirteenth month."""
+    assert measured(name, "INTEGER", values).measured_type == type_
 
 
 @pytest.mark.parametrize(("days", "type_"), [(2, None), (3, DATE)])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.profiling.semantic_types import ColumnFacts, SemanticType, classify
+from fluid_build.sources.text_values.personal_text import mentions_personal
 
 PERSONAL = {
     *("person_name", "address", "postal_code", "phone", "email", "date_of_birth", "credential"),
@@ -751,3 +752,129 @@ def test_host_names_are_not_file_names(name: str) -> None:
     assert type_of(name, hosts) != "file_name"
     assert type_of("x", ["report.pdf", "photo_1.jpeg", "data.csv", "notes.txt"]) == "file_name"
     assert type_of("file", ["setup.py", "readme.md", "install.sh", "a.out"]) == "file_name"
+
+
+_MONTHLY = "aircraft balance contract delivery estimate forecast".split()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["DE", "FR", "US", "JP", "BR", "NL", "PL", "ZA"], "country_code"),
+        (["DEU", "FRA", "USA", "JPN", "BRA", "NLD", "POL", "ZAF"], "country_code"),
+        (["de", "fr", "en", "ja", "pt"], "language_code"),
+        (["de-CH", "fr_CA", "en-US", "ja-JP", "pt-BR"], "language_code"),
+        (["EUR", "USD", "ISK", "MNT"], "currency_code"),
+        # Few of the states of America are countries as well, and half of all pairs of letters.
+        (["AL", "AK", "AZ", "CA", "FL", "NY", "OH", "TX"], None),
+        (["DE", "FR"], None),
+        (["CAT", "DOG", "COW", "HEN", "PIG", "BEE", "EMU", "APE"], None),
+        (_MONTHLY, None),
+    ],
+)
+def test_codes_of_iso_need_no_name(values: list[str], expected: str | None) -> None:
+    """Countries, languages and currencies, where there are enough of them."""
+    assert type_of("x", values) == expected
+
+
+@pytest.mark.parametrize("column", ["LAND_ONLY", "nur_land", "country_only_flag"])
+def test_a_flag_about_a_country_is_none(column: str) -> None:
+    assert type_of(column, ["Y", "N"]) not in ("country", "country_code")
+
+
+_GUIDS = [f"{n:012x}4{n % 4096:03x}a{n % 4096:03x}{n:012x}" for n in range(3**19, 3**19 + 40)]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "expected"),
+    [
+        ("x", _GUIDS, "uuid"),
+        ("row_guid", [value.replace("4", "0").upper() for value in _GUIDS], "uuid"),
+        ("obj_id", [value.replace("4", "0").upper() for value in _GUIDS], "uuid"),
+        ("x", [value[::-1] for value in _GUIDS], "hash"),
+        ("md5", _GUIDS, "hash"),
+    ],
+)
+def test_uuids_may_lack_their_dashes(column: str, values: list[str], expected: str) -> None:
+    """By the digits of their version, or by the name of an id."""
+    assert type_of(column, values) == expected
+
+
+@pytest.mark.parametrize(
+    ("siblings", "expected"), [(("latitud",), "longitude"), (("peso", "matricula"), None)]
+)
+def test_a_longitude_stands_beside_a_latitude(
+    siblings: tuple[str, ...], expected: str | None
+) -> None:
+    """A vehicle's length is called so in Spanish."""
+    lengths = ["4.21", "3.98", "4.57", "5.02"]
+    assert personal("longitud", lengths, type_name="DOUBLE", siblings=siblings) == expected
+
+
+@pytest.mark.parametrize("column", ["full_product_name", "firstProductName", "last_order_name"])
+def test_the_full_name_of_a_thing_is_no_persons(column: str) -> None:
+    assert personal(column, ["Paracetamol", "Ibuprofen", "Aspirin", "Morphine"]) is None
+
+
+def test_a_name_of_two_letters_is_no_name_by_itself() -> None:
+    """Operators such as le and ge are surnames somewhere."""
+    assert personal("operator", ["le", "ge"]) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "siblings"),
+    [
+        ("plan_nome", ["Basic", "Premium"], ("nome", "cognome")),
+        ("usr_path", ["usr", "owner"], ()),
+    ],
+)
+def test_a_name_beside_somebodys_is_not_always_somebodys(
+    column: str, values: list[str], siblings: tuple[str, ...]
+) -> None:
+    assert personal(column, values, siblings=siblings) is None
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "values", "siblings", "expected"),
+    [
+        ("kliendid", "taisnimi", NAMES, (), "person_name"),
+        ("t", "perenimi", ["Talts", "Gusev", "Kurm"], (), "person_name"),
+        ("pasien", "nama_belakang", ["Ledner", "Fisher", "Wolf"], (), "person_name"),
+        ("lab", "nama_kepala", NAMES, (), "person_name"),
+        ("t", "segundo_nombre", ["Patricia", "Gabriel", "Olga"], (), "person_name"),
+        ("empleados", "paterno", ["Abba", "Trimnell", "Almon"], ("nombre",), "person_name"),
+        ("kontak", "nomor_kontak", ["81915156", "81666233"], (), "phone"),
+        ("aadressid", "tanav_maja", ["Rahu tänav 11", "Jaama tänav 112"], (), "address"),
+        ("mozi", "irszam", ["1117", "1095"], (), "postal_code"),
+        ("mozi", "cim", ["Ráday utca 31", "Béke tér 3"], ("irszam",), "address"),
+        ("film", "filmcim", ["Szürkület", "Manderlay"], ("mufaj",), None),
+        (
+            "Cliente",
+            "CI",
+            ["17778899", "18776656", "4507696"],
+            ("nombre", "apellido"),
+            "national_id",
+        ),
+        ("t", "curp", ["CYZHXUTMLIUNNSDA", "TOUZJKSEHXCGPSSL"], (), "national_id"),
+        ("paziente", "numTesseraSanitaria", ["TS0010000000", "TS0010000001"], (), "national_id"),
+        ("CartaDiCredito", "Numero", ["7845514304965483", "0301383381125528"], (), "card_number"),
+    ],
+)
+def test_names_in_further_languages_are_read(
+    table: str, column: str, values: list[str], siblings: tuple[str, ...], expected: str | None
+) -> None:
+    assert personal(column, values, table=table, siblings=siblings) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("Call 253-678-1234 before noon", True),
+        ("DFAR 252.227-7013, Rights in Technical Data", False),
+        ("Pay to GB29 NWBK 6016 1331 9268 19 please", True),
+        ("kim1RMkuZUY+GB29NWBK60161331926819/8NWBK", False),
+    ],
+)
+def test_a_rule_and_encoded_bytes_mention_nobody(text: str, mentions: bool) -> None:
+    """A phone number keeps to one mark between its parts, and an account's has words around it."""
+    assert mentions_personal(text) is mentions

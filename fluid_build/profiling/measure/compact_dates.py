@@ -26,12 +26,12 @@ COMPACT_FORMATS: Final[Mapping[str, re.Pattern[str]]] = {
 """The formats by which such dates are read, each with what all of its values look like. 9999-12-31
 is the day that stands for "until further notice"."""
 
-_FIRST, _LAST = 19000101, 20991231
+_BOUNDS: Final = {_DAY: (19000101, 20991231), _MONTH: (190001, 209912)}
 _FEWEST_NAMED = 3
 """A number of eight digits is a day with a chance of 4 %: three are one in 20,000. One of six is a
 month with a chance of 12 %, but then its name must say month."""
-_FEWEST_UNNAMED = 40
-"""Consecutive numbers, as ids are, hit a number that isn't a day after 31 at the latest."""
+_FEWEST_UNNAMED: Final = {_DAY: 40, _MONTH: 13}
+"""Consecutive numbers, as ids are, hit one that isn't a day after 31, or a month after 12."""
 _DATE_CONCEPTS: Final = frozenset({"date", "day", "time", "birth", "dob"})
 _ID_CONCEPTS: Final = frozenset({"id", "key", "number", "code", "phone", "postcode"})
 
@@ -45,15 +45,18 @@ def is_credible(stats: ColumnStats, date_format: str) -> bool:
         return True
     if is_named_for(stats, date_format):
         return stats.distinct >= _FEWEST_NAMED
-    low, high = stats.bounds or (_FIRST, _LAST)
-    is_recent = low >= _FIRST and high <= _LAST
+    name = read_concepts(stats.name)
+    if date_format not in _BOUNDS or (date_format == _MONTH and set(name.words) & terms("fiscal")):
+        return False
+    first, last = _BOUNDS[date_format]
+    low, high = stats.bounds or (first, last)
     repeats = stats.distinct_exact and not stats.is_unique
     return (
-        date_format == _DAY
-        and is_recent
+        first <= low
+        and high <= last
         and repeats
-        and stats.distinct >= _FEWEST_UNNAMED
-        and not read_concepts(stats.name).concepts & _ID_CONCEPTS
+        and stats.distinct >= _FEWEST_UNNAMED[date_format]
+        and not name.concepts & _ID_CONCEPTS
     )
 
 

@@ -207,7 +207,9 @@ def _by_person_names(column: PreparedColumn) -> SemanticType | None:
     claim = claim_of(column.name, column.table, column.facts.siblings)
     if claim is None or (claim is Claim.NONE and not _may_be_names(column)):
         return None
-    if "middle" in column.name.concepts and max(map(len, column.values)) <= 2:
+    # One or two letters are initials; le is a surname somewhere, and less or equal.
+    is_initial = "middle" in column.name.concepts or claim is not Claim.EXPLICIT
+    if is_initial and all(len(value) <= 2 and value.isascii() for value in column.values):
         return None
     values = column.values
     if claim in (Claim.EXPLICIT, Claim.ROLE):

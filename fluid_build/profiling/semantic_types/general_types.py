@@ -20,9 +20,10 @@ class _Rule:
     """A type with the concepts that name it and a test for its values.
 
     ``named`` is the share of values that must pass if the name says so, ``alone`` the share if it
-    doesn't (None: the name has to). ``unless`` lists concepts that change the name's meaning.
-    ``what`` describes the values that pass. A test that much else passes too (words, short codes)
-    needs more of the values than one that little else passes (UUIDs, names of countries).
+    doesn't (None: the name has to), and then of at least ``fewest`` values. ``unless`` lists
+    concepts that change the name's meaning. ``what`` describes the values that pass. A test that
+    much else passes too (words, short codes) needs more of the values than one that little else
+    passes (UUIDs, names of countries).
     """
 
     name: str
@@ -31,6 +32,7 @@ class _Rule:
     concepts: Concepts
     named: float = 0.5
     alone: float | None = None
+    fewest: int = 1
     unless: Concepts = frozenset()
     pii: bool = False
 
@@ -46,10 +48,20 @@ def _is_one_of(words: frozenset[str]) -> Callable[[str], bool]:
 
 
 _LETTERS = re.compile(r"(?=.*[^\W\d_]).{1,80}")
+
+
+def _is_country_code(value: str) -> bool:
+    return value.isupper() and value.lower() in value_words.COUNTRY_CODES
+
+
+def _is_language_code(value: str) -> bool:
+    language = value.replace("_", "-").partition("-")[0]
+    return language in value_words.LANGUAGES and _LANGUAGE.fullmatch(value) is not None
+
+
 _SHORT = re.compile(r"[A-Za-z0-9]{1,3}(?:-[A-Za-z0-9]{1,3})?")
 _ISO_COUNTRY = re.compile(r"[A-Za-z]{2,3}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?")
-_CURRENCY = re.compile(r"[A-Z]{3}")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d{2}(?:\.0)?")
 _ISBN = re.compile(r"(?:97[89][- ]?)?\d{1,5}[- ]?\d+[- ]?\d+[- ]?[\dX]")
 _IBAN_SHAPE = re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z\d]){11,30}", re.IGNORECASE | re.ASCII)
@@ -99,7 +111,10 @@ _TEXT_RULES: Final[tuple[_Rule, ...]] = (
     _Rule(
         "time_zone", "time zones", patterns.TIMEZONE.fullmatch, frozenset({"timezone"}), 0.5, 0.9
     ),
-    _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset({"hash"}), 0.8, 0.9),
+    _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset({"hash"}), 0.8),
+    _Rule("uuid", "UUIDs", patterns.HEX_32.fullmatch, frozenset({"uuid", "id"}), 0.9),
+    _Rule("uuid", "UUIDs", patterns.UUID_DIGITS.fullmatch, frozenset(), alone=0.9, fewest=5),
+    _Rule("hash", "hexadecimal digests", patterns.HASH.fullmatch, frozenset(), alone=0.9),
     _Rule(
         "percentage", "percentages", patterns.PERCENT.fullmatch, frozenset({"percent"}), 0.8, 0.9
     ),
@@ -132,6 +147,7 @@ _TEXT_RULES: Final[tuple[_Rule, ...]] = (
     ),
     _Rule("currency", "words", _LETTERS.fullmatch, frozenset({"currency"}), 0.8, unless=_CODES),
     _Rule("language_code", "languages", _LANGUAGE.fullmatch, frozenset({"language"}), 0.8),
+    _Rule("language_code", "languages", _is_language_code, frozenset(), alone=0.95, fewest=5),
     _Rule("language", "words", _LETTERS.fullmatch, frozenset({"language"}), 0.8, unless=_CODES),
     _Rule(
         "country_code",
@@ -140,6 +156,14 @@ _TEXT_RULES: Final[tuple[_Rule, ...]] = (
         frozenset({"country"}),
         0.9,
         unless=_NAMED_PLACE,
+    ),
+    _Rule(
+        "country_code",
+        "ISO codes of countries",
+        _is_country_code,
+        frozenset(),
+        alone=0.95,
+        fewest=8,
     ),
     _Rule(
         "country",
@@ -206,7 +230,9 @@ def _apply(rule: _Rule, column: PreparedColumn) -> SemanticType | None:
     required = rule.named if is_named else rule.alone
     if required is None:
         return None
-    if not is_named and not any(map(rule.test, column.values[:_GLANCE])):
+    if not is_named and (
+        len(column.values) < rule.fewest or not any(map(rule.test, column.values[:_GLANCE]))
+    ):
         return None
     passing = share(rule.test, column.values)
     if passing < required:

@@ -108,7 +108,9 @@ _USER_CONCEPTS: Final = frozenset({"user", "neutral", "name", "system"})
 
 
 def _username(concepts: Concepts) -> Grade:
-    if concepts & {"flag", "measure", "time", "kind", "url", "ip", "text", "password", "date"}:
+    if concepts & {"flag", "measure", "time", "kind", "url", "ip", "text", "file"}:
+        return Grade.SILENT
+    if concepts & {"password", "date"}:
         return Grade.SILENT
     if (
         "username" in concepts

@@ -54,6 +54,9 @@ CREDENTIAL: Final = re.compile(
     r"|xox[abp]-\S+|-----BEGIN .*PRIVATE KEY.*"
 )
 OPAQUE: Final = re.compile(r"(?=.*[A-Za-z])[\w+/=.$-]{8,}|[\w+/]{4,}={1,2}")
+UUID_DIGITS: Final = re.compile(r"[0-9a-f]{12}[1-8][0-9a-f]{3}[89ab][0-9a-f]{15}", re.IGNORECASE)
+"""A UUID without dashes, by the digits of version and variant, which one of eight digests has."""
+HEX_32: Final = re.compile(r"[0-9a-f]{32}", re.IGNORECASE)
 UUID: Final = re.compile(r"\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?", re.IGNORECASE)
 URL: Final = re.compile(
     r"(?:https?|ftps?|s3|gs|file|wss?|jdbc:\w+)://\S+|www\.\S+\.\S+", re.IGNORECASE

@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Final
 
 from fluid_build.lexicon import fold, meanings, terms
 from fluid_build.profiling.names import value_words
-from fluid_build.profiling.names.concepts import NameConcepts
+from fluid_build.profiling.names.concepts import NameConcepts, read_concepts
 from fluid_build.profiling.semantic_types.name_grades import (
     ASPECTS,
     PERSONAL_TRAITS,
@@ -119,6 +120,8 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
         if near & {"given_name", "family_name", "full_name"}:
             return Claim.EXPLICIT
     if is_named and concepts & {"first", "last", "middle", "maiden", "full", "preferred", "birth"}:
+        if _is_of_thing(column):
+            return None
         return Claim.BARE if table.concepts & _NOT_PERSONS else Claim.EXPLICIT
     if "full_name" in concepts or (is_named and concepts & {"person", "contact"}):
         if _names_thing(column):
@@ -133,6 +136,12 @@ def claim_of(column: NameConcepts, table: NameConcepts, siblings: tuple[str, ...
     if is_named:
         return _claim_of_name(column, table, siblings)
     return _claim_of_mention(column)
+
+
+def _is_of_thing(column: NameConcepts) -> bool:
+    """Return whether a thing stands right before "name": the full product name is no person's."""
+    concepts = [meanings().get(word) for word in column.words]
+    return ("thing", "name") in pairwise(concepts)
 
 
 _RELATIVES: Final = terms("relative")
@@ -193,9 +202,9 @@ def _claim_of_name(
     if len(column.unknown) > 1:
         return Claim.BARE
     near = sibling_concepts(siblings)
-    if "given_name" in near and "family_name" not in near:
-        return Claim.EXPLICIT
-    if "family_name" in near and "given_name" not in near:
+    is_other_half = ("given_name" in near) != ("family_name" in near)
+    # Beside a plain name, the name of something else isn't the missing half of somebody's.
+    if is_other_half and not (column.unknown and any(map(_is_plain_name, siblings))):
         return Claim.EXPLICIT
     about = table.concepts
     if about & _NOT_PERSONS:
@@ -203,6 +212,11 @@ def _claim_of_name(
     if about & {"person", "user", "contact"} or near & PERSONAL_TRAITS:
         return Claim.BARE_PERSON
     return Claim.BARE_PARTY if "party" in about else Claim.BARE
+
+
+def _is_plain_name(name: str) -> bool:
+    read = read_concepts(name)
+    return read.concepts == {"name"} and not read.unknown
 
 
 def _claim_of_thing(table: NameConcepts) -> Claim | None:

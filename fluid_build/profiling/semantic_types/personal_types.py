@@ -99,8 +99,10 @@ def card_number(column: PreparedColumn, grade: Grade) -> Support:
         grade is Grade.LIKELY
         and (is_masked or "credit_card" in column.name.concepts or _is_about_payment(column))
     )
+    is_named = is_named or _is_number_of_card(column)
     if is_named or shaped < 0.5:
-        return Support(shaped, (_NEVER, _NEVER, 0.7, 0.5)[grade], "long enough for card numbers")
+        required = 0.9 if is_named and grade < Grade.LIKELY else (_NEVER, _NEVER, 0.7, 0.5)[grade]
+        return Support(shaped, required, "long enough for card numbers")
     required = (0.95, 0.8, 0.7, 0.5)[grade]
     if grade is Grade.SILENT and len(column.values) < 5:
         required = _NEVER
@@ -108,6 +110,11 @@ def card_number(column: PreparedColumn, grade: Grade) -> Support:
 
 
 _MASKED = re.compile(r"[*xX•#]{4,}")
+
+
+def _is_number_of_card(column: PreparedColumn) -> bool:
+    """Return whether a number is that of its table's credit cards."""
+    return column.name.concepts == {"number"} and "credit_card" in column.table.concepts
 
 
 def _is_about_payment(column: PreparedColumn) -> bool:
@@ -123,18 +130,24 @@ def national_id(column: PreparedColumn, grade: Grade) -> Support:
         return Support(0.0, _NEVER, "national numbers")
     values = () if _is_serial(column) else column.values
     if grade >= Grade.LIKELY:
-        shaped = share(patterns.NATIONAL_SHAPE.fullmatch, values)
+        shape = _CODE_OR_NUMBER if grade is Grade.PLAIN else patterns.NATIONAL_SHAPE
+        shaped = share(shape.fullmatch, values)
         return Support(shaped, 0.6, "shaped like national numbers")
     about_people = describes_people(column.table, column.facts.siblings)
     is_unique = column.facts.distinct >= 0.95 * (column.facts.rows - column.facts.nulls)
     if about_people and is_unique and share(patterns.US_SSN.fullmatch, values) >= 0.95:
         return Support(1.0, 0.9, "shaped like US social security numbers")
-    if grade is Grade.HINT and about_people and "party" not in column.table.concepts:
+    is_party = "party" in column.table.concepts and not is_near_person(column)
+    if grade is Grade.HINT and about_people and not is_party:
         shaped = share(patterns.NATIONAL_SHAPE.fullmatch, values)
         return Support(shaped, 0.8, "shaped like national numbers")
     kind, valid = patterns.national_number(values, bare=grade is Grade.HINT)
     required = 0.8 if len(values) >= 3 else _NEVER
     return Support(valid, required, f"national numbers by check digit ({kind})")
+
+
+_CODE_OR_NUMBER = re.compile(rf"{patterns.NATIONAL_SHAPE.pattern}|[A-Z\d]{{8,20}}")
+"""Capital letters alone too, as generated test data has them."""
 
 
 def _is_serial(column: PreparedColumn) -> bool:
@@ -144,7 +157,8 @@ def _is_serial(column: PreparedColumn) -> bool:
         return False
     if len(high) > _LONGEST_KEY or len(low) > _LONGEST_KEY:
         return False
-    return int(high) - int(low) < 2 * column.facts.distinct
+    # The bounds of text are by its letters: 7 is above 10.
+    return 0 <= int(high) - int(low) < 2 * column.facts.distinct
 
 
 _LONGEST_KEY: Final = 20
@@ -226,7 +240,9 @@ def _degrees(column: PreparedColumn, grade: Grade, *, limit: int, partner: str) 
     what = f"within {limit} degrees"
     if grade < Grade.LIKELY or column.family not in ("text", "integer", "decimal"):
         return Support(0.0, _NEVER, what)
-    if grade is Grade.LIKELY and not _has_sibling(column, partner):
+    # In Spanish, a thing's length is called longitude too.
+    is_sure = grade is Grade.PLAIN and partner == "longitude"
+    if not is_sure and not _has_sibling(column, partner):
         return Support(0.0, _NEVER, what)
     inside = _share(column, lambda value: _is_within(value, limit))
     return Support(inside, 0.8, what)

@@ -119,9 +119,8 @@ def by_period(
     """Return the items of one place each whose names differ only in a period, earliest first.
 
     Each item has a place and a name. Periods with a moment in common make no group, and neither do
-    years among other numbers: ``t_1999`` beside ``t_1`` is the 1,999th table. Nor does a year
-    beside a month of another one: what is summed up by years says something else than its last
-    months.
+    years among other numbers: ``t_1999`` beside ``t_1`` is the 1,999th table. Nor do a year and a
+    month of another one: what covers years says something else than what covers months.
     """
     groups: dict[tuple[Hashable, str], list[tuple[Item, Period]]] = {}
     others: dict[Hashable, list[str]] = {}

@@ -26,15 +26,16 @@ _EMAIL: Final = re.compile(
 )
 _DIALLED: Final = re.compile(
     r"(?<![\w+])\+\d[\d ()./-]{6,18}\d(?!\w)"
-    r"|(?<![\w.(-])(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?![\w-])"
+    r"|(?<![\w.(-])(?:\(\d{3}\) ?\d{3}[-. ]|\d{3}([-. ])\d{3}\1)\d{4}(?![\w-])"
     r"|(?<![\w.,-])(?:\(0\d{1,4}\) ?|0\d{2,4}[ /-])\d{5,9}(?![\w-])"
 )
 """Phone numbers as people write them: with a country code, or grouped as in America or Europe."""
 _SOCIAL_SECURITY: Final = re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])")
 _LONG_NUMBER: Final = re.compile(r"(?<![\w.-])(?:\d[ -]?){12,18}\d(?![\w-])")
 _ACCOUNT: Final = re.compile(
-    r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}(?!\w)", re.ASCII | re.IGNORECASE
+    r"(?<![\w+/=])[A-Z]{2}\d{2}(?: ?[A-Z\d]{2,4}){3,8}(?![\w+/=])", re.ASCII | re.IGNORECASE
 )
+"""An account's number, but not where Base64 goes on around it."""
 _SHORTEST_IBAN, _LONGEST_IBAN = 15, 34
 _DIGITS: Final = re.compile(r"\d{3}")
 
