@@ -133,6 +133,7 @@ def reference_evidence(
         matched=inclusion.matched,
         orphans=inclusion.orphans,
         by_collation=by_collation,
+        standing_for_none=inclusion.standing_for_none,
         coverage=round(inclusion.coverage, 6),
         name_score=None if name_score is None else round(name_score, 4),
         reason=reason,
@@ -166,7 +167,7 @@ def describe_measured(
     if inclusion.orphans:
         # Rounded down, so that a single orphan never reads as 100 %.
         share = math.floor(1000 * inclusion.share) / 1000
-        values = f"{share:.1%} of the rows{part} have a match"
+        values = f"{share:.1%} of the rows{part} have a match{_describe_none(inclusion)}"
     elif value_evidence >= _BEYOND_CHANCE and inclusion.distinct > 1:
         # How many there are says that it isn't chance.
         values = f"all {inclusion.distinct:,} values{part} have a match"
@@ -191,11 +192,17 @@ def describe_declared(
     declared = "declared by the source" + (
         f", and held in {loose} by its collation alone" if by_collation else ""
     )
-    broken = inclusion.orphans - by_collation
+    declared += _describe_none(inclusion)
+    broken = inclusion.orphans - by_collation - inclusion.standing_for_none
     if not broken:
         return declared
     verb = "violates" if broken == 1 else "violate"
     return f"{declared}, but {counted(broken, 'row')}{part} {verb} it"
+
+
+def _describe_none(inclusion: Inclusion) -> str:
+    none = inclusion.standing_for_none
+    return f"; in {counted(none, 'row')} the value stands for none" if none else ""
 
 
 def was_nested(table: MeasuredTable) -> bool:

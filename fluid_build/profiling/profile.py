@@ -195,7 +195,8 @@ class ForeignKeyEvidence(Evidence):
     some child row refers to. ``name_score`` (0 to 1) says how well the names speak for it.
     ``reason`` is the judgement in one sentence. ``is_measured`` is False where only a part of the
     parent was read, so that the rows say nothing. ``by_collation`` are the orphans that have a
-    parent as the source compares text, but not byte by byte.
+    parent as the source compares text, but not byte by byte. ``standing_for_none`` are those whose
+    value means that there's no parent: 0, -1, N/A.
     """
 
     matched: int = 0
@@ -205,6 +206,12 @@ class ForeignKeyEvidence(Evidence):
     reason: str = ""
     is_measured: bool = True
     by_collation: int = 0
+    standing_for_none: int = 0
+
+    @property
+    def broken(self) -> int:
+        """How many rows refer to a parent that isn't there."""
+        return self.orphans - self.by_collation - self.standing_for_none
 
 
 Cardinality = Literal["many-to-one", "one-to-one"]

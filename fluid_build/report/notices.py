@@ -88,11 +88,7 @@ def _broken_keys(model: ConceptualModel) -> Iterator[Notice]:
 
 def _orphans(model: ConceptualModel) -> Iterator[Notice]:
     # Those that hold by a collation have a note on the table.
-    broken = [
-        each
-        for each in model.relationships
-        if each.evidence.orphans > each.evidence.by_collation and not each.implied
-    ]
+    broken = [each for each in model.relationships if each.evidence.broken and not each.implied]
     for relationship in sorted(broken, key=_severity):
         evidence = relationship.evidence
         share = _percent(evidence.orphans, evidence.rows)
@@ -102,6 +98,8 @@ def _orphans(model: ConceptualModel) -> Iterator[Notice]:
         )
         if evidence.by_collation:
             text += f" Its collation finds one for {evidence.by_collation:,} of them."
+        if evidence.standing_for_none:
+            text += f" {evidence.standing_for_none:,} of them have a value that stands for none."
         columns = relationship.from_attributes
         yield Notice("orphans", relationship.from_entity, columns, text, evidence.sql)
 

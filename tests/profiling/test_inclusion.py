@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from fluid_build.profiling import profile_source
 from fluid_build.profiling.measure.value_cache import ValueCache
 from fluid_build.profiling.references.inclusion import Inclusion, measure_inclusion
 from tests.profiling.databases import database, tables_of
@@ -127,3 +128,41 @@ def test_a_column_without_values_has_no_inclusion() -> None:
     script = filled("child", "c INTEGER", [(None,)]) + filled("parent", "p INTEGER", [(1,)])
     inclusion = included(script, ["c"], ["p"])
     assert (inclusion.rows, inclusion.share, inclusion.coverage) == (0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("type_", "parents", "children", "none"),
+    [
+        ("INTEGER", [1, 2, 5], [0, 1, 5, 0], 2),
+        ("INTEGER", [1, 2, 5], [-1, 1, 7], 1),
+        ("INTEGER", [0, 1, 5], [0, 1, 5], 0),
+        ("VARCHAR", ["'a'", "'b'"], ["'N/A'", "'a'", "''", "'c'"], 2),
+        ("VARCHAR", ["'a'", "'n/a'"], ["'n/a'", "'a'"], 0),
+    ],
+)
+@pytest.mark.parametrize("can_hold", [True, False])
+def test_values_for_none_are_counted_among_the_orphans(
+    monkeypatch: pytest.MonkeyPatch,
+    type_: str,
+    parents: Sequence[object],
+    children: Sequence[object],
+    none: int,
+    can_hold: bool,
+) -> None:
+    """0 or N/A says that there's no parent, unless one has it as its key; read or joined alike."""
+    monkeypatch.setattr(ValueCache, "can_hold", lambda *_: can_hold)
+    script = filled("child", f"c {type_}", [(v,) for v in children])
+    script += filled("parent", f"p {type_}", [(v,) for v in parents])
+    inclusion = included(script, ["c"], ["p"])
+    assert inclusion.standing_for_none == none
+    assert inclusion.orphans == len([v for v in children if v not in parents])
+
+
+def test_a_root_with_a_supervisor_of_zero_breaks_nothing() -> None:
+    rows = [(n, n // 4) for n in range(1, 200)]
+    script = filled("staff", "staff_id INTEGER, supervisor_id INTEGER", rows)
+    with database(script) as source:
+        (key,) = profile_source(source).foreign_keys
+    evidence = key.evidence
+    assert (evidence.orphans, evidence.standing_for_none, evidence.broken) == (3, 3, 0)
+    assert "in 3 rows the value stands for none" in evidence.reason

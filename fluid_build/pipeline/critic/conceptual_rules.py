@@ -34,8 +34,10 @@ def check_orphan_entities(logical: object) -> Iterator[CriticFinding]:
 def check_broken_relationships(logical: object) -> Iterator[CriticFinding]:
     """Find relationships that rows of the source break."""
     for relationship in parts(logical, "conceptual", "relationships"):
-        orphans = number(relationship, "evidence", "orphans") - number(
-            relationship, "evidence", "by_collation"
+        orphans = (
+            number(relationship, "evidence", "orphans")
+            - number(relationship, "evidence", "by_collation")
+            - number(relationship, "evidence", "standing_for_none")
         )
         if orphans:
             child, parent = _ends(relationship)

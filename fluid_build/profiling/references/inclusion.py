@@ -10,7 +10,10 @@ from fluid_build.profiling.measure.schema import MeasuredColumn
 from fluid_build.profiling.measure.value_cache import ValueCache, ValueCounts, reading
 from fluid_build.sources.servers.keys import MOST_VALUES, PLAIN_TEXT
 from fluid_build.sources.sql import literal
+from fluid_build.sources.text_values.personal_text import ABSENT
 
+NO_KEYS = frozenset({"0", "-1", *ABSENT})
+"""Values, in lower case, that stand for no parent at all where no parent has them as its key."""
 _HARD_TO_CONVERT = frozenset({"UHUGEINT", "BIGNUM"})
 """Types of whole numbers too large for the others: converting them raises an error."""
 
@@ -23,6 +26,7 @@ class Inclusion:
     ``parent_near`` counts the parent's keys within the child's bounds: if nearly every number
     there is a key, being among them proves little. ``is_measured`` is False where only a part of
     the parent was read and its server couldn't be asked: then nothing is known of the rows.
+    ``standing_for_none`` counts the orphans whose value is 0, -1 or a word for nothing.
     """
 
     rows: int
@@ -32,6 +36,7 @@ class Inclusion:
     parent_distinct: int
     parent_near: int
     is_measured: bool = True
+    standing_for_none: int = 0
 
     @property
     def orphans(self) -> int:
@@ -128,12 +133,23 @@ def is_settled_by_bounds(child: MeasuredColumn, parent: MeasuredColumn) -> bool:
 def _compare(child: MeasuredColumn, values: ValueCounts, keys: ValueCounts) -> Inclusion:
     parent_counts = keys.counts
     matched = [count for value, count in values.counts.items() if value in parent_counts]
+    none = sum(
+        count
+        for value, count in values.counts.items()
+        if value not in parent_counts and str(value).strip().lower() in NO_KEYS
+    )
     near = 0
     if child.low is not None and child.high is not None:
         firsts = keys.sorted_firsts
         near = bisect_right(firsts, child.high) - bisect_left(firsts, child.low)
     return Inclusion(
-        values.rows, sum(matched), len(values.counts), len(matched), len(parent_counts), near
+        rows=values.rows,
+        matched=sum(matched),
+        distinct=len(values.counts),
+        distinct_matched=len(matched),
+        parent_distinct=len(parent_counts),
+        parent_near=near,
+        standing_for_none=none,
     )
 
 
@@ -148,20 +164,22 @@ def _join(
     parent_present = " AND ".join(f"{column.sql} IS NOT NULL" for column in parent)
     matches = " AND ".join(f"fluid_parent.{name} = fluid_child.{name}" for name in names)
     distinct = "" if parent[0].stats.is_unique else "DISTINCT "
+    listed = ", ".join(map(literal, sorted(NO_KEYS)))
+    is_none = f"lower(trim(CAST(v0 AS VARCHAR))) IN ({listed})" if len(child) == 1 else "false"
     with reading(connection, child, parent):
         row = connection.execute(
             f"WITH fluid_child AS (SELECT {child_columns}, count(*) AS n"
             f" FROM {child[0].table.relation} WHERE {child_present} GROUP BY ALL),"
             f" fluid_parent AS (SELECT {distinct}{parent_columns}"
             f" FROM {parent[0].table.relation} WHERE {parent_present}),"
-            f" fluid_judged AS (SELECT n, EXISTS (FROM fluid_parent WHERE {matches}) AS is_key"
-            " FROM fluid_child)"
+            f" fluid_judged AS (SELECT n, EXISTS (FROM fluid_parent WHERE {matches}) AS is_key,"
+            f" {is_none} AS is_none FROM fluid_child)"
             " SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (is_key), 0), count(*),"
-            f" count(*) FILTER (is_key), {_count_keys(parent)}, {_count_near(child[0], parent)}"
-            " FROM fluid_judged"
+            f" count(*) FILTER (is_key), {_count_keys(parent)}, {_count_near(child[0], parent)},"
+            f" coalesce(sum(n) FILTER (NOT is_key AND is_none), 0) FROM fluid_judged"
         ).fetchone()
-    rows, matched, values, values_matched, keys, near = map(int, row or (0,) * 6)
-    return Inclusion(rows, matched, values, values_matched, keys, near)
+    rows, matched, values, values_matched, keys, near, none = map(int, row or (0,) * 7)
+    return Inclusion(rows, matched, values, values_matched, keys, near, standing_for_none=none)
 
 
 def aliased_columns(

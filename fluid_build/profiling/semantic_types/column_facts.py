@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from fluid_build.profiling.names.concepts import NameConcepts, read_concepts
+from fluid_build.sources.text_values.personal_text import ABSENT
 
 Family = Literal["text", "integer", "decimal", "date", "boolean", "uuid", "other"]
 
@@ -76,9 +77,6 @@ _MOST_VALUES: Final = 60
 """Values that are tested: shares are then right to about 6 %, at a fraction of a millisecond."""
 _LONGEST_VALUE: Final = 400
 """Characters of a value that are tested; longer ones are text whatever follows."""
-_PLACEHOLDERS: Final = frozenset(
-    ("", *r"- -- . ? null none n/a na nan nil \n unknown tbd #n/a".split())
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def prepare(facts: ColumnFacts) -> PreparedColumn:
     values = tuple(
         text
         for value in facts.values[:_MOST_VALUES]
-        if (text := value[:_LONGEST_VALUE].strip()).lower() not in _PLACEHOLDERS
+        if (text := value[:_LONGEST_VALUE].strip()).lower() not in ABSENT
     )
     return PreparedColumn(
         facts=facts,

@@ -69,7 +69,7 @@ def _headlines(content: PageContent) -> Iterator[Headline]:
         yield _proof(content, view.proof)
     yield _keys(content)
     relationships = [each for each in view.conceptual.relationships if not each.implied]
-    broken = sum(each.evidence.orphans > 0 for each in relationships)
+    broken = sum(each.evidence.broken > 0 for each in relationships)
     declared = sum(each.origin == "declared" for each in relationships)
     origins = f"{declared:,} declared, {len(relationships) - declared:,} found"
     remark = f"{origins}, {broken:,} with orphans" if broken else origins

@@ -110,7 +110,7 @@ def _relationships(relationships: Sequence[Relationship]) -> Iterator[Part]:
     if not relationships:
         yield heading("Relationships", "none found")
         return
-    broken = sum(relationship.evidence.orphans > 0 for relationship in relationships)
+    broken = sum(relationship.evidence.broken > 0 for relationship in relationships)
     orphans = f", {broken} with orphans" if broken else ""
     yield heading("Relationships", f"{len(relationships):,} found{orphans}")
     grid = Grid(

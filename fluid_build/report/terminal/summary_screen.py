@@ -87,7 +87,7 @@ def _relationship_figures(relationships: Sequence[Relationship]) -> str:
         ("declared", declared),
         ("inferred", len(relationships) - declared),
         ("implied by others", sum(relationship.implied for relationship in relationships)),
-        ("with orphans", sum(each.evidence.orphans > 0 for each in relationships)),
+        ("with orphans", sum(each.evidence.broken > 0 for each in relationships)),
     )
 
 

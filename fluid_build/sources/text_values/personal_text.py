@@ -56,8 +56,8 @@ _KEY_DETAIL: Final = re.compile(
 _ORIGINAL_LINE: Final = re.compile(r"(Original Line:).*", re.IGNORECASE)
 
 
-_ABSENT: Final = frozenset(
-    {"-", "--", ".", "?", "null", "none", "n/a", "na", "nan", "nil", "unknown", "tbd", "missing"}
+ABSENT: Final = frozenset(
+    ("", *r"- -- . ? null none n/a #n/a na nan nil \n unknown tbd missing".split())
 )
 """Words that stand for a missing value, which are nobody's."""
 _NAME: Final = re.compile(r"[^\W\d_]+[\s,.'-]+[^\W\d_]|[^\W\d_a-z][^\W\d_]{2,}")
@@ -74,7 +74,7 @@ def quotable(value: str, *, is_personal: bool | None) -> str:
     bare = value.strip()
     if is_personal:
         return ""
-    if bare.lower() in _ABSENT or (is_personal is False and _may_be_nobodys(bare)):
+    if bare.lower() in ABSENT or (is_personal is False and _may_be_nobodys(bare)):
         return clip(bare, _LONGEST_QUOTE)
     return ""
 
