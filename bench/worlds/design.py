@@ -34,8 +34,9 @@ class Designer:
     def design(self, entities: dict[str, Entity]) -> list[Table]:
         """Return the tables of entities, the identifying parents of each before it."""
         if self.habits.tenants != "none":
-            self._add_table(Entity("tenant", "lookup", (), (), (), ("name",)))
-            self._identify(self.tables["tenant"])
+            scope = self.habits.scope
+            self._add_table(Entity(scope, "lookup", (), (), (), ("name",)))
+            self._identify(self.tables[scope])
         for entity in entities.values():
             self._add_table(entity)
             self._identify(self.tables[entity.name])
@@ -45,7 +46,7 @@ class Designer:
         if self.habits.has_copied_references:
             self._copy_references()
         if self.habits.tenants != "none" and self.rng.random() < 0.4:
-            self.tables["tenant"].is_absent = True
+            self.tables[self.habits.scope].is_absent = True
         return list(self.tables.values())
 
     def _add_table(self, entity: Entity) -> None:
@@ -89,8 +90,9 @@ class Designer:
 
     def _identify(self, table: Table) -> None:
         entity, habits = table.entity, self.habits
-        if habits.tenants != "none" and entity.name != "tenant" and entity.kind != "lookup":
-            link = self._link(table, Reference("tenant"))
+        is_scoped = entity.kind != "lookup" or habits.scope == "version"
+        if habits.tenants != "none" and entity.name != habits.scope and is_scoped:
+            link = self._link(table, Reference(habits.scope))
             table.tenant = link.columns[0]
         if entity.kind == "fact":
             if self.rng.random() < 0.45:
@@ -166,7 +168,8 @@ class Designer:
         columns: list[Column] = []
         for key in parent.key:
             if key is parent.tenant:
-                shared = table.tenant or self._link(table, Reference("tenant")).columns[0]
+                scope = Reference(self.habits.scope)
+                shared = table.tenant or self._link(table, scope).columns[0]
                 table.tenant = shared
                 columns.append(shared)
                 continue
@@ -197,6 +200,8 @@ class Designer:
             words = [*self.style.words(parent.entity.name), *words]
         if self.habits.has_drifting_names and key.content.startswith("counter"):
             words = [*self.style.words(table.entity.name), *words]
+        if self.habits.has_renamed_members and key is own[-1]:
+            words = [*self.style.words("target"), *key.words[-1:]]
         role = self.style.words(reference.role) if reference.role else []
         return [*role, *words] if self.style.role_place == "before" else [*words, *role]
 
@@ -286,8 +291,8 @@ def _nature(table: Table, reference: Reference) -> str:
     """Return how a reference is named: for its parent, for a role of it, for a role alone."""
     if reference.entity == table.entity.name:
         return "own table"
-    if reference.entity == "tenant":
-        return "tenant"
+    if reference.entity in {"tenant", "version"}:
+        return reference.entity
     if not reference.role:
         return "plain"
     return "parent and role" if reference.is_qualifier else "role alone"

@@ -22,6 +22,8 @@ class Decay:
         """Add junk tables and spoil some values."""
         if self.habits.has_orphans:
             self._add_orphans(tables)
+        if self.habits.has_sentinels:
+            self._say_none(tables)
         if self.habits.stores_text:
             self._store_as_text(tables)
         if self.habits.has_polymorphic:
@@ -49,6 +51,20 @@ class Decay:
                 for row, value in enumerate(column.values)
             ]
 
+    def _say_none(self, tables: list[Table]) -> None:
+        """Write 0, -1 or N/A where a row refers to nothing, and no parent has that as its key."""
+        number = self.rng.choice((0, -1))
+        for table in tables:
+            for link in table.links:
+                column = link.columns[0]
+                none = number if column.type in {"INTEGER", "BIGINT"} else "N/A"
+                is_alone = len(link.columns) == 1 and _is_free(table, column)
+                if not is_alone or column.type not in {"INTEGER", "BIGINT", "VARCHAR"}:
+                    continue
+                if None in column.values and none not in link.parent_columns[0].values:
+                    column.values = [none if value is None else value for value in column.values]
+                    link.none = none
+
     def _store_as_text(self, tables: list[Table]) -> None:
         """Store all numbers as text, as a database loaded from text files does."""
         for table in tables:
@@ -56,6 +72,8 @@ class Decay:
                 if column.type != "VARCHAR":
                     column.type = "VARCHAR"
                     column.values = [None if v is None else str(v) for v in column.values]
+            for link in table.links:
+                link.none = None if link.none is None else str(link.none)
 
     def _add_polymorphic(self, tables: list[Table]) -> None:
         """Add a log whose rows refer to rows of several tables, which no foreign key can say."""

@@ -33,6 +33,8 @@ class Habits:
     keys: str
     surrogates: str
     tenants: str
+    scope: str
+    """What scopes rows where something does: a tenant, or a version that is in every key."""
     companies: int
     integer: str
     has_users: bool
@@ -51,6 +53,10 @@ class Habits:
     has_missing_parents: bool
     has_orphans: bool
     has_drifting_names: bool
+    has_renamed_members: bool
+    """Whether the last member of a composite key is called otherwise where it's referred to."""
+    has_sentinels: bool
+    """Whether references that lead nowhere have 0, -1 or N/A instead of a null."""
     stores_text: bool
 
     def has_code_key(self, rng: random.Random, entity: Entity) -> bool:
@@ -72,8 +78,11 @@ class Habits:
         return features
 
 
-def draw_habits(rng: random.Random) -> Habits:
-    """Draw a database; the mix is like that of real ones, hard habits are the rarer ones."""
+def draw_habits(rng: random.Random, later: random.Random) -> Habits:
+    """Draw a database; the mix is like that of real ones, hard habits are the rarer ones.
+
+    ``later`` draws the habits that came later, so that all others stay what they were.
+    """
     tables = min(_MOST_TABLES, max(2, round(rng.lognormvariate(_MEDIAN_TABLES, 0.75))))
     count = 1 + tables // _TABLES_A_DOMAIN
     domains = tuple(rng.sample(domain_names(), count))
@@ -95,6 +104,7 @@ def draw_habits(rng: random.Random) -> Habits:
     def happens(share: float) -> bool:
         return rng.random() < share
 
+    has_versions = later.random() < 0.08 and keys != "surrogate"
     return Habits(
         style=style,
         domains=domains,
@@ -103,7 +113,8 @@ def draw_habits(rng: random.Random) -> Habits:
         shape=shape,
         keys=keys,
         surrogates=weighted(rng, _SURROGATES),
-        tenants=tenants,
+        tenants="in keys" if has_versions else tenants,
+        scope="version" if has_versions else "tenant",
         companies=rng.choice((1, 2, 3, 3, 4, 6)),
         integer=rng.choice(("INTEGER", "BIGINT")),
         has_users=happens(0.25),
@@ -120,6 +131,8 @@ def draw_habits(rng: random.Random) -> Habits:
         has_missing_parents=happens(0.3),
         has_orphans=happens(0.25),
         has_drifting_names=happens(0.2),
+        has_renamed_members=later.random() < 0.12,
+        has_sentinels=later.random() < 0.12,
         stores_text=happens(0.05),
     )
 

@@ -104,7 +104,7 @@ class Filler:
             return self.rng.randint(365, 1500)
         low, high = _SIZES[table.entity.kind]
         size = self.rng.uniform(low, high)
-        if table.entity.name == "tenant":
+        if table.entity.name == self.habits.scope:
             return self.habits.companies
         if table.entity.kind == _FIXED:
             return round(size) * (6 if self.rng.random() < 0.08 else 1)

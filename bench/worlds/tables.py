@@ -32,6 +32,8 @@ class Link:
     kind: str = DECLARED
     nature: str = "implied"
     """How the columns come by their names: ``plain``, by a ``role``, ..."""
+    none: object = None
+    """The value of rows that refer to nothing, where it's no null."""
     via: tuple[Link, Link] | None = None
     """For a copy of a grandparent's key: the link to the parent, and the parent's link."""
     parent_rows: list[int | None] = field(default_factory=list)

@@ -64,7 +64,7 @@ class World:
 def make_world(seed: int, number: int) -> World:
     """Return one of the databases of a seed, the same every time."""
     rng = random.Random(f"{seed}/{number}")
-    habits = draw_habits(rng)
+    habits = draw_habits(rng, random.Random(f"{seed}/{number}/later"))
     entities = choose_star(rng, habits) if habits.shape == "star" else choose_entities(rng, habits)
     tables = Designer(rng, habits).design(entities)
     Filler(rng, habits).fill(tables)
@@ -139,7 +139,7 @@ def _identity(table: Table, link: Link) -> tuple[object, ...]:
 
 
 def _described(table: Table, link: Link, kind: str) -> TrueKey:
-    distinct, inclusion = _inclusion(link.columns, link.parent_columns)
+    distinct, inclusion = _inclusion(link.columns, link.parent_columns, link.none)
     return {
         "from_table": table.name,
         "from_columns": [column.name for column in link.columns],
@@ -153,9 +153,12 @@ def _described(table: Table, link: Link, kind: str) -> TrueKey:
     }
 
 
-def _inclusion(child: list[Column], parent: list[Column]) -> tuple[int, float]:
-    """Return the distinct values of a reference and the share of them that the parent has."""
+def _inclusion(child: list[Column], parent: list[Column], none: object) -> tuple[int, float]:
+    """Return the distinct values of a reference and the share of them that the parent has.
+
+    Rows that have the value for none refer to nothing.
+    """
     rows = set(zip(*(column.values for column in child), strict=True))
-    values = {row for row in rows if None not in row}
+    values = {row for row in rows if None not in row and row != (none,)}
     known = set(zip(*(column.values for column in parent), strict=True))
     return len(values), round(len(values & known) / len(values), 4) if values else 0.0

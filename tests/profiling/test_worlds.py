@@ -1,10 +1,12 @@
 """Made-up databases are the same every time, and their true keys are true."""
 
+import random
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from bench.worlds.habits import draw_habits
 from bench.worlds.tables import Column
 from bench.worlds.world import World, make_world
 
@@ -62,3 +64,42 @@ def test_supported_references_hold_but_for_a_few_orphans(worlds: list[World]) ->
 
 def _rows(columns: list[Column]) -> "zip[tuple[object, ...]]":
     return zip(*(column.values for column in columns), strict=True)
+
+
+def _drawn(feature: str, value: object) -> World:
+    """Return the first smaller world that has a feature."""
+    for number in range(300):
+        name = f"{SEED}/{number}"
+        habits = draw_habits(random.Random(name), random.Random(f"{name}/later"))
+        if getattr(habits, feature) == value and 6 <= habits.tables < 20 and not habits.stores_text:
+            return make_world(SEED, number)
+    raise AssertionError(feature)
+
+
+def test_a_value_for_none_refers_to_nothing() -> None:
+    """0, -1 or N/A is no key of the parent, and no orphan either."""
+    world = _drawn("has_sentinels", True)
+    links = [link for t in world.tables for link in t.links if link.none is not None]
+    assert links
+    for link in links:
+        values, keys = set(link.columns[0].values), set(link.parent_columns[0].values)
+        assert link.none in values
+        assert link.none not in keys
+    names = {link.columns[0].name for link in links}
+    keys = world.truth()["foreign_keys"]
+    assert any(key["supported"] for key in keys if set(key["from_columns"]) <= names)
+
+
+def test_a_version_is_in_every_key() -> None:
+    """Codes have it too, not only what happens."""
+    world = _drawn("scope", "version")
+    scoped = [table for table in world.tables if table.key and table.tenant]
+    assert all(table.tenant in table.key for table in scoped)
+    assert {"lookup", "event"} <= {table.entity.kind for table in scoped}
+
+
+def test_a_member_of_a_key_has_another_name_where_it_is_referred_to() -> None:
+    world = _drawn("has_renamed_members", True)
+    links = [link for t in world.tables for link in t.links if len(link.columns) > 1]
+    renamed = [link for link in links if link.columns[-1].name != link.parent_columns[-1].name]
+    assert renamed or not links
