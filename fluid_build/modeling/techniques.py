@@ -1,7 +1,7 @@
 """The techniques by name, and how each makes a logical model of a profile."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -446,11 +446,12 @@ class _Modeling:
         for design in self.designs:
             named = with_decided_names(design.conceptual, names)
             conceptual = with_descriptions(named, elements.descriptions)
-            fresh = self._layers(design, conceptual, self.decisions)
+            versioned = _versioned_before(grown, self._rekeyed)
+            fresh = self._layers(design, conceptual, self.decisions, versioned)
             if grown is not None:
-                pinned = _pinned(self.decisions, grown, fresh)
+                pinned = _pinned(self.decisions, grown, fresh, self._rekeyed)
                 if pinned != self.decisions:
-                    fresh = self._layers(design, conceptual, pinned)
+                    fresh = self._layers(design, conceptual, pinned, versioned)
                 fresh = _grown_layers(grown, fresh, design.arrival, self._rekeyed)
             grown = fresh
         assert grown is not None, "there's a first design"
@@ -478,7 +479,11 @@ class _Modeling:
         return _Layers(conceptual, vault, mart)
 
     def _layers(
-        self, design: _Undecided, conceptual: ConceptualModel, decisions: ModelDecisions
+        self,
+        design: _Undecided,
+        conceptual: ConceptualModel,
+        decisions: ModelDecisions,
+        versioned: Set[str],
     ) -> _Layers:
         """Build the layer of the technique; a star changes the conceptual one by its merges."""
         profile, observations = design.profile, design.observations
@@ -499,6 +504,7 @@ class _Modeling:
                 self.calendar,
                 self.event_dates,
                 decisions,
+                versioned,
             )
             if self.conventions != DEFAULT_CONVENTIONS:
                 mart = named_star(mart, conceptual, self.conventions.prefixes)
@@ -506,7 +512,17 @@ class _Modeling:
         return _Layers(conceptual)
 
 
-def _pinned(decisions: ModelDecisions, kept: _Layers, fresh: _Layers) -> ModelDecisions:
+def _versioned_before(kept: _Layers | None, rekeyed: Sequence[RekeyedTable]) -> frozenset[str]:
+    """Return the tables by a next key of which there are versions by the earlier one."""
+    mart = kept.mart if kept is not None else None
+    dimensions = mart.dimensions if mart is not None else ()
+    remembered = {each.entity_name for each in dimensions if each.history}
+    return frozenset(each.table for each in rekeyed if each.was in remembered)
+
+
+def _pinned(
+    decisions: ModelDecisions, kept: _Layers, fresh: _Layers, rekeyed: Sequence[RekeyedTable]
+) -> ModelDecisions:
     """Return the decisions with the roles and keys that tables have, where they'd get others."""
     if kept.vault is not None and fresh.vault is not None:
         roles = vault_growth.changed_roles(kept.vault, fresh.vault)
@@ -517,7 +533,8 @@ def _pinned(decisions: ModelDecisions, kept: _Layers, fresh: _Layers) -> ModelDe
             business_keys={**keys, **decisions.business_keys},
         )
     if kept.mart is not None and fresh.mart is not None:
-        roles = star_growth.changed_roles(kept.mart, fresh.mart)
+        earlier = {each.table: each.was for each in rekeyed}
+        roles = star_growth.changed_roles(kept.mart, fresh.mart, earlier)
         return replace(decisions, star_roles={**roles, **decisions.star_roles})
     return decisions
 

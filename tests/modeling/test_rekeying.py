@@ -98,6 +98,23 @@ def test_a_vault_links_what_rows_are_with_what_they_were(tmp_path: Path) -> None
     assert "stg_customers_2" not in feeding
 
 
+def test_a_dimension_that_had_versions_has_them_by_its_next_key(tmp_path: Path) -> None:
+    """Although no fact refers to it yet: what is overwritten until one does would be lost."""
+    statements = [each for each in WIDENED if " orders " not in each]
+    database = tmp_path / "shop.duckdb"
+    run(database, UNDECLARED)
+    before = designed(database, "dimensional")
+    run(database, statements)
+    after = designed(database, "dimensional", before.basis, LONGER[:1])
+    assert after.model.dimensional is not None
+    (earlier, later) = (
+        after.model.dimensional.dimension(name) for name in ("dim_customers", "dim_customers_2")
+    )
+    assert (earlier.history, later.history) == ("dim_customers_history", "dim_customers_2_history")
+    types = {each.attribute: each.scd_type for each in later.attributes}
+    assert {each.attribute: each.scd_type for each in earlier.attributes}.items() <= types.items()
+
+
 def test_a_key_that_is_gone_says_nothing_of_what_rows_were(tmp_path: Path) -> None:
     _, _, after, _ = rekeyed(tmp_path, "data_vault_2", "replaced and dropped")
     assert after.model.dv2 is not None

@@ -1,6 +1,6 @@
 """The star of a profile: first the roles of entities, then dimensions, facts and bridges."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 
 from fluid_build.decisions.model_decisions import NO_DECISIONS, ModelDecisions
 from fluid_build.modeling.conceptual import ConceptualModel
@@ -169,12 +169,13 @@ def star(
     settings: CalendarSettings = DEFAULT_CALENDAR,
     event_dates: Mapping[str, str] | None = None,
     decisions: ModelDecisions = NO_DECISIONS,
+    versioned: Set[str] = frozenset(),
 ) -> DimensionalModel:
     """Build the dimensional model of a profile, in the requested variant or the suggested one.
 
     ``settings`` are those of the generated calendar. ``event_dates`` are the dates that the user
     chose for events, by table. ``decisions`` overrule what we'd choose, as far as a star
-    can carry them.
+    can carry them. Of ``versioned`` tables, history is of use though no fact refers to them yet.
     """
     names = StarNames(sql_names(conceptual))
     classified = decisions.star_roles
@@ -197,7 +198,9 @@ def star(
     )
     facts = [description.fact for description in described]
     snapshots = describe_snapshots(layout, dimensions, facts, calendar, used_relations)
-    dimensions = _with_history(layout, dimensions, facts, snapshots, used_relations)
+    used = {r.dimension for fact in (*facts, *snapshots) for r in fact.dimensions}
+    used |= {layout.dimensions[entity] for entity in versioned & layout.dimensions.keys()}
+    dimensions = _with_history(layout, dimensions, snapshots, used, used_relations)
     service_days = service_days_facts(layout, dimensions, facts, calendar, used_relations)
     all_facts = [*facts, *snapshots, *service_days]
     if suggested == "star" and all_facts:
@@ -235,12 +238,11 @@ def star(
 def _with_history(
     layout: StarLayout,
     dimensions: dict[str, Dimension],
-    facts: Sequence[Fact],
     snapshots: Sequence[Fact],
+    used: Set[str],
     used_relations: set[str],
 ) -> dict[str, Dimension]:
-    """Return the dimensions with the SCD type of each attribute."""
-    used = {reference.dimension for fact in (*facts, *snapshots) for reference in fact.dimensions}
+    """Return the dimensions with the SCD type of each attribute; ``used`` ones have history."""
     return {
         entity: with_scd_types(
             layout.graph,

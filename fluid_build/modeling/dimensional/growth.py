@@ -33,9 +33,15 @@ _DERIVED = frozenset({"junk", "mini"})
 """Dimensions of combinations: another column would give each of them another key."""
 
 
-def changed_roles(kept: DimensionalModel, fresh: DimensionalModel) -> dict[str, Classify]:
-    """Return the roles that tables have, of those to which a new design would give another one."""
+def changed_roles(
+    kept: DimensionalModel, fresh: DimensionalModel, earlier: Mapping[str, str]
+) -> dict[str, Classify]:
+    """Return the roles that tables have, of those to which a new design would give another one.
+
+    A table has the role of the ``earlier`` one whose rows it has by another key.
+    """
     before, after = _roles(kept), _roles(fresh)
+    before = {t: before[was] for t, was in earlier.items() if t in after and was in before} | before
     return {
         table: Classify(table=table, role=role)
         for table, role in before.items()
