@@ -8,6 +8,7 @@ import pytest
 
 import fluid_build
 from fluid_build.errors import FluidError, SourceUnreadableError, UsageError
+from fluid_build.modeling.evolution import Evolution
 from tests.modeling.evolved import SHOP, run
 
 MANY_REGIONS = ("INSERT INTO regions SELECT 'R' || i, 'Region ' || i FROM range(3000) t(i)",)
@@ -59,7 +60,21 @@ def test_an_element_is_designed_anew_where_that_is_asked_for(shop: Path, tmp_pat
     names = {build.name for build in anew.plan.builds}
     assert "hub_regions" in names
     assert "ref_regions" not in names
-    assert anew.model.evolution is None
+    assert anew.model.evolution == Evolution(redesigned_tables=("regions",))
+
+
+def test_a_table_that_changed_since_it_was_loaded_isn_t_designed_anew(
+    shop: Path, tmp_path: Path
+) -> None:
+    """Its rows were hashed with other columns, so that each would seem to have changed."""
+    out = tmp_path / "out"
+    fluid_build.forge(str(shop), technique="dimensional", out=out)
+    run(shop, ["ALTER TABLE customers ADD COLUMN segment VARCHAR"])
+    fluid_build.forge(str(shop), technique="dimensional", out=out)
+    before = contents(out)
+    with pytest.raises(UsageError, match="changed customers since it was first loaded"):
+        fluid_build.forge(str(shop), technique="dimensional", out=out, redesign=["dim_customers"])
+    assert contents(out) == before
 
 
 def test_everything_is_designed_anew_where_that_is_asked_for(shop: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The stages of a forge, each a function of what the stages before it returned."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from fluid_build.contract.fluid import FluidContract
@@ -10,15 +10,15 @@ from fluid_build.decisions.model_decisions import model_decisions
 from fluid_build.decisions.verdicts import Verdict, applied
 from fluid_build.decisions.weighing import amended, weigh
 from fluid_build.decisions.weighing.names import by_other_names, named_columns
-from fluid_build.errors import EmptySourceError
+from fluid_build.errors import EmptySourceError, UsageError
 from fluid_build.forging.design_file import unfit
 from fluid_build.forging.options import ForgeOptions
 from fluid_build.modeling.basis import (
     Basis,
     as_read,
-    forgotten,
     loosened,
     observations_until,
+    redesigned,
     without_values,
 )
 from fluid_build.modeling.continuity import Continuity, continuity
@@ -43,6 +43,7 @@ from fluid_build.profiling.profiler import profile_combined
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
+from fluid_build.text import listed
 from fluid_build.transform.plan.confinement import check_confined
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.stateful import remembers
@@ -131,13 +132,34 @@ def design(
         kept = _designed_on(earlier, decided, observations, options)
         anew = tables_of_elements(kept.model, options.redesign)
         if anew:
-            kept = _designed_on(forgotten(earlier, anew), decided, observations, options)
+            _check_unchanged(kept.model, anew)
+            kept = _designed_on(redesigned(earlier, anew), decided, observations, options)
         otherwise = judged_otherwise(kept.model, fresh.model)
         kept = replace(kept, model=with_otherwise(kept.model, otherwise))
         check_confined(queries(kept.plan, kept.model), kept.plan)
     except (LookupError, ValueError, AssertionError) as error:
         raise unfit(error) from error
     return replace(kept, notes=tuple(evolution_notes(kept.model)))
+
+
+def _check_unchanged(model: LogicalModel, tables: Set[str]) -> None:
+    """Refuse a design anew of tables whose loaded rows have other columns or types than now.
+
+    It would be of today's columns alone, and every loaded row would seem to have changed.
+    """
+    evolution = model.evolution
+    if evolution is None or model.technique == "flat":
+        return
+    columns = (*evolution.retired_columns, *evolution.added_columns, *evolution.retyped_columns)
+    changed = {each.table for each in columns} | {*evolution.dated_tables}
+    changed |= {name for each in evolution.rekeyed_tables for name in (each.table, each.was)}
+    if changed & tables:
+        raise UsageError(
+            f"The source has changed {listed(sorted(changed & tables))} since it was first loaded,"
+            " so a design anew would make a version of each row that nobody made",
+            hint="Settle the judgement by `fluid decide`, or forge into another folder, for a"
+            " warehouse of its own.",
+        )
 
 
 def _why_not(earlier: Basis, options: ForgeOptions, scope: str) -> str:

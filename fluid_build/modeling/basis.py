@@ -303,6 +303,16 @@ def without_values(profile: Profile, columns: Set[SourceColumn]) -> Profile:
     )
 
 
+def redesigned(basis: Basis, tables: Set[str]) -> Basis:
+    """Return a basis as if some of its tables had never come, but that they were loaded."""
+    without = forgotten(basis, tables)
+    known = basis.evolution.redesigned_tables
+    evolution = without.evolution.model_copy(
+        update={"redesigned_tables": (*known, *sorted(tables - {*known}))}
+    )
+    return without.model_copy(update={"evolution": evolution})
+
+
 def forgotten(basis: Basis, tables: Set[str], columns: Set[tuple[str, str]] = frozenset()) -> Basis:
     """Return a basis as if some of its tables, and columns of others, had never come."""
 

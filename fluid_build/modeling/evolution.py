@@ -89,7 +89,8 @@ class Evolution(ModelPart):
     them. ``retyped_columns`` have a wider type than rows that were loaded earlier, which had the
     ``first_types``, and the source has ``narrower_columns`` with another type than they're read as.
     ``rekeyed_tables`` are two tables of the model each, by their earlier key and by their present
-    one. ``otherwise`` are the judgements that the present data would settle differently. Of
+    one. The ``redesigned_tables`` are designed anew, and rows of earlier loads had another design.
+    ``otherwise`` are the judgements that the present data would settle differently. Of
     ``dated_tables`` somebody decided later from when their versions hold. ``seem_partial`` are
     tables that may have only what changed, each with a column of which every value is later than
     any before. ``newly_personal`` columns hold personal data by today's figures, and didn't when
@@ -107,6 +108,7 @@ class Evolution(ModelPart):
     renamed_tables: tuple[RenamedTable, ...] = ()
     dated_tables: tuple[str, ...] = ()
     rekeyed_tables: tuple[RekeyedTable, ...] = ()
+    redesigned_tables: tuple[str, ...] = ()
     otherwise: tuple[Otherwise, ...] = ()
     seem_partial: tuple[SourceColumn, ...] = ()
     newly_personal: tuple[SourceColumn, ...] = ()

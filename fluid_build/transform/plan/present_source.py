@@ -79,9 +79,15 @@ class PresentSource:
         """Return which columns joined a table after its relations were first loaded."""
         return tuple(column for column in columns if column in self._added[table])
 
-    def were_narrower(self, table: str, columns: Iterable[str]) -> bool:
-        """Whether rows of earlier loads may hold one of these columns with a narrower type."""
-        return not self._retyped[table].isdisjoint(columns)
+    def joined_relation(self, relation: str) -> frozenset[str]:
+        """Return the columns that a relation got after its first rows, whyever."""
+        later = self.evolution.later_columns
+        return frozenset(each.column for each in later if each.relation == relation)
+
+    def have_other_hashes(self, table: str, columns: Iterable[str]) -> bool:
+        """Whether rows of earlier loads may have hashes of narrower types, or of other columns."""
+        is_redesigned = table in self.evolution.redesigned_tables
+        return is_redesigned or not self._retyped[table].isdisjoint(columns)
 
     def first_type(self, column: SourceColumn) -> str:
         """Return the type that a column was first loaded with; "" where it has it still."""
@@ -95,7 +101,9 @@ class PresentSource:
 
     def has_evolved(self, table: str) -> bool:
         """Whether rows of earlier loads of a table may have other columns or types."""
-        return bool(self._retired[table] or self._added[table] or self._retyped[table])
+        is_redesigned = table in self.evolution.redesigned_tables
+        changed = self._retired[table] or self._added[table] or self._retyped[table]
+        return is_redesigned or bool(changed)
 
     @cached_property
     def _deliveries(self) -> dict[str, PartialDelivery]:

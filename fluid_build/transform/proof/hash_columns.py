@@ -95,7 +95,7 @@ def _of_vault(sources: VaultSources) -> Iterator[HashColumn]:
 
 def _have_other_hashes(sources: VaultSources, table: str, columns: Sequence[str]) -> bool:
     """Whether rows of earlier loads were hashed with other columns or types."""
-    is_wider = sources.present.were_narrower(table, columns)
+    is_wider = sources.present.have_other_hashes(table, columns)
     return is_wider or bool(added_columns(sources, table, columns))
 
 
@@ -105,7 +105,7 @@ def _of_hub(sources: VaultSources, hub: Hub, none: str) -> Iterator[HashColumn]:
     types = [part.type for part in key]
     if all(
         [column.type for column in sources.columns(table, reference.columns)] == types
-        and not sources.present.were_narrower(table, reference.columns)
+        and not sources.present.have_other_hashes(table, reference.columns)
         for table, reference in sources.feeds[hub.name]
     ):
         strategy = sources.vault.hash_key_strategy
@@ -151,7 +151,7 @@ def _of_dimension(star: Star, dimension: Dimension) -> Iterator[HashColumn]:
         return
     yield hash_of(surrogate, values_hash([*key, ("valid_from", "TIMESTAMP")]), key)
     names = [attribute.attribute for attribute in versioned_attributes(dimension)]
-    if star.present.were_narrower(entity, names) or star.present.joined_later(entity, names):
+    if star.present.have_other_hashes(entity, names) or star.present.joined_later(entity, names):
         return  # Earlier versions were hashed with other columns or types.
     versioned = tuple((star.column(entity, name), star.type(entity, name)) for name in names)
     yield HashColumn(dimension.history, "row_hash", values_hash(versioned), versioned)

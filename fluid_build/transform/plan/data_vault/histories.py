@@ -73,7 +73,7 @@ def compared_columns(
             for staged, column in zip(payload, columns, strict=True)
             if not present.has(table, column)
         ],
-        "other_hashes": present.were_narrower(table, columns)
+        "other_hashes": present.have_other_hashes(table, columns)
         or bool(added_columns(sources, table, columns)),
     }
 

@@ -35,7 +35,9 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
     }
     types = {column: star.type(entity, attribute) for column, attribute in attributes.items()}
     versioned = list(types)
-    added = star.present.joined_later(entity, attributes.values())
+    joined = {*star.present.joined_later(entity, attributes.values())}
+    later = star.present.joined_relation(name)
+    added = [column for column, name in attributes.items() if name in joined or column in later]
     applied = applied_in_star(star, entity)
     held = held_members(star, dimension)
     history = History(
@@ -52,7 +54,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         retired=[
             column for column, name in attributes.items() if not star.present.has(entity, name)
         ],
-        other_hashes=bool(added) or star.present.were_narrower(entity, attributes.values()),
+        other_hashes=bool(added) or star.present.have_other_hashes(entity, attributes.values()),
         held=held,
         surplus=history.surplus,
         **(applied.arguments if applied else {}),
@@ -70,7 +72,7 @@ def versions_build(star: Star, dimension: Dimension) -> Build:
         ),
         sql=made.sql,
         next_load=made.next_load,
-        filling=filling(star.names.staging(entity), key, [star.column(entity, n) for n in added]),
+        filling=filling(star.names.staging(entity), key, added),
         call=call,
         ref_models=(star.names.staging(entity), *held_in(held)),
         columns=(
