@@ -11,7 +11,9 @@ import sqlglot
 
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.guard_macros import MACROS, SHARE, check_of
+from fluid_build.transform.plan.database_words import duckdb_words
 from fluid_build.transform.plan.elements import Guard, RowScope
+from fluid_build.transform.plan.macro_calls import MACROS as PLAN_MACROS
 from fluid_build.transform.plan.techniques import transform_plan
 from tests.transform.databases import database, modelled
 
@@ -54,6 +56,18 @@ def test_rows_without_a_key_are_only_counted(tmp_path: Path, technique: str) -> 
     assert not _guards(tmp_path, technique)["note"].exact
 
 
+@pytest.mark.parametrize("technique", ["flat", "dimensional"])
+def test_a_staging_without_quarantined_rows_says_where_they_are(
+    tmp_path: Path, technique: str
+) -> None:
+    guard = _guards(tmp_path, technique)["orders"]
+    assert (guard.quarantine, guard.types) == ("quarantine_orders", {"id": "INTEGER"})
+
+
+def test_a_staging_of_a_vault_has_quarantined_rows_itself(tmp_path: Path) -> None:
+    assert not _guards(tmp_path, "data_vault_2")["orders"].quarantine
+
+
 class _StoppedError(Exception):
     """The macro stopped the table."""
 
@@ -67,14 +81,22 @@ def _checked(
     run_query: Callable[[str], object], guard: Guard, *, largest_loss: float = 0.2
 ) -> None:
     """Call the macro as dbt does, on the relation ``held`` and the staging ``arrived``."""
-    jinja2.Environment().from_string(MACROS + check_of(guard, dialect_of("duckdb"))).render(
+    macros = MACROS + PLAN_MACROS["quarantine"]
+    jinja2.Environment().from_string(macros + check_of(guard, dialect_of("duckdb"))).render(
         {
+            **duckdb_words(),
+            "load_moment": lambda: "DATE '2024-01-02'",
             "this": "arrived",
             "execute": True,
             "var": lambda name, default: largest_loss if name == SHARE else default,
             "model": SimpleNamespace(package_name="shop"),
-            "graph": SimpleNamespace(nodes={"model.shop.held": SimpleNamespace()}),
-            "adapter": SimpleNamespace(get_relation=lambda **_: "held"),
+            "graph": SimpleNamespace(
+                nodes={
+                    f"model.shop.{name}": SimpleNamespace(alias=name)
+                    for name in ("held", "quarantine_orders")
+                }
+            ),
+            "adapter": SimpleNamespace(get_relation=lambda identifier, **_: identifier),
             "exceptions": _Refusals(),
             "run_query": run_query,
             "return": str,
@@ -123,6 +145,34 @@ def test_what_is_missing_is_counted(
         with pytest.raises(_StoppedError, match=said):
             _checked(run_query, guard, largest_loss=0.1)
         _checked(run_query, guard, largest_loss=0.3)
+
+
+@pytest.mark.parametrize("keys", [["k"], []])
+def test_what_this_load_set_apart_has_arrived(keys: list[str]) -> None:
+    """Of 40 keys, 10 are missing, and 9 of these are in quarantine; others aren't of this load."""
+    guard = _guard(keys, is_history=False).model_copy(
+        update={
+            "quarantine": "quarantine_orders",
+            "types": {f"own_{key}": "INTEGER" for key in keys},
+        }
+    )
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE held AS SELECT i AS k FROM range(1, 41) r(i)")
+        connection.execute("CREATE TABLE arrived AS SELECT i AS own_k FROM range(11, 41) r(i)")
+        connection.execute(
+            "CREATE TABLE quarantine_orders AS SELECT DATE '2024-01-02' AS load_date,"
+            " 'repeated k' AS broken_rule, '{\"own_k\":' || i || '}' AS key_values"
+            " FROM range(1, 10) r(i)"
+            " UNION ALL SELECT DATE '2024-01-01', 'repeated k', '{\"own_k\":10}'"
+            " UNION ALL SELECT DATE '2024-01-02', 'the same row again', '{\"own_k\":11}'"
+        )
+
+        def run_query(sql: str) -> SimpleNamespace:
+            return SimpleNamespace(rows=connection.execute(sql).fetchall())
+
+        _checked(run_query, guard, largest_loss=0.05)
+        with pytest.raises(_StoppedError, match="lacks 1 of the 40"):
+            _checked(run_query, guard, largest_loss=0.02)
 
 
 def test_rows_are_read_once_where_nothing_is_missing() -> None:

@@ -56,6 +56,12 @@ def _arguments(guard: Guard, dialect: TargetDialect) -> list[str]:
     if guard.marked:
         arguments.append(f"delivered={jinja_string(guard.delivered)}")
         arguments.append(f"marked={jinja_string(expression(guard.marked, dialect))}")
+    if guard.quarantine:
+        arguments.append(f"quarantine={jinja_string(guard.quarantine)}")
+    if guard.types:
+        types = ((name, dialect.type(type_)) for name, type_ in guard.types.items())
+        pairs = (f"{jinja_string(name)}: {jinja_string(type_)}" for name, type_ in types)
+        arguments.append(f"types={{{', '.join(pairs)}}}")
     return arguments
 
 
@@ -82,10 +88,12 @@ MACROS = f"""\
     `exact` are only counted, and rows are where there are none. Fewer than {LEAST_KEYS} may all go.
     Where all deliveries of a table are kept (`is_kept`), each key is there, unless the first of
     them had only a part of the table, or rows of `delivered` say that they're deleted (`marked`).
+    Rows in `quarantine` have arrived, by their key, which has these `types`, or by their number.
     `--vars '{ALLOWED}: [TABLE]'` lets a table pass.
 -#}}
 {{% macro check_delivery(table, relation, keys=[], arriving=[], is_history=false, where='',
-                        exact=true, is_kept=false, delivered='', marked='') -%}}
+                        exact=true, is_kept=false, delivered='', marked='',
+                        quarantine='', types={{}}) -%}}
 {{%- set allowed = var('{ALLOWED}', []) -%}}
 {{%- set allowed = [allowed] if allowed is string else allowed -%}}
 {{%- set held = held_relation(relation) if execute and table not in allowed else none -%}}
@@ -101,6 +109,11 @@ MACROS = f"""\
     {{%- set share = var('{SHARE}', {DEFAULT_SHARE}) | float -%}}
     {{#- So few are a large share of fewer than {LEAST_KEYS} only: then, nothing is counted. -#}}
     {{%- set few = 0 if is_kept else share * {LEAST_KEYS} -%}}
+    {{%- if quarantine and missing > few -%}}
+        {{%- set missing = missing - count_rows(
+            keys_set_apart(lacked, keys, held_relation(quarantine), types)
+        ) | int -%}}
+    {{%- endif -%}}
     {{%- set there = count_rows(there) | int if missing > few else 0 -%}}
     {{%- set gone = marked_rows(delivered, marked) | int if marked and there else 0 -%}}
     {{%- set most = gone if is_kept else there * share -%}}
@@ -188,6 +201,28 @@ GROUP BY
     held.{{{{ keys | join(',\n    held.') }}}}
 HAVING {{{{ was_there() }}}}
 {{%- endif %}}
+{{%- endmacro %}}
+
+
+{{#- The missing keys whose rows this load has put into quarantine, or these rows. -#}}
+{{% macro keys_set_apart(lacked, keys, quarantine, types) -%}}
+{{%- if types -%}}
+SELECT 1 AS set_apart
+FROM (
+    {{{{ lacked | indent(4) }}}}
+) AS lacked
+INNER JOIN {{{{ held_keys({{'quarantine': quarantine, 'key': types}}) }}}} AS arrived
+    ON
+    {{%- for key in types %}}
+    {{{{ 'AND ' if not loop.first }}}}arrived.{{{{ key }}}} = lacked.{{{{ keys[loop.index0] }}}}
+    {{%- endfor %}}
+{{%- else -%}}
+SELECT 1 AS set_apart
+FROM {{{{ quarantine }}}}
+WHERE
+    load_date = {{{{ load_moment() }}}}
+    AND broken_rule <> {{{{ same_row() }}}}
+{{%- endif -%}}
 {{%- endmacro %}}
 
 

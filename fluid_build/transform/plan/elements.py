@@ -177,7 +177,8 @@ class Guard(ModelPart):
     with those of the staging. Unless they're ``exact``, they don't tell which row is which, and are
     only counted; rows are where there are none. Where all deliveries of a table are kept
     (``is_kept``), none may be missing but those that rows of ``delivered`` say are deleted, by the
-    condition ``marked``.
+    condition ``marked``. Where the staging is without the rows in ``quarantine``, these have
+    arrived too: ``types`` are those of its key, and empty where rows are only counted.
     """
 
     table: str
@@ -188,6 +189,8 @@ class Guard(ModelPart):
     is_kept: bool = False
     delivered: str = ""
     marked: str = ""
+    quarantine: str = ""
+    types: Mapping[str, str] = {}
 
 
 class Build(Element):

@@ -4,7 +4,7 @@ A table that arrives empty, or in part, would be loaded as the deletion of all t
 of it are held is known from what keeps the promises of its columns.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from fluid_build.modeling.conceptual import ConceptualModel, Entity
@@ -13,6 +13,7 @@ from fluid_build.transform.plan.carried_tests import Carrier, Carriers
 from fluid_build.transform.plan.deliveries import kept_name, unmarked
 from fluid_build.transform.plan.elements import Build, Guard
 from fluid_build.transform.plan.present_source import PresentSource
+from fluid_build.transform.plan.quarantine import TableKeys, held_argument
 
 
 def with_guards(
@@ -21,10 +22,15 @@ def with_guards(
     names: SqlNames,
     present: PresentSource,
     carriers: Carriers,
+    left_out: Mapping[str, TableKeys],
 ) -> tuple[Build, ...]:
-    """Return the builds, in which the staging of each table has its guard."""
+    """Return the builds, in which the staging of each table has its guard.
+
+    ``left_out`` are the keys of tables whose staging is without the rows in quarantine.
+    """
     # Relations that only get rows say by the last row of a key whether it's there.
     insert_only = {build.name for build in builds if build.materialization == "incremental"}
+    types = {build.name: {column.name: column.type for column in build.columns} for build in builds}
     guards: dict[str, Guard] = {}
     for entity in conceptual.entities:
         holding = [
@@ -40,7 +46,12 @@ def with_guards(
             if left := unmarked(entity, present, partial(names.column, entity.name)):
                 kept = kept_name(entity.name, names)
                 update |= {"delivered": kept, "marked": f"NOT ({left})"}
-            guards[names.staging(entity.name)] = guard.model_copy(update=update)
+            staging = names.staging(entity.name)
+            if entity.name in left_out:
+                key = {arriving: types[staging][arriving] for _, arriving in guard.keys}
+                held = held_argument(entity.name, key if guard.exact else {}, names, left_out)
+                update |= {"quarantine": held.get("quarantine", ""), "types": held.get("key", {})}
+            guards[staging] = guard.model_copy(update=update)
     return tuple(
         build.model_copy(update={"guard": guards[build.name]}) if build.name in guards else build
         for build in builds

@@ -122,7 +122,8 @@ def transform_plan(model: LogicalModel) -> TransformPlan:
         names,
         plan.carriers(),
     )
-    builds = with_guards(builds, model.conceptual, names, present, plan.carriers())
+    left_out = {} if is_marked else keys
+    builds = with_guards(builds, model.conceptual, names, present, plan.carriers(), left_out)
     named = plan_names(model, names)
     return TransformPlan(
         name=identifier(model.name),

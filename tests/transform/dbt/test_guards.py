@@ -1,5 +1,6 @@
 """A delivery that lacks much of what the warehouse holds is not loaded, and everything else is."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -91,3 +92,27 @@ def test_a_delivery_without_a_fifth_of_the_keys_is_stopped(
     warehouse.run("UPDATE raw.payment SET id = id - 1000", "DELETE FROM raw.payment WHERE id > 30")
     assert _load(life, 5, "payment").ok
     assert warehouse.execute(gone) == [(90,)]
+
+
+@pytest.mark.parametrize("technique", ["data_vault_2", "dimensional"])
+def test_keys_whose_rows_are_in_quarantine_were_delivered(
+    warehouse: Warehouse, tmp_path: Path, technique: str
+) -> None:
+    """A third of the payments come twice, differently: they're set apart, and nothing stops."""
+    tables = [table.replace("INTEGER PRIMARY KEY", "INTEGER") for table in _TABLES]
+    tables = [re.sub(r" REFERENCES customer \(id\)", "", table) for table in tables]
+    warehouse.run("CREATE SCHEMA raw", *map(in_raw, tables))
+    life = Life(warehouse, tmp_path / "dbt")
+    life.become(model_of(tmp_path / "model", tables, technique))
+    life.build(1)
+    warehouse.run(
+        "INSERT INTO raw.payment"
+        " SELECT id, customer_id, paid_on, amount + 1 FROM raw.payment WHERE id <= 33"
+    )
+    assert not _load(life, 2).failed
+    assert warehouse.execute(
+        "SELECT COUNT(*) FROM main.quarantine WHERE broken_rule = 'repeated id'"
+    ) == [(66,)]
+    warehouse.run("DELETE FROM raw.payment WHERE id > 66")
+    (failed,) = _load(life, 3).failed
+    assert "lacks 34 of the" in failed.message, failed.message
