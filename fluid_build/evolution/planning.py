@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from fluid_build.changes import ChangeKind, Effect, SourceChange
 from fluid_build.changes.types import wider_type
-from fluid_build.contract.differences import Differences, DocumentChange
-from fluid_build.contract.differences.differing import Bump, NextVersion
+from fluid_build.contract.differences import Differences
+from fluid_build.contract.differences.differing import Bump, NextVersion, why_readers_break
 from fluid_build.decisions.commands import decide_command
 from fluid_build.decisions.language import (
     AnyDecision,
@@ -61,15 +61,22 @@ _ADVICE = {
     ChangeKind.TABLE_SHRUNK: _DELIVERY,
     ChangeKind.TABLE_EMPTIED: _DELIVERY,
     ChangeKind.KEY_BROKEN: "These rows go to quarantine, and the rest is loaded. Correct them, or"
-    " name the key with `fluid decide DIR set-key`.",
+    " decide that the other one is the key.",
     ChangeKind.KEY_WIDENED: "Correct the rows, or decide that the longer one is the key: what was"
     " loaded stays, and the rows begin anew beside it.",
-    ChangeKind.COLUMN_DROPPED: "Name another key with `fluid decide DIR set-key`.",
+    ChangeKind.COLUMN_DROPPED: "Decide that the other one is the key.",
     ChangeKind.TYPE_CHANGED: "Correct it at the source, or say with `fluid decide DIR type` how"
     " it's read; else it becomes {type}.",
     ChangeKind.VALUES_MISFIT: "Correct the value, or say with `fluid decide DIR type` how the"
     " column is read; else it becomes {type}.",
 }
+_WITHOUT_ANOTHER_KEY = {
+    ChangeKind.KEY_BROKEN: "These rows go to quarantine until they're corrected at the source, and"
+    " the rest is loaded.",
+    ChangeKind.COLUMN_DROPPED: "Nothing else is known to tell its rows apart: deliver the column"
+    " again, or one that does.",
+}
+"""The advice where no key is known that would settle a change of the present one."""
 
 
 class PlannedChange(ModelPart):
@@ -209,13 +216,16 @@ def _planned(change: SourceChange, folder: str) -> PlannedChange:
     if change.effect is Effect.SAFE or change.kind in _FOLLOWED:
         return PlannedChange(change=change, mark=Mark.SAFE)
     commands = (decide_command(decision, folder) for decision in _decisions(change))
+    advice = _ADVICE.get(change.kind, "")
+    if not change.to_columns:
+        advice = _WITHOUT_ANOTHER_KEY.get(change.kind, advice)
     return PlannedChange(
         change=change,
         mark=Mark.NEEDS_DECISION,
         stops_apply=change.kind in _NAMES,
-        advice=_ADVICE.get(change.kind, "")
-        .replace(_FOLDER, f"decide {shlex.quote(folder)}")
-        .replace(_TYPE, _type_of_both(change)),
+        advice=advice.replace(_FOLDER, f"decide {shlex.quote(folder)}").replace(
+            _TYPE, _type_of_both(change)
+        ),
         commands=tuple(filter(None, commands)),
     )
 
@@ -304,13 +314,12 @@ def planned_contract(
 
     ``models`` are the folder's and the next one.
     """
-    broken = [change.names[0] for change in found.changes if _breaks(change)]
     return PlannedContract(
         version=version.version,
         next_version=version.next,
         bump=version.bump,
         reason=version.reason,
-        readers=tuple(_readers(dict.fromkeys(broken), models, decisions)),
+        readers=tuple(_readers(why_readers_break(found), models, decisions)),
     )
 
 
@@ -319,12 +328,8 @@ def unchanged_contract(version: str) -> PlannedContract:
     return PlannedContract(version=version, next_version=version)
 
 
-def _breaks(change: DocumentChange) -> bool:
-    return change.level == "breaking" and bool(change.names)
-
-
 def _readers(
-    broken: Mapping[str, None],
+    broken: Mapping[str, str],
     models: tuple[LogicalModel, LogicalModel],
     decisions: Sequence[AnyDecision],
 ) -> Iterator[str]:
@@ -337,7 +342,7 @@ def _readers(
     for name, expression in before.items():
         if after.get(name) != expression:
             yield f"metric {name}, which is {'changed' if name in after else 'gone'}"
-    yield from (f"readers of {name}" for name in broken)
+    yield from (f"readers of {name}: {why}" for name, why in broken.items())
 
 
 def _metrics(model: LogicalModel) -> dict[str, object]:

@@ -12,6 +12,7 @@ from fluid_build.contract.differences.differing import (
     version_after,
 )
 from fluid_build.contract.differences.reading import Comparable
+from fluid_build.contract.differences.rule_strength import ACCEPTED_VALUES
 from fluid_build.decisions.language import Exposure
 from fluid_build.errors import PlanOutdatedError, SourceUnreadableError
 from fluid_build.evolution.migrating import Mark, Step
@@ -94,6 +95,17 @@ def test_a_longer_key_can_be_decided() -> None:
     assert planned.commands == ("fluid decide shop-model set-key sale id year",)
 
 
+@pytest.mark.parametrize("kind", [ChangeKind.KEY_BROKEN, ChangeKind.COLUMN_DROPPED])
+def test_where_no_other_key_is_known_nobody_is_asked_for_one(kind: ChangeKind) -> None:
+    """The advice is what to do at the source."""
+    (planned,) = planned_changes([change(kind, Effect.NEEDS_DECISION)], "shop-model")
+    assert planned.commands == ()
+    assert "decide" not in planned.advice.lower()
+    found = change(kind, Effect.NEEDS_DECISION, columns=("id",), to_columns=("code",))
+    (planned,) = planned_changes([found], "shop-model")
+    assert planned.commands == ("fluid decide shop-model set-key sale code",)
+
+
 @pytest.mark.parametrize("kind", [ChangeKind.COLUMN_ADDED, ChangeKind.TABLE_DROPPED])
 def test_what_loses_nothing_is_safe(kind: ChangeKind) -> None:
     """A dropped table stays with its rows."""
@@ -153,7 +165,39 @@ def test_a_breaking_change_names_its_readers() -> None:
     )
     assert (found.version, found.next_version) == ("1.2.0", "2.0.0")
     assert found.reason == "column paid of dim_sale is removed"
-    assert found.readers == ("board, which reads dim_sale", "readers of dim_sale")
+    assert found.readers == (
+        "board, which reads dim_sale",
+        "readers of dim_sale: column paid is removed",
+    )
+
+
+def test_readers_are_told_why_in_the_order_of_what_is_gravest() -> None:
+    """Also where it isn't what the version is called after, and without the relation's name."""
+
+    def breaking(kind: str, *names: str, **fields: str) -> DocumentChange:
+        return DocumentChange("breaking", "changed", kind, names, **fields)
+
+    changes = (
+        breaking("rule", "dim_meter", "dim_meter.maker.accepted_values", field=ACCEPTED_VALUES),
+        breaking("column", "fct_sale", "paid", field="required"),
+        breaking("rule", "fct_sale", "fct_sale.paid.not_null", field="limit"),
+        breaking("column", "dim_tariff", "kw", field="type", before="`a`", after="`b`"),
+        DocumentChange("breaking", "removed", "expose", ("dim_depot",)),
+        DocumentChange("additive", "added", "column", ("dim_car", "kw")),
+    )
+    found = planned_contract(
+        version_after("1.2.0", Differences("contract", changes, "major")),
+        Differences("contract", changes, "major"),
+        (_model(), _model()),
+        [],
+    )
+    assert found.reason == "expose dim_depot is removed, and 4 more changes"
+    assert found.readers == (
+        "readers of dim_depot: expose is removed",
+        "readers of dim_tariff: type of column kw is changed `a` → `b`",
+        "readers of fct_sale: column paid may be null, and 1 more change",
+        "readers of dim_meter: rule maker.accepted_values accepts other values",
+    )
 
 
 def test_an_addition_breaks_nobody() -> None:

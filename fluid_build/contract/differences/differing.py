@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fluid_build.contract.differences.change import DocumentChange, Level
@@ -10,6 +10,7 @@ from fluid_build.contract.differences.comparing import Document, Place, compare
 from fluid_build.contract.differences.contract_fields import CONTRACT
 from fluid_build.contract.differences.model_fields import MODEL
 from fluid_build.contract.differences.reading import Comparable
+from fluid_build.contract.differences.rule_strength import ACCEPTED_VALUES
 from fluid_build.errors import UsageError
 from fluid_build.modeling.evolution import EMPTIED, GONE
 from fluid_build.text import counted, listed_up_to
@@ -20,7 +21,14 @@ Bump = Literal["none", "patch", "minor", "major"]
 _LEVELS: dict[Bump, Level] = {"major": "breaking", "minor": "additive", "patch": "cosmetic"}
 _MOST_NAMED = 3
 """Names in a reason; the others are counted."""
-_TOLD_FIRST = {"expose": 0, "column": 1}
+_GRAVEST_FIRST = (
+    *(("expose", ""), ("column", ""), ("column", "type")),
+    *(("expose", "key"), ("column", "description"), ("column", "required")),
+)
+"""What a change is of, by kind and field: what is gone, values of another kind, other rows, nulls.
+
+Words on a column only count where they say that its values are gone.
+"""
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -135,7 +143,7 @@ def _gone(changes: Sequence[DocumentChange], why: Sequence[DocumentChange]) -> s
 
     What comes or goes as a whole is a reason of its own.
     """
-    if any(each.kind in _TOLD_FIRST and not each.field for each in why):
+    if any(each.kind in {"expose", "column"} and not each.field for each in why):
         return ""
     described = [each for each in changes if each.kind == "column" and each.field == "description"]
     emptied = [each for each in described if _begins_with(EMPTIED, each)]
@@ -154,29 +162,55 @@ def _begins_with(words: str, change: DocumentChange) -> bool:
 
 
 def _columns(changes: Sequence[DocumentChange]) -> str:
-    names = [f"{each.names[-1]} of {each.names[0]}" for each in changes]
+    names = [f"{each.names[-1]}{_of(each)}" for each in changes]
     if len(names) == 1:
         return f"column {names[0]} is"
     return f"columns {listed_up_to(_MOST_NAMED, names)} are"
 
 
 def _reason(changes: Sequence[DocumentChange]) -> str:
-    """Return the change that a version rests on, and how many there are like it."""
+    """Return the gravest change that a version rests on, and how many more there are."""
     if not changes:
         return ""
-    # That a column is gone says more than that its rules are, or that another one may be null.
-    first = min(
-        changes, key=lambda each: (_TOLD_FIRST.get(each.kind, len(_TOLD_FIRST)), bool(each.field))
-    )
-    more = f", and {counted(len(changes) - 1, 'more change')} like it" if len(changes) > 1 else ""
-    where = f" of {first.names[0]}" if len(first.names) > 1 else ""
-    what = f"{first.kind} {first.names[-1]}{where}" if first.names else first.kind
+    first = min(changes, key=_gravity)
+    more = f", and {counted(len(changes) - 1, 'more change')}" if len(changes) > 1 else ""
+    what = f"{first.kind} {first.names[-1]}{_of(first)}" if first.names else first.kind
     if first.field == "required":
         return f"{what} {'is never null' if first.level == 'additive' else 'may be null'}{more}"
+    if first.field == ACCEPTED_VALUES and first.level == "breaking":
+        return f"{what} accepts other values{more}"
     if not first.field:
         return f"{what} is {first.action}{more}"
     values = f" {first.before} → {first.after}" if first.before and first.after else ""
     return f"{first.field} of {what} is {first.action}{values}{more}"
+
+
+def _gravity(change: DocumentChange) -> tuple[int, bool]:
+    of = (change.kind, change.field)
+    grave = _GRAVEST_FIRST.index(of) if of in _GRAVEST_FIRST else len(_GRAVEST_FIRST)
+    return grave, bool(change.field)
+
+
+def _of(change: DocumentChange) -> str:
+    return f" of {change.names[0]}" if len(change.names) > 1 else ""
+
+
+def why_readers_break(found: Differences) -> dict[str, str]:
+    """Return why each expose breaks its readers, the gravest first, without naming it again."""
+    breaking = sorted(found.of("breaking"), key=_gravity)
+    names = dict.fromkeys(each.names[0] for each in breaking if each.names)
+    reasons = {}
+    for name in names:
+        own = [_inside(each) for each in found.changes if each.names[:1] == (name,)]
+        why = [each for each in own if each.level == "breaking"]
+        reasons[name] = _gone(own, why) or _reason(why)
+    return reasons
+
+
+def _inside(change: DocumentChange) -> DocumentChange:
+    """Return a change with its names inside of the expose; rules begin with the name of that."""
+    expose, *names = change.names
+    return replace(change, names=tuple(name.removeprefix(f"{expose}.") for name in names))
 
 
 def differences(old: Comparable, new: Comparable) -> Differences:

@@ -21,6 +21,9 @@ from fluid_build.contract.fluid import DqRule
 from fluid_build.contract.rule_limits import RuleLimit, UnclearLimitError, limit_of
 
 _SEVERITIES = ("info", "warn", "error", "critical")
+_ACCEPTED = "accepted-values"
+ACCEPTED_VALUES = f"labels.{_ACCEPTED}"
+"""The field of a rule that has the values which a column may have."""
 _STRUCTURE = ("to-table", "to-columns", "columns", "rule")
 _LIMITED = frozenset({"completeness", "uniqueness", "valid_values", "accuracy", "schema"})
 _LOOSER = "The rule is looser: data that used to violate it can occur now."
@@ -138,11 +141,11 @@ def rule_labels(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
         if before.get(name) != after.get(name):
             pair = (before.get(name, ABSENT), after.get(name, ABSENT))
             yield from promise("The rule applies to something else.")(place.at(name), *pair)
-    listed = [_label_values(labels.get("accepted-values")) for labels in (before, after)]
+    listed = [_label_values(labels.get(_ACCEPTED)) for labels in (before, after)]
     if listed[0] != listed[1]:
-        at = place.at("accepted-values")
+        at = place.at(_ACCEPTED)
         yield from values_list("The values that can occur have changed.")(at, *listed)
-    compared = (*_STRUCTURE, "accepted-values", "max-violations")
+    compared = (*_STRUCTURE, _ACCEPTED, "max-violations")
     if any(
         before.get(name) != after.get(name) for name in {*before, *after} if name not in compared
     ):
