@@ -8,7 +8,7 @@ named.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from fluid_build.artifacts import restore_interrupted, write_artifacts
@@ -66,7 +66,8 @@ class RelationUndo:
 class Rollback:
     """What taking a warehouse back to a deployment does, before it's done.
 
-    ``undone`` are the deployments that go. ``rebuilt`` are the other relations that each load
+    ``undone`` are the deployments that go, and ``other_loads`` the days of what dbt alone loaded
+    after the target, which goes too. ``rebuilt`` are the other relations that each load
     makes anew: they stay until the next one, which has the folder of then. ``lasting`` are
     sentences on what is lost or can't be taken back, ``files`` the folder as it was, and ``edited``
     its files that somebody edited since the last deployment, which a rollback replaces.
@@ -79,6 +80,7 @@ class Rollback:
     lasting: tuple[str, ...]
     files: Mapping[str, bytes]
     edited: tuple[str, ...]
+    other_loads: tuple[date, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -119,6 +121,7 @@ def plan_rollback(warehouse: Warehouse, forged: ForgedFolder, to: int | None = N
         lasting=tuple(_lasting(forged.plan, target, deployments, there)),
         files=files,
         edited=tuple(_edited(warehouse, forged, deployments)),
+        other_loads=other_loads(warehouse, relations, deployments),
     )
 
 
@@ -234,6 +237,28 @@ def _undo(
     )
 
 
+def other_loads(
+    warehouse: Warehouse, undos: Sequence[RelationUndo], deployments: Sequence[Deployment]
+) -> tuple[date, ...]:
+    """Return the days of the rows that go and that no deployment loaded: a plain dbt build did."""
+    moments = {each.load_date for each in deployments}
+    days = {moment.date() for moment in moments}
+    found = set()
+    for undo in undos:
+        if not undo.rows or undo.dated_by in {"", _VALID_FROM}:
+            continue
+        loaded = warehouse.query(
+            f"SELECT DISTINCT {quote(undo.dated_by)} FROM {warehouse.named(undo.relation)}"
+            f" WHERE {quote(undo.dated_by)} > {undo.bound}"
+        )
+        for (moment,) in loaded:
+            if isinstance(moment, datetime):
+                found |= set() if moment in moments else {moment.date()}
+            elif isinstance(moment, date):
+                found |= {moment} - days
+    return tuple(sorted(found))
+
+
 def _statements(warehouse: Warehouse, undo: RelationUndo) -> Iterator[str]:
     name = warehouse.named(undo.relation)
     if undo.is_dropped:
@@ -257,10 +282,14 @@ def _rebuilt(
     deployments: Sequence[Deployment],
     there: Mapping[str, Relation],
 ) -> Iterator[str]:
-    """Yield the relations of a deployment that later loads have made anew."""
+    """Yield the relations of a deployment that later loads have made anew.
+
+    What is loaded no more is as it was.
+    """
     if deployments[-1].number > target.number:
         for build in plan.published:
-            if build.name in (target.relations or {}) and _is_replaced(build, there, plan):
+            is_loaded = build.name in (target.relations or {}) and not build.is_retired
+            if is_loaded and _is_replaced(build, there, plan):
                 yield build.name
 
 

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
+from urllib.parse import unquote
 
+from fluid_build.secrets import redact, without_passwords
 from fluid_build.sources.sql import quote
 
 Engine: TypeAlias = Literal["duckdb", "postgres"]
@@ -82,6 +84,13 @@ class Location:
     place: str
     schema: str
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """The place for people: without a password, and as it's read rather than escaped."""
+        if self.engine == "duckdb":
+            return redact(self.place)
+        return redact(unquote(without_passwords(self.place)))
 
 
 def is_plain_type(type_: str) -> bool:

@@ -230,6 +230,23 @@ def test_what_a_star_makes_anew_stays_until_the_next_apply(fluid: Fluid, tmp_pat
 
 
 @pytest.mark.usefixtures("dbt")
+def test_a_rollback_promises_no_rows_of_what_the_source_has_no_more(
+    fluid: Fluid, tmp_path: Path
+) -> None:
+    """A fact of a dropped table stays as it is: no apply makes it anew."""
+    star = duckdb_shop(fluid, tmp_path, "dimensional")
+    assert star.apply().code == 0
+    star.change(("DROP TABLE orders",))
+    assert star.apply().code == 0
+    star.change(("UPDATE customer SET name = 'Renamed' WHERE customer_id = 3",))
+    assert star.apply().code == 0
+    rows = star.rows()["fct_orders"]
+    back = star.rollback("--yes")
+    assert (back.code, "fct_orders" in back.out) == (0, False), back.out
+    assert star.rows()["fct_orders"] == rows
+
+
+@pytest.mark.usefixtures("dbt")
 def test_a_lost_version_is_red_until_it_is_accepted(
     fluid: Fluid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

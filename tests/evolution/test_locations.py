@@ -50,6 +50,17 @@ def test_a_postgres_profile_takes_the_variables_of_its_tools(
     )
 
 
+def test_a_place_is_shown_as_people_write_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project, warehouse_profile("shop", "postgres", "shop_model").text)
+    monkeypatch.setenv("PGHOST", "/run/pg")
+    monkeypatch.setenv("PGDATABASE", "sales & co")
+    monkeypatch.setenv("PGPASSWORD", "p@ss/word")
+    shown = warehouse_location(project).shown
+    assert shown == "postgresql://postgres@/sales & co?host=/run/pg&port=5432"
+
+
 def test_another_database_is_given_to_dbt_in_the_environment(project: Path) -> None:
     write(project, warehouse_profile("shop", "postgres", "shop_model").text)
     location = warehouse_location(project, "postgresql://ada:secret@db.example:5433/sales")

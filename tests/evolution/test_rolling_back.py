@@ -1,6 +1,6 @@
 """What goes back, in rows, relations and columns: all of it in one transaction, or nothing."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 
@@ -20,7 +20,7 @@ from fluid_build.evolution.deployments import (
     record_undone,
 )
 from fluid_build.evolution.locations import opened
-from fluid_build.evolution.rolling_back import RelationUndo, Rollback, roll_back
+from fluid_build.evolution.rolling_back import RelationUndo, Rollback, other_loads, roll_back
 from fluid_build.evolution.warehouse import Location
 from tests.evolution.warehouses import rows, run
 
@@ -122,6 +122,27 @@ def test_rows_columns_types_and_relations_that_came_later_go(loaded: Location) -
     }
     assert there["sat"].columns["k"].upper() == "INTEGER"
     assert rows(loaded, f"SELECT k FROM {loaded.schema}.sat") == [(1,)]
+
+
+def test_days_that_no_deployment_loaded_are_known(loaded: Location) -> None:
+    """By the moments of rows, and by the days of snapshots."""
+    run(
+        loaded,
+        f"INSERT INTO {loaded.schema}.sat (k, load_date) VALUES"
+        " (3, TIMESTAMP '2024-01-03 00:00:01'), (4, TIMESTAMP '2024-01-05')",
+        f"CREATE TABLE {loaded.schema}.snap AS SELECT DATE '2024-01-03' AS day"
+        " UNION ALL SELECT DATE '2024-01-07'",
+    )
+    snap = RelationUndo("snap", 2, dated_by="day", bound="DATE '2024-01-02'")
+    with opened(loaded) as warehouse:
+        deployments = read_deployments(warehouse)
+        assert other_loads(warehouse, [SAT, snap], deployments) == (
+            date(2024, 1, 3),
+            date(2024, 1, 5),
+            date(2024, 1, 7),
+        )
+        dropped = RelationUndo("came_later", 0, is_dropped=True)
+        assert other_loads(warehouse, [dropped], deployments) == ()
 
 
 def test_nothing_goes_where_one_of_them_cannot(loaded: Location) -> None:

@@ -32,7 +32,6 @@ from fluid_build.evolution.locations import warehouse_location
 from fluid_build.evolution.planning import read_plan
 from fluid_build.forging.recorded import given_name
 from fluid_build.report.terminal.printing import show
-from fluid_build.secrets import redact
 from fluid_build.verification import read_folder
 from fluid_build.verification.dbt import environment_of
 
@@ -125,7 +124,7 @@ def apply(
     )
     planned = None if plan is None else read_plan(plan)
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
-    messages.tell(f"Warehouse: {redact(location.place)}")
+    messages.tell(f"Warehouse: {location.shown}")
     if not yes:
         code = folder / DBT_FOLDER
         statement = f"Applying runs the code in {code} as you, and changes that warehouse."

@@ -29,7 +29,6 @@ from fluid_build.evolution.locations import warehouse_location
 from fluid_build.evolution.planning import DeploymentPlan, Outcome, plan_json
 from fluid_build.forging.recorded import given_name
 from fluid_build.report.terminal.printing import show
-from fluid_build.secrets import redact
 from fluid_build.verification import read_folder_head
 
 _CODES: dict[Outcome, int] = {
@@ -76,7 +75,7 @@ def plan(
     location = warehouse_location(folder / DBT_FOLDER, warehouse)
     if warehouse is None:
         check_may_open(location.place, folder, command)
-    messages.tell(f"Warehouse: {redact(location.place)}")
+    messages.tell(f"Warehouse: {location.shown}")
     places = source_places(head, moved_places(head, uris), command)
     options = options_of_folder(head)
     name = given_name(head.model.name, head.manifest, places)

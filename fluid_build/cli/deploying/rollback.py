@@ -30,7 +30,6 @@ from fluid_build.evolution.rolling_back import (
 )
 from fluid_build.evolution.warehouse import Location
 from fluid_build.report.terminal.printing import show
-from fluid_build.secrets import redact
 from fluid_build.text import counted
 from fluid_build.verification import read_folder
 
@@ -91,7 +90,7 @@ def rollback(
         if planned.needs_force and not force:
             raise _refused(planned)
         if not yes:
-            statement = f"Going back changes the warehouse {redact(location.place)} and {folder}."
+            statement = f"Going back changes the warehouse {location.shown} and {folder}."
             check_may_change(statement, f"Take {counted(planned.rows, 'row')} out?", command)
         with opened(location) as database:
             roll_back(database, planned)
@@ -107,7 +106,7 @@ def rollback(
 def _check_there(location: Location) -> None:
     if location.engine == "duckdb" and not Path(location.place).is_file():
         raise UsageError(
-            f"The warehouse {location.place} doesn't exist, so there is nothing to go back to.",
+            f"The warehouse {location.shown} doesn't exist, so there is nothing to go back to.",
             hint="Pass it with --warehouse, or make it: `fluid apply DIR`.",
         )
 

@@ -260,6 +260,9 @@ def rollback_screen(folder: Path, rollback: Rollback) -> Iterator[Part]:
         f"back to deployment {target.number} of {target.load_date:%Y-%m-%d %H:%M:%S}",
     )
     undone = [str(each.number) for each in rollback.undone]
+    if rollback.other_loads:
+        days = [f"{day:%Y-%m-%d}" for day in rollback.other_loads]
+        undone.append(f"what dbt alone loaded on {listed_up_to(_MOST_NAMED, days)}")
     if undone:
         yield indented(f"Undone: {listed(undone)}")
     yield heading("What goes", counted(rollback.rows, "row"))
@@ -293,6 +296,7 @@ def rollback_document(rollback: Rollback) -> dict[str, object]:
     return {
         "deployment": rollback.target.number,
         "undone": [each.number for each in rollback.undone],
+        "other_loads": [day.isoformat() for day in rollback.other_loads],
         "rows": rollback.rows,
         "relations": [
             {
