@@ -2,18 +2,21 @@
 
 A vault's personal columns have satellites of their own, whose rows are deleted. A member of a star
 stays, because facts refer to it by its key: its personal columns are emptied, in the dimension and
-in the history that it's made of.
+in the history that it's made of. So are those that a fact or bridge keeps although the source
+dropped them, since nothing overwrites them there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fluid_build.markdown import codes, fenced
+from fluid_build.markdown import code, codes, fenced
 from fluid_build.modeling.data_vault.elements import DataVaultModel, Satellite
 from fluid_build.modeling.dimensional.elements import Dimension, DimensionalModel
+from fluid_build.modeling.evolution import GONE
 from fluid_build.modeling.logical import LogicalModel
 from fluid_build.modeling.sql_names import sql_names
 from fluid_build.sources.sql import literal
+from fluid_build.text import listed
 from fluid_build.transform.plan.elements import Build, TransformPlan
 
 _HEADING = "## Erasing a person"
@@ -113,9 +116,10 @@ class _Remembered:
 
 def _from_a_star(plan: TransformPlan, model: LogicalModel, star: DimensionalModel) -> str:
     found = [each for one in star.dimensions if (each := _remembered(plan, model, one))]
-    emptied = [each for each in found if each.emptied]
+    kept = _kept(plan, star)
     if not found:
-        return ""
+        return _from_kept_columns(kept)
+    emptied = [each for each in found if each.emptied]
     names = [each.members.name for each in found]
     histories = [each.history.name for each in found if each.history is not None]
     mixed = _personal(
@@ -145,7 +149,48 @@ def _from_a_star(plan: TransformPlan, model: LogicalModel, star: DimensionalMode
             " Emptying these would part facts from their member, so delete its rows instead, from"
             " the history too, once the source has no fact of it any more."
         )
-    return "\n\n".join(sections)
+    return "\n\n".join(filter(None, (*sections, _from_kept_columns(kept))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The personal columns of a fact or bridge whose values the source no longer has."""
+
+    build: Build
+    columns: tuple[str, ...]
+
+
+def _kept(plan: TransformPlan, star: DimensionalModel) -> list[_Kept]:
+    """Return what facts and bridges keep that the source dropped, or had on an earlier day."""
+    rows = {owner.name for owner in (*star.facts, *star.bridges)}
+    kept = []
+    for build in plan.builds:
+        if build.name not in rows or build.next_load is None:
+            continue
+        columns = tuple(
+            column.name
+            for column in build.columns
+            if column.pii and (column.description.endswith(GONE) or not build.follows_source)
+        )
+        if columns:
+            kept.append(_Kept(build, columns))
+    return kept
+
+
+def _from_kept_columns(kept: Sequence[_Kept]) -> str:
+    """Return how to erase a person from columns that no load overwrites."""
+    if not kept:
+        return ""
+    named = listed(f"{code(each.build.name)} ({codes(each.columns)})" for each in kept)
+    example = kept[0]
+    found = example.build.key or example.columns[:1]
+    command = fenced(
+        _update(example.build.name, dict.fromkeys(example.columns, "NULL"), found), "sql"
+    )
+    return (
+        f"The source can't overwrite what rows keep that it no longer has: {named}. Empty that in"
+        f" the person's rows too:\n\n{command}"
+    )
 
 
 def _remembered(

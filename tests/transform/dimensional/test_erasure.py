@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.modeling.element import SourceColumn
+from fluid_build.modeling.evolution import Evolution
+from fluid_build.transform.dbt.erasing import erasing
 from fluid_build.transform.dbt.project import dbt_project
+from fluid_build.transform.plan.techniques import transform_plan
+from tests.transform.databases import database, modelled
 from tests.transform.dbt.projects import duckdb_access
 from tests.transform.dimensional.stars import Star, star, without_history
 
@@ -90,6 +95,24 @@ def test_who_was_in_quarantine_is_erased_from_there(tmp_path: Path) -> None:
             "SELECT DISTINCT CAST(source_row AS JSON) ->> 'id' FROM model.quarantine"
         )
         assert people == [("8",)]
+
+
+def test_a_fact_that_keeps_a_dropped_personal_column_is_named(tmp_path: Path) -> None:
+    """No load overwrites it. Whatever the source still has is overwritten there."""
+    tables = [
+        statement.replace("paid DECIMAL(9, 2)", "paid DECIMAL(9, 2), email VARCHAR").replace(
+            "i * 1.5 FROM", "i * 1.5, 'ann' || i || '@example.org' FROM"
+        )
+        for statement in _PEOPLE
+    ]
+    with modelled(database(tmp_path / "shop.duckdb", *tables), "dimensional") as shop:
+        model = shop.model
+    assert "UPDATE fct_sale" not in erasing(transform_plan(model), model)
+    dropped = Evolution(retired_columns=(SourceColumn(table="sale", column="email"),))
+    model = model.model_copy(update={"evolution": dropped})
+    readme = erasing(transform_plan(model), model)
+    assert "no longer has: `fct_sale` (`email`)" in " ".join(readme.split())
+    assert "UPDATE fct_sale\nSET\n    email = NULL\nWHERE id = ...;" in readme
 
 
 def test_the_others_keep_their_history(tmp_path: Path) -> None:
