@@ -238,7 +238,7 @@ def test_a_rollback_promises_no_rows_of_what_the_source_has_no_more(
     assert star.apply().code == 0
     star.change(("DROP TABLE orders",))
     assert star.apply().code == 0
-    star.change(("UPDATE customer SET name = 'Renamed' WHERE customer_id = 3",))
+    star.change(("UPDATE customer SET email = 'new' WHERE customer_id = 3",))
     assert star.apply().code == 0
     rows = star.rows()["fct_orders"]
     back = star.rollback("--yes")
