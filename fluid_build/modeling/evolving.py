@@ -161,8 +161,9 @@ def evolved_basis(
         }
     )
     partial = {names.get(table, table) for table in partial_tables(decisions)}
-    whole = {name: table for name, table in now.items() if table.rows and name not in partial}
-    broken = _with_new(earlier.broken_keys, _newly_broken(earlier.profile, whole))
+    # What repeats in a part of a table repeats in all of it.
+    filled = {name: table for name, table in now.items() if table.rows}
+    broken = _with_new(earlier.broken_keys, _newly_broken(earlier.profile, filled))
     basis = basis.model_copy(update={"broken_keys": broken})
     today = _today(_without(as_read(basis), broken), present, partial)
     return Evolved(_with_contradictions(basis, today, now), today)
@@ -510,8 +511,17 @@ def _names(value: object) -> bool:
 
 
 def _today(basis: Profile, present: Profile, partial: Set[str]) -> Profile:
-    """Return the basis with today's figures; of a part of a table, nobody knows what it lacks."""
+    """Return the basis with today's figures; of a part of a table, nobody knows what it lacks.
+
+    So where fewer rows than before are delivered of it, the earlier figures stay: the warehouse
+    goes on holding what they were counted in.
+    """
     now = {table.name: table for table in present.tables}
+    in_part = {
+        table.name
+        for table in basis.tables
+        if table.name in partial and table.name in now and now[table.name].rows < table.rows
+    }
     found = {Reference.of(key): key for key in present.foreign_keys}
     doubted = {Reference.of(key): key for key in present.candidates}
     believed = {Reference.of(key) for key in basis.foreign_keys}
@@ -520,8 +530,11 @@ def _today(basis: Profile, present: Profile, partial: Set[str]) -> Profile:
         which = Reference.of(key)
         if key.to_table in partial:
             return key
-        if which in found:
-            now_found = found[which]
+        now_found = found.get(which)
+        missing = now_found and (now_found.evidence.nulls or now_found.evidence.orphans)
+        if key.from_table in in_part and which not in doubted and not missing:
+            return key
+        if now_found is not None:
             claim = {"implied": key.implied, "role": key.role, "cardinality": key.cardinality}
             return now_found.model_copy(update=claim)
         if which in doubted:
@@ -533,12 +546,32 @@ def _today(basis: Profile, present: Profile, partial: Set[str]) -> Profile:
     return present.model_copy(
         update={
             "tables": tuple(
-                _table_today(table, now[table.name]) if table.name in now else _unread(table)
+                _table_in_part(table, now[table.name])
+                if table.name in in_part
+                else _table_today(table, now[table.name])
+                if table.name in now
+                else _unread(table)
                 for table in basis.tables
             ),
             "foreign_keys": tuple(map(of_today, basis.foreign_keys)),
             "candidates": tuple(
                 key for key in present.candidates if Reference.of(key) not in believed
+            ),
+        }
+    )
+
+
+def _table_in_part(basis: TableProfile, now: TableProfile) -> TableProfile:
+    """Return a table with the figures that it had, where it's read today."""
+    personal = {column.name for column in now.columns if column.pii}
+    return basis.model_copy(
+        update={
+            "place": now.place,
+            "source": now.source,
+            "comment": now.comment,
+            "columns": tuple(
+                column.model_copy(update={"pii": column.pii or column.name in personal})
+                for column in basis.columns
             ),
         }
     )

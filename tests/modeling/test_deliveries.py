@@ -43,6 +43,31 @@ def test_a_night_of_changes_is_no_change_of_the_model(shop: Path, technique: str
     assert after.notes == ()
 
 
+@pytest.mark.parametrize("technique", TECHNIQUES)
+@pytest.mark.parametrize("delivers", ["delta", "append"])
+def test_a_part_of_a_table_changes_no_figure_of_all_of_it(
+    shop: Path, technique: str, delivers: str
+) -> None:
+    """Totals are unique in all rows and in the part: that stays promised."""
+    decision = SetDelivery.model_validate({"table": "orders", "delivers": delivers})
+    before = designed(shop, technique, decisions=(decision,))
+    run(shop, ["DELETE FROM orders WHERE order_id > 5"])
+    after = designed(shop, technique, before.basis, (decision,))
+    assert [build.tests for build in after.plan.published] == [
+        build.tests for build in before.plan.published
+    ]
+    assert after.profile.table("orders").rows == 600
+    run(shop, ["UPDATE orders SET total = 7 WHERE order_id < 3"])
+    repeated = designed(shop, technique, after.basis, (decision,))
+    unique = [
+        test.columns
+        for build in repeated.plan.published
+        for test in build.tests
+        if test.kind == "unique"
+    ]
+    assert ("total",) not in unique
+
+
 def test_the_decision_says_nothing_of_what_a_table_is(shop: Path) -> None:
     """It may be made on a night when there's only a part of the table."""
     before = designed(shop, "dimensional")
