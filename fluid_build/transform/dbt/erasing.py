@@ -162,7 +162,7 @@ class _Kept:
 
 def _kept(plan: TransformPlan, star: DimensionalModel) -> list[_Kept]:
     """Return what facts and bridges keep that the source dropped, or had on an earlier day."""
-    rows = {owner.name for owner in (*star.facts, *star.bridges)}
+    rows = {fact.name for fact in star.facts} | {bridge.name for bridge in star.bridges}
     kept = []
     for build in plan.builds:
         if build.name not in rows or build.next_load is None:
