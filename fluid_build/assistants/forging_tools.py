@@ -52,6 +52,7 @@ from fluid_build.errors import UsageError
 from fluid_build.forging import CONTRACT_FILE, DOCUMENT_FILE, Forged, ForgeOptions, forge, preview
 from fluid_build.forging.decision_files import folder_decisions, schema_text
 from fluid_build.forging.options import file_name
+from fluid_build.forging.table_choice import as_in_folder
 from fluid_build.pipeline.memory import model_memory
 from fluid_build.sources.outside import check_outside
 from fluid_build.text import clip
@@ -101,6 +102,9 @@ def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) 
 def forge_model(desk: Desk, arguments: ForgeArguments, job: Job) -> ForgedModel:
     """Model a source, build and prove the model, and write its folder where that's allowed."""
     place = desk.workspace.source(arguments.source)
+    if arguments.folder is not None:
+        folder = desk.workspace.forged_folder(arguments.folder)
+        place = replace(place, requests=as_in_folder(folder, place.requests))
     writes = desk.settings.allow_write and not arguments.preview
     with desk.sources.opened(place, job) as source:
         out = _out_folder(desk, arguments, place, source.name)

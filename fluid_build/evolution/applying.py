@@ -22,7 +22,6 @@ from fluid_build.errors import DbtError, UsageError, VersionsLostError, Warehous
 from fluid_build.evolution.changed_builds import changed_selection, unloaded_tables
 from fluid_build.evolution.comparing import read_warehouse, states_of
 from fluid_build.evolution.deployments import (
-    DEPLOYMENTS,
     Deployment,
     RelationState,
     Result,
@@ -57,13 +56,13 @@ from fluid_build.forging import MODEL_FILE, PROFILE_FILE, Forged, ForgeOptions, 
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
+from fluid_build.sources.schemas import DEPLOYMENTS, MIGRATIONS
 from fluid_build.sources.sql import quote
 from fluid_build.temporary import owned_folder
 from fluid_build.text import listed, listed_up_to
 from fluid_build.transform.dbt.dialects import dialect_of
 from fluid_build.transform.dbt.guard_macros import ALLOWED
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATION_FILES
-from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
 from fluid_build.transform.dbt.running import DbtNode, DbtResult, run_dbt, run_operation
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.proof.manifest import digest

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from fluid_build.decisions.verdicts import applied
 from fluid_build.evolution.deployments import (
-    DEPLOYMENTS,
     Deployment,
     finished,
     folder_of,
@@ -35,7 +34,7 @@ from fluid_build.evolution.states import States, folder_digest, source_digest, w
 from fluid_build.evolution.warehouse import Location, Relation
 from fluid_build.forging import MODEL_FILE, ForgeOptions
 from fluid_build.forging.contract_version import continued, earlier_contract
-from fluid_build.forging.design_file import earlier_basis, scope_of
+from fluid_build.forging.design_file import earlier_basis
 from fluid_build.forging.stages import (
     Designed,
     design,
@@ -52,8 +51,8 @@ from fluid_build.observations.observe import NO_OBSERVATIONS
 from fluid_build.profiling.profile import Profile
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
+from fluid_build.sources.schemas import DEPLOYMENTS, MIGRATIONS
 from fluid_build.transform.dbt.dialects import dialect_of
-from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
 from fluid_build.transform.proof.manifest import GENERATOR, digest
 from fluid_build.verification import FolderHead, ForgedFolder, read_folder
 from fluid_build.verification.present_source import PresentSource, read_source
@@ -103,16 +102,16 @@ def plan_folder(
     names the folder. Raises what reading each of the three raises.
     """
     warehouse = read_warehouse(location)
-    basis = earlier_basis(head.folder)
+    basis = earlier_basis(head.folder, source)
     today = read_source(source, head, options.decisions, on_progress)
     states = states_of(head, today, warehouse)
     changes = planned_changes(today.changes, shown_as or str(head.folder))
     designed = None
     # What a contract promises of rows, such as their key, may break without another model.
-    if today.changes or not _is_as_designed(basis, today, head, options, scope_of(source)):
+    if today.changes or not _is_as_designed(basis, today, head, options):
         observations = look_closer(source, today.decided.profile, on_progress)
         on_progress(Progress("model", 0, 1))
-        designed = design(today.decided, observations, options, basis, scope_of(source))
+        designed = design(today.decided, observations, options, basis)
     last = next(reversed(finished(warehouse.deployments)), None)
     is_deployed = last is None or last.model_digest == digest(head.folder / MODEL_FILE)
     if designed is None and last is not None and is_deployed and _is_as_left(warehouse, last):
@@ -195,12 +194,11 @@ def _is_as_designed(
     today: PresentSource,
     head: FolderHead,
     options: ForgeOptions,
-    scope: str,
 ) -> bool:
     """Return whether a design of today would be of the same input as the folder's model."""
     if basis is None or head.manifest.generator != GENERATOR:
         return False
-    if basis.technique != options.known_technique or basis.scope != scope:
+    if basis.technique != options.known_technique:
         return False
     decisions = applied(today.decided.verdicts)
     evolved = evolved_basis(basis, today.measured, NO_OBSERVATIONS, decisions)

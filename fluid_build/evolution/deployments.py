@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from fluid_build.errors import WarehouseError
 from fluid_build.evolution.warehouse import Warehouse
+from fluid_build.sources.schemas import DEPLOYMENTS
 
-DEPLOYMENTS = "fluid_deployments"
 KEPT_FOLDERS = 30
 """Deployments that ended well whose folders stay, for a rollback: a month of nights."""
 Outcome: TypeAlias = Literal["started", "failed", "done", "undone"]

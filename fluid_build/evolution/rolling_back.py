@@ -26,9 +26,9 @@ from fluid_build.evolution.folder_archive import product_files, unpacked
 from fluid_build.evolution.kept_versions import KEPT_KEYS
 from fluid_build.evolution.warehouse import Relation, Warehouse, is_plain_type
 from fluid_build.modeling.dimensional.facts.snapshots import SNAPSHOT_DATE
+from fluid_build.sources.schemas import MIGRATIONS
 from fluid_build.sources.sql import quote
 from fluid_build.text import listed
-from fluid_build.transform.dbt.migrations import TABLE as MIGRATIONS
 from fluid_build.transform.plan.elements import Build, TransformPlan
 from fluid_build.transform.proof.manifest import MANIFEST_FILE, Manifest, digest, read_manifest
 from fluid_build.verification import ForgedFolder

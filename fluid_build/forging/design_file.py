@@ -4,7 +4,6 @@ It may be a stranger's. Nothing in it is run: queries aren't written to it, type
 what claims rest on is asked of the source again.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,10 +11,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from fluid_build.errors import SourceUnreadableError
+from fluid_build.forging.table_choice import check_same_choice
 from fluid_build.modeling.basis import Basis, as_read, without_queries
 from fluid_build.profiling.profile import Candidate, ForeignKey, Profile
 from fluid_build.sources.base import Source
-from fluid_build.sources.combined import CombinedSource
 from fluid_build.sources.text_values.canonical_text import type_and_spelling
 from fluid_build.transform.proof.manifest import read_text
 
@@ -28,13 +27,25 @@ _ANEW = "Restore it from your version control, or use --redesign all to design t
 _MEASURED = re.compile(r"[A-Z_][A-Z0-9_ ]*(\(\d+(, ?\d+)?\))?")
 
 
-def earlier_basis(out: Path, redesign: Sequence[str] = ()) -> Basis | None:
-    """Return the basis of the model in a folder; None where it has none, or none of it is kept.
+def earlier_basis(out: Path, source: Source, redesign: Sequence[str] = ()) -> Basis | None:
+    """Return the basis of the model that a forge continues; None where it has none, or keeps none.
+
+    Raises SourceUnreadableError for a file that a forge wouldn't write, and UsageError where the
+    ``source`` isn't read as the model's.
+    """
+    basis = None if EVERYTHING in redesign else read_basis(out)
+    if basis is not None:
+        check_same_choice(out, source)
+    return basis
+
+
+def read_basis(out: Path) -> Basis | None:
+    """Return the basis of the model in a folder; None where it has none.
 
     Raises SourceUnreadableError for a file that a forge wouldn't write.
     """
     path = out / DESIGN_FILE
-    if EVERYTHING in redesign or not path.exists():
+    if not path.exists():
         return None
     try:
         basis = Basis.model_validate_json(read_text(path, _MOST_BYTES))
@@ -63,24 +74,6 @@ def unfit(error: Exception) -> SourceUnreadableError:
         f" {str(error).splitlines()[0] if str(error) else type(error).__name__}.",
         hint=_ANEW,
     )
-
-
-def scope_of(source: Source) -> str:
-    """Return which part of a source was asked for, so that another part isn't a change of it."""
-    if isinstance(source, CombinedSource):
-        return json.dumps({part.name: scope_of(part) for part in source.parts}, sort_keys=True)
-    if source.opened_as is None:
-        return ""
-    asked = source.opened_as.options
-    chosen = {
-        "schemas": [*asked.schemas],
-        "include": [*asked.include],
-        "exclude": [*asked.exclude],
-        "views": asked.views,
-        "nested": asked.nested,
-        "periods": asked.periods,
-    }
-    return json.dumps({name: value for name, value in chosen.items() if value}, sort_keys=True)
 
 
 def _faults(basis: Basis) -> Iterator[str]:

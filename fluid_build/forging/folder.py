@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import cast
 
 from fluid_build.artifacts import Content, restore_interrupted, write_artifacts
 from fluid_build.contract.fluid import FluidContract
@@ -26,11 +25,10 @@ from fluid_build.forging.project_edits import (
 )
 from fluid_build.forging.results import Forged, Preview
 from fluid_build.forging.stages import Designed
+from fluid_build.forging.table_choice import source_as_read
 from fluid_build.regular_files import read_regular
-from fluid_build.sources.addresses.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
-from fluid_build.sources.origin import database_places
 from fluid_build.temporary import owned_folder
 from fluid_build.transform.dbt.freshness import source_freshness
 from fluid_build.transform.dbt.migrations import FOLDER as MIGRATIONS
@@ -43,10 +41,7 @@ from fluid_build.transform.plan.project_tools import ProjectTool
 from fluid_build.transform.proof.folder_changes import FileChange, difference, folder_changes
 from fluid_build.transform.proof.manifest import (
     MANIFEST_FILE,
-    ManifestSource,
-    combined_source,
     manifest_json,
-    manifest_source,
 )
 from fluid_build.transform.proof.proof import Proof
 from fluid_build.transform.proof.written_proof import proof_files
@@ -169,7 +164,7 @@ def write_folder(outputs: Outputs, proof: Proof) -> Forged:
         kept = tuple(change for change in changes if change.action == "keep")
         outdated = [change.name for change in kept if change.outdated]
         foreign = [change.name for change in kept if change.owner == "foreign"]
-        origin, model = _origin(outputs.source, out), outputs.designed.model
+        origin, model = source_as_read(outputs.source, out), outputs.designed.model
         # Of a merged file, what was generated is told from what somebody wrote.
         homeless = {name: files[name] for name in (HOMELESS_FILE,) if name in files}
         known = {**homeless, **generated}
@@ -267,24 +262,3 @@ def _differences(
         and change.name not in NEVER_SHOWN
         and (change.action == "replace" or change.owner == "edited")
     }
-
-
-def _origin(source: Source, out: Path) -> ManifestSource:
-    if isinstance(source, CombinedSource):
-        return combined_source({part.name: _origin(part, out) for part in source.parts})
-    if source.opened_as is None:
-        return ManifestSource(kind=cast("Kind", source.kind), location=None)
-    options = source.opened_as.options
-    return manifest_source(
-        source.opened_as.address,
-        out,
-        replace(options, schemas=options.schemas or _schemas_of_server(source)),
-    )
-
-
-def _schemas_of_server(source: Source) -> tuple[str, ...]:
-    """Return the schemas of a server's tables; dbt may later build in another schema there."""
-    if not isinstance(KINDS[source.kind], ServerKind):
-        return ()
-    places = (place for table in source.tables for place in database_places(table.origin))
-    return tuple(dict.fromkeys(place.schema for place in places))

@@ -7,7 +7,7 @@ once. The page is made of the written folder.
 from pathlib import Path
 from typing import Unpack
 
-from fluid_build.forging.design_file import earlier_basis, scope_of
+from fluid_build.forging.design_file import earlier_basis
 from fluid_build.forging.documents import contract_faults, refuse_invalid
 from fluid_build.forging.folder import Outputs, preview_folder, write_folder
 from fluid_build.forging.options import ForgeOptions, ForgeSettings
@@ -106,14 +106,14 @@ def _forged(
 ) -> Forged:
     if isinstance(source, CombinedSource):
         options.check_several()
-    # A damaged file is said before anything is measured.
-    earlier = None if out is None else earlier_basis(out, options.redesign)
+    # A damaged file, or another choice of tables, is said before anything is measured.
+    earlier = None if out is None else earlier_basis(out, source, options.redesign)
     with_undelivered(source, out, options.decisions)
     profile = measured or measure(source, on_progress)
     decided = decide(source, profile, options)
     observations = look_closer(source, decided.profile, on_progress)
     report_stage(on_progress, "model")
-    designed = design(decided, observations, options, earlier, scope_of(source))
+    designed = design(decided, observations, options, earlier)
     proof = prove(source, designed, on_progress)
     report_stage(on_progress, "contract")
     contract = write_contract(designed, options)

@@ -115,18 +115,19 @@ def design(
     observations: Observations,
     options: ForgeOptions,
     earlier: Basis | None = None,
-    scope: str = "",
 ) -> Designed:
     """Return the model of a profile, and its plan.
 
-    It follows on the model of the ``earlier`` basis, where that is of the same technique and of the
-    same part of the source. ``scope`` is that part.
+    It follows on the model of the ``earlier`` basis, where that is of the same technique.
     """
-    fresh = _designed_anew(decided, observations, options, scope)
+    fresh = _designed_anew(decided, observations, options)
     if earlier is None:
         return fresh
-    why_not = _why_not(earlier, options, scope)
-    if why_not:
+    if earlier.technique != options.known_technique:
+        why_not = (
+            f"The folder's model was {earlier.technique}, so this one is designed anew and doesn't"
+            " continue it."
+        )
         return replace(fresh, notes=(why_not,))
     try:
         kept = _designed_on(earlier, decided, observations, options)
@@ -162,27 +163,10 @@ def _check_unchanged(model: LogicalModel, tables: Set[str]) -> None:
         )
 
 
-def _why_not(earlier: Basis, options: ForgeOptions, scope: str) -> str:
-    """Return why a model doesn't follow on the folder's earlier one; "" where it does."""
-    if earlier.technique != options.known_technique:
-        return (
-            f"The folder's model was {earlier.technique}, so this one is designed anew and doesn't"
-            " continue it."
-        )
-    if earlier.scope != scope:
-        return (
-            "The folder's model was of another choice of tables, so this one is designed anew and"
-            " doesn't continue it."
-        )
-    return ""
-
-
-def _designed_anew(
-    decided: Decided, observations: Observations, options: ForgeOptions, scope: str
-) -> Designed:
+def _designed_anew(decided: Decided, observations: Observations, options: ForgeOptions) -> Designed:
     decisions = applied(decided.verdicts)
     measured = decided.measured or decided.profile
-    basis = first_basis(measured, observations, options.known_technique, decisions, scope)
+    basis = first_basis(measured, observations, options.known_technique, decisions)
     return _built(decided, decided.profile, basis, options, observations)
 
 

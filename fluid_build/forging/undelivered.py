@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fluid_build.decisions.deliveries import partial_tables
 from fluid_build.decisions.language import AnyDecision
-from fluid_build.forging.design_file import earlier_basis
+from fluid_build.forging.design_file import read_basis
 from fluid_build.modeling.basis import Basis, as_read
 from fluid_build.sources.base import Column, Source, Table
 from fluid_build.sources.origin import InFiles
@@ -23,7 +23,7 @@ def with_undelivered(source: Source, out: Path | None, decisions: Iterable[AnyDe
     roots = [each.origin.root for each in source.tables if isinstance(each.origin, InFiles)]
     if not missing or out is None or not roots or len(roots) < len(source.tables):
         return
-    basis = earlier_basis(out)
+    basis = read_basis(out)
     if basis is not None:
         source.tables = (*source.tables, *_empty_tables(basis, missing, roots[0]))
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
+from pydantic import ConfigDict
+
 from fluid_build.modeling.element import ModelPart, SourceColumn
 from fluid_build.modeling.evolution import Evolution, RenamedColumn
 from fluid_build.observations.observe import NO_OBSERVATIONS, Observations
@@ -101,16 +103,17 @@ class Basis(ModelPart):
     """What a model was designed from, and what later data contradicted.
 
     ``profile`` has every table and column that ever came, before decisions, with the figures of the
-    forge in which it came. ``observations`` are those of the first forge. ``scope`` says which
-    tables of the source were chosen. ``decisions`` are those that applied, as JSON. ``nullable``
-    columns and ``incomplete`` references had every value at first, ``broken_keys`` held,
-    ``domains`` had fewer values, and ``wider`` columns a type that holds less: it's the one that
-    they're judged by.
+    forge in which it came. ``observations`` are those of the first forge. ``decisions`` are those
+    that applied, as JSON. ``nullable`` columns and ``incomplete`` references had every value at
+    first, ``broken_keys`` held, ``domains`` had fewer values, and ``wider`` columns a type that
+    holds less: it's the one that they're judged by.
     ``evolution`` is what the model says of all that.
     """
 
+    # An earlier version wrote which tables were chosen, which forge.json says.
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
     technique: str
-    scope: str = ""
     profile: Profile
     observations: Observations = NO_OBSERVATIONS
     arrivals: tuple[Arrival, ...] = ()

@@ -79,12 +79,10 @@ def first_basis(
     observations: Observations,
     technique: str,
     decisions: Sequence[AnyDecision],
-    scope: str = "",
 ) -> Basis:
     """Return the basis of a model that follows on none."""
     return Basis(
         technique=technique,
-        scope=scope,
         profile=profile,
         observations=observations,
         decisions=_recorded(decisions),

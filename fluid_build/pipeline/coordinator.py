@@ -179,6 +179,8 @@ class Coordinator(CompositeAgent):
 
     def _profile(self, _state: Composite) -> JsonObject:
         request = self.place.request
+        # A damaged file, or another choice of tables, is said before anything is measured.
+        _ = self.place.earlier
         with_undelivered(self.place.source, request.out, request.options.decisions)
         profile = measure(self.place.source, self.place.on_progress)
         self.place.values.put(PROFILE, profile)

@@ -10,7 +10,6 @@ from fluid_build.contract.fluid import FluidContract
 from fluid_build.decisions.verdicts import Verdict
 from fluid_build.decisions.weighing import amended
 from fluid_build.forging import ForgeOptions
-from fluid_build.forging.design_file import scope_of
 from fluid_build.forging.documents import contract_faults
 from fluid_build.forging.folder import Outputs
 from fluid_build.forging.stages import Decided, Designed, design, write_contract
@@ -48,8 +47,7 @@ class Derived:
     @cached_property
     def designed(self) -> Designed:
         """Return the model and its plan."""
-        scope = scope_of(self.source)
-        return design(self.decided, self.observations, self.options, self.earlier, scope)
+        return design(self.decided, self.observations, self.options, self.earlier)
 
     @cached_property
     def contract(self) -> FluidContract:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.decisions.language import AnyDecision
 from fluid_build.decisions.verdicts import Verdict
-from fluid_build.forging.design_file import scope_of
 from fluid_build.forging.stages import decide, design
 from fluid_build.pipeline.logical.draft import Draft, LogicalOutcome
 from fluid_build.pipeline.logical.improving import improve
@@ -40,7 +39,7 @@ def draft_of(place: Workplace) -> Draft:
     options = place.request.options
     decided = decide(place.source, place.values.require(PROFILE), options)
     observations = place.look_closer(decided.profile)
-    model = design(decided, observations, options, place.earlier, scope_of(place.source)).model
+    model = design(decided, observations, options, place.earlier).model
     return Draft(
         decided.profile,
         model,
@@ -63,8 +62,7 @@ class Judging:
         options = replace(place.request.options, decisions=(*before, *decisions))
         decided = decide(place.source, place.values.require(PROFILE), options)
         observations = place.look_closer(decided.profile)
-        scope = scope_of(place.source)
-        designed = design(decided, observations, options, place.earlier, scope)
+        designed = design(decided, observations, options, place.earlier)
         return designed.verdicts[len(before) :]
 
 

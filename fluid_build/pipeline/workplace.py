@@ -43,7 +43,7 @@ class Workplace:
     @cached_property
     def earlier(self) -> Basis | None:
         """Return what the folder's model was designed from; None where it has none."""
-        return earlier_basis(self.request.out, self.request.options.redesign)
+        return earlier_basis(self.request.out, self.source, self.request.options.redesign)
 
     def look_closer(self, profile: Profile) -> Observations:
         """Return the observations on a profile, measured once: most decisions leave it as it is."""

@@ -1,10 +1,15 @@
 """Which schemas of a database are read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fluid_build.errors import EmptySourceError, SourceNotFoundError
-from fluid_build.sources.selection import matching_positions
-from fluid_build.text import did_you_mean
+from fluid_build.sources.selection import Placed, matching_positions
+from fluid_build.text import did_you_mean, listed
+
+DEPLOYMENTS = "fluid_deployments"
+"""The table of a warehouse that says what was applied to it."""
+MIGRATIONS = "fluid_migrations"
+"""The table of a warehouse that says which migrations it has seen, beside its relations."""
 
 
 def chosen_schemas(
@@ -30,12 +35,51 @@ def chosen_schemas(
     return list(dict.fromkeys(chosen if requested else existing))
 
 
-def no_tables(source: str, schemas: Sequence[str] = (), *, views: int = 0) -> EmptySourceError:
+def without_warehouses(
+    chosen: Sequence[str], requested: Sequence[str], tables: Iterable[Placed]
+) -> tuple[list[str], list[str]]:
+    """Return the chosen schemas that are read, and those that are left out.
+
+    A schema that a model is loaded into is no source of it, nor of another one: it's read only
+    where it's requested by its name, and not by a glob. ``tables`` are those of the database.
+    """
+    named = {name.lower() for name in requested}
+    warehouses = {
+        table.schema for table in tables if table.name.lower() in (DEPLOYMENTS, MIGRATIONS)
+    }
+    left_out = [name for name in chosen if name in warehouses and name.lower() not in named]
+    return [name for name in chosen if name not in left_out], left_out
+
+
+def warehouses_left_out(schemas: Sequence[str]) -> tuple[str, ...]:
+    """Return the note on schemas that weren't read because warehouses are in them."""
+    if not schemas:
+        return ()
+    what = "schema" if len(schemas) == 1 else "schemas"
+    aren = "isn't" if len(schemas) == 1 else "aren't"
+    return (
+        f"The {what} {listed(schemas)} {aren} read: a warehouse that Fluid Forge loads is in"
+        f" {'it' if len(schemas) == 1 else 'each'}. {_READ_BY_NAME.format(schemas[0])}",
+    )
+
+
+_READ_BY_NAME = "Add --schema {} to read it."
+
+
+def no_tables(
+    source: str, schemas: Sequence[str] = (), *, views: int = 0, warehouses: Sequence[str] = ()
+) -> EmptySourceError:
     """Return the error for a database without a table, in all or in some schemas.
 
-    ``views`` is how many views there are that could be read.
+    ``views`` is how many views there are that could be read, and ``warehouses`` are the schemas
+    that are left out.
     """
     where = f" in {', '.join(schemas)}" if schemas else ""
+    if warehouses:
+        return EmptySourceError(
+            f"{source} has no tables{where} but those of a warehouse that Fluid Forge loads.",
+            hint=_READ_BY_NAME.format(warehouses[0]),
+        )
     if not views:
         return EmptySourceError(
             f"{source} has no tables{where}.", hint="Check that this is the database you meant."

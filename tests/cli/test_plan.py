@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from fluid_build.evolution.deployments import DEPLOYMENTS
 from fluid_build.evolution.locations import warehouse_location
+from fluid_build.sources.schemas import DEPLOYMENTS
 from tests.cli.running import Fluid, run
 from tests.folders import artifacts_of
 from tests.forges import forged

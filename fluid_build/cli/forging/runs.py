@@ -22,6 +22,7 @@ from fluid_build.errors import FluidError
 from fluid_build.forging import ForgeOptions
 from fluid_build.forging.decision_files import folder_decisions, with_decisions
 from fluid_build.forging.options import file_name
+from fluid_build.forging.table_choice import as_in_folder
 from fluid_build.pipeline.dry_run import dry_run
 from fluid_build.pipeline.receipt import Receipt
 from fluid_build.pipeline.requests import ForgeRequest, ModelUse, SourcePlace
@@ -115,6 +116,7 @@ class Reporting:
 
 def forge_sources(command: ForgeCommand, interrupts: Interrupts, reporting: Reporting) -> int:
     """Forge sources into a folder, and return the exit code."""
+    command = replace(command, sources=as_in_folder(command.out, command.sources))
     with configured(command.model_use):
         requested_model(command.model_use)  # Nothing is read for a model that isn't configured.
     store = open_store()

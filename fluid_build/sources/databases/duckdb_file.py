@@ -18,7 +18,13 @@ from fluid_build.sources.engine.connection import DUCKDB_ERRORS, STAGE, Engine, 
 from fluid_build.sources.engine.query_progress import following
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.origin import InDatabase
-from fluid_build.sources.schemas import chosen_schemas, no_tables, views_left_out
+from fluid_build.sources.schemas import (
+    chosen_schemas,
+    no_tables,
+    views_left_out,
+    warehouses_left_out,
+    without_warehouses,
+)
 from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.sql import literal, quote
 from fluid_build.sources.table_choice import TableName
@@ -119,7 +125,9 @@ def open_duckdb(place: str, options: OpenOptions) -> OpenSource:
         connection = engine.connection
         _attach(connection, path)
         existing = _schemas(connection)
-        read = chosen_schemas(options.schemas, existing, path.name)
+        chosen = chosen_schemas(options.schemas, existing, path.name)
+        own = _own_tables(connection, chosen)
+        read, warehouses = without_warehouses(chosen, options.schemas, own)
         tables, skipped = _tables(engine, read, path, options)
         views = 0 if options.views else len(_views(connection, read))
         if not tables:
@@ -128,14 +136,17 @@ def open_duckdb(place: str, options: OpenOptions) -> OpenSource:
                     f"No table of {path.name} could be read. {skipped[0].reason}",
                     hint="Restore the file from a backup, or try another copy.",
                 )
-            raise no_tables(path.name, options.schemas, views=views)
+            raise no_tables(path.name, options.schemas, views=views, warehouses=warehouses)
         return OpenSource(
             kind="duckdb",
             name=name_of_path(path, path.stem),
             connection=connection,
             tables=tables,
             skipped=skipped,
-            notes=(views_left_out("views", views),) if views else (),
+            notes=(
+                *([views_left_out("views", views)] if views else []),
+                *warehouses_left_out(warehouses),
+            ),
             cleanup=[engine],
         )
 

@@ -13,7 +13,13 @@ from fluid_build.sources.engine.connection import Engine
 from fluid_build.sources.loose_references import Collation, note_loose_references
 from fluid_build.sources.options import OpenOptions
 from fluid_build.sources.scan_estimate import ScanEstimate, check_scan
-from fluid_build.sources.schemas import chosen_schemas, no_tables, views_left_out
+from fluid_build.sources.schemas import (
+    chosen_schemas,
+    no_tables,
+    views_left_out,
+    warehouses_left_out,
+    without_warehouses,
+)
 from fluid_build.sources.selection import placed_name, selected_tables
 from fluid_build.sources.servers.row_limits import RowLimiter, first_rows
 from fluid_build.sources.servers.rows import MOMENTS, ServerRows
@@ -75,11 +81,13 @@ def staged_source(
     nobody asked for that much, and SourceUnreadableError where no table can be read.
     """
     existing = catalog.schemas or list(dict.fromkeys(table.schema for table in catalog.tables))
-    schemas = chosen_schemas(options.schemas, existing, catalog.name, folds_case=False)
+    chosen = chosen_schemas(options.schemas, existing, catalog.name, folds_case=False)
+    schemas, warehouses = without_warehouses(chosen, options.schemas, catalog.tables)
     tables = [table for table in catalog.tables if table.schema in schemas]
     views = {} if options.views else catalog.views
     if not tables:
-        raise no_tables(catalog.name, options.schemas, views=sum(views.values()))
+        total = sum(views.values())
+        raise no_tables(catalog.name, options.schemas, views=total, warehouses=warehouses)
     tables = selected_tables(tables, placed_name, options, folds_case=False)
     reading = reading or ServerReading()
     staging = ServerStaging(
@@ -111,6 +119,7 @@ def staged_source(
         skipped=skipped,
         notes=(
             *(views_left_out(label, number) for label, number in views.items() if number),
+            *warehouses_left_out(warehouses),
             *catalog.notes,
         ),
         keys=staging.keys,

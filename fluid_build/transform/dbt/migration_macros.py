@@ -7,10 +7,11 @@ build. Here it ends before anything is built, and says what to run.
 from collections.abc import Collection, Mapping
 
 from fluid_build.modeling.evolution import Evolution
+from fluid_build.sources.schemas import MIGRATIONS
 from fluid_build.sources.sql import literal
 from fluid_build.transform.dbt.called_models import argument_text
 from fluid_build.transform.dbt.dialects import TargetDialect
-from fluid_build.transform.dbt.migrations import TABLE, created_table, shown_type
+from fluid_build.transform.dbt.migrations import created_table, shown_type
 from fluid_build.transform.dbt.targets import Target
 from fluid_build.transform.plan.elements import Filling, TransformPlan
 from fluid_build.transform.plan.stateful import StoredColumn
@@ -288,7 +289,7 @@ WHERE filled_at IS NULL AND relation = '{{ model.name }}'
 {%- endfor -%}
 {{ return(there) }}
 {%- endmacro %}
-""".replace("<TABLE>", TABLE)
+""".replace("<TABLE>", MIGRATIONS)
 _UPDATED = """\
 UPDATE {{ this }} AS stored
 SET

@@ -20,8 +20,6 @@ from fluid_build.transform.plan.stateful import StoredColumn
 
 MigrationKind = Literal["add_column", "widen_column", "retire_column", "retire_relation"]
 FOLDER = "migrations"
-TABLE = "fluid_migrations"
-"""Where a warehouse says which migrations it has seen, beside the relations that it's about."""
 _RETIRED_COLUMN = "The source no longer has this column. Rows keep what they had."
 _RETIRED_RELATION = "The source no longer has what this is loaded from. Its rows stay."
 
