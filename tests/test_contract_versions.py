@@ -80,6 +80,21 @@ def test_a_broken_promise_makes_a_major_version(folder: Folder) -> None:
     assert folder.versions == {"1.0.0"}
 
 
+def test_a_link_that_is_loaded_no_more_makes_a_major_version(tmp_path: Path) -> None:
+    """Orders are a hub, so no column of theirs is gone and no rule of the link."""
+    folder = Folder(tmp_path, "dv2")
+    folder.forge(
+        "ALTER TABLE orders ADD COLUMN product_id INTEGER",
+        "UPDATE orders SET product_id = 1 + order_id * 7 % 40",
+    )
+    assert "lnk_orders" in {expose["exposeId"] for expose in folder.contract["exposes"]}
+    changed = folder.forge("ALTER TABLE orders DROP COLUMN product_id")
+    assert folder.versions == {"1.0.0"}
+    reason = folder.contract["labels"]["version-reason"]
+    assert reason == "major since 0.1.0: lnk_orders, eff_sat_orders are loaded no more"
+    assert any("loaded no more" in note for note in changed.notes)
+
+
 @pytest.mark.parametrize(
     ("breaks", "holds"),
     [

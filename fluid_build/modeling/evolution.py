@@ -10,6 +10,11 @@ GONE = "The source no longer has it."
 """What the description of a column ends with that is loaded no more."""
 EMPTIED = "The source no longer has it, and no row has a value."
 """The same of a column whose rows couldn't keep what they had."""
+RETIRED = (
+    "The source no longer has what it's loaded from: its rows stay as they were, and none are"
+    " added."
+)
+"""What the description of a relation ends with that is loaded no more."""
 
 
 class RenamedColumn(ModelPart):

@@ -27,7 +27,7 @@ from fluid_build.evolution.planning import (
 )
 from fluid_build.evolution.states import States
 from fluid_build.modeling.conceptual import ConceptualModel
-from fluid_build.modeling.evolution import EMPTIED
+from fluid_build.modeling.evolution import EMPTIED, RETIRED
 from fluid_build.modeling.logical import LogicalModel
 
 STATES = States(folder="a", source="b", warehouse="c")
@@ -236,6 +236,36 @@ def test_that_no_row_keeps_a_value_breaks_readers() -> None:
     after = version_after("1.2.0", differences(old, new))
     assert after.next == "2.0.0"
     assert after.reason.startswith("column note of fct_visit is null in all rows")
+
+
+def _contract_of(**descriptions: str) -> Comparable:
+    """A contract of relations that only have a description."""
+    exposes = [{"exposeId": name, "description": words} for name, words in descriptions.items()]
+    return Comparable("contract", Path("contract.fluid.yaml"), {"exposes": exposes})
+
+
+def test_that_a_relation_is_loaded_no_more_breaks_its_readers() -> None:
+    """They get no new row, however long the words before are; loaded again, it's an addition."""
+    words = "The link between rows of contract and customer. " * 9
+    then = _contract_of(lnk=words, sat="Its state.", hub="Contracts.")
+    now = _contract_of(
+        lnk=f"{words}{RETIRED}", sat=f"Its state. {RETIRED}", hub="Contracts.", lnk_2="The rest."
+    )
+    found = differences(then, now)
+    after = version_after("2.0.0", found)
+    assert (after.next, after.reason) == ("3.0.0", "lnk, sat are loaded no more")
+    planned = planned_contract(after, found, (_model(), _model()), ())
+    assert [readers.partition(":")[0] for readers in planned.readers] == [
+        "readers of lnk",
+        "readers of sat",
+    ]
+    again = version_after(
+        "3.0.0",
+        differences(
+            now, _contract_of(lnk=words, sat="Its state.", hub="Contracts.", lnk_2="The rest.")
+        ),
+    )
+    assert (again.next, again.reason) == ("3.1.0", "lnk, sat are loaded again")
 
 
 def test_what_is_loaded_no_more_is_the_reason_of_what_follows_from_it() -> None:

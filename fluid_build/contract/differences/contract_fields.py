@@ -22,7 +22,7 @@ from fluid_build.contract.differences.comparing import (
     restriction,
 )
 from fluid_build.contract.differences.rule_strength import RULE, shortness
-from fluid_build.modeling.evolution import EMPTIED
+from fluid_build.modeling.evolution import EMPTIED, RETIRED
 
 _WORDS = cosmetic("Descriptive text only.")
 _HOW = cosmetic("How the data is produced; its meaning is the same.")
@@ -138,6 +138,17 @@ def _column_description(place: Place, old: Any, new: Any) -> Iterator[DocumentCh
         yield from _WORDS(place, old, new)
 
 
+def _expose_description(place: Place, old: Any, new: Any) -> Iterator[DocumentChange]:
+    """Words promise nothing, but whether a relation still gets rows is told nowhere else."""
+    was_loaded, is_loaded = RETIRED not in str(old), RETIRED not in str(new)
+    if was_loaded and not is_loaded:
+        yield place.change("breaking", old, new, "It's loaded no more: no rows are added to it.")
+    elif is_loaded and not was_loaded:
+        yield place.change("additive", old, new, "It's loaded again.")
+    else:
+        yield from _WORDS(place, old, new)
+
+
 _COLUMN = ElementKind(
     "column",
     lambda column: _text(column, "name"),
@@ -221,6 +232,7 @@ _EXPOSE = ElementKind(
     Fields(
         {
             **_DESCRIPTIVE,
+            "description": _expose_description,
             "title": _WORDS,
             "version": cosmetic("The version number itself."),
             "docs": _WORDS,

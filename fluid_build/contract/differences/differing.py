@@ -139,12 +139,15 @@ def version_after(version: str, found: Differences) -> NextVersion:
 
 
 def _gone(changes: Sequence[DocumentChange], why: Sequence[DocumentChange]) -> str:
-    """Return the columns that are loaded no more, where the rest follows from that; "" elsewhere.
+    """Return what is loaded no more, where the rest follows from that; "" elsewhere.
 
     What comes or goes as a whole is a reason of its own.
     """
     if any(each.kind in {"expose", "column"} and not each.field for each in why):
         return ""
+    relations = [each for each in why if (each.kind, each.field) == ("expose", "description")]
+    if relations and relations[0].level != "cosmetic":
+        return _loaded(relations)
     described = [each for each in changes if each.kind == "column" and each.field == "description"]
     emptied = [each for each in described if _begins_with(EMPTIED, each)]
     gone = [each for each in described if _begins_with(GONE, each)]
@@ -159,6 +162,14 @@ def _gone(changes: Sequence[DocumentChange], why: Sequence[DocumentChange]) -> s
 
 def _begins_with(words: str, change: DocumentChange) -> bool:
     return words in change.after and words not in change.before
+
+
+def _loaded(changes: Sequence[DocumentChange]) -> str:
+    """Return which relations are loaded no more or again; inside of one, it's without a name."""
+    names = [each.names[0] for each in changes if each.names]
+    what = listed_up_to(_MOST_NAMED, names) if names else "it"
+    ending = "no more" if changes[0].level == "breaking" else "again"
+    return f"{what} {'are' if len(names) > 1 else 'is'} loaded {ending}"
 
 
 def _columns(changes: Sequence[DocumentChange]) -> str:

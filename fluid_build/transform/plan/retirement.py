@@ -4,19 +4,14 @@ Rows that the source deletes are marked as deleted. What it no longer delivers i
 nobody knows what it would be today.
 """
 
-from fluid_build.modeling.evolution import EMPTIED, GONE
+from fluid_build.modeling.evolution import EMPTIED, GONE, RETIRED
 from fluid_build.transform.plan.elements import Build
 from fluid_build.transform.plan.sql_layout import query
-
-_WHY = (
-    "The source no longer has what it's loaded from: its rows stay as they were, and none are"
-    " added."
-)
 
 
 def retired_build(build: Build) -> Build:
     """Return a build that is only made where its relation doesn't exist, and stays then."""
-    description = " ".join(filter(None, (build.description, _WHY)))
+    description = " ".join(filter(None, (build.description, RETIRED)))
     return build.model_copy(
         update={
             "materialization": "incremental",
