@@ -168,6 +168,40 @@ def test_a_bad_delivery_is_set_apart_and_replaced_by_the_next(
         assert repaired.verdict == "proven", repaired.reason
 
 
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_an_appended_key_that_came_twice_is_loaded_once_it_comes_alone(
+    tmp_path: Path, technique: Technique
+) -> None:
+    """The same two rows again change nothing, and a row that was loaded alone never changes."""
+    file = database(tmp_path / "shop.db", *test_deliveries.TABLES)
+    with test_deliveries.warehouse(file, technique, *test_deliveries.DELIVERIES) as found:
+        found.change(
+            "DELETE FROM shop.payment",
+            "INSERT INTO shop.payment VALUES (900, 3, DATE '2024-01-01', 1.5),"
+            " (900, 3, DATE '2024-01-01', 9.5), (901, 4, DATE '2024-01-02', 2.5),"
+            " (901, 4, DATE '2024-01-02', 2.5), (902, 4, DATE '2024-01-02', 3.5)",
+        )
+        for _ in range(2):
+            found.load()
+            bad = found.proof()
+            assert bad.verdict == "proven", bad.reason
+            assert set_apart(bad) == {"payment": {"repeated id": 2, "the same row again": 1}}
+        found.change(
+            "DELETE FROM shop.payment WHERE amount = 9.5",
+            "CREATE OR REPLACE TABLE shop.payment AS SELECT DISTINCT * FROM shop.payment",
+        )
+        found.load()
+        repaired = found.proof()
+        assert (repaired.verdict, set_apart(repaired)) == ("proven", {})
+        amounts = "SELECT id, amount FROM model.stg_payment WHERE id >= 900 ORDER BY id"
+        settled = found.rows(amounts)
+        assert [float(str(amount)) for _, amount in settled] == [1.5, 2.5, 3.5]
+        found.change("UPDATE shop.payment SET amount = 0")
+        found.load()
+        assert found.rows(amounts) == settled
+        assert found.rows("SELECT count(*) FROM model.kept_payment WHERE id >= 900") == [(7,)]
+
+
 def test_a_model_that_relies_on_no_key_has_no_quarantine(tmp_path: Path) -> None:
     """Nothing could break it."""
     with shop(

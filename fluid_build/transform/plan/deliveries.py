@@ -192,8 +192,8 @@ def _delivered(entity: Entity, names: SqlNames, present: PresentSource) -> str:
 def _next_load(entity: Entity, names: SqlNames, present: PresentSource) -> str:
     """Return the query for the rows to add: all delivered ones of a key that isn't as it was.
 
-    Of appended rows, those of keys that are new. Where a delivery has several rows of a key, which
-    a test reports, they are compared and added together.
+    Of appended rows, those of keys that are new, or that came more than once, which set them apart.
+    Where a delivery has several rows of a key, they are compared and added together.
     """
     state = _own("row_state", entity, names)
     columns = names.columns_of(entity.name, (each.name for each in entity.attributes))
@@ -248,21 +248,32 @@ def _before(entity: Entity, names: SqlNames, present: PresentSource) -> str:
 
 
 def _changed(entity: Entity, names: SqlNames, present: PresentSource) -> str:
-    """Return the query for the keys of which the delivered rows are to be added."""
+    """Return the query for the keys of which the delivered rows are to be added.
+
+    A key whose appended row came alone is settled: no other row of it is taken.
+    """
     recency = _own("recency", entity, names)
     state = _own("row_state", entity, names)
     surplus = _own("surplus", entity, names)
     key = names.columns_of(entity.name, _key(entity))
-    is_delta = _is_delta(entity, present)
-    told_apart_by = [*key, *([state] if is_delta else [])]
+    told_apart_by = [*key, state]
     both = union_all(
         query([*told_apart_by, ("1", surplus)], "delivered"),
         query([*told_apart_by, ("-1", surplus)], "before", where=[f"{recency} = 1"]),
     )
-    differs = f"SUM({surplus}) <> 0" if is_delta else f"MIN({surplus}) > 0"
     grouped = query(key, f"{nested(both)} AS states", group_by=told_apart_by)
-    differing = nested(f"{grouped}\nHAVING {differs}")
-    return query(key, f"{differing} AS differing", distinct=True)
+    differing = nested(f"{grouped}\nHAVING SUM({surplus}) <> 0") + " AS differing"
+    if _is_delta(entity, present):
+        return query(key, differing, distinct=True)
+    last = query(key, "before", where=[f"{recency} = 1"], group_by=key)
+    same = [f"settled.{column} = differing.{column}" for column in key]
+    return query(
+        [f"differing.{column}" for column in key],
+        differing,
+        join("LEFT JOIN", nested(f"{last}\nHAVING COUNT(*) = 1"), "settled", same),
+        where=[f"settled.{key[0]} IS NULL"],
+        distinct=True,
+    )
 
 
 def _state(entity: Entity, names: SqlNames, present: PresentSource) -> str:
