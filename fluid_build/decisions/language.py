@@ -20,6 +20,7 @@ from fluid_build.decisions.conventions import (
     Prefixes,
     Preset,
 )
+from fluid_build.decisions.suggested_texts import checked_name, checked_prose
 from fluid_build.json_types import JsonObject
 from fluid_build.limits import MOST_NAME
 
@@ -146,6 +147,12 @@ class Describe(_Target):
     decision: Literal["describe"] = "describe"
     text: Text
 
+    @model_validator(mode="after")
+    def _a_model_says_something(self) -> Self:
+        if self.by == "model":
+            checked_prose(self.text)
+        return self
+
 
 class SetKey(_Claim):
     """Say which columns identify a row of a table."""
@@ -236,14 +243,32 @@ class PersonalData(BaseDecision):
     is_personal: bool = True
 
 
-class Domain(BaseDecision):
+class _Naming(BaseDecision):
+    """A decision that names something in words."""
+
+    @model_validator(mode="after")
+    def _a_model_names_in_words(self) -> Self:
+        named: Sequence[str] = tuple(
+            getattr(self, name) or "" for name in type(self).model_fields if name in _NAMED
+        )
+        if self.by == "model":
+            for text in filter(None, named):
+                checked_name(text)
+        return self
+
+
+_NAMED = frozenset({"domain", "team", "email", "name"})
+"""Fields of decisions that name something in words."""
+
+
+class Domain(_Naming):
     """Say which business domain the product belongs to."""
 
     decision: Literal["domain"] = "domain"
     domain: Label
 
 
-class Owner(BaseDecision):
+class Owner(_Naming):
     """Say which team owns the product."""
 
     decision: Literal["owner"] = "owner"
@@ -251,7 +276,7 @@ class Owner(BaseDecision):
     email: Label | None = None
 
 
-class ProductName(BaseDecision):
+class ProductName(_Naming):
     """Say what the product is called."""
 
     decision: Literal["name"] = "name"

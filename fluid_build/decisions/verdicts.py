@@ -6,7 +6,7 @@ from typing import Literal
 
 from fluid_build.decisions.language import AnyDecision, DecisionEvidence
 
-Status = Literal["accepted", "insisted", "refused", "unused"]
+Status = Literal["accepted", "insisted", "asked", "refused", "unused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +15,10 @@ class Verdict:
 
     The data confirms an ``accepted`` one, or has nothing to say about it. An ``insisted`` one is
     contradicted by ``evidence.violations`` rows, and goes in as declared and violated because a
-    person insists. A ``refused`` one doesn't go in. An ``unused`` one is right, but says nothing
-    about this technique, or repeats another decision. ``message`` is one sentence, with the figure
-    that decided.
+    person insists. An ``asked`` one is a language model's, against what the rules concluded: it
+    doesn't go in, and a person is asked. A ``refused`` one doesn't go in. An ``unused`` one is
+    right, but says nothing about this technique, or repeats another decision. ``message`` is one
+    sentence, with the figure that decided.
     """
 
     decision: AnyDecision
@@ -56,10 +57,20 @@ def refused(
     return Verdict(decision, "refused", message, evidence)
 
 
+def kept(verdicts: Iterable[Verdict]) -> tuple[AnyDecision, ...]:
+    """Return the decisions that a folder keeps: those that apply, and those that wait for a person.
+
+    Each has its evidence.
+    """
+    return _with_evidence(v for v in verdicts if v.applies or v.status == "asked")
+
+
 def applied(verdicts: Iterable[Verdict]) -> tuple[AnyDecision, ...]:
     """Return the decisions that go into the model, each with its evidence."""
+    return _with_evidence(verdict for verdict in verdicts if verdict.applies)
+
+
+def _with_evidence(verdicts: Iterable[Verdict]) -> tuple[AnyDecision, ...]:
     return tuple(
-        verdict.decision.model_copy(update={"evidence": verdict.evidence})
-        for verdict in verdicts
-        if verdict.applies
+        verdict.decision.model_copy(update={"evidence": verdict.evidence}) for verdict in verdicts
     )

@@ -16,7 +16,7 @@ from fluid_build.decisions.files import (
     recorded_decisions,
 )
 from fluid_build.decisions.language import AnyDecision, decisions_schema
-from fluid_build.decisions.verdicts import Verdict, applied
+from fluid_build.decisions.verdicts import Verdict, kept
 from fluid_build.errors import UsageError
 from fluid_build.transform.proof.folder_changes import loses_decisions
 
@@ -67,7 +67,7 @@ def decision_documents(previous: str, verdicts: Iterable[Verdict]) -> dict[str, 
     written = [
         _as_written(verdict, entry) for verdict, entry in zip_longest(verdicts, entries) if verdict
     ]
-    text = decisions_text(previous, applied(written))
+    text = decisions_text(previous, kept(written))
     return {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()} if text else {}
 
 

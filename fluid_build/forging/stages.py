@@ -35,6 +35,7 @@ from fluid_build.modeling.otherwise import (
     tables_of_elements,
     with_otherwise,
 )
+from fluid_build.modeling.suggested import conclusion, is_claim, shows
 from fluid_build.modeling.techniques import build_decided_model
 from fluid_build.observations.observe import Observations, observe, observe_combined
 from fluid_build.profiling import profile_source
@@ -43,7 +44,8 @@ from fluid_build.profiling.profiler import profile_combined
 from fluid_build.progress import OnProgress, Progress, ignore
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource
-from fluid_build.text import listed
+from fluid_build.sources.declarations.catalog_facts import CatalogFacts
+from fluid_build.text import as_sentence, listed
 from fluid_build.transform.plan.confinement import check_confined
 from fluid_build.transform.plan.elements import TransformPlan
 from fluid_build.transform.plan.stateful import remembers
@@ -118,8 +120,63 @@ def design(
 ) -> Designed:
     """Return the model of a profile, and its plan.
 
-    It follows on the model of the ``earlier`` basis, where that is of the same technique.
+    It follows on the model of the ``earlier`` basis, where that is of the same technique. What
+    a language model says that something means never overrules what the rules conclude without it:
+    that is asked.
     """
+    tried = _designed(decided, observations, options, earlier)
+    claims = {
+        place: verdict
+        for place, verdict in enumerate(tried.verdicts)
+        if verdict.applies and is_claim(verdict.decision)
+    }
+    if not claims:
+        return tried
+    ruled = _designed(_without(decided, claims), observations, options, earlier)
+    asked = {
+        place: asked
+        for place, verdict in claims.items()
+        if (asked := _asked(ruled.model, verdict, decided.profile.catalog)) is not None
+    }
+    if not asked:
+        return tried
+    if len(asked) == len(claims):
+        return replace(ruled, verdicts=_with_verdicts(ruled.verdicts, asked))
+    return _designed(_without(decided, asked), observations, options, earlier)
+
+
+def _asked(model: LogicalModel, verdict: Verdict, catalog: CatalogFacts | None) -> Verdict | None:
+    """Return the verdict on a claim that differs from what the rules concluded; None if none does.
+
+    ``model`` is as they made it.
+    """
+    if shows(model, verdict.decision):
+        return None
+    concluded = conclusion(model, verdict.decision, catalog)
+    if not concluded:
+        return None
+    message = f"{as_sentence(concluded)} `fluid review` asks which is right."
+    return replace(verdict, status="asked", message=message)
+
+
+def _without(decided: Decided, claims: Mapping[int, Verdict]) -> Decided:
+    """Return what was decided, where some claims are asked."""
+    asked = {place: replace(verdict, status="asked") for place, verdict in claims.items()}
+    return replace(decided, verdicts=_with_verdicts(decided.verdicts, asked))
+
+
+def _with_verdicts(
+    verdicts: Sequence[Verdict], others: Mapping[int, Verdict]
+) -> tuple[Verdict, ...]:
+    return tuple(others.get(place, verdict) for place, verdict in enumerate(verdicts))
+
+
+def _designed(
+    decided: Decided,
+    observations: Observations,
+    options: ForgeOptions,
+    earlier: Basis | None,
+) -> Designed:
     fresh = _designed_anew(decided, observations, options)
     if earlier is None:
         return fresh

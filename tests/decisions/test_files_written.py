@@ -23,6 +23,7 @@ from fluid_build.decisions.language import (
     Ignore,
     SetKey,
 )
+from fluid_build.decisions.suggested_texts import checked_prose
 from fluid_build.errors import DecisionError
 
 EVIDENCE = DecisionEvidence(rows=830, distinct=830, sql='SELECT *\nFROM "orders"')
@@ -176,6 +177,17 @@ TEXTS = st.text(
     min_size=1,
     max_size=80,
 )
+
+
+def says_something(text: str) -> bool:
+    """Return whether a model may write a text as a description."""
+    try:
+        checked_prose(text)
+    except ValueError:
+        return False
+    return True
+
+
 EVIDENCES = st.builds(
     DecisionEvidence,
     rows=st.integers(0, 10**12),
@@ -186,7 +198,13 @@ EVIDENCES = st.builds(
 )
 DECISIONS: st.SearchStrategy[AnyDecision] = st.one_of(
     st.builds(Ignore, table=NAMES, reason=TEXTS, evidence=st.none() | EVIDENCES),
-    st.builds(Describe, table=NAMES, column=st.none() | NAMES, text=TEXTS, by=st.just("model")),
+    st.builds(
+        Describe,
+        table=NAMES,
+        column=st.none() | NAMES,
+        text=TEXTS.filter(says_something),
+        by=st.just("model"),
+    ),
     st.builds(SetKey, table=NAMES, columns=st.lists(NAMES, min_size=1, max_size=3).map(tuple)),
 )
 

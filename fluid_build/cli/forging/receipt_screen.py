@@ -18,9 +18,9 @@ _SHOWN = {"error": "red", "warning": "yellow"}
 SEVERITY_LABELS = {"error": "error", "warning": "warning", "info": "remark"}
 _LONGEST_DECISION = 60
 """Characters: a description is recognized by its beginning, and the reason must stay in sight."""
-_MOST_REFUSED = 5
+_MOST_LEFT_OUT = 5
 """Of a model's proposals: enough to see what it gets wrong."""
-_STATUSES = ("accepted", "insisted", "refused", "unused")
+_STATUSES = ("accepted", "insisted", "asked", "refused", "unused")
 
 
 def receipt_section(receipt: Receipt) -> Iterator[Part]:
@@ -36,10 +36,10 @@ def receipt_section(receipt: Receipt) -> Iterator[Part]:
     if receipt.fallback_used:
         yield from lines([f"Failed: {reason}" for reason in receipt.fallback_reasons], "red")
     yield indented(_contribution(receipt))
-    refused = [entry for entry in receipt.proposed if entry.status == "refused"]
-    yield from lines([_verdict_line(entry) for entry in refused[:_MOST_REFUSED]], "yellow")
+    left_out = [entry for entry in receipt.proposed if entry.status in {"asked", "refused"}]
+    yield from lines([_verdict_line(entry) for entry in left_out[:_MOST_LEFT_OUT]], "yellow")
     show_run = fluid("runs", "show", receipt.run, "--json")
-    yield from more(len(refused) - _MOST_REFUSED, f": see `{show_run}`")
+    yield from more(len(left_out) - _MOST_LEFT_OUT, f": see `{show_run}`")
     invalid = len(receipt.invalid_proposals) + receipt.unread_proposals
     if invalid:
         yield indented(f"{counted(invalid, 'further entry', 'further entries')} made no sense.")

@@ -25,6 +25,12 @@ class MeasureRole(ModelPart):
     alternatives: tuple[Alternative, ...] = ()
 
 
+NO_AMOUNT = Alternative(
+    choice="an amount", reason="no name, formula or total shows that it adds up"
+)
+"""The alternative of a number of which nothing says what it measures: its role is a guess."""
+
+
 def additive(reason: str, *alternatives: Alternative) -> MeasureRole:
     """Return the role of a measure that is summed."""
     return MeasureRole(

@@ -30,6 +30,7 @@ from fluid_build.modeling.measures.code_values import (
     value_bounds,
 )
 from fluid_build.modeling.measures.measure_role import (
+    NO_AMOUNT,
     MeasureRole,
     additive,
     non_additive,
@@ -181,9 +182,9 @@ def other_role(column: ColumnProfile, name: NumberName, context: RowContext) -> 
             bound = "max" if word in terms("greatest") else "min"
             return role.model_copy(update={"aggregation": bound}) if is_bound else role
         case "reading":
-            return non_additive(f"a '{word}' may be in any unit", _no_amount())
+            return non_additive(f"a '{word}' may be in any unit", NO_AMOUNT)
     if family(column_type(column)) != "integer":
-        return non_additive("its name says nothing", _no_amount())
+        return non_additive("its name says nothing", NO_AMOUNT)
     if may_be_percentages(column):
         return non_additive("its name says nothing, and its values end at 100 as percentages do")
     code = Alternative(choice="a code", reason="they're no numbering, no short list and no dates")
@@ -197,10 +198,6 @@ def _pay(word: str) -> MeasureRole:
         f"'{word}' is what somebody gets at a time, which adds up across everything except time"
     )
     return semi_additive(reason, payment)
-
-
-def _no_amount() -> Alternative:
-    return Alternative(choice="an amount", reason="no name, formula or total shows that it adds up")
 
 
 _LARGEST_PERCENTAGE = 100

@@ -7,7 +7,7 @@ from fluid_build.copilot.agents.base import StageSession
 from fluid_build.copilot.llm.base import CompletionClient
 from fluid_build.copilot.scratchpad import StageFeedback
 from fluid_build.decisions.language import AnyDecision
-from fluid_build.decisions.verdicts import Verdict, applied
+from fluid_build.decisions.verdicts import Verdict, kept
 from fluid_build.json_types import JsonObject
 from fluid_build.pipeline.logical.agent import LogicalAgent
 from fluid_build.pipeline.logical.asking import Question, Reply, ask_all
@@ -58,7 +58,7 @@ async def improve(
     verdicts = _final_verdicts(judged, second, draft.decisions, judge)
     replies = (*first, *second)
     return LogicalOutcome(
-        decisions=applied(verdicts),
+        decisions=kept(verdicts),
         verdicts=verdicts,
         invalid=tuple(entry for reply in replies for entry in reply.proposals.invalid),
         unread=sum(reply.proposals.unread for reply in replies),

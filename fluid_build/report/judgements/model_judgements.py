@@ -15,6 +15,7 @@ from fluid_build.modeling.conceptual import Attribute, ConceptualModel, Entity
 from fluid_build.modeling.data_vault.elements import Hub
 from fluid_build.modeling.element import Alternative, DecidedElement
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.suggested import decided_elements
 from fluid_build.report.judgements.judgement import Choice, Judgement
 
 _MODEL_CHOICE = 0.75
@@ -93,22 +94,12 @@ _DELIVERIES: tuple[tuple[str, str, Delivery], ...] = (
 def _model_choices(model: LogicalModel) -> Iterator[Judgement]:
     """Yield the places of tables in the model that a decision could change, each once."""
     by_id: dict[str, Judgement] = {}
-    for element in _decided_elements(model):
+    for element in decided_elements(model):
         for alternative in element.alternatives:
             question = _model_choice(model.conceptual, element, alternative)
             if question is not None:
                 by_id.setdefault(question.id, question)
     yield from by_id.values()
-
-
-def _decided_elements(model: LogicalModel) -> Iterator[DecidedElement]:
-    if model.dv2 is not None:
-        vault = model.dv2
-        yield from (*vault.hubs, *vault.links, *vault.satellites)
-        yield from (*vault.reference_tables, *vault.keyless_tables)
-    if model.dimensional is not None:
-        star = model.dimensional
-        yield from (*star.facts, *star.dimensions, *star.bridges)
 
 
 def _model_choice(
@@ -120,7 +111,7 @@ def _model_choice(
     name = str(getattr(element, "name", table))
     if alternative.choice in _ROLES:
         role = Classify(table=table, role=_ROLES[alternative.choice])
-        current = _current_role(element)
+        current = current_role(element)
         chosen = None if current is None else Classify(table=table, role=current)
         return Judgement(
             f"role-{table}",
@@ -139,7 +130,7 @@ def _model_choice(
     return None
 
 
-def _current_role(element: DecidedElement) -> Role | None:
+def current_role(element: DecidedElement) -> Role | None:
     by_type: Mapping[str, Role] = {
         "Hub": "hub",
         "Link": "link",

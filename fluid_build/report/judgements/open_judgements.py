@@ -19,6 +19,8 @@ from fluid_build.decisions.language import (
 from fluid_build.decisions.subjects import subject
 from fluid_build.modeling.element import SourceColumn
 from fluid_build.modeling.logical import LogicalModel
+from fluid_build.modeling.suggested import open_claims
+from fluid_build.report.judgements.claim_judgements import with_claims
 from fluid_build.report.judgements.judgement import Choice, Judgement
 from fluid_build.report.judgements.key_judgements import key_judgements
 from fluid_build.report.judgements.model_judgements import model_judgements
@@ -220,14 +222,16 @@ def open_judgements(
     ``profile`` is the content of ``profile.json``. Those of the same certainty are in the order of
     their subjects: relationships, keys, text, the model, measures, dates, personal data.
     """
-    questions = chain(
+    of_rules = chain(
         key_judgements(model.conceptual),
         conventions(profile),
         model_judgements(model),
         personal_data(profile, model.evolution.newly_personal if model.evolution else ()),
         ownership(profile),
     )
-    settled = {_folded(subject(decision)) for decision in decided}
+    claims = open_claims(model, [*decided])
+    questions = with_claims(of_rules, model, claims)
+    settled = {_folded(subject(decision)) for decision in decided if decision not in claims}
     unsettled = [question for question in questions if not _subjects(question) & settled]
     ordered = sorted(unsettled, key=lambda question: _sort_key(question.certainty))
     return tuple(_with_ids(ordered))

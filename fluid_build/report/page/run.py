@@ -28,6 +28,7 @@ _SEVERITIES = {"error": ("Error", "bad"), "warning": ("Warning", "warn"), "info"
 _STATUSES = {
     "refused": ("Refused", "bad"),
     "insisted": ("Insisted", "warn"),
+    "asked": ("Asked", "warn"),
     "unused": ("Unused", ""),
     "accepted": ("Accepted", "good"),
 }
