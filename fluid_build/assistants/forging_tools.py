@@ -82,7 +82,9 @@ def propose_decision(desk: Desk, arguments: ProposeDecisionArguments, job: Job) 
         is_written = desk.settings.allow_write and verdict.applies
         if is_written:
             write_artifacts(folder, {DECISIONS_FILE: text, SCHEMA_FILE: schema_text()})
+    # Only a person insists, and only a forge knows what the rules conclude.
     assert verdict.status != "insisted"
+    assert verdict.status != "asked"
     reason = "" if is_written else READ_ONLY
     if not verdict.applies:
         reason = "It wasn't accepted."

@@ -36,7 +36,7 @@ def is_claim(decision: AnyDecision) -> bool:
 
 
 def open_claims(model: LogicalModel, decided: Sequence[AnyDecision]) -> list[AnyDecision]:
-    """Return the claims of language models that a model doesn't follow and no person has settled."""
+    """Return the claims of language models that no person has settled and a model isn't as."""
     settled = {subject(decision) for decision in decided if decision.by == "person"}
     return [
         decision

@@ -268,9 +268,7 @@ def test_a_model_can_name_nothing_by_what_is_no_name(decision: str, field: str, 
     mark=st.sampled_from(["{{", "}}", "{%", "${", "..", "\\", "<", ">", "`", "://", "|", ";"]),
     after=st.text(max_size=20),
 )
-def test_no_name_of_a_model_has_a_mark_of_code_or_a_path(
-    before: str, mark: str, after: str
-) -> None:
+def test_no_name_of_a_model_has_marks_of_code_or_paths(before: str, mark: str, after: str) -> None:
     with pytest.raises(ValidationError):
         Domain(domain=f"{before}{mark}{after}", by="model")
 

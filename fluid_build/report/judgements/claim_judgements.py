@@ -25,7 +25,7 @@ _CLAIMED = 0.75
 def with_claims(
     questions: Iterable[Judgement], model: LogicalModel, claims: Sequence[AnyDecision]
 ) -> Iterator[Judgement]:
-    """Yield questions with the claims of language models about their subjects, then other claims."""
+    """Yield questions with what language models claim of them, then those of other claims."""
     left = {subject(claim): claim for claim in claims}
     for question in questions:
         claim = next((left.pop(about) for about in _subjects(question) if about in left), None)

@@ -131,6 +131,7 @@ def _model_choice(
 
 
 def current_role(element: DecidedElement) -> Role | None:
+    """Return the role of an element as a decision says it; None where no decision can."""
     by_type: Mapping[str, Role] = {
         "Hub": "hub",
         "Link": "link",
