@@ -50,6 +50,10 @@ from fluid_build.copilot.recovery.error_handler import (
 from fluid_build.copilot.recovery.retry import RetrySchedule
 
 FAULT_RATE = 0.3
+THRESHOLD = 0.8
+"""Of the window: pruning begins where it's fuller, and what is empty below that is wasted."""
+LONGEST_OVERHEAD_MS = 50
+"""Of an execution of a tool that is traced: the documented goal."""
 PROMPT = LlmPrompt("test-model", [{"role": "user", "content": "hello"}])
 
 
@@ -109,7 +113,7 @@ def measure_context(conversations: int) -> dict[str, float]:
         manager = ContextWindowManager(
             max_tokens=int(10 ** chance.uniform(3.2, 4.5)),
             pruning_strategy=strategies[number % len(strategies)],
-            summarizer=lambda text: f"They looked at {len(text)} characters of data. " * 5,
+            pruning_threshold=THRESHOLD,
         )
         window = manager.create_window()
         for message in messages:
@@ -117,7 +121,8 @@ def measure_context(conversations: int) -> dict[str, float]:
             window = manager.add_message(window, message)
             additions += 1
             if window.metadata.get("prunings", 0) > before:
-                wasted.append(window.remaining_tokens / window.max_tokens)
+                room = window.max_tokens * THRESHOLD
+                wasted.append(max(0.0, 1 - window.current_tokens / room))
         over += sum(counter.count_tokens(str(m)) for m in window.messages) > window.max_tokens
         broken += breaks_something(messages, window)
         pruned += "prunings" in window.metadata

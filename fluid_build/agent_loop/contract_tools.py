@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from pydantic_core import to_json
 
 from fluid_build.agent_loop.confinement import confined_tool, desk_at, refusal
 from fluid_build.assistants.jobs import Job
+from fluid_build.assistants.workspace import Place
 from fluid_build.contract.validation import validate
 from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.copilot.tools.registry import forge_tool
@@ -17,6 +19,7 @@ from fluid_build.errors import FluidError, UsageError
 from fluid_build.forging import Forged, forge
 from fluid_build.json_types import JsonObject
 from fluid_build.modeling.techniques import TECHNIQUES
+from fluid_build.text import as_sentence, clip
 from fluid_build.transform.dbt.targets import TARGET_LABELS
 
 TEMPLATES = {
@@ -39,6 +42,12 @@ SCHEDULERS = {
 """The orchestration engines of a FLUID contract, and how each would run the dbt project."""
 
 _MOST_CONTRACT_CHARS = 20_000
+_MOST_SOURCES = 20
+"""Sources of a product: far more than one has, and each is read whole."""
+_MOST_PURPOSE = 500
+"""Characters of a goal or a use case: a few sentences, which a reader of the contract wants."""
+_PURPOSES = ("project_goal", "use_case")
+_KNOWN = ("data_sources", *_PURPOSES)
 
 
 class ProposeContractArgs(BaseModel):
@@ -47,8 +56,8 @@ class ProposeContractArgs(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     context: dict[str, Any] = Field(
-        description="What the product is for: project_goal, use_case, and data_sources, a list of"
-        " files or folders of the workspace (the first is used)."
+        description="What the product is for: project_goal and use_case in words, and data_sources,"
+        " a list of files or folders of the workspace, which are read as one."
     )
     template: str = Field(default="starter", description="A name that list_templates returns.")
     provider: str = Field(
@@ -65,22 +74,65 @@ class NoArgs(BaseModel):
 )
 @confined_tool
 def propose_contract(args: ProposeContractArgs, *, workspace_root: Path) -> JsonObject:
-    """Propose a data contract for a source of the workspace, built and proven in memory."""
-    sources = args.context.get("data_sources")
-    first = sources[0] if isinstance(sources, list) and sources else sources
-    if not isinstance(first, str):
-        raise UsageError("context.data_sources must name a file or folder of the workspace.")
+    """Propose a data contract for sources of the workspace, built and proven in memory."""
+    names, purpose = _sources(args.context), _purpose(args.context)
     if args.template not in TEMPLATES:
         raise UsageError(f"Unknown template. Known: {', '.join(TEMPLATES)}.")
     technique = "flat" if args.template == "starter" else args.template
     target = _PROVIDERS.get(args.provider.lower(), args.provider)
     desk = desk_at(workspace_root)
-    with desk.sources.opened(desk.workspace.source(first), Job()) as source:
+    place = _combined([desk.workspace.source(name) for name in names])
+    with desk.sources.opened(place, Job()) as source:
         try:
             forged = forge(source, technique=technique, target=target)
         except FluidError as error:
             return refusal(type(error).__name__, "The model can't be built.")
-    return _proposal(forged)
+    proposal = _proposal(_for_purpose(forged, purpose))
+    unused = sorted({*args.context, *(args.model_extra or {})} - {*_KNOWN})
+    return proposal if not unused else {**proposal, "unused": [clip(each, 100) for each in unused]}
+
+
+def _sources(context: dict[str, Any]) -> list[str]:
+    """Return the names of all sources; raise UsageError for what names none."""
+    given = context.get("data_sources")
+    names = given if isinstance(given, list) else [given]
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise UsageError("context.data_sources must name files or folders of the workspace.")
+    if len(names) > _MOST_SOURCES:
+        raise UsageError(f"context.data_sources has more than {_MOST_SOURCES} entries.")
+    return [*dict.fromkeys(names)]
+
+
+def _purpose(context: dict[str, Any]) -> str:
+    """Return the goal and the use case as sentences; raise UsageError for one that isn't a text."""
+    sentences = []
+    for field in _PURPOSES:
+        text = context.get(field, "")
+        if not isinstance(text, str):
+            raise UsageError(f"context.{field} must be a text.")
+        if text.strip():
+            sentences.append(as_sentence(clip(" ".join(text.split()), _MOST_PURPOSE)))
+    return " ".join(sentences)
+
+
+def _combined(places: list[Place]) -> Place:
+    """Return one place for several: their tables are read as one source."""
+    if len(places) == 1:
+        return places[0]
+    return Place(
+        ", ".join(place.shown for place in places),
+        tuple(request for place in places for request in place.requests),
+        lambda: tuple(state for place in places for state in place.files()),
+    )
+
+
+def _for_purpose(forged: Forged, purpose: str) -> Forged:
+    """Return what was forged, with a contract whose description says what it's for."""
+    if not purpose:
+        return forged
+    contract = forged.contract
+    description = f"{purpose} {contract.description or ''}".strip()
+    return replace(forged, contract=contract.model_copy(update={"description": description}))
 
 
 @forge_tool(args_schema=NoArgs, read_only=True, tags=["contract"])

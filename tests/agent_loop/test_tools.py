@@ -193,6 +193,49 @@ def test_a_proposed_contract_is_built_proven_and_valid(workspace: Path, template
         assert (check["is_valid"], check["findings"]) == (True, [])
 
 
+def test_a_proposed_contract_has_all_sources_and_says_what_it_is_for(workspace: Path) -> None:
+    rows = "".join(f"{n},{n * 10}\n" for n in range(1, 30))
+    (workspace / "budget.csv").write_text(f"budget_id,planned\n{rows}")
+    context = {
+        "data_sources": ["shop.db", "budget.csv"],
+        "project_goal": "Compare sales with plans",
+        "use_case": "Monthly review",
+        "mood": "hurried",
+    }
+    result = dispatch_tool_call("propose_contract", {"context": context}, workspace)
+    assert (result.get("valid"), result.get("proof")) == (True, "proven"), result
+    exposed = {expose["id"] for expose in result["exposes"]}
+    assert {"budget_budget", "shop_customer", "shop_orders"} <= exposed
+    description = result["contract"]["description"]
+    assert description.startswith("Compare sales with plans. Monthly review. ")
+    assert result["unused"] == ["mood"]
+
+
+@pytest.mark.parametrize(
+    ("context", "field"),
+    [
+        ({}, "data_sources"),
+        ({"data_sources": []}, "data_sources"),
+        ({"data_sources": ["shop.db", 3]}, "data_sources"),
+        ({"data_sources": ["x"] * 50}, "data_sources"),
+        ({"data_sources": "shop.db", "project_goal": ["a"]}, "project_goal"),
+        ({"data_sources": "shop.db", "use_case": 3}, "use_case"),
+    ],
+)
+def test_what_a_contract_cannot_be_proposed_for_is_refused_by_name(
+    workspace: Path, context: dict[str, object], field: str
+) -> None:
+    result = dispatch_tool_call("propose_contract", {"context": context}, workspace)
+    assert result["error"] == "ToolValidationError"
+    assert f"context.{field}" in result["message"]
+
+
+def test_no_source_of_several_is_outside_the_workspace(workspace: Path) -> None:
+    context = {"data_sources": ["shop.db", "../other.db"]}
+    result = dispatch_tool_call("propose_contract", {"context": context}, workspace)
+    assert result["error"] == "path_outside_workspace"
+
+
 def test_a_contract_with_faults_is_described(workspace: Path) -> None:
     result = dispatch_tool_call("validate_contract", {"contract": {"kind": "x"}}, workspace)
     assert not result["is_valid"]

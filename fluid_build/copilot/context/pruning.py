@@ -64,9 +64,11 @@ def select(
     whole_suffix: bool,
     also_keep: frozenset[int] = frozenset(),
     reserved: int = 0,
+    room: int | None = None,
 ) -> Selection:
     """Select messages of at most ``limit`` tokens, and of ``target`` where that is possible.
 
+    ``room``: tokens that are filled at most with what needn't stay; by default all of ``limit``.
     ``whole_suffix``: stop at the first group that doesn't fit, even clipped, so that there are no
     gaps.
     ``also_keep``: positions that must stay too, unless that would clip a system message.
@@ -81,7 +83,7 @@ def select(
             pinned,
             optional,
             messages,
-            limit=limit,
+            room=limit if room is None else room,
             target=target,
             ranking=ranking,
             count=count,
@@ -98,6 +100,7 @@ def select(
             count=count,
             whole_suffix=whole_suffix,
             reserved=reserved,
+            room=room,
         )
     if selection is None:
         selection = _clip_everything(pinned, messages, limit, count)
@@ -124,7 +127,7 @@ def _select_whole(
     optional: Sequence[MessageGroup],
     messages: Sequence[Message],
     *,
-    limit: int,
+    room: int,
     target: int,
     ranking: Ranking,
     count: Callable[[Message], int],
@@ -139,9 +142,9 @@ def _select_whole(
     dropped = _keep_best(selection, optional, messages, target, ranking, whole_suffix)
     fill = partial(_fill, selection, dropped, messages, count=count, whole_suffix=whole_suffix)
     fill(target=target)
-    if selection.tokens + reserved < limit * (1 - _LARGEST_GAP):
+    if selection.tokens + reserved < room * (1 - _LARGEST_GAP):
         # Several calls with their results are long even when each is clipped to a line.
-        fill(target=limit - reserved, shortest_in_exchange=_SHORTEST_USEFUL_TEXT)
+        fill(target=room - reserved, shortest_in_exchange=_SHORTEST_USEFUL_TEXT)
     selection.lost = _positions_in(dropped)
     return selection
 

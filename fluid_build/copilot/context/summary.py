@@ -61,7 +61,7 @@ def transcript(messages: Sequence[Message]) -> str:
     lines: list[str] = []
     for message in messages:
         role = message.get("role", "user")
-        text = text_of(message)
+        text = text_of(message).removeprefix(f"{SUMMARY_HEADING}\n")
         if text:
             lines.append(f"{role}: {clip_text(text, _LONGEST_PART)}")
         for block in attachments(message):

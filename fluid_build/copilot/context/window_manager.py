@@ -1,17 +1,20 @@
 """The context window manager, which keeps a conversation within its window.
 
-Once a message would fill the window past ``pruning_threshold``, the strategy makes everything fit
-``max_tokens``. It leaves out only as much as it must, never a system message, and never a tool call
-without its result. Source: the implementation plan of agentic primitives, section 1.1.
+Once a message would fill the window past ``pruning_threshold``, the strategy leaves out so much
+that it's just below that share again. System messages and the latest exchange stay, up to
+``max_tokens``, and a tool call never stays without its result. Source: the implementation plan of
+agentic primitives, section 1.1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import Any, Protocol
 
+from fluid_build.copilot.context.extract import extract
 from fluid_build.copilot.context.message_parts import split_countable, without_earlier_thinking
 from fluid_build.copilot.context.pruning import (
     Ranking,
@@ -26,10 +29,13 @@ from fluid_build.copilot.context.token_budget import HeuristicTokenCounter
 from fluid_build.copilot.messages import Message
 
 _FILLED_AFTER_PRUNING = 0.95
-"""Some room is left, or every further message would prune and invalidate the provider's cache."""
+"""The share of the threshold that pruning aims at. Some room is left, or every further message
+would prune and invalidate the provider's cache."""
 
 _SUMMARY_SHARE = 0.1
 """The share of the window for a summary: more would push out messages that are still whole."""
+_CHARACTERS_PER_TOKEN = 3
+"""Of an extract, at most: prose has a few more, and what is too long is clipped."""
 
 
 class ContextPruningStrategy(Enum):
@@ -42,12 +48,17 @@ class ContextPruningStrategy(Enum):
     HYBRID = "hybrid"
     """Both age and relevance count."""
     SUMMARIZE = "summarize"
-    """The oldest messages, and a summary of them stays."""
+    """The oldest messages, of which a summary stays: by the summarizer, or else an extract."""
 
 
 @dataclass
 class ContextWindow:
-    """A conversation and its tokens by the manager's counter."""
+    """A conversation and its tokens by the manager's counter.
+
+    ``metadata`` says what was done: how many ``prunings`` there were, and of the last one the
+    ``strategy``, how many messages it ``left_out`` or clipped, and what they are ``summarized_by``:
+    the ``summarizer``, an ``extract``, or ``None``.
+    """
 
     max_tokens: int
     current_tokens: int
@@ -65,6 +76,15 @@ class ContextWindow:
         return self.max_tokens - self.current_tokens
 
 
+@dataclass(frozen=True, slots=True)
+class _Pruning:
+    """What is left of a conversation, and how many messages aren't there whole any more."""
+
+    messages: list[Message]
+    left_out: int
+    summarized_by: str | None = None
+
+
 class TokenCounter(Protocol):
     """A counter of the tokens of a text."""
 
@@ -78,8 +98,10 @@ class ContextWindowManager:
 
     ``token_counter`` defaults to the estimate of ``token_budget``; a message is counted as
     ``str(message)``, but for images, documents and thinking, whose tokens are estimated.
-    ``summarizer`` turns a transcript into a summary, for ``SUMMARIZE``; without one, or when it
-    fails, that strategy prunes by recency. ``relevance`` scores texts against the last of them, for
+    ``pruning_threshold`` is the share of the window from which on messages are left out, and which
+    they fill afterwards as far as they can. ``summarizer`` turns a transcript into a summary, for
+    ``SUMMARIZE``; without one, or when it fails, the summary is an extract of the transcript.
+    ``relevance`` scores texts against the last of them, for
     ``RELEVANCE`` and ``HYBRID``; by default by the rare words they share.
     """
 
@@ -105,7 +127,7 @@ class ContextWindowManager:
         self.relevance = relevance
 
     def create_window(self, initial_messages: Sequence[Message] | None = None) -> ContextWindow:
-        """Return a window with a copy of ``initial_messages``, pruned if they don't fit."""
+        """Return a window with a copy of ``initial_messages``, pruned past the threshold."""
         window = ContextWindow(self.max_tokens, 0, [], {})
         return self._fit(window, list(initial_messages or []))
 
@@ -119,8 +141,7 @@ class ContextWindowManager:
         messages.
         """
         tokens = self._count(message)
-        filled = (window.current_tokens + tokens) / window.max_tokens
-        if auto_prune and filled > self.pruning_threshold:
+        if auto_prune and window.current_tokens + tokens > self._room(window.max_tokens):
             return self._fit(window, [*window.messages, message])
         window.messages.append(message)
         window.current_tokens += tokens
@@ -129,25 +150,43 @@ class ContextWindowManager:
     def _fit(self, window: ContextWindow, messages: list[Message]) -> ContextWindow:
         """Give the window as much of ``messages`` as it can hold; the last one stays."""
         total = sum(map(self._count, messages))
-        if total > window.max_tokens:
-            messages = without_earlier_thinking(messages)
-            messages = self._pruned(messages, window.max_tokens)
+        if total > self._room(window.max_tokens):
+            pruning = self._pruned(without_earlier_thinking(messages), window.max_tokens)
+            messages = pruning.messages
             total = sum(map(self._count, messages))
-            window.metadata["prunings"] = window.metadata.get("prunings", 0) + 1
+            window.metadata |= {
+                "prunings": window.metadata.get("prunings", 0) + 1,
+                "strategy": self.pruning_strategy.value,
+                "left_out": pruning.left_out,
+                "summarized_by": pruning.summarized_by,
+            }
         window.messages = messages
         window.current_tokens = total
         return window
 
-    def _pruned(self, messages: list[Message], limit: int) -> list[Message]:
-        if self.pruning_strategy is ContextPruningStrategy.SUMMARIZE and self.summarizer:
-            summarized = self._summarized(messages, limit, self.summarizer)
-            if summarized is not None:
-                return summarized
-        return [*self._select(messages, limit).messages]
+    def _room(self, max_tokens: int) -> int:
+        """Return the tokens that messages may fill before some are left out."""
+        return int(max_tokens * self.pruning_threshold)
+
+    def _pruned(self, messages: list[Message], limit: int) -> _Pruning:
+        if self.pruning_strategy is ContextPruningStrategy.SUMMARIZE:
+            for name, summarizer in self._summarizers(limit):
+                summarized = self._summarized(messages, limit, summarizer)
+                if summarized is not None:
+                    return replace(summarized, summarized_by=name)
+        selection = self._select(messages, limit)
+        return _Pruning([*selection.messages], len(selection.lost))
+
+    def _summarizers(self, limit: int) -> Iterator[tuple[str, Summarizer]]:
+        """Yield the ways to summarize, the best first; the last one never fails."""
+        if self.summarizer is not None:
+            yield "summarizer", self.summarizer
+        most = int(limit * _SUMMARY_SHARE) * _CHARACTERS_PER_TOKEN
+        yield "extract", partial(extract, most_characters=most)
 
     def _summarized(
         self, messages: list[Message], limit: int, summarizer: Summarizer
-    ) -> list[Message] | None:
+    ) -> _Pruning | None:
         """Return the latest messages after a summary of the lost ones, if one fits."""
         room = int(limit * _SUMMARY_SHARE)
         lost = self._select(messages, limit, reserved=room).lost
@@ -166,14 +205,15 @@ class ContextWindowManager:
         if selection.tokens + tokens > limit:  # the messages that must stay need all of the window
             return None
         before = [selection.chosen[p] for p in sorted(selection.chosen) if p < lost[0]]
-        return [*before, summary, *selection.messages[len(before) :]]
+        return _Pruning([*before, summary, *selection.messages[len(before) :]], len(selection.lost))
 
     def _select(self, messages: list[Message], limit: int, *, reserved: int = 0) -> Selection:
-        ranking = self._ranking()
+        ranking, room = self._ranking(), self._room(limit)
         return select(
             messages,
             limit=limit,
-            target=int(limit * _FILLED_AFTER_PRUNING),
+            room=room,
+            target=int(room * _FILLED_AFTER_PRUNING),
             ranking=ranking,
             count=self._count,
             whole_suffix=ranking is by_recency,

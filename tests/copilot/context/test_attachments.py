@@ -262,7 +262,7 @@ def test_thinking_of_earlier_turns_goes_first() -> None:
     )
     plain = [{k: v for k, v in m.items() if k != "provider_blocks"} for m in first]
     assert compacted == [*plain, *messages[len(first) :]]
-    window = ContextWindowManager(max_tokens=limit).create_window(messages)
+    window = ContextWindowManager(limit, pruning_threshold=1.0).create_window(messages)
     assert window.messages == compacted
 
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot.agents.errors import ContextOverflowError
+from fluid_build.copilot.context.extract import extract
 from fluid_build.copilot.context.summary import SUMMARY_HEADING
 from fluid_build.copilot.context.window_manager import (
     ContextPruningStrategy,
@@ -108,8 +109,55 @@ def test_a_callers_counter_is_used():
 every_strategy = pytest.mark.parametrize("strategy", list(ContextPruningStrategy))
 
 
-def manager_of(strategy, max_tokens, summarizer=lambda text: "They read files. " * 20):
-    return ContextWindowManager(max_tokens, None, strategy, summarizer=summarizer)
+def manager_of(
+    strategy, max_tokens, summarizer=lambda text: "They read files. " * 20, threshold=1.0
+):
+    return ContextWindowManager(max_tokens, None, strategy, threshold, summarizer=summarizer)
+
+
+thresholds = st.sampled_from([0.2, 0.35, 0.5, 0.8, 1.0])
+
+
+@every_strategy
+@given(sizes=st.lists(st.integers(20, 160), min_size=30, max_size=60), threshold=thresholds)
+def test_pruning_begins_at_the_threshold_and_ends_just_below_it(strategy, sizes, threshold):
+    """Not before; and what stays fills nine tenths of that share of the window."""
+    manager = manager_of(strategy, 4000, threshold=threshold)
+    window = manager.create_window()
+    for number, size in enumerate(sizes):
+        message = {"role": "user", "content": f"{number} " + "word " * (size // 5)}
+        before = window.current_tokens + manager.token_counter.count_tokens(str(message))
+        prunings = window.metadata.get("prunings", 0)
+        window = manager.add_message(window, message)
+        is_pruned = window.metadata.get("prunings", 0) > prunings
+        assert is_pruned == (before > 4000 * threshold)
+        assert window.utilization <= threshold
+        if is_pruned:
+            assert window.current_tokens >= 0.9 * 4000 * threshold - 1
+
+
+@every_strategy
+def test_another_threshold_makes_another_window(strategy):
+    """The lower it is, the less stays."""
+    texts = [f"Message {number} says a few words. " * 5 for number in range(60)]
+    sizes = []
+    for threshold in (0.2, 0.4, 0.6, 0.8, 1.0):
+        manager = manager_of(strategy, 2000, threshold=threshold)
+        sizes.append(manager.create_window([{"role": "user", "content": t} for t in texts]))
+    tokens = [window.current_tokens for window in sizes]
+    assert tokens == sorted(set(tokens))
+
+
+@every_strategy
+def test_what_must_stay_may_pass_the_threshold(strategy):
+    """System messages and the last message are whole as long as the window has room for them."""
+    manager = manager_of(strategy, 1000, threshold=0.2)
+    system = {"role": "system", "content": "rule " * 300}
+    last = {"role": "user", "content": "ask " * 200}
+    window = manager.create_window([system, {"role": "user", "content": "old " * 300}])
+    window = manager.add_message(window, last)
+    assert (window.messages[0], window.messages[-1]) == (system, last)
+    assert 0.2 < window.utilization <= 1.0
 
 
 @every_strategy
@@ -235,11 +283,15 @@ def test_without_auto_prune_nothing_is_left_out():
     assert window.remaining_tokens < 0
 
 
-def talk(manager, *contents):
+def talked(manager, *contents):
     window = manager.create_window()
     for content in contents:
         window = manager.add_message(window, {"role": "user", "content": content})
-    return " ".join(m["content"] for m in window.messages)
+    return window
+
+
+def talk(manager, *contents):
+    return " ".join(m["content"] for m in talked(manager, *contents).messages)
 
 
 def test_recency_keeps_the_latest():
@@ -275,7 +327,8 @@ def test_pruning_leaves_no_short_fragments(strategy, sizes, max_tokens):
     texts = [f"{number} " + "word " * (size // 5) for number, size in enumerate(sizes)]
     window = manager.create_window([{"role": "user", "content": text} for text in texts])
     for message in window.messages[:-1]:
-        assert message["content"] in texts or len(message["content"]) >= 195
+        is_summary = message["content"].startswith(SUMMARY_HEADING)
+        assert is_summary or message["content"] in texts or len(message["content"]) >= 195
 
 
 def test_a_result_is_as_recent_as_it_arrived():
@@ -309,6 +362,7 @@ def test_a_callers_relevance_is_used():
     manager = ContextWindowManager(
         250,
         pruning_strategy=ContextPruningStrategy.RELEVANCE,
+        pruning_threshold=1.0,
         relevance=lambda texts: [1.0 if "beta" in text else 0.0 for text in texts],
     )
     contents = talk(manager, "alpha " * 60, "beta " * 60, "gamma " * 60, "ask " * 10)
@@ -336,14 +390,53 @@ def raising(text):
     raise RuntimeError("no model")
 
 
+FACTS = [
+    "The customer table has a key customer_no, and orders refer to it.",
+    "We agreed that orders before 2020 are left out.",
+]
+
+
 @pytest.mark.parametrize("summarizer", [None, raising, lambda text: "  "])
-def test_a_summarizer_that_fails_gives_way_to_truncation(summarizer):
-    """No summarizer, one that raises and one that says nothing end the same."""
-    contents = ["alpha " * 100, "beta " * 100, "gamma " * 100, "delta " * 20]
-    by_recency = talk(manager_of(ContextPruningStrategy.RECENCY, 400), *contents)
-    assert (
-        talk(manager_of(ContextPruningStrategy.SUMMARIZE, 400, summarizer), *contents) == by_recency
+def test_without_a_summary_of_a_model_older_context_is_extracted(summarizer):
+    """No summarizer, one that raises, one that says nothing: what was said isn't just dropped."""
+    manager = ContextWindowManager(
+        max_tokens=1500,
+        pruning_strategy=ContextPruningStrategy.SUMMARIZE,
+        pruning_threshold=0.8,
+        summarizer=summarizer,
     )
+    window = manager.create_window([{"role": "user", "content": fact} for fact in FACTS])
+    for number in range(40):
+        filler = f"Step {number} went well. We looked at orders and at the customer table again. "
+        window = manager.add_message(window, {"role": "assistant", "content": filler * 4})
+    first = window.messages[0]["content"]
+    assert first.startswith(SUMMARY_HEADING)
+    assert FACTS[0] in first
+    assert window.current_tokens <= 0.8 * 1500
+    assert window.metadata["summarized_by"] == "extract"
+    assert window.metadata["left_out"] > 0
+
+
+def test_the_window_says_what_was_done():
+    """How often it was pruned, how, and what stands for what is gone."""
+    manager = manager_of(ContextPruningStrategy.SUMMARIZE, 400, lambda text: "They spoke.")
+    window = manager.create_window()
+    assert window.metadata == {}
+    for word in ("alpha ", "beta ", "gamma "):
+        window = manager.add_message(window, {"role": "user", "content": word * 100})
+    assert window.metadata["strategy"] == "summarize"
+    assert window.metadata["summarized_by"] == "summarizer"
+    recent = talked(manager_of(ContextPruningStrategy.RECENCY, 250), "alpha " * 90, "beta " * 90)
+    assert recent.metadata["summarized_by"] is None
+    assert recent.metadata["prunings"] == 1
+
+
+@given(st.text(max_size=3000), st.integers(1, 500))
+def test_an_extract_is_no_longer_than_asked_and_of_the_text(text, most):
+    """Whatever the text is; each of its lines is a sentence of it, or its beginning."""
+    extracted = extract(text, most)
+    assert len(extracted) <= most
+    assert len(extracted.splitlines()) <= len(text) + 1
 
 
 @pytest.mark.parametrize(
