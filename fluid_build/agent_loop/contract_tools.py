@@ -46,6 +46,8 @@ _MOST_SOURCES = 20
 """Sources of a product: far more than one has, and each is read whole."""
 _MOST_PURPOSE = 500
 """Characters of a goal or a use case: a few sentences, which a reader of the contract wants."""
+_OF_SEVERAL = "data_vault_2"
+"""The template of several sources: hubs are what they share."""
 _PURPOSES = ("project_goal", "use_case")
 _KNOWN = ("data_sources", *_PURPOSES)
 
@@ -59,7 +61,9 @@ class ProposeContractArgs(BaseModel):
         description="What the product is for: project_goal and use_case in words, and data_sources,"
         " a list of files or folders of the workspace, which are read as one."
     )
-    template: str = Field(default="starter", description="A name that list_templates returns.")
+    template: str = Field(
+        default="starter", description="A name of list_templates; data_vault_2 for several."
+    )
     provider: str = Field(
         default="local", description="local, gcp, aws, snowflake, or the name of a warehouse."
     )
@@ -76,9 +80,7 @@ class NoArgs(BaseModel):
 def propose_contract(args: ProposeContractArgs, *, workspace_root: Path) -> JsonObject:
     """Propose a data contract for sources of the workspace, built and proven in memory."""
     names, purpose = _sources(args.context), _purpose(args.context)
-    if args.template not in TEMPLATES:
-        raise UsageError(f"Unknown template. Known: {', '.join(TEMPLATES)}.")
-    technique = "flat" if args.template == "starter" else args.template
+    technique = _technique(args, len(names))
     target = _PROVIDERS.get(args.provider.lower(), args.provider)
     desk = desk_at(workspace_root)
     place = _combined([desk.workspace.source(name) for name in names])
@@ -90,6 +92,21 @@ def propose_contract(args: ProposeContractArgs, *, workspace_root: Path) -> Json
     proposal = _proposal(_for_purpose(forged, purpose))
     unused = sorted({*args.context, *(args.model_extra or {})} - {*_KNOWN})
     return proposal if not unused else {**proposal, "unused": [clip(each, 100) for each in unused]}
+
+
+def _technique(args: ProposeContractArgs, sources: int) -> str:
+    """Return the technique of a template; raise UsageError for one that can't be made of them."""
+    if args.template not in TEMPLATES:
+        raise UsageError(f"Unknown template. Known: {', '.join(TEMPLATES)}.")
+    is_chosen = "template" in args.model_fields_set
+    if sources > 1 and is_chosen and args.template != _OF_SEVERAL:
+        raise UsageError(
+            f"context.data_sources has {sources} entries, and only {_OF_SEVERAL} is made of several"
+            f" sources. Choose that template, or propose a contract of each source."
+        )
+    if sources > 1:
+        return _OF_SEVERAL
+    return "flat" if args.template == "starter" else args.template
 
 
 def _sources(context: dict[str, Any]) -> list[str]:
@@ -156,6 +173,7 @@ def _proposal(forged: Forged) -> JsonObject:
     proposal: dict[str, Any] = {
         "valid": not [f for f in validate(document) if f.level == "error"],
         "proof": forged.proof.verdict,
+        "description": forged.contract.description,
         "exposes": [
             {"id": expose.expose_id, "columns": len(expose.contract.columns or ())}
             for expose in forged.contract.exposes
