@@ -30,6 +30,7 @@ from fluid_build.copilot.agents.composite import (
     UnsavableStepError,
     completion,
     delegate,
+    engine,
     put_state,
     resume_sync,
     run_sync,
@@ -43,6 +44,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 DONE: list[str] = []
 """What was done in this process, in order."""
+
+
+@pytest.fixture(autouse=True)
+def _without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeat items at once."""
+    monkeypatch.setattr(engine, "_wait", lambda _error, _retries: 0.0)
 
 
 @pytest.fixture(autouse=True)

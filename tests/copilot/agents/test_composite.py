@@ -24,6 +24,7 @@ from fluid_build.copilot.agents.composite import (
     append_steps,
     completion,
     delegate,
+    engine,
     get_state,
     push_steps,
     put_state,
@@ -32,6 +33,12 @@ from fluid_build.copilot.agents.composite import (
 )
 
 SYSTEM = {"role": "system", "content": "You are a reviewer."}
+
+
+@pytest.fixture(autouse=True)
+def _without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeat items at once."""
+    monkeypatch.setattr(engine, "_wait", lambda _error, _retries: 0.0)
 
 
 class Talker:
@@ -722,7 +729,7 @@ def test_the_queue_is_a_plain_queue(
         def on_error(self, step: Any, error: Any, state: Composite) -> Any:
             return Skip(state) if skips else Retry(state)
 
-    result = run_sync(Model(), {})
+    result = run_sync(Model(), {}, max_retries=None)
     assert result.ok
     assert finished == expected_order(queue, dict(follow), dict(failing), skips)
     assert result.state.steps == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -37,12 +39,19 @@ from fluid_build.copilot.agents.agent.streams import (
     stream_events,
 )
 from fluid_build.copilot.agents.agent.tool_turns import ToolRunner
-from fluid_build.copilot.agents.composite import Checkpoint, CompositeResult, resume, run
+from fluid_build.copilot.agents.composite import (
+    Checkpoint,
+    Composite,
+    CompositeResult,
+    resume,
+    run,
+)
 from fluid_build.copilot.agents.composite.code_fingerprint import function_fingerprint
 from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.context.summary import Summarizer
 from fluid_build.copilot.errors import AgentExecutionError, ApprovalRequiredError, CostLimitExceeded
 from fluid_build.copilot.llm.base import CompletionClient, LlmPrompt
+from fluid_build.copilot.message_checks import check_messages
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.store.base import Store
 from fluid_build.copilot.tools.definition import ForgeTool
@@ -58,6 +67,14 @@ DEFAULT_MAX_CORRECTIONS = 2
 DepsT = TypeVar("DepsT", default=Any)
 """The dependencies of an agent without its own are those of each run, whatever their type."""
 OutputT = TypeVar("OutputT", default=Any)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A turn in a composite's conversation: its answer, and the conversation with it."""
+
+    response: Any
+    messages: Sequence[Message]
 
 
 class Agent(Generic[DepsT, OutputT]):
@@ -262,6 +279,46 @@ class Agent(Generic[DepsT, OutputT]):
                 hint='Return {"prompt": ...} from its args_builder.',
             )
         return _answer_of(await self.run(args["prompt"], deps=args.get("deps")))
+
+    async def get_completion(
+        self,
+        *,
+        messages: Sequence[Message],
+        model: object = None,
+        toolbox: object = None,
+        response_format: JsonObject | None = None,
+    ) -> Completion:
+        """Take a turn in the conversation of a composite whose ``agent`` this is.
+
+        The turn may call tools. ``model``, ``toolbox`` and ``response_format`` are those of a step,
+        instead of this agent's own; a model's name alone is of the same provider. Raises what
+        ``run`` raises, and ``ApprovalRequiredError``: a step can't wait for a person.
+        """
+        agent = self._for_step(model, toolbox, response_format)
+        start = Composite(messages=check_messages(messages))
+        result = await agent._run(Job(start, None, None, is_loop_shared=True))
+        return Completion(_answer_of(result), result.messages)
+
+    def _for_step(
+        self, model: object, toolbox: object, response_format: JsonObject | None
+    ) -> Agent[DepsT, Any]:
+        """Return this agent with what a step has of its own."""
+        agent: Agent[DepsT, Any] = copy(self)
+        agent.__dict__.pop("_fingerprint", None)
+        prompt = self._prompt
+        if model is not None:
+            agent._model = self._model.other(cast("ModelSource", model))
+            prompt = replace(prompt, model=agent._model.config.model)
+        if toolbox is not None:
+            is_toolbox = isinstance(toolbox, Toolbox)
+            agent.toolbox = toolbox if is_toolbox else Toolbox(cast("Tools", toolbox))
+            definitions = cast("list[Mapping[str, JsonValue]]", agent.toolbox.definitions)
+            prompt = replace(prompt, tools=definitions)
+        if response_format is not None:
+            output = agent._output = OutputFormat.of_schema(response_format)
+            prompt = replace(prompt, response_schema=output.schema, schema_name=output.schema_name)
+        agent._prompt = prompt
+        return agent
 
     def as_tool(
         self, *, name: str | None = None, description: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from fluid_build.copilot.agents.base import StageSession
@@ -47,6 +47,20 @@ class AgentModel:
             close_loop = getattr(self.client, "close_loop", None)
             if close_loop is not None and not is_loop_shared:
                 await close_loop()
+
+    def other(self, model: ModelSource) -> AgentModel:
+        """Return the model that one step asks instead: a name alone is of the same provider.
+
+        Raises ``ProviderMismatchError`` where a session has another provider.
+        """
+        if isinstance(model, str) and ":" not in model:
+            return replace(self, config=replace(self.config, model=model))
+        other = find_model(model, None)
+        if other.config.provider == self.config.provider:
+            return replace(other, client=other.client or self.client, session=self.session)
+        if self.session is not None:
+            self.session.assert_provider(other.config.provider)
+        return other
 
     def _make_client(self) -> LlmClient:
         from fluid_build.copilot.llm.client import LlmClient

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError, create_model
+from pydantic_core import from_json
 
 from fluid_build.copilot.errors import SchemaValidationError
+from fluid_build.copilot.tools.argument_schemas import find_faults
 from fluid_build.json_types import JsonObject
 from fluid_build.text import counted
 
@@ -40,9 +43,20 @@ class OutputFormat(Generic[OutputT]):
             adapter, schema = TypeAdapter(wrapper), wrapper.model_json_schema()
         self._adapter, self.schema = adapter, schema
 
+    @classmethod
+    def of_schema(cls, schema: JsonObject) -> OutputFormat[Any]:
+        """Return the format of an answer that is the text of an object of a JSON schema."""
+        output: OutputFormat[Any] = cls(str)
+        output.schema = schema
+        output.schema_name = str(schema.get("title") or "answer")
+        return output
+
     def read(self, text: str) -> OutputT:
         """Return the answer. Raises ``SchemaValidationError``, which quotes no input."""
         if self._adapter is None:
+            faults = [] if self.schema is None else _faults(self.schema, text)
+            if faults:
+                raise self._violated(text, faults)
             return cast("OutputT", text)
         try:
             answer = self._adapter.validate_json(text)
@@ -50,10 +64,28 @@ class OutputFormat(Generic[OutputT]):
             faults = error.errors(include_input=False, include_url=False, include_context=False)
         else:
             return cast("OutputT", answer.result if self._is_wrapped else answer)
-        raise SchemaValidationError(
+        raise self._violated(text, faults)
+
+    def _violated(self, text: str, faults: Sequence[Any]) -> SchemaValidationError:
+        return SchemaValidationError(
             f"The answer violates the schema {self.schema_name} in "
             f"{counted(len(faults), 'place')}.",
             schema_name=self.schema_name,
             validation_errors=faults,
             raw_output=text,
         )
+
+
+def _faults(schema: JsonObject, text: str) -> list[dict[str, Any]]:
+    """Return where an answer breaks a JSON schema, as Pydantic says it."""
+    try:
+        answer = from_json(text)
+    except ValueError:
+        return [{"loc": (), "msg": "it isn't JSON", "type": "json_invalid"}]
+    if not isinstance(answer, dict):
+        return [{"loc": (), "msg": "it isn't an object", "type": "dict_type"}]
+    faults = (fault.partition(": ") for fault in find_faults(schema, answer))
+    return [
+        {"loc": tuple(filter(None, path.split("/"))), "msg": message, "type": "schema"}
+        for path, _, message in faults
+    ]

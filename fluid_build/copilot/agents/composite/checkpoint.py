@@ -16,7 +16,7 @@ from typing import Any, NotRequired, TypedDict
 
 from fluid_build.copilot.agents.composite.behaviour import CompositeBehaviour
 from fluid_build.copilot.agents.composite.ownership import RunOwner
-from fluid_build.copilot.agents.composite.saved_models import dump_models
+from fluid_build.copilot.agents.composite.saved_models import dump_models, load_models
 from fluid_build.copilot.agents.composite.saved_steps import SavedItem, StepCatalogue
 from fluid_build.copilot.agents.composite.state import Composite, Item, StepQueue, evolve
 from fluid_build.copilot.errors import (
@@ -42,8 +42,9 @@ _LONGEST_FRONT = 16
 """Up to so many steps that were pushed to a queue's front are saved with each head."""
 
 
-_FORMAT = 2
-"""The number of this format. In the first, which had no number, notes had no models."""
+_FORMAT = 3
+"""The number of this format. In the first, which had no number, notes had no models; in the second,
+responses had none."""
 
 
 class _SavedQueue(TypedDict):
@@ -175,7 +176,7 @@ class Checkpoint:
             "queue": queue,
             "internal": self._agent.dump_internal(state.internal),
             "request": redact_keys(state.request, self._secrets),
-            "response": state.response,
+            "response": dump_models(state.response),
             "error": _error_for_people(state.error, self._secrets),
             "model": state.model if _is_json(state.model) else None,
             "retries": retries,
@@ -283,7 +284,7 @@ class Checkpoint:
             ]
             + head["tail"],
             request=head["request"],
-            response=head["response"],
+            response=_readable_response(head),
             error=None,
             model=fresh.model if head["model"] is None else head["model"],
         )
@@ -375,6 +376,12 @@ def _readable_notes(agent: CompositeBehaviour, head: _Head) -> JsonValue:
         return notes
     escaped: JsonValue = dump_models(notes)
     return escaped
+
+
+def _readable_response(head: _Head) -> object:
+    """Return the saved response, with its models."""
+    is_plain = head.get("format", 1) < _FORMAT
+    return head["response"] if is_plain else load_models(head["response"])
 
 
 def _is_json(value: object) -> bool:

@@ -7,9 +7,10 @@ Between two items the state holds everything, so a checkpoint is taken there.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import random
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from fluid_build.copilot.agents.composite.behaviour import (
     Args,
@@ -38,11 +39,19 @@ from fluid_build.copilot.agents.composite.step_execution import (
 )
 from fluid_build.copilot.agents.composite.task_groups import open_task_group
 from fluid_build.copilot.blocking import run_blocking
+from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.operations import Operation
+from fluid_build.copilot.recovery.retry import RetrySchedule
 
+DEFAULT_RETRIES = 2
+"""How often in a row an item is repeated, as in the envelope of a call: three attempts in all."""
 DEFAULT_WIDTH = 128
 """Branches of a group that run at the same time."""
+
+
+Sleep: TypeAlias = Callable[[float], Awaitable[object]]
+"""Waits for so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,7 @@ class _Options:
     width: int
     checkpoint: Checkpoint | None
     threads: bool
+    sleep: Sleep = asyncio.sleep
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,31 +76,34 @@ async def run(
     impl: CompositeBehaviour | type[CompositeBehaviour],
     args: Args,
     *,
-    max_retries: int | None = None,
+    max_retries: int | None = DEFAULT_RETRIES,
     width: int = DEFAULT_WIDTH,
     checkpoint: Checkpoint | None = None,
+    sleep: Sleep = asyncio.sleep,
 ) -> CompositeResult:
     """Run ``impl`` until its queue is empty or a failed step halts it.
 
     Raises for a bug in a callback only, never for a failed step. ``max_retries`` is how often in a
-    row an item may be repeated (None: as often as ``on_error`` says), ``width`` how many branches
-    of a group run at a time. With ``checkpoint`` the state is saved after each item. Agents that
+    row an item may be repeated (None: as often as ``on_error`` says); before each repetition the
+    run waits, in ``sleep``, as the envelope of a call does. ``width`` is how many branches of a
+    group run at a time. With ``checkpoint`` the state is saved after each item. Agents that
     are plain functions run on threads. If the caller is cancelled, everything that was started ends
     before the cancellation is passed on.
     """
-    return await _start(impl, args, _Options(max_retries, width, checkpoint, threads=True))
+    return await _start(impl, args, _Options(max_retries, width, checkpoint, True, sleep))
 
 
 def run_sync(
     impl: CompositeBehaviour | type[CompositeBehaviour],
     args: Args,
     *,
-    max_retries: int | None = None,
+    max_retries: int | None = DEFAULT_RETRIES,
     width: int = DEFAULT_WIDTH,
     checkpoint: Checkpoint | None = None,
+    sleep: Sleep = asyncio.sleep,
 ) -> CompositeResult:
     """Run an agent and wait, as ``run``; a plain function outside of a group needs no thread."""
-    options = _Options(max_retries, width, checkpoint, threads=False)
+    options = _Options(max_retries, width, checkpoint, False, sleep)
     return run_blocking(_start(impl, args, options))
 
 
@@ -99,16 +112,17 @@ async def resume(
     args: Args,
     *,
     checkpoint: Checkpoint,
-    max_retries: int | None = None,
+    max_retries: int | None = DEFAULT_RETRIES,
     width: int = DEFAULT_WIDTH,
     accept_changed_code: bool = False,
+    sleep: Sleep = asyncio.sleep,
 ) -> CompositeResult:
     """Resume a run that was interrupted or halted, at the item that it was in.
 
     Raises ``RunNotFoundError`` if there is none, ``RunOwnedError`` if it is still running,
     ``StaleCheckpointError`` if the agent's code has changed and that wasn't accepted.
     """
-    options = _Options(max_retries, width, checkpoint, threads=True)
+    options = _Options(max_retries, width, checkpoint, True, sleep)
     return await _resume(impl, args, options, accept_changed_code)
 
 
@@ -117,12 +131,13 @@ def resume_sync(
     args: Args,
     *,
     checkpoint: Checkpoint,
-    max_retries: int | None = None,
+    max_retries: int | None = DEFAULT_RETRIES,
     width: int = DEFAULT_WIDTH,
     accept_changed_code: bool = False,
+    sleep: Sleep = asyncio.sleep,
 ) -> CompositeResult:
     """Resume a run and wait, as ``resume``."""
-    options = _Options(max_retries, width, checkpoint, threads=False)
+    options = _Options(max_retries, width, checkpoint, False, sleep)
     return run_blocking(_resume(impl, args, options, accept_changed_code))
 
 
@@ -186,12 +201,21 @@ async def _run_queue(
             if isinstance(decision, Halt) or (isinstance(decision, Retry) and is_spent):
                 return _halted(decision.state, failure, options)
             state = evolve(decision.state, error=None)
-            retries = retries + 1 if isinstance(decision, Retry) else 0
-            if isinstance(decision, Retry):
+            is_repeated = isinstance(decision, Retry)
+            retries = retries + 1 if is_repeated else 0
+            if is_repeated:
                 state = push_steps(state, [failure.repeated])
         if options.checkpoint is not None:
             options.checkpoint.save(state, retries)
+        if failure is not None and retries:
+            await options.sleep(_wait(failure.error, retries))
     return CompositeResult(True, state.response, None, state)
+
+
+def _wait(error: object, retries: int) -> float:
+    """Return the seconds before an item is repeated for the time of this number."""
+    failed = error if isinstance(error, AgentExecutionError) else AgentExecutionError(str(error))
+    return RetrySchedule().wait(failed, retries, random.random())
 
 
 def _halted(state: Composite, failure: _Failure, options: _Options) -> CompositeResult:
