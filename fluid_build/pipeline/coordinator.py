@@ -11,6 +11,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from fluid_build.contract.consistency import check_consistency
+from fluid_build.contract.write.yaml_text import as_document
 from fluid_build.copilot import retrieval
 from fluid_build.copilot.agents.composite import (
     Composite,
@@ -23,6 +25,7 @@ from fluid_build.copilot.agents.composite import (
 )
 from fluid_build.copilot.agents.composite.behaviour import Args
 from fluid_build.copilot.agents.composite.state import Item
+from fluid_build.copilot.cost import get_cost_tracker
 from fluid_build.copilot.scratchpad import (
     CriticFinding,
     RetrievalResult,
@@ -258,7 +261,11 @@ class Coordinator(CompositeAgent):
         place.values.put(PROOF, proof)
         plan, model = derived.designed.plan, derived.designed.model
         CriticAgent().review_transform(plan, model, scratchpad=self._scratchpad)
-        return asdict(ValidatorAgent().validate(derived.contract, proof))
+        variant = model.technique if model.dimensional is None else model.dimensional.variant
+        warnings = check_consistency(as_document(derived.contract))
+        get_cost_tracker().record_variant_lint(variant, len(warnings))
+        report = ValidatorAgent().validate(derived.contract, proof)
+        return {**asdict(report), "variant_lint": {variant: len(warnings)}}
 
     def _escalate(self, state: Composite) -> JsonObject:
         report = replace(
@@ -372,6 +379,10 @@ class Coordinator(CompositeAgent):
     def conformance(self, state: Composite) -> dict[str, str]:
         """Return what became of each standard that the results were checked against."""
         return dict(_notes_of(state, "conformance")["standards"])
+
+    def variant_lint(self, state: Composite) -> dict[str, int]:
+        """Return how many warnings the validator has about the contract, by the model's variant."""
+        return dict(_notes_of(state, "validator").get("variant_lint", {}))
 
     def conformance_errors(self, state: Composite) -> tuple[str, ...]:
         """Return where the results don't conform to a standard, each as a sentence."""

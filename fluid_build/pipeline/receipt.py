@@ -94,7 +94,8 @@ class UsageRow(_Frozen):
 class Cost(_Frozen):
     """Tokens and US dollars, by model and by stage and agent.
 
-    ``cache_hits`` counts the answers that were paid for by an earlier call.
+    ``cache_hits`` counts the answers that were paid for by an earlier call, and
+    ``missing_usage_calls`` those whose tokens no provider reported.
     """
 
     total_usd: Decimal = Decimal(0)
@@ -104,6 +105,7 @@ class Cost(_Frozen):
     input_tokens: int = 0
     output_tokens: int = 0
     cache_hits: int = 0
+    missing_usage_calls: int = 0
     models: tuple[UsageRow, ...] = ()
     agents: tuple[UsageRow, ...] = ()
 
@@ -115,7 +117,8 @@ class Receipt(_Frozen):
     agents, ``invalid_proposals`` what is wrong with entries of theirs that are no decisions, and
     ``unread_proposals`` counts those over the limit of an answer. ``decisions`` are those that went
     into the run, a person's included. ``proof`` counts the source's tables by verdict.
-    ``catalog_fetch_ms`` has the milliseconds that each data catalog took to answer.
+    ``catalog_fetch_ms`` has the milliseconds that each data catalog took to answer, and
+    ``variant_lint`` the validator's warnings about the contract by the variant of the model.
     """
 
     run: str
@@ -139,6 +142,7 @@ class Receipt(_Frozen):
     stages: tuple[StageRow, ...] = ()
     cost: Cost = Cost()
     catalog_fetch_ms: dict[str, float] = {}
+    variant_lint: dict[str, int] = {}
     fallback_used: bool = False
     fallback_reasons: tuple[str, ...] = ()
     repair_used: bool = False
@@ -188,6 +192,7 @@ def cost_of(breakdown: CostBreakdown, limit: Decimal | None, cache_hits: int) ->
         input_tokens=sum(row.input_tokens for row in models),
         output_tokens=sum(row.output_tokens for row in models),
         cache_hits=cache_hits,
+        missing_usage_calls=breakdown.missing_usage_calls,
         models=models,
         agents=agents,
     )

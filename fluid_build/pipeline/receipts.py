@@ -62,6 +62,7 @@ def receipt_of(
             name: round(duration, 3)
             for name, duration in tracker.breakdown.catalog_fetch_ms.items()
         },
+        variant_lint=coordinator.variant_lint(state),
         fallback_used=session.fallback_used,
         fallback_reasons=_reasons(session, "fallback"),
         repair_used=session.repair_used,

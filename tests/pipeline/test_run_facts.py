@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from fluid_build.contract.validation import Finding
+from fluid_build.copilot.events import Event, get_event_bus
 from fluid_build.copilot.store.backends.sqlite import SqliteBackend
 from fluid_build.decisions.language import DropRelationship, SetKey
+from fluid_build.pipeline import coordinator
 from fluid_build.pipeline.receipt import DecisionRow, Receipt, StageRow, stage_rows
 from fluid_build.pipeline.run_facts import proposal_facts, run_facts
 from fluid_build.pipeline.runs import RunLog
@@ -44,6 +47,27 @@ def test_every_stage_says_when_it_began_and_ended(
     for stage in receipt.stages:
         ((start, end),) = stage.spans
         assert end - start == pytest.approx(stage.seconds, abs=0.002)
+
+
+def test_the_validator_says_how_much_it_warns_of(
+    store: SqliteBackend, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For each validation, the event names the variant of the model, and the receipt keeps it."""
+    finding = Finding("exposes[0]", "it's odd", "", "", level="warning")
+    monkeypatch.setattr(coordinator, "check_consistency", lambda _document: (finding, finding))
+    events: list[dict[str, object]] = []
+
+    def note(event: Event) -> None:
+        if event.event_type == "validator.variant_lint":
+            events.append(dict(event.payload))
+
+    unsubscribe = get_event_bus().subscribe(note)
+    try:
+        receipt = forge_run(store, request_for(shop, tmp_path / "out")).receipt
+    finally:
+        unsubscribe()
+    assert events == [{"variant": "flat", "warning_count": 2}]
+    assert receipt.variant_lint == {"flat": 2}
 
 
 def test_a_resumed_run_goes_on_in_its_timeline(

@@ -30,6 +30,7 @@ def receipt_section(receipt: Receipt) -> Iterator[Part]:
     yield from _conformance(receipt)
     if receipt.catalog_fetch_ms:
         yield heading("Catalog", _catalog_times(receipt))
+    yield from lines([*_lint_warnings(receipt)], "yellow")
     if receipt.model is None:
         return
     yield heading("Language model", f"{receipt.provider} {receipt.model}, run {receipt.run}")
@@ -45,6 +46,10 @@ def receipt_section(receipt: Receipt) -> Iterator[Part]:
         yield indented(f"{counted(invalid, 'further entry', 'further entries')} made no sense.")
     yield from lines([f"Repaired: {reason}" for reason in receipt.repair_reasons], "yellow")
     yield indented(_cost(receipt), "dim")
+    if receipt.cost.missing_usage_calls:
+        missing = counted(receipt.cost.missing_usage_calls, "call")
+        warning = f"No provider reported the tokens of {missing}: their cost is the most it may be."
+        yield indented(warning, "yellow")
 
 
 def _decisions(receipt: Receipt) -> Iterator[Part]:
@@ -104,6 +109,15 @@ def _conformance(receipt: Receipt) -> Iterator[Part]:
         yield heading("Conformance", counted(len(broken), "standard"))
         yield from lines(broken, "yellow")
         yield from lines(receipt.conformance_errors, "red")
+
+
+def _lint_warnings(receipt: Receipt) -> Iterator[str]:
+    """Yield what the validator warns of, for each variant of the model that it does."""
+    validate = fluid("validate", receipt.folder)
+    for variant, warnings in receipt.variant_lint.items():
+        if warnings:
+            found = counted(warnings, "warning")
+            yield f"The validator has {found} about the {variant} model: see `{validate}`."
 
 
 def _contribution(receipt: Receipt) -> str:
