@@ -102,6 +102,7 @@ def test_each_part_of_the_runtime_names_its_extra():
     extras = {
         "llm.client": "llm",
         "llm.litellm_backend": "llm",
+        "llm.litellm_transport": "llm",
         "mcp.connection": "mcp",
         "mcp.serving": "mcp",
         "tools.otel": "otel",

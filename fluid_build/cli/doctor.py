@@ -20,7 +20,7 @@ from fluid_build.cli import failures, messages
 from fluid_build.cli.invocation import fluid, install_command, uninstall_command
 from fluid_build.cli.options import Debug, Json
 from fluid_build.copilot.llm.credentials import find_key_place
-from fluid_build.copilot.llm.providers import make_provider
+from fluid_build.copilot.llm.providers import LiteLlmProvider, make_provider
 from fluid_build.copilot.store.configured import STORE_VARIABLE, open_store
 from fluid_build.copilot.unified_config import CONFIG_NAME, fluid_home, load_unified_config
 from fluid_build.errors import FluidError
@@ -223,7 +223,8 @@ def _check_model(*, offline: bool) -> Iterator[Diagnosis]:
     else:
         key = f"API key from {place}" if place else "no key needed"
         yield Diagnosis("model", "ok", f"{llm.model} of {provider.name}, {key}")
-    if not offline:
+    # LiteLLM knows by itself where its providers are.
+    if not offline and (llm.base_url or provider.name != LiteLlmProvider.name):
         yield _check_reachable(provider.base_url)
 
 

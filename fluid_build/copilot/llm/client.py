@@ -27,7 +27,7 @@ from fluid_build.copilot.llm.call_operations import model_call, record_answer
 from fluid_build.copilot.llm.credentials import ApiKey, find_api_key
 from fluid_build.copilot.llm.http import httpx
 from fluid_build.copilot.llm.prepared_calls import PreparedCall, prepare_call
-from fluid_build.copilot.llm.providers import make_provider
+from fluid_build.copilot.llm.providers import LiteLlmProvider, make_provider
 from fluid_build.copilot.llm.stream_attempts import StreamedCall
 from fluid_build.copilot.recovery.retry import RetrySchedule, retry_call, retry_call_sync
 from fluid_build.errors import UsageError
@@ -119,7 +119,14 @@ class LlmClient:
     @classmethod
     def from_config(cls, config: LlmConfig, **options: Unpack[ClientOptions]) -> LlmClient:
         """Return a client for ``config``; ``options`` are those of the constructor."""
-        return cls(make_provider(config.provider, config.base_url), **options)
+        provider = make_provider(config.provider, config.base_url)
+        if not isinstance(provider, LiteLlmProvider):
+            return cls(provider, **options)
+        # Imported on use: it needs an extra of its own, which takes a second to import.
+        from fluid_build.copilot.llm.litellm_transport import LiteLlmTransport
+
+        transport = LiteLlmTransport({"api_base": config.base_url} if config.base_url else None)
+        return cls(provider, transport=transport, async_transport=transport, **options)
 
     async def complete(
         self,

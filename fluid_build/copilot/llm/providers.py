@@ -71,6 +71,17 @@ class LmStudioProvider(OpenAIChatProvider):
     image_types = ()
 
 
+class LiteLlmProvider(OpenAIChatProvider):
+    """OpenAI's format, which LiteLLM uses for every provider; models are ``provider/model``."""
+
+    name = "litellm"
+    default_base_url = "http://litellm.invalid/v1"
+    key_variables: ClassVar[tuple[str, ...]] = ()
+    needs_key = False
+    fast_model = None
+    image_types = ()
+
+
 PROVIDERS: dict[str, type[LlmProvider]] = {
     provider.name: provider
     for provider in (
@@ -82,6 +93,7 @@ PROVIDERS: dict[str, type[LlmProvider]] = {
         OpenRouterProvider,
         VllmProvider,
         LmStudioProvider,
+        LiteLlmProvider,
     )
 }
 

@@ -9,7 +9,10 @@ from types import SimpleNamespace
 import httpx
 import openai
 import pytest
+from pydantic import BaseModel
 
+from fluid_build.copilot import Agent, LlmConfig
+from fluid_build.copilot.agents.base import BaseStageAgent, StageSession
 from fluid_build.copilot.agents.errors import (
     ContextOverflowError,
     ProviderAuthError,
@@ -19,7 +22,9 @@ from fluid_build.copilot.agents.errors import (
 from fluid_build.copilot.cost import RunCostTracker
 from fluid_build.copilot.events import EventBus
 from fluid_build.copilot.llm.base import LlmPrompt, Usage
+from fluid_build.copilot.llm.client import LlmClient
 from fluid_build.copilot.llm.litellm_backend import make_litellm_client
+from fluid_build.copilot.llm.providers import make_provider
 from fluid_build.copilot.llm.streaming import TextEvent
 from fluid_build.copilot.llm.testing import (
     LoopbackServer,
@@ -29,6 +34,7 @@ from fluid_build.copilot.llm.testing import (
     rate_limit,
     unauthorized,
 )
+from fluid_build.copilot.store.backends.null import NullBackend
 from fluid_build.errors import FluidError, MissingExtraError
 
 PROMPT = LlmPrompt("openai/test-model", [{"role": "user", "content": "hello"}])
@@ -82,6 +88,49 @@ def test_an_answer_is_streamed():
             events = list(client.stream_sync(PROMPT))
     assert "".join(event.text for event in events if isinstance(event, TextEvent)) == "four score"
     assert (events[-1].response.usage.input_tokens, server.requests[0].body["stream"]) == (9, True)
+
+
+@needs_litellm
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    "script", [[Reply("Paris.")], [rate_limit(retry_after=0), Reply("Paris.")]]
+)
+def test_an_agent_asks_a_model_of_litellm_by_its_name(faults, monkeypatch):
+    """As ``"litellm:provider/model"``: LiteLLM finds the key, and our envelope retries."""
+    with LoopbackServer([*faults, Reply("Paris.")]) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url("openai"))
+        monkeypatch.setenv("OPENAI_API_BASE", server.base_url("openai"))
+        agent = Agent("litellm:openai/test-model", instructions="You know geography.")
+        assert agent.run_sync("The capital of France?").output == "Paris."
+        assert len(server.requests) == len(faults) + 1
+
+
+@needs_litellm
+@pytest.mark.filterwarnings("default")
+def test_a_session_asks_a_model_of_litellm_at_an_address(monkeypatch):
+    """As `fluid ai setup` and a forge configure it."""
+
+    class Capital(BaseModel):
+        city: str
+
+    class Asker(BaseStageAgent):
+        stage = "geography"
+
+    with LoopbackServer([Reply('{"city": "Paris"}')]) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", server.key)
+        config = LlmConfig("litellm", "openai/gpt-4.1-mini", server.base_url("openai"))
+        with Asker(StageSession(NullBackend(), config)) as agent:
+            assert agent.call_sync(Capital, system="s", user="France?") == Capital(city="Paris")
+
+
+def test_litellm_is_a_provider_that_can_be_chosen(fake_litellm):
+    """The configuration takes its name, and the client of it calls LiteLLM."""
+    fake_litellm(lambda: iter([TEXT, STOP, USAGE]))
+    assert make_provider("litellm").needs_key is False
+    client = LlmClient.from_config(LlmConfig("litellm", "mistral/large"))
+    with client:
+        assert "".join(e.text for e in client.stream_sync(PROMPT) if isinstance(e, TextEvent))
 
 
 class FakeChunk:
