@@ -1,6 +1,7 @@
 """What a user sees when something goes wrong: a sentence on what happened, one on what to do."""
 
 import errno
+import json
 import os
 import re
 import shlex
@@ -138,6 +139,18 @@ def _pasteable(command: str) -> str:
     if command.startswith(_INSTALL):
         return visible(install_command(*shlex.split(command.removeprefix(_INSTALL))))
     return visible(re.sub(r"^fluid(?= )", lambda _: fluid_command(), command))
+
+
+def show_json(failure: Failure, code: str, exit_code: int) -> None:
+    """Print a failure on stdout, for a program; in ASCII, so that no encoding can spoil it."""
+    document = {
+        "error": code,
+        "message": _sentence(failure.message),
+        "hint": _sentence(failure.hint),
+        "commands": list(failure.commands),
+        "exit_code": exit_code,
+    }
+    sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
 
 
 def show_traceback(error: BaseException) -> None:

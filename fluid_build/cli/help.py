@@ -11,10 +11,12 @@ def show_help(
     context: typer.Context,
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="COMMAND", help="A command, such as forge data-model."),
+        typer.Argument(
+            metavar="COMMAND", help="A command, such as forge data-model, or the code of an error."
+        ),
     ] = None,
 ) -> int:
-    """Show the help of a command, or of all of them.
+    """Show the help of a command, of all of them, or of an error.
 
     \b
     Example:  fluid help forge data-model from-source

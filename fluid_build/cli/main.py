@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,7 @@ from typer.main import get_command
 
 import fluid_build
 from fluid_build.cli import completion, failures
+from fluid_build.cli.error_pages import code_of, known_code, section_text
 from fluid_build.cli.interrupts import EXIT_CODE, HINT, MESSAGE, Interrupts
 from fluid_build.errors import UsageError
 from fluid_build.text import did_you_mean
@@ -82,6 +84,9 @@ class Root(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take ``help COMMAND`` as ``COMMAND --help``, and see to the completion of shells."""
+        if args[:1] == ["help"] and len(args) == 2 and (code := known_code(args[1])):
+            sys.stdout.write(section_text(code))
+            raise typer.Exit
         if args[:1] == ["help"] and "--help" not in args:
             args = [*args[1:], "--help"]
         elif args[:1] and args[0] in ("--install-completion", "--show-completion"):
@@ -493,9 +498,13 @@ def _invoke(arguments: Sequence[str], interrupts: Interrupts) -> int:
 
 def _with_help_in_full(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with ``-h`` in full; what follows ``--`` are values."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
+    end = _end_of_options(arguments)
     options = ["--help" if word == "-h" else word for word in arguments[:end]]
     return [*options, *arguments[end:]]
+
+
+def _end_of_options(arguments: Sequence[str]) -> int:
+    return arguments.index("--") if "--" in arguments else len(arguments)
 
 
 def _finish(code: int) -> int:
@@ -508,7 +517,7 @@ def _finish(code: int) -> int:
 def _failed(error: Exception, arguments: Sequence[str]) -> int:
     if "--debug" in arguments:
         failures.show_traceback(error)
-    failures.show(failures.explain(error))
+    _tell(error, failures.explain(error), arguments, failures.NOT_DONE)
     try:
         sys.stdout.flush()
     except OSError:
@@ -516,10 +525,20 @@ def _failed(error: Exception, arguments: Sequence[str]) -> int:
     return failures.NOT_DONE
 
 
+def _tell(
+    error: BaseException, failure: failures.Failure, arguments: Sequence[str], exit_code: int
+) -> None:
+    """Say what went wrong: to a person, and with ``--json`` to a program too."""
+    failures.show(failure)
+    if "--json" in arguments[: _end_of_options(arguments)]:
+        with suppress(OSError):
+            failures.show_json(failure, code_of(error), exit_code)
+
+
 def _interrupted(error: BaseException, arguments: Sequence[str]) -> int:
     if "--debug" in arguments:
         failures.show_traceback(error)
-    failures.show(failures.Failure(MESSAGE, HINT))
+    _tell(KeyboardInterrupt(), failures.Failure(MESSAGE, HINT), arguments, EXIT_CODE)
     return EXIT_CODE
 
 

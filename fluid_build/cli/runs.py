@@ -147,7 +147,7 @@ def resume(
             stopped = error
     # From here on, paths start where the user is: printed commands are pasted there.
     if stopped is not None:
-        return report_stop(stopped, run)
+        return report_stop(stopped, run, as_json=json)
     reporting = Reporting(json, json_lines, receipt)
     return _report_from_here(result, request, addresses(sources, source), reporting)
 

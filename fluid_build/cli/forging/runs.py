@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fluid_build.artifacts import restore_interrupted, write_artifacts
 from fluid_build.cli import failures, messages
+from fluid_build.cli.error_pages import code_of
 from fluid_build.cli.forging.dry_run_screen import dry_run_document, dry_run_screen
 from fluid_build.cli.forging.report import report_run
 from fluid_build.cli.forging.stage_lines import print_line, watching
@@ -135,7 +136,7 @@ def forge_sources(command: ForgeCommand, interrupts: Interrupts, reporting: Repo
             stopped = error
         else:
             return report(result, request, addresses(command.sources, source), reporting)
-    return report_stop(stopped, run_id)
+    return report_stop(stopped, run_id, as_json=reporting.json)
 
 
 def report(
@@ -170,7 +171,7 @@ def report_dry_run(
     return failures.DONE
 
 
-def report_stop(error: FluidError, run_id: str) -> int:
+def report_stop(error: FluidError, run_id: str, *, as_json: bool = False) -> int:
     """Say why a run had to stop and how to go on; return the exit code."""
     message, hint, command = error.message, error.hint or "", error.command
     if isinstance(error, CostLimitExceeded):
@@ -182,7 +183,10 @@ def report_stop(error: FluidError, run_id: str) -> int:
         message = f"The run {run_id} needs its model, which failed: {message}"
         hint = f"{hint} What was paid for is kept. Then go on:".strip()
         command = f"fluid runs resume {run_id}"
-    failures.show(failures.Failure(message, hint, (command,) if command else ()))
+    failure = failures.Failure(message, hint, (command,) if command else ())
+    failures.show(failure)
+    if as_json:
+        failures.show_json(failure, code_of(error), failures.CHECK_FAILED)
     return failures.CHECK_FAILED
 
 
