@@ -70,6 +70,65 @@ def _installing(environment: Path, wheel: Path) -> Sequence[Sequence[str | Path]
     )
 
 
+_RUNTIME_ALONE = """
+import sys
+from importlib.machinery import PathFinder
+
+allowed = {"pydantic", "pydantic_core", "annotated_types", "typing_extensions",
+           "typing_inspection", "fluid_build"}
+
+
+class PydanticAlone(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        found = super().find_spec(name, path, target)
+        place = found and str(found.origin or found.submodule_search_locations)
+        is_other = place and "site-packages" in place and name.partition(".")[0] not in allowed
+        return None if is_other else found
+
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = PydanticAlone
+import fluid_build.copilot as runtime
+from fluid_build.copilot import Agent, Composite, CompositeAgent, ScriptedProvider, completion
+from fluid_build.copilot.agents.composite import run_sync
+from fluid_build.copilot.messages import ToolCall
+from fluid_build.copilot.context.window_manager import ContextWindowManager
+from pydantic import BaseModel
+
+
+class Capital(BaseModel):
+    city: str
+
+
+class Guide(CompositeAgent):
+    def init(self, args):
+        return Composite(agent=args["agent"], steps=[completion("ask", "Which city?")])
+
+
+def letters(word: str) -> int:
+    return len(word)
+
+
+for name in set(runtime.__all__) - {"LlmClient", "LoopbackServer", "make_provider"}:
+    getattr(runtime, name)
+model = ScriptedProvider([ToolCall("1", "letters", {"word": "abc"}), {"city": "Paris"}])
+agent = Agent(model, tools=[letters], output=Capital)
+assert run_sync(Guide, {"agent": agent}).response == Capital(city="Paris")
+assert ContextWindowManager().create_window([{"role": "user", "content": "hi"}]).current_tokens
+try:
+    runtime.LlmClient
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+def test_the_runtime_works_with_pydantic_alone(environment: Path, tmp_path: Path) -> None:
+    """Agents, composites and windows need nothing else; a client says which extra it needs."""
+    program = tmp_path / "runtime_alone.py"
+    program.write_text(_RUNTIME_ALONE)
+    assert run(environment / "bin" / "python", program, cwd=tmp_path) == "MissingExtraError\n"
+
+
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())

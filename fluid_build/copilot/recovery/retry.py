@@ -17,16 +17,15 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TypeVar
 
 import stamina
 
-from fluid_build.copilot.error_classification import (
-    MAX_RETRY_AFTER_SECONDS,
-    classify_provider_error,
-)
-from fluid_build.copilot.errors import AgentExecutionError, ProviderError
+from fluid_build.copilot.error_classification import classify_provider_error
+from fluid_build.copilot.errors import ProviderError
+from fluid_build.copilot.recovery.schedule import RetrySchedule
+
+__all__ = ["RetrySchedule", "retry_call", "retry_call_sync"]
 
 LOG = logging.getLogger(__name__)
 
@@ -41,26 +40,6 @@ def _is_not_about_our_retry(_record: logging.LogRecord) -> bool:
 
 
 logging.getLogger("stamina").addFilter(_is_not_about_our_retry)
-
-
-@dataclass(frozen=True, slots=True)
-class RetrySchedule:
-    """The number of attempts, and the waits between them: seconds, and a share for jitter."""
-
-    attempts: int = 3
-    wait_initial: float = 1.0
-    wait_base: float = 2.0
-    wait_max: float = 8.0
-    jitter: float = 0.1
-    retry_after_max: float = MAX_RETRY_AFTER_SECONDS
-
-    def wait(self, error: AgentExecutionError, failed: int, draw: float) -> float:
-        """Return the seconds to wait after attempt ``failed`` (from 1); ``draw`` is from [0, 1)."""
-        requested = error.retry_after if isinstance(error, ProviderError) else None
-        if requested is not None:
-            return min(max(requested, 0.0), self.retry_after_max)
-        backoff = self.wait_initial * self.wait_base ** min(failed - 1, 64)
-        return min(self.wait_max, backoff * (1 + self.jitter * draw))
 
 
 async def retry_call(

@@ -42,7 +42,7 @@ from fluid_build.copilot.blocking import run_blocking
 from fluid_build.copilot.errors import AgentExecutionError
 from fluid_build.copilot.messages import Message
 from fluid_build.copilot.operations import Operation
-from fluid_build.copilot.recovery.retry import RetrySchedule
+from fluid_build.copilot.recovery.schedule import RetrySchedule
 
 DEFAULT_RETRIES = 2
 """How often in a row an item is repeated, as in the envelope of a call: three attempts in all."""
