@@ -118,6 +118,8 @@ SECTIONS: Mapping[str, ErrorSection] = {
          "Use a smaller file, or a part of it."),
         ("TurnLimitError", "An agent has no answer after all of its turns.",
          "Resume it with more turns, or ask for less at once."),
+        ("RunLimitError", "An agent has reached its limit of calls, tokens or seconds.",
+         "Resume it with a higher limit, or ask for less at once."),
         ("ApprovalRequiredError", "A call of a tool waits for a person, where nobody can be asked.",
          "Run the agent by itself, and resume it with your decision."),
         ("ProviderMismatchError", "A run was asked to use a second provider.",

@@ -268,6 +268,18 @@ class TurnLimitError(AgentExecutionError):
         self.max_turns = max_turns
 
 
+class RunLimitError(AgentExecutionError):
+    """A run of an agent that has reached one of its limits; with a higher one it can be resumed."""
+
+    def __init__(self, limit: str, most: float) -> None:
+        super().__init__(
+            f"The run has reached its limit {limit}={most:,}.",
+            hint=f"Raise {limit} and resume the run, or give the agent a smaller task.",
+        )
+        self.limit = limit
+        self.most = most
+
+
 class ApprovalRequiredError(AgentExecutionError):
     """Calls of tools that wait for a person: ``pending``."""
 

@@ -31,9 +31,9 @@ def with_claims(
         claim = next((left.pop(about) for about in _subjects(question) if about in left), None)
         yield question if claim is None else _with_claim(question, claim)
     for claim in left.values():
-        question = _question(model, claim)
-        if question is not None:
-            yield question
+        own = _question(model, claim)
+        if own is not None:
+            yield own
 
 
 def _subjects(question: Judgement) -> list[tuple[object, ...]]:

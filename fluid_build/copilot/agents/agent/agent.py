@@ -64,6 +64,9 @@ DEFAULT_MAX_TURNS = 25
 DEFAULT_MAX_CORRECTIONS = 2
 """Corrections of an answer: a model that breaks its schema three times seldom follows it later."""
 
+DEFAULT_MAX_CALLS = 100
+"""Calls of tools in a turn: models make a few dozen, and one that is stuck makes thousands."""
+
 DepsT = TypeVar("DepsT", default=Any)
 """The dependencies of an agent without its own are those of each run, whatever their type."""
 OutputT = TypeVar("OutputT", default=Any)
@@ -126,6 +129,10 @@ class Agent(Generic[DepsT, OutputT]):
         client: CompletionClient | None = None,
         max_turns: int = DEFAULT_MAX_TURNS,
         max_corrections: int = DEFAULT_MAX_CORRECTIONS,
+        max_calls_per_turn: int = DEFAULT_MAX_CALLS,
+        max_tool_calls: int | None = None,
+        max_total_tokens: int | None = None,
+        max_seconds: float | None = None,
         max_output_tokens: int | None = None,
         temperature: float | None = None,
         extra: JsonObject = MappingProxyType({}),
@@ -143,7 +150,14 @@ class Agent(Generic[DepsT, OutputT]):
         self.deps = deps
         self._model = find_model(model, client)
         self._output: OutputFormat[OutputT] = OutputFormat(output)
-        self._limits = RunLimits(max_turns, max_corrections)
+        self._limits = RunLimits(
+            max_turns,
+            max_corrections,
+            max_calls_per_turn,
+            max_tool_calls,
+            max_total_tokens,
+            max_seconds,
+        )
         self._workspace_root = workspace_root
         self._summarizer = summarizer
         config = self._model.config
@@ -310,8 +324,9 @@ class Agent(Generic[DepsT, OutputT]):
             agent._model = self._model.other(cast("ModelSource", model))
             prompt = replace(prompt, model=agent._model.config.model)
         if toolbox is not None:
-            is_toolbox = isinstance(toolbox, Toolbox)
-            agent.toolbox = toolbox if is_toolbox else Toolbox(cast("Tools", toolbox))
+            agent.toolbox = (
+                toolbox if isinstance(toolbox, Toolbox) else Toolbox(cast("Tools", toolbox))
+            )
             definitions = cast("list[Mapping[str, JsonValue]]", agent.toolbox.definitions)
             prompt = replace(prompt, tools=definitions)
         if response_format is not None:

@@ -17,6 +17,9 @@ from fluid_build.json_types import JsonValue
 APPROVAL_DENIED = "ApprovalDenied"
 """The class of error that the model sees for a call that a person declined."""
 
+CALL_NOT_MADE = "CallNotMade"
+"""The class of error that the model sees for a call over the limit of its turn, which says all."""
+
 _ERROR_CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,63}")
 """A class or code such as ``path_outside_workspace``; anything else in ``error`` is data."""
 _MAX_FAULTS = 8
@@ -74,9 +77,9 @@ def error_class(value: object) -> str | None:
 
 
 def tool_guidance(result: ToolResult) -> Message | None:
-    """Return the message that follows a failed call, or None if the call didn't fail."""
+    """Return the message that follows a failed call; None if it didn't fail, or wasn't made."""
     failure = error_class(_decode_json(result.content)) if result.is_error else None
-    if failure is None:
+    if failure is None or failure == CALL_NOT_MADE:
         return None
     guidance = _GUIDANCE.get(failure, _OTHER_FAILURE)
     return _user_message(

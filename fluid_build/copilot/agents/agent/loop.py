@@ -7,6 +7,7 @@ anywhere resumes there.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -26,6 +27,7 @@ from fluid_build.copilot.agents.agent.tool_turns import (
     ToolRunner,
     find_turn,
     guidance_after,
+    not_made,
 )
 from fluid_build.copilot.agents.composite import (
     Composite,
@@ -40,6 +42,7 @@ from fluid_build.copilot.agents.composite.state import Item, Step, evolve
 from fluid_build.copilot.errors import (
     AnswerCutOffError,
     AnswerRefusedError,
+    RunLimitError,
     SchemaValidationError,
     TurnLimitError,
 )
@@ -52,11 +55,12 @@ OutputT = TypeVar("OutputT")
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """What a run has used so far: turns, corrections, and tokens with their price."""
+    """What a run has used so far: turns, corrections, tokens with their price, calls of tools."""
 
     turns: int = 0
     corrections: int = 0
     spending: Spending = NO_SPENDING
+    calls: int = 0
 
     @classmethod
     def of(cls, state: Composite) -> RunProgress:
@@ -69,6 +73,7 @@ class RunProgress:
             notes["turns"],
             notes["corrections"],
             Spending(Usage(*notes["usage"]), None if cost is None else Decimal(cost)),
+            notes.get("calls", 0),
         )
 
     def note(self, state: Composite) -> Composite:
@@ -85,6 +90,7 @@ class RunProgress:
             "corrections": self.corrections,
             "usage": tokens,
             "cost_usd": None if cost is None else str(cost),
+            "calls": self.calls,
         }
         return evolve(state, internal=notes)
 
@@ -95,10 +101,31 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """The bounds of a run: turns of the model, and corrections of answers."""
+    """The bounds of a run: turns of the model, corrections of answers, calls, tokens and seconds.
+
+    The calls over those of a turn aren't made, and the model is told. The others end the run, which
+    can be resumed. The seconds are those of one process.
+    """
 
     max_turns: int
     max_corrections: int
+    max_calls_per_turn: int
+    max_tool_calls: int | None = None
+    max_total_tokens: int | None = None
+    max_seconds: float | None = None
+
+    def check_calls(self, made: int, further: int) -> None:
+        """Raise ``RunLimitError`` where the calls of a turn would be too many for the run."""
+        if self.max_tool_calls is not None and made + further > self.max_tool_calls:
+            raise RunLimitError("max_tool_calls", self.max_tool_calls)
+
+    def check_usage(self, usage: Usage, seconds: float) -> None:
+        """Raise ``RunLimitError`` where a run has used up its tokens or its seconds."""
+        tokens = usage.input_tokens + usage.output_tokens
+        if self.max_total_tokens is not None and tokens >= self.max_total_tokens:
+            raise RunLimitError("max_total_tokens", self.max_total_tokens)
+        if self.max_seconds is not None and seconds >= self.max_seconds:
+            raise RunLimitError("max_seconds", self.max_seconds)
 
 
 class AgentLoop(CompositeAgent, Generic[OutputT]):
@@ -122,6 +149,7 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         self._output = output
         self._limits = limits
         self._start = start
+        self._began = time.monotonic()
         self._fingerprint = fingerprint
         self._turn: CallTurn | None = None
         """The latest turn; None until the first step, where the conversation says what it is."""
@@ -155,7 +183,12 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         if step is self._tools_step:
             turn = self._turn = state.response
             state = evolve(state, response=None)
-            return state if turn.open_calls else _with_messages(state, guidance_after(turn))
+            if turn.open_calls:
+                return state
+            progress = RunProgress.of(state)
+            calls = progress.calls + self._made(turn)
+            state = replace(progress, calls=calls).note(state)
+            return _with_messages(state, guidance_after(turn))
         answer: TurnAnswer = state.response
         self._turn = CallTurn(answer.calls, ())
         progress = RunProgress.of(state).after_turn(answer.spending)
@@ -180,16 +213,32 @@ class AgentLoop(CompositeAgent, Generic[OutputT]):
         progress = RunProgress.of(state)
         if progress.turns >= self._limits.max_turns:
             raise TurnLimitError(self._limits.max_turns)
+        self._check_usage(progress)
         self._tools.expire_approvals()
         messages, is_compacted = await self._model_turns.compacted(state.messages, progress.turns)
         answer = await self._model_turns.ask(messages)
         return StepResult(answer, [answer.message], messages if is_compacted else None)
 
     async def _call_tools(self, state: Composite) -> StepResult:
-        turn = self._turn or find_turn(state.messages)
-        results = await self._tools.run_next(turn, RunProgress.of(state).turns)
+        turn, progress = self._turn or find_turn(state.messages), RunProgress.of(state)
+        self._check_usage(progress)
+        if not turn.results:
+            self._limits.check_calls(progress.calls, self._made(turn))
+        most = self._limits.max_calls_per_turn
+        if len(turn.results) < most:
+            within = CallTurn(turn.calls[:most], turn.results)
+            results = await self._tools.run_next(within, progress.turns)
+        else:
+            results = [not_made(call, most) for call in turn.open_calls]
         after = CallTurn(turn.calls, [*turn.results, *results])
         return StepResult(after, [result.as_message() for result in results])
+
+    def _made(self, turn: CallTurn) -> int:
+        """Return how many calls of a turn are made."""
+        return min(len(turn.calls), self._limits.max_calls_per_turn)
+
+    def _check_usage(self, progress: RunProgress) -> None:
+        self._limits.check_usage(progress.spending.usage, time.monotonic() - self._began)
 
     def _next_steps(self, state: Composite) -> list[FunctionStep]:
         if state.messages[-1].get("role") == "user":

@@ -54,7 +54,7 @@ class OutputFormat(Generic[OutputT]):
     def read(self, text: str) -> OutputT:
         """Return the answer. Raises ``SchemaValidationError``, which quotes no input."""
         if self._adapter is None:
-            faults = [] if self.schema is None else _faults(self.schema, text)
+            faults: Sequence[Any] = () if self.schema is None else _faults(self.schema, text)
             if faults:
                 raise self._violated(text, faults)
             return cast("OutputT", text)

@@ -27,6 +27,10 @@ class AgentSettings(TypedDict, total=False):
     client: CompletionClient | None
     max_turns: int
     max_corrections: int
+    max_calls_per_turn: int
+    max_tool_calls: int | None
+    max_total_tokens: int | None
+    max_seconds: float | None
     max_output_tokens: int | None
     temperature: float | None
     extra: JsonObject

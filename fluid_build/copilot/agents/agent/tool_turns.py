@@ -16,7 +16,12 @@ from fluid_build.copilot.agents.agent.events import (
     ToolFinishedEvent,
     ToolStartedEvent,
 )
-from fluid_build.copilot.agents.agent.feedback import APPROVAL_DENIED, error_class, tool_guidance
+from fluid_build.copilot.agents.agent.feedback import (
+    APPROVAL_DENIED,
+    CALL_NOT_MADE,
+    error_class,
+    tool_guidance,
+)
 from fluid_build.copilot.agents.agent.results import Approvals, Denied
 from fluid_build.copilot.agents.composite.task_groups import open_task_group
 from fluid_build.copilot.errors import ApprovalRequiredError
@@ -200,6 +205,13 @@ def _as_result(call: ToolCall, outcome: ForgeToolResult) -> ToolResult:
     value = outcome.for_model()
     is_error = not outcome.ok or error_class(value) is not None
     return ToolResult(call.id, tool_result_text(value), call.name, is_error)
+
+
+def not_made(call: ToolCall, most: int) -> ToolResult:
+    """Return the result of a call that is over the limit of its turn."""
+    message = f"Not called: a turn has at most {most} calls. Call it in the next turn if needed."
+    content = tool_result_text({"error": CALL_NOT_MADE, "message": message})
+    return ToolResult(call.id, content, call.name, is_error=True)
 
 
 def _declined(call: ToolCall, decision: Denied) -> ToolResult:
