@@ -10,6 +10,7 @@ from fluid_build.copilot.agents.composite.behaviour import (
     Skip,
 )
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
+from fluid_build.copilot.agents.composite.diagram import composite_diagram
 from fluid_build.copilot.agents.composite.engine import (
     DEFAULT_WIDTH,
     CompositeAgent,
@@ -62,6 +63,7 @@ __all__ = [
     "UnsavableStepError",
     "append_steps",
     "completion",
+    "composite_diagram",
     "delegate",
     "function_step",
     "get_state",
