@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fluid_build.copilot import Composite, completion, delegate
-from fluid_build.copilot.agents.composite import StepResult, composite_diagram, function_step
+from fluid_build.copilot.agents.composite import StepResult, function_step
+from fluid_build.copilot.agents.composite.diagram import composite_diagram
 
 
 class Critic:

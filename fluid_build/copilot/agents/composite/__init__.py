@@ -10,7 +10,6 @@ from fluid_build.copilot.agents.composite.behaviour import (
     Skip,
 )
 from fluid_build.copilot.agents.composite.checkpoint import Checkpoint
-from fluid_build.copilot.agents.composite.diagram import composite_diagram
 from fluid_build.copilot.agents.composite.engine import (
     DEFAULT_WIDTH,
     CompositeAgent,
@@ -63,7 +62,6 @@ __all__ = [
     "UnsavableStepError",
     "append_steps",
     "completion",
-    "composite_diagram",
     "delegate",
     "function_step",
     "get_state",
