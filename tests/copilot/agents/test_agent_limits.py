@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import cast
 
 import pytest
 
@@ -13,6 +14,7 @@ from fluid_build.copilot import (
     ScriptedProvider,
     make_provider,
 )
+from fluid_build.copilot.agents.agent import AgentResult
 from fluid_build.copilot.errors import RunLimitError
 from fluid_build.copilot.llm.answers import Usage
 from fluid_build.copilot.llm.testing import Reply
@@ -53,7 +55,8 @@ def test_a_run_stops_before_the_turn_that_has_too_many_calls_and_can_be_resumed(
         agent.run_sync("Count.")
     assert counter.calls == 3
     further = Agent(model, tools=[counter.count], max_tool_calls=6)
-    assert further.resume_sync(stopped.value.result).output == "Done."
+    reached = cast("AgentResult[str]", stopped.value.result)
+    assert further.resume_sync(reached).output == "Done."
     assert counter.calls == 6
 
 
