@@ -34,6 +34,7 @@ from fluid_build.evolution.deployments import (
     record_reason,
     record_result,
     record_start,
+    undone_versions,
 )
 from fluid_build.evolution.folder_archive import archived
 from fluid_build.evolution.kept_versions import Kept, check_kept, forget, take
@@ -187,10 +188,12 @@ def apply(
     with locked(request.location) as lock:
         _check_load_date(request, before.plan)
         measured, changes = _checked(source, before, request, on_progress)
+        deployments = read_warehouse(request.location).deployments
         forged = forge(
             source,
             out=request.folder,
             measured=measured,
+            taken_versions=undone_versions(deployments),
             on_progress=on_progress,
             **request.options.as_settings(),
         )

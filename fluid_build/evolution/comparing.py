@@ -5,7 +5,7 @@ most nights only bring rows.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from fluid_build.evolution.deployments import (
     finished,
     folder_of,
     read_deployments,
+    undone_versions,
     unfinished,
 )
 from fluid_build.evolution.folder_archive import unpacked
@@ -131,7 +132,7 @@ def plan_folder(
         warehouse_is_new=not warehouse.relations,
         source=changes,
         model=() if designed is None else model_changes(before, after),
-        contract=_contract(forged, designed, options),
+        contract=_contract(forged, designed, options, undone_versions(warehouse.deployments)),
         warehouse=warehouse_steps(
             before,
             after,
@@ -238,12 +239,15 @@ def _designed_from(basis: Basis) -> tuple[object, ...]:
 
 
 def _contract(
-    forged: ForgedFolder, designed: Designed | None, options: ForgeOptions
+    forged: ForgedFolder,
+    designed: Designed | None,
+    options: ForgeOptions,
+    taken: Set[str],
 ) -> PlannedContract:
     earlier = earlier_contract(forged.folder)
     if designed is None:
         return unchanged_contract(earlier.version if earlier is not None else "")
-    change = continued(write_contract(designed, options), earlier)
+    change = continued(write_contract(designed, options), earlier, taken)
     if change is None:
         return unchanged_contract("")
     models = (forged.model, designed.model)

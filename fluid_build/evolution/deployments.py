@@ -125,6 +125,12 @@ def unfinished(deployments: Sequence[Deployment]) -> Deployment | None:
     return None if last is None or last.outcome == "done" else last
 
 
+def undone_versions(deployments: Sequence[Deployment]) -> frozenset[str]:
+    """Return the versions that a contract had, and doesn't have again: readers have seen them."""
+    undone = (each.contract_version for each in deployments if each.outcome == "undone")
+    return frozenset(filter(None, undone))
+
+
 def folder_of(warehouse: Warehouse, number: int) -> bytes | None:
     """Return the archive of a deployment's folder."""
     rows = warehouse.query(

@@ -5,6 +5,7 @@ source does, and are no change of it. All exposes of a contract have one version
 the version of the product in formats that have one for it.
 """
 
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,8 +80,13 @@ def earlier_contract(out: Path, *, overwrite: bool = False) -> EarlierContract |
     return EarlierContract(written, higher_version(highest_version(written), in_place))
 
 
-def continued(contract: FluidContract, earlier: EarlierContract | None) -> ContractChange | None:
-    """Return a contract as the next version of an earlier one; None where it's the first."""
+def continued(
+    contract: FluidContract, earlier: EarlierContract | None, taken: Set[str] = frozenset()
+) -> ContractChange | None:
+    """Return a contract as the next version of an earlier one; None where it's the first.
+
+    It's none of those that are ``taken``.
+    """
     if earlier is None or not earlier.version:
         return None
     place = Path(CONTRACT_FILE)
@@ -88,7 +94,7 @@ def continued(contract: FluidContract, earlier: EarlierContract | None) -> Contr
         Comparable("contract", place, earlier.document),
         Comparable("contract", place, as_document(contract)),
     )
-    version = version_after(earlier.version, found)
+    version = version_after(earlier.version, found, taken)
     labels = dict(contract.labels or {})
     before = earlier.document.get("labels")
     if version.bump != "none":

@@ -1,6 +1,6 @@
 """The folder that a forge writes: its files, its manifest, and what it would change."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -75,7 +75,8 @@ class Outputs:
 
     The source must be open, and as it was then: the dbt project is checked on it, and may need
     copies of its tables. ``generated`` is the contract as if it were the first one. With
-    ``overwrite``, files that were edited or added since are replaced too.
+    ``overwrite``, files that were edited or added since are replaced too. The contract's version is
+    none of the ``taken_versions``.
     """
 
     source: Source
@@ -84,12 +85,13 @@ class Outputs:
     designed: Designed
     generated: FluidContract
     overwrite: bool = False
+    taken_versions: Set[str] = frozenset()
 
     @cached_property
     def contract_change(self) -> ContractChange | None:
         """Return the contract as the next version of that in the folder; None for the first."""
         earlier = earlier_contract(self.out, overwrite=self.overwrite)
-        return continued(self.generated, earlier)
+        return continued(self.generated, earlier, self.taken_versions)
 
     @property
     def contract(self) -> FluidContract:

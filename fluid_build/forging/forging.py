@@ -4,6 +4,7 @@ Nothing is written before the contract has passed the validator, and then everyt
 once. The page is made of the written folder.
 """
 
+from collections.abc import Set
 from pathlib import Path
 from typing import Unpack
 
@@ -36,12 +37,14 @@ def forge(
     out: Path | None = None,
     overwrite: bool = False,
     measured: Profile | None = None,
+    taken_versions: Set[str] = frozenset(),
     on_progress: OnProgress = ignore,
     **settings: Unpack[ForgeSettings],
 ) -> Forged:
     """Profile a source, model it, build it, prove it, and write everything to ``out``.
 
-    ``measured`` is the source's profile, for a caller that has measured it already.
+    ``measured`` is the source's profile, for a caller that has measured it already, and
+    ``taken_versions`` are versions that the contract had, and was taken back from.
     ``settings`` are the fields of ``ForgeOptions``. A source that ``open_source`` didn't open has
     no address: it gets no dbt project, and ``fluid verify`` needs --uri. Files in ``out`` that
     were edited or added since are kept unless ``overwrite`` is set. Raises UsageError as
@@ -55,7 +58,15 @@ def forge(
     forged = _forged(source, options, out, on_progress, measured)
     if out is None:
         return forged
-    return write_forged(source, forged, options, out, overwrite=overwrite, on_progress=on_progress)
+    return write_forged(
+        source,
+        forged,
+        options,
+        out,
+        overwrite=overwrite,
+        taken_versions=taken_versions,
+        on_progress=on_progress,
+    )
 
 
 def write_forged(
@@ -65,6 +76,7 @@ def write_forged(
     out: Path,
     *,
     overwrite: bool = False,
+    taken_versions: Set[str] = frozenset(),
     on_progress: OnProgress = ignore,
 ) -> Forged:
     """Write to ``out`` what was forged of a source with the same options.
@@ -72,7 +84,15 @@ def write_forged(
     The source must be open, and as it was then: the dbt project is checked on it, and may need
     copies of its tables. Raises OutputError where ``out`` can't be written.
     """
-    outputs = _outputs(source, forged, options, out, on_progress, overwrite=overwrite)
+    outputs = _outputs(
+        source,
+        forged,
+        options,
+        out,
+        on_progress,
+        overwrite=overwrite,
+        taken_versions=taken_versions,
+    )
     report_stage(on_progress, "write")
     filed = write_folder(outputs, forged.proof)
     change = report_change(out, overwrite=overwrite)
@@ -137,6 +157,7 @@ def _outputs(
     on_progress: OnProgress,
     *,
     overwrite: bool,
+    taken_versions: Set[str] = frozenset(),
 ) -> Outputs:
     refuse_invalid(contract_faults(forged.contract))
     report_stage(on_progress, "project")
@@ -148,4 +169,4 @@ def _outputs(
         forged.verdicts,
         forged.notes,
     )
-    return Outputs(source, options, out, designed, forged.contract, overwrite)
+    return Outputs(source, options, out, designed, forged.contract, overwrite, taken_versions)

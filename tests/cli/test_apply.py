@@ -169,6 +169,7 @@ def test_applies_keep_every_version_and_a_rollback_takes_them_out_again(vault: A
     vault.change(CHANGES)
     second = json.loads(vault.apply("--json").out)
     assert second["holds"], second
+    published = contract_version(vault.folder)
     assert (second["deployment"], second["continued"]) == (2, None)
     assert second["rows_kept"] >= sum(map(Counter.total, rows.values())) - len(rows)
     loaded = vault.rows()
@@ -184,7 +185,10 @@ def test_applies_keep_every_version_and_a_rollback_takes_them_out_again(vault: A
     assert (vault.rows(), product(vault.folder)) == (rows, files)
     listed = json.loads(vault.rollback("--list", "--json").out)["deployments"]
     assert [each["outcome"] for each in listed] == ["done", "undone"]
+    planned = json.loads(vault.call("plan", vault.folder, "--json").out)["contract"]
     assert json.loads(vault.apply("--json").out)["deployment"] == 3
+    # Readers have seen the version of the deployment that was undone.
+    assert planned["next_version"] == contract_version(vault.folder) != published
     assert {name: found.total() for name, found in vault.rows().items()} == {
         name: found.total() for name, found in loaded.items()
     }

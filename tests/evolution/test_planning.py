@@ -6,7 +6,9 @@ import pytest
 
 from fluid_build.changes import ChangeEvidence, ChangeKind, Effect, OtherName, SourceChange
 from fluid_build.contract.differences import Differences, DocumentChange, differences
+from fluid_build.contract.differences.change import Level
 from fluid_build.contract.differences.differing import (
+    Bump,
     NextVersion,
     highest_version,
     version_after,
@@ -215,6 +217,19 @@ def test_the_version_of_a_contract_is_the_highest_of_its_exposes() -> None:
     """By number, not by letters."""
     versions = [{"version": "1.9.0"}, {"version": "1.10.0"}, {"version": "draft"}, {}]
     assert highest_version({"exposes": versions}) == "1.10.0"
+
+
+@pytest.mark.parametrize(
+    ("level", "version"), [("breaking", "9.0.0"), ("additive", "6.1.0"), ("cosmetic", "6.0.2")]
+)
+def test_a_version_that_was_published_is_given_once(level: Level, version: str) -> None:
+    """A deployment that was undone published it, with something else in it."""
+    taken = {"6.0.1", "7.0.0", "8.0.0"}
+    change = DocumentChange(level, "changed", "expose", ("dim_sale",), "title")
+    bumps: dict[Level, Bump] = {"breaking": "major", "additive": "minor", "cosmetic": "patch"}
+    found = Differences("contract", (change,), bumps[level])
+    assert version_after("6.0.0", found, taken).next == version
+    assert version_after("7.0.0", Differences("contract", (), "none"), taken).next == "7.0.0"
 
 
 def test_that_no_row_keeps_a_value_breaks_readers() -> None:

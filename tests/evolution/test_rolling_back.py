@@ -18,6 +18,7 @@ from fluid_build.evolution.deployments import (
     record_result,
     record_start,
     record_undone,
+    undone_versions,
 )
 from fluid_build.evolution.locations import opened
 from fluid_build.evolution.rolling_back import RelationUndo, Rollback, other_loads, roll_back
@@ -114,7 +115,10 @@ def test_rows_columns_types_and_relations_that_came_later_go(loaded: Location) -
     with opened(loaded) as warehouse:
         roll_back(warehouse, planned)
         there = warehouse.relations()
-        assert [each.outcome for each in read_deployments(warehouse)] == ["done", "undone"]
+        deployments = read_deployments(warehouse)
+    assert [each.outcome for each in deployments] == ["done", "undone"]
+    assert undone_versions(deployments) == {"1.2.0"}
+    assert undone_versions(deployments[:1]) == set()
     assert "came_later" not in there
     assert {name: type_.upper() for name, type_ in there["sat"].columns.items()}.keys() == {
         "k",

@@ -1,7 +1,7 @@
 """The differences of two contracts or of two models, and the version that they ask for."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -127,15 +127,18 @@ class NextVersion:
     reason: str = ""
 
 
-def version_after(version: str, found: Differences) -> NextVersion:
+def version_after(version: str, found: Differences, taken: Set[str] = frozenset()) -> NextVersion:
     """Return the version that a contract has after changes.
 
-    ``version`` is the one that its readers know.
+    ``version`` is the one that its readers know. Versions that are ``taken`` said something else.
     """
     level = _LEVELS.get(found.bump)
     why = [each for each in found.changes if each.level == level and not each.is_of_the_day]
     reason = _gone(found.changes, why) or _reason(why)
-    return NextVersion(version, next_version(version, found.bump) or version, found.bump, reason)
+    following = next_version(version, found.bump) or version
+    while found.bump != "none" and following in taken:
+        following = next_version(following, found.bump) or following
+    return NextVersion(version, following, found.bump, reason)
 
 
 def _gone(changes: Sequence[DocumentChange], why: Sequence[DocumentChange]) -> str:
