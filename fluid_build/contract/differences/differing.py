@@ -22,12 +22,12 @@ _LEVELS: dict[Bump, Level] = {"major": "breaking", "minor": "additive", "patch":
 _MOST_NAMED = 3
 """Names in a reason; the others are counted."""
 _GRAVEST_FIRST = (
-    *(("expose", ""), ("column", ""), ("column", "type")),
+    *(("expose", ""), ("column", ""), ("expose", "description"), ("column", "type")),
     *(("expose", "key"), ("column", "description"), ("column", "required")),
 )
 """What a change is of, by kind and field: what is gone, values of another kind, other rows, nulls.
 
-Words on a column only count where they say that its values are gone.
+Words only count where they say that a relation is loaded no more, or a column's values are gone.
 """
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
@@ -135,10 +135,10 @@ def version_after(version: str, found: Differences, taken: Set[str] = frozenset(
     level = _LEVELS.get(found.bump)
     why = [each for each in found.changes if each.level == level and not each.is_of_the_day]
     reason = _gone(found.changes, why) or _reason(why)
-    following = next_version(version, found.bump) or version
-    while found.bump != "none" and following in taken:
-        following = next_version(following, found.bump) or following
-    return NextVersion(version, following, found.bump, reason)
+    following = next_version(version, found.bump)
+    while found.bump != "none" and following is not None and following in taken:
+        following = next_version(following, found.bump)
+    return NextVersion(version, following or version, found.bump, reason)
 
 
 def _gone(changes: Sequence[DocumentChange], why: Sequence[DocumentChange]) -> str:
