@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from fluid_build.errors import UsageError
+from fluid_build.errors import SourceUnreadableError, UsageError
 from fluid_build.sources.addresses.kinds import KINDS, Kind, ServerKind
 from fluid_build.sources.base import Source
 from fluid_build.sources.combined import CombinedSource, SourceRequest
@@ -28,13 +28,10 @@ _SHAPE = ("nested", "periods")
 
 
 def as_in_folder(out: Path | None, requests: Sequence[SourceRequest]) -> tuple[SourceRequest, ...]:
-    """Return what to read for a forge into a folder: what its model is of, unless that is said.
-
-    Raises SourceUnreadableError for a manifest that a forge wouldn't write.
-    """
-    if out is None or not (out / MANIFEST_FILE).exists():
+    """Return what to read for a forge into a folder: what its model is of, unless that is said."""
+    source = None if out is None else _recorded(out)
+    if source is None:
         return tuple(requests)
-    source = read_manifest(out).source
     parts = source.parts or {"": source}
     if len(requests) == len(parts) == 1:
         (part,) = parts.values()
@@ -58,10 +55,8 @@ def check_same_choice(out: Path, source: Source) -> None:
 
     Its tables would come and go, and its relations in the warehouse would be left behind.
     """
-    if not (out / MANIFEST_FILE).exists():
-        return
-    before, now = read_manifest(out).source, source_as_read(source, out)
-    if _choices(before, now) == _choices(now, before):
+    before, now = _recorded(out), source_as_read(source, out)
+    if before is None or _choices(before, now) == _choices(now, before):
         return
     raise UsageError(
         f"The model in {out} is of {_in_words(before)}, and this forge reads {_in_words(now)}. That"
@@ -69,6 +64,17 @@ def check_same_choice(out: Path, source: Source) -> None:
         hint="Read what the model is of, forge into another folder, or say that the model is"
         " designed anew with --redesign all.",
     )
+
+
+def _recorded(out: Path) -> ManifestSource | None:
+    """Return the source of a folder's model; None where the folder doesn't say it."""
+    if not (out / MANIFEST_FILE).exists():
+        return None
+    try:
+        return read_manifest(out).source
+    except SourceUnreadableError:
+        # A folder with such a manifest isn't written to unless --force says so.
+        return None
 
 
 def source_as_read(source: Source, out: Path) -> ManifestSource:
