@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
-from pydantic import ConfigDict
+from pydantic import Field
 
 from fluid_build.modeling.element import ModelPart, SourceColumn
 from fluid_build.modeling.evolution import Evolution, RenamedColumn
@@ -111,8 +111,7 @@ class Basis(ModelPart):
     """
 
     # An earlier version wrote which tables were chosen, which forge.json says.
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+    scope: str = Field("", exclude=True)
     technique: str
     profile: Profile
     observations: Observations = NO_OBSERVATIONS
